@@ -1,0 +1,34 @@
+import { defineConfig } from 'vitest/config';
+
+// One configuration for every project: `vitest run --dir <project>`. A spec that wants PostgreSQL says so by its suffix.
+const POSTGRES_SPECS = '**/*.integration.spec.ts';
+const NOT_OURS = ['**/node_modules/**', '**/dist/**'];
+const shared = {
+  // The oldest supported syntax of decorators is what NestJS, TypeORM and class-validator read.
+  oxc: { decorator: { legacy: true, emitDecoratorMetadata: true }, assumptions: { setPublicClassFields: true } },
+  resolve: { conditions: ['@animal-store/source', 'node'] },
+  ssr: { resolve: { conditions: ['@animal-store/source', 'node'], externalConditions: ['node'] } },
+};
+
+export default defineConfig({
+  test: {
+    passWithNoTests: true,
+    projects: [
+      {
+        ...shared,
+        test: { name: 'unit', include: ['**/src/**/*.spec.ts'], exclude: [POSTGRES_SPECS, ...NOT_OURS] },
+      },
+      {
+        ...shared,
+        test: {
+          name: 'integration',
+          include: [POSTGRES_SPECS],
+          exclude: NOT_OURS,
+          globalSetup: ['./libs/local-postgres/src/testing/postgres.global-setup.ts'],
+          testTimeout: 20_000,
+          hookTimeout: 30_000,
+        },
+      },
+    ],
+  },
+});
