@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// One configuration for every project: `vitest run --dir <project>`. A spec that wants PostgreSQL says so by its suffix.
+// One configuration for every project: `vitest run <project>/src/`. A spec that wants PostgreSQL says so by its suffix.
 const POSTGRES_SPECS = '**/*.integration.spec.ts';
 const NOT_OURS = ['**/node_modules/**', '**/dist/**'];
 const shared = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type DataSource, type Migration, MigrationExecutor } from 'typeorm';
+import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface } from 'typeorm';
 
 /** Key of the advisory lock that one migrating process holds; the number only has to be ours. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
@@ -24,7 +24,9 @@ export async function migrateUp(dataSource: DataSource): Promise<string[]> {
 export async function migrateDown(dataSource: DataSource): Promise<string | undefined> {
   return withMigrationLock(dataSource, async () => {
     const [newest] = await executedMigrations(dataSource);
-    if (newest) await dataSource.undoLastMigration();
+    // TypeORM heeds a migration's own `transaction = false` on the way up only.
+    const instance = dataSource.migrations.find((migration) => nameOf(migration) === newest?.name);
+    if (newest) await dataSource.undoLastMigration({ transaction: instance?.transaction === false ? 'none' : 'each' });
     return newest?.name;
   });
 }
@@ -32,9 +34,13 @@ export async function migrateDown(dataSource: DataSource): Promise<string | unde
 export async function migrationStatus(dataSource: DataSource): Promise<MigrationStatus[]> {
   const pending = new Set((await pendingMigrations(dataSource)).map(({ name }) => name));
   return dataSource.migrations.map((migration) => {
-    const name = migration.name ?? migration.constructor.name;
+    const name = nameOf(migration);
     return { name, applied: !pending.has(name) };
   });
+}
+
+function nameOf(migration: MigrationInterface): string {
+  return migration.name ?? migration.constructor.name;
 }
 
 export async function pendingMigrations(dataSource: DataSource): Promise<Migration[]> {

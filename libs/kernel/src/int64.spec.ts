@@ -29,7 +29,7 @@ describe('int64FromJsonNumber', () => {
         const sign = value < 0n ? '-' : '';
         const digits = (value < 0n ? -value : value).toString();
         expect(int64FromJsonNumber(`${value}.${'0'.repeat(zeros + 1)}`)).toBe(value);
-        expect(int64FromJsonNumber(`${value}${'0'.repeat(shift)}e-${shift}`)).toBe(value);
+        expect(int64FromJsonNumber(`${value}${value === 0n ? '' : '0'.repeat(shift)}e-${shift}`)).toBe(value);
         expect(int64FromJsonNumber(`${sign}0.${'0'.repeat(shift)}${digits}E+${shift + digits.length}`)).toBe(value);
       }),
     );

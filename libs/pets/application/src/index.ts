@@ -1,1 +1,3 @@
-export {};
+export { CreatePet } from './create-pet.js';
+export { GetPet } from './get-pet.js';
+export { ListPets, type PetPage } from './list-pets.js';

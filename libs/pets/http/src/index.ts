@@ -1,1 +1,1 @@
-export {};
+export { PetsModule } from './pets.module.js';

@@ -1,1 +1,3 @@
-export {};
+export { petsPersistence } from './pets-persistence.js';
+export { PostgresPetCatalogue } from './postgres-pet-catalogue.js';
+export { PostgresPetRepository } from './postgres-pet-repository.js';

@@ -1,0 +1,57 @@
+import { PublicUrl } from '@animal-store/http-contract';
+import { Clock } from '@animal-store/kernel';
+import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import type { Logger } from 'pino';
+import { DataSource } from 'typeorm';
+import { AuthenticationGuard } from './authentication/authentication.guard.js';
+import { contexts } from './contexts.js';
+import { DeprecationGuard } from './deprecation/deprecation.guard.js';
+import { DocsController } from './docs/docs.controller.js';
+import { ApiExceptionFilter, LOGGER } from './errors/exception.filter.js';
+import { HealthController } from './health/health.controller.js';
+import { RouteTable } from './http/route-table.js';
+import { OpenApiController, OpenApiDocument } from './openapi/openapi.controller.js';
+import { ValidationPipe } from './validation/validation.pipe.js';
+
+export interface Platform {
+  readonly dataSource: DataSource;
+  readonly clock: Clock;
+  readonly publicUrl: PublicUrl;
+  readonly routes: RouteTable;
+  readonly logger: Logger;
+  readonly openApiDocument: OpenApiDocument;
+}
+
+/** Composition root: what every context may inject, and the guards, pipes and filters that every route inherits. */
+@Global()
+@Module({})
+export class AppModule implements OnApplicationShutdown {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  static with({ dataSource, clock, publicUrl, routes, logger, openApiDocument }: Platform): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [...contexts],
+      controllers: [HealthController, OpenApiController, DocsController],
+      providers: [
+        { provide: DataSource, useValue: dataSource },
+        { provide: Clock, useValue: clock },
+        { provide: PublicUrl, useValue: publicUrl },
+        { provide: RouteTable, useValue: routes },
+        { provide: LOGGER, useValue: logger },
+        { provide: OpenApiDocument, useValue: openApiDocument },
+        // Guards run in the order they stand here.
+        { provide: APP_GUARD, useClass: AuthenticationGuard },
+        { provide: APP_GUARD, useClass: DeprecationGuard },
+        { provide: APP_PIPE, useClass: ValidationPipe },
+        { provide: APP_FILTER, useClass: ApiExceptionFilter },
+      ],
+      exports: [DataSource, Clock, PublicUrl, LOGGER],
+    };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.dataSource.destroy();
+  }
+}

@@ -1,0 +1,26 @@
+import { DomainError, type ErrorKind } from '@animal-store/kernel';
+import { HttpError } from './http-errors.js';
+
+/** The shape of every error that a client can see. */
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+}
+
+export const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  removed: 410,
+  unprocessable: 422,
+  rate_limited: 429,
+  unavailable: 503,
+};
+
+export function errorBody(error: DomainError | HttpError): ErrorBody {
+  return error instanceof DomainError
+    ? { code: error.code, message: error.message, status: STATUS_OF_KIND[error.kind] }
+    : { code: error.definition.code, message: error.message, status: error.definition.status };
+}

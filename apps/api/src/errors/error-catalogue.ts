@@ -1,0 +1,31 @@
+import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
+import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
+import { type ErrorBody, errorBody } from './error-body.js';
+import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, OPERATION_REMOVED, SERVICE_UNAVAILABLE } from './http-errors.js';
+
+/** An error as clients see it, with the message it has when nothing more exact is known. */
+export function publicError(definition: ErrorDefinition | HttpErrorDefinition): ErrorBody {
+  return errorBody('kind' in definition ? new DomainError(definition) : new HttpError(definition));
+}
+
+const definitions = (...list: (ErrorDefinition | HttpErrorDefinition)[]): readonly ErrorBody[] => list.map(publicError);
+
+/** Which errors every operation can answer with, and those that come with a body or a deprecation. */
+export const SHARED_ERRORS = {
+  everyOperation: definitions(
+    INVALID_REQUEST,
+    MISSING_API_KEY,
+    INVALID_API_KEY,
+    INSUFFICIENT_SCOPE,
+    HTTP_ERRORS.requestTimeout,
+    HTTP_ERRORS.uriTooLong,
+    HTTP_ERRORS.expectationFailed,
+    HTTP_ERRORS.headersTooLarge,
+    HTTP_ERRORS.internalError,
+    SERVICE_UNAVAILABLE,
+  ),
+  withBody: definitions(HTTP_ERRORS.malformedJson, HTTP_ERRORS.payloadTooLarge, HTTP_ERRORS.unsupportedMediaType),
+  deprecated: definitions(OPERATION_REMOVED),
+  outsideOperations: definitions(HTTP_ERRORS.routeNotFound, HTTP_ERRORS.methodNotAllowed),
+} as const;

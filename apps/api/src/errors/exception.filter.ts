@@ -1,0 +1,51 @@
+import { isDatabaseUnavailable } from '@animal-store/database';
+import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { DomainError } from '@animal-store/kernel';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus, Inject } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { RouteTable } from '../http/route-table.js';
+import { errorBody } from './error-body.js';
+import { HTTP_ERRORS, HttpError, SERVICE_UNAVAILABLE } from './http-errors.js';
+
+export const LOGGER = Symbol('logger');
+const RETRY_AFTER_SECONDS = '1';
+
+/** Turns whatever was thrown into the one error shape; what nobody expected is logged and shown as `internal_error`. */
+@Catch()
+export class ApiExceptionFilter implements ExceptionFilter {
+  constructor(
+    private readonly routes: RouteTable,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  catch(exception: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const error = this.toPublicError(exception, request, reply);
+    const body = errorBody(error);
+    if (body.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
+    if (body.status >= 500) this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
+    void reply.code(body.status).header('Cache-Control', 'no-store').header('Content-Type', 'application/json').send(JSON.stringify(body));
+  }
+
+  private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): DomainError | HttpError {
+    if (exception instanceof DomainError || exception instanceof HttpError) return exception;
+    if (isDatabaseUnavailable(exception)) return new DomainError(SERVICE_UNAVAILABLE);
+    if (exception instanceof HttpException) {
+      const status = exception.getStatus() as HttpStatus;
+      // The framework itself raises this where no route matches.
+      if (status === HttpStatus.NOT_FOUND) return this.notFound(request, reply);
+      if (status < HttpStatus.INTERNAL_SERVER_ERROR) return new DomainError(INVALID_REQUEST);
+    }
+    return new HttpError(HTTP_ERRORS.internalError);
+  }
+
+  private notFound(request: FastifyRequest, reply: FastifyReply): HttpError {
+    const allow = this.routes.allowedMethods(request.url);
+    if (allow === undefined) return new HttpError(HTTP_ERRORS.routeNotFound);
+    reply.header('Allow', allow);
+    return new HttpError(HTTP_ERRORS.methodNotAllowed);
+  }
+}

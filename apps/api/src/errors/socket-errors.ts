@@ -1,0 +1,66 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { newRequestId } from '../http/request-id.js';
+import { errorBody } from './error-body.js';
+import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from './http-errors.js';
+
+interface ClientError {
+  readonly code?: string;
+  /** Node gives a Buffer, whatever Fastify's types say. */
+  readonly rawPacket?: unknown;
+}
+
+/** What Node's HTTP parser and server refuse before there is a request: the same error shape, then the connection closes. */
+export function answerClientError(error: ClientError, socket: Socket & { _httpMessage?: ServerResponse | null }): void {
+  // Once an answer has begun on this connection, a second one would be read as part of it.
+  if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  writeAndClose(socket, definitionOf(error));
+}
+
+/** What Node answers by itself, without the error shape, unless it is listened for. */
+export function answerSpecialRequests(server: Server): void {
+  server.on('checkExpectation', (_request, response) => {
+    const { headers, body } = plainAnswer(HTTP_ERRORS.expectationFailed);
+    response.writeHead(HTTP_ERRORS.expectationFailed.status, headers).end(body);
+  });
+  server.on('connect', (_request, socket: Duplex) => {
+    socket.on('error', () => undefined);
+    writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, { Allow: 'GET, HEAD, POST, OPTIONS' });
+  });
+}
+
+function definitionOf({ code, rawPacket }: ClientError): HttpErrorDefinition {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return HTTP_ERRORS.requestTimeout;
+  if (code === 'HPE_HEADER_OVERFLOW') return startsWithLongTarget(rawPacket) ? HTTP_ERRORS.uriTooLong : HTTP_ERRORS.headersTooLarge;
+  return HTTP_ERRORS.malformedRequest;
+}
+
+/** The parser counts the request target as part of the header section; its own error does not tell them apart. */
+function startsWithLongTarget(packet: unknown): boolean {
+  return Buffer.isBuffer(packet) && /^[A-Z]+ [^ \r\n]{4097}/.test(packet.toString('latin1'));
+}
+
+function writeAndClose(socket: Duplex, definition: HttpErrorDefinition, extra: Record<string, string> = {}): void {
+  const { headers, body } = plainAnswer(definition);
+  const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${String(definition.status)} ${definition.code}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function plainAnswer(definition: HttpErrorDefinition): { headers: Record<string, string>; body: string } {
+  const body = JSON.stringify(errorBody(new HttpError(definition)));
+  return {
+    body,
+    headers: {
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Request-Id': newRequestId(),
+      Connection: 'close',
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+const SANE = /^[\x21-\x7e]{1,128}$/;
+
+export function newRequestId(): string {
+  return randomUUID();
+}
+
+/** The caller's X-Request-Id when it is 1 to 128 visible ASCII characters, else a new one. */
+export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && SANE.test(given) ? given : newRequestId();
+}

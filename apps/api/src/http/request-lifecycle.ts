@@ -1,0 +1,71 @@
+import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import type { RouteTable } from './route-table.js';
+
+const MAX_TARGET_LENGTH = 4096;
+const MAX_HEADER_FIELDS = 64;
+/** RFC 9112, section 3.2: uri-host [ ":" port ], a list being a repeated field. */
+const HOST = /^[^\s,/?#@]*$/;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    deprecation?: Deprecation;
+  }
+}
+
+/** What happens to every request before Nest sees it and after its answer: headers, limits, OPTIONS, the log line. */
+export function observeRequests(fastify: FastifyInstance, { routes, logger, publicUrl }: { routes: RouteTable; logger: Logger; publicUrl: PublicUrl }): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
+    const { deprecation } = request.routeOptions.config;
+    if (deprecation) announce(reply, deprecation, publicUrl);
+    const refusal = refusalOf(request, reply);
+    if (refusal) {
+      done(refusal);
+      return;
+    }
+    if (request.method === 'OPTIONS') {
+      const allow = routes.allowedMethods(request.url);
+      if (allow !== undefined) {
+        void reply.code(204).header('Allow', allow).send();
+        return;
+      }
+    }
+    done();
+  });
+
+  fastify.addHook('onResponse', (request, reply, done) => {
+    logger.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        // Never the query string: it may hold what a client took for a safe place for a key.
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
+      },
+      'request',
+    );
+    done();
+  });
+}
+
+function announce(reply: FastifyReply, { deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): void {
+  reply
+    .header('Deprecation', `@${String(deprecatedAt.getTime() / 1000)}`)
+    .header('Sunset', removedAt.toUTCString())
+    .header('Link', `<${publicUrl.of(successor)}>; rel="successor-version"`);
+}
+
+function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
+  const { host } = raw.headers;
+  if ((host === undefined && raw.httpVersion === '1.1') || (host !== undefined && !HOST.test(host))) {
+    reply.header('Connection', 'close');
+    return new HttpError(HTTP_ERRORS.malformedRequest, 'The request needs exactly one valid Host header.');
+  }
+  if (url.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
+  if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return new HttpError(HTTP_ERRORS.headersTooLarge);
+  return undefined;
+}

@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import FindMyWay, { type Instance } from 'find-my-way';
+
+/** Which methods each known path has, for 405, OPTIONS and Allow. Fastify tells only whether method and path match together. */
+export class RouteTable {
+  private readonly methods = new Map<string, Set<string>>();
+  private readonly router: Instance<FindMyWay.HTTPVersion.V1> = FindMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
+
+  /** Before any route is registered. */
+  observe(fastify: FastifyInstance): void {
+    fastify.addHook('onRoute', ({ method, url }) => {
+      for (const one of [method].flat()) this.add(one, url);
+    });
+  }
+
+  /** The value of Allow, or undefined for an unknown path. */
+  allowedMethods(requestUrl: string): string | undefined {
+    const path = requestUrl.split('?', 1)[0] ?? '/';
+    const found = this.router.find('GET', path)?.store as Set<string> | undefined;
+    // An empty path parameter matches no route.
+    return found && [...found, 'OPTIONS'].join(', ');
+  }
+
+  /** Every route as `[method, path pattern]`. */
+  entries(): [string, string][] {
+    return [...this.methods].flatMap(([url, methods]) => [...methods].map((method): [string, string] => [method, url]));
+  }
+
+  private add(method: string, url: string): void {
+    let methods = this.methods.get(url);
+    if (!methods) {
+      methods = new Set();
+      this.methods.set(url, methods);
+      this.router.on('GET', url, () => undefined, methods);
+    }
+    methods.add(method);
+  }
+}

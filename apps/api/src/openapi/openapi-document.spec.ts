@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../configuration/config.js';
+import { createOpenApiText } from './openapi-text.js';
+
+describe('docs/openapi.json', () => {
+  it('is what the code says: `npm run openapi` writes it anew', async () => {
+    const kept = readFileSync(join(import.meta.dirname, '../../../../docs/openapi.json'), 'utf8');
+    expect(kept).toBe(await createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused' })));
+  });
+});

@@ -1,0 +1,77 @@
+import type { INestApplication } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RouteTable } from './http/route-table.js';
+import { startTcpProxy, type TcpProxy } from './testing/tcp-proxy.js';
+import { startTestApp, type TestApp } from './testing/test-app.js';
+
+/** The only routes that anybody may ask; each new one has to be written here by hand. */
+const PUBLIC_ROUTES = ['/health/live', '/health/ready', '/openapi.json', '/docs', '/docs/assets/:file'];
+
+describe('every route', () => {
+  let service: TestApp;
+
+  beforeAll(async () => {
+    service = await startTestApp();
+  });
+
+  afterAll(() => service.close());
+
+  const routes = (app: INestApplication) => app.get(RouteTable).entries();
+
+  it('asks for a key unless it is one of the public ones', async () => {
+    const table = routes(service.app);
+    expect(table.map(([, path]) => path)).toEqual(expect.arrayContaining(['/v1/pets', '/v1/pets/:petId', ...PUBLIC_ROUTES]));
+    for (const [method, path] of table) {
+      const response = await fetch(service.url + path.replace(/:\w+/g, '1'), { method });
+      const body = await response.text();
+      if (PUBLIC_ROUTES.includes(path)) {
+        expect([method, path, response.status]).not.toEqual([method, path, 401]);
+      } else {
+        expect([method, path, response.status]).toEqual([method, path, 401]);
+        expect(response.headers.get('www-authenticate')).toBe('Bearer realm="animal-store"');
+        if (method !== 'HEAD') expect(JSON.parse(body)).toMatchObject({ code: 'missing_api_key', status: 401 });
+      }
+    }
+  });
+
+  it('asks for a scope unless it is one of the public ones', async () => {
+    const key = await service.createKey('nothing:much');
+    for (const [method, path] of routes(service.app).filter(([, path]) => !PUBLIC_ROUTES.includes(path))) {
+      const response = await fetch(service.url + path.replace(/:\w+/g, '1'), { method, headers: { Authorization: `Bearer ${key}` } });
+      await response.text();
+      expect([method, path, response.status]).toEqual([method, path, 403]);
+      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer realm="animal-store", error="insufficient_scope", scope="pets:(read|write)"$/);
+    }
+  });
+});
+
+describe('without its database', () => {
+  it('the service answers 503, never 401, and stays alive', async () => {
+    let proxy: TcpProxy | undefined;
+    const service = await startTestApp({
+      databaseUrl: async (url) => {
+        proxy = await startTcpProxy(url);
+        return proxy.url;
+      },
+    });
+    const key = await service.createKey('pets:read', 'pets:write');
+    const get = (path: string) => fetch(service.url + path, { headers: { Authorization: `Bearer ${key}` } });
+    await proxy?.cut();
+    for (const path of ['/v1/pets', '/v1/pets/1', '/health/ready']) {
+      const response = await get(path);
+      expect([path, response.status, await response.json()]).toEqual([
+        path,
+        503,
+        { code: 'service_unavailable', message: expect.any(String) as string, status: 503 },
+      ]);
+      expect(response.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/);
+    }
+    const live = await get('/health/live');
+    expect([live.status, await live.json()]).toEqual([200, { status: 'ok' }]);
+    await proxy?.restore();
+    const back = await get('/v1/pets');
+    expect([back.status, await back.json()]).toEqual([200, []]);
+    await service.close();
+    await proxy?.cut();
+  });
+});

@@ -1,0 +1,54 @@
+import type { AddressInfo } from 'node:net';
+import { openAccess } from '@animal-store/access-infrastructure';
+import { createDataSource, migrateUp } from '@animal-store/database';
+import type { Clock } from '@animal-store/kernel';
+import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type Logger, pino } from 'pino';
+import { readConfig } from '../configuration/config.js';
+import { contexts } from '../contexts.js';
+import { createApp } from '../create-app.js';
+
+export interface TestApp {
+  readonly app: NestFastifyApplication;
+  readonly url: string;
+  createKey(...scopes: string[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface TestAppOptions {
+  /** What stands between the service and the database that it is given. */
+  readonly databaseUrl?: (url: string) => string | Promise<string>;
+  readonly env?: Record<string, string>;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+}
+
+/** The app of `main`, listening on a free port, over a migrated database of its own. */
+export async function startTestApp({ env = {}, databaseUrl = (url) => url, clock, logger = pino({ level: 'silent' }) }: TestAppOptions = {}): Promise<TestApp> {
+  const database = await createTestDatabase();
+  const migrations = createDataSource({
+    url: database.url,
+    applicationName: 'spec',
+    poolSize: 1,
+    persistence: contexts.map(({ persistence }) => persistence),
+  });
+  await migrations.initialize();
+  await migrateUp(migrations);
+  await migrations.destroy();
+  const access = await openAccess(database.url);
+  const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...env });
+  const app = await createApp({ config, logger, ...(clock && { clock }) });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  return {
+    app,
+    url: `http://127.0.0.1:${String(port)}`,
+    createKey: async (...scopes) => (await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes })).secret,
+    close: async () => {
+      await app.close();
+      await access.close();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MalformedJsonError, parseJson } from './json.js';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+describe('parseJson', () => {
+  it('reads each int64 as a bigint, digit for digit, wherever it stands', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: INT64_MIN, max: INT64_MAX }), (value) => {
+        expect(parse(`{"a":${String(value)},"b":[{"c":${String(value)}}]}`)).toEqual({ a: value, b: [{ c: value }] });
+      }),
+    );
+  });
+
+  it.each([
+    ['7.5', 7.5],
+    ['9223372036854775808', 9223372036854775808],
+    ['7.0000000000000000000001', 7],
+    ['1e400', Infinity],
+  ])('leaves %s a number, which is no int64', (text, value) => expect(parse(text)).toBe(value));
+
+  it('agrees with JSON.parse on everything but integers', () => {
+    fc.assert(
+      fc.property(fc.json({ noUnicodeString: false } as object), (text) => {
+        const numbers = (_key: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
+        const exact = JSON.stringify(parse(text), numbers);
+        expect(exact).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+    );
+  });
+
+  it.each(['', '{', '{"a":01}', "{'a':1}", '[1,]', 'nul', '\u00a01'])('refuses %j', (text) => {
+    expect(() => parse(text)).toThrow(MalformedJsonError);
+  });
+
+  it('refuses what is not UTF-8', () => {
+    for (const bytes of [[0x22, 0xff, 0x22], [0x22, 0xc3, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22]]) {
+      expect(() => parseJson(Buffer.from(bytes))).toThrow(MalformedJsonError);
+    }
+  });
+
+  it('survives any nesting', () => {
+    const deep = `${'['.repeat(32_000)}${']'.repeat(32_000)}`;
+    expect(() => parse(deep)).toThrow(/nested too deeply/);
+    expect(() => parse('['.repeat(65_536))).toThrow(MalformedJsonError);
+  });
+});

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+
+export const BODY_LIMIT_BYTES = 64 * 1024;
+/** How much of a refused body is read and dropped, so that the client gets to read the answer, before the connection is cut. */
+const DRAIN_LIMIT_BYTES = 1024 * 1024;
+
+/** What arrived as a body. The parser refuses nothing itself: guards run after it, and 401 comes first. */
+export type ReceivedBody = { readonly bytes: Buffer } | { readonly refusal: HttpError };
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    contentType: string | undefined;
+  }
+}
+
+/** Replaces Fastify's body parsers by one that takes every body, typed or not, and judges it for the pipe. */
+export function receiveBodies(fastify: FastifyInstance): void {
+  fastify.decorateRequest('contentType', undefined);
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { headers } = request.raw;
+    request.contentType = headers['content-type'];
+    // Fastify itself would answer 415 to a malformed type, before any guard.
+    if (request.contentType !== undefined) headers['content-type'] = 'application/json';
+    done();
+  });
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', (request, payload, done) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (body: ReceivedBody) => {
+      settled = true;
+      done(null, body);
+    };
+    let settled = false;
+    payload.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= BODY_LIMIT_BYTES) chunks.push(chunk);
+      else if (!settled) settle({ refusal: new HttpError(HTTP_ERRORS.payloadTooLarge) });
+      else if (size > DRAIN_LIMIT_BYTES) request.raw.destroy();
+    });
+    payload.on('end', () => {
+      if (!settled) settle(judge(request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    });
+    payload.on('error', () => {
+      if (!settled) settle({ refusal: new HttpError(HTTP_ERRORS.malformedRequest) });
+    });
+  });
+}
+
+function judge(request: FastifyRequest, bytes: Buffer): ReceivedBody {
+  const isEmptyAndUntyped = bytes.length === 0 && request.contentType === undefined;
+  const isSupported = request.headers['content-encoding'] === undefined && (isEmptyAndUntyped || isJsonInUtf8(request.contentType));
+  return isSupported ? { bytes } : { refusal: new HttpError(HTTP_ERRORS.unsupportedMediaType) };
+}
+
+// RFC 9110, sections 5.6.6 and 8.3.1
+const PARAMETER = /^([!#$%&'*+.^_`|~\w-]+)=(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[^"\\]|\\.)*)")$/;
+
+function isJsonInUtf8(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  const [type, ...parameters] = (contentType ?? '').split(';').map((part) => part.trim());
+  return (
+    type?.toLowerCase() === 'application/json' &&
+    parameters.every((parameter) => {
+      if (parameter === '') return true;
+      const [, name = '', token, quoted] = PARAMETER.exec(parameter) ?? [];
+      return name.toLowerCase() === 'charset' ? (token ?? quoted ?? '').toLowerCase() === 'utf-8' : name !== '';
+    })
+  );
+}

@@ -1,0 +1,63 @@
+import { DomainError } from '@animal-store/kernel';
+import { type PetId, PET_NOT_FOUND } from '@animal-store/pets-domain';
+import { aNewPet, InMemoryPets } from '@animal-store/pets-testing';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CreatePet, GetPet, ListPets } from './index.js';
+
+describe('CreatePet', () => {
+  it('adds the pet and answers it with its identifier', async () => {
+    const pets = new InMemoryPets();
+    const created = await new CreatePet(pets).execute({ name: 'Rex', categoryId: 7n });
+    expect(created).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'available' });
+    expect(await pets.find(created.id)).toEqual({ ...created });
+  });
+
+  it('adds nothing that breaks an invariant', async () => {
+    const pets = new InMemoryPets();
+    await expect(new CreatePet(pets).execute({ name: '', categoryId: 7n })).rejects.toThrow(DomainError);
+    expect(await pets.list({ limit: 10 })).toEqual([]);
+  });
+});
+
+describe('GetPet', () => {
+  it('answers the pet', async () => {
+    const pets = new InMemoryPets();
+    const { id } = await pets.add(aNewPet({ name: 'Mimi' }));
+    expect(await new GetPet(pets).execute(id)).toMatchObject({ id, name: 'Mimi' });
+  });
+
+  it('says when there is none', async () => {
+    await expect(new GetPet(new InMemoryPets()).execute(1n as PetId)).rejects.toThrow(expect.objectContaining(PET_NOT_FOUND));
+  });
+});
+
+describe('ListPets', () => {
+  it('names the next page exactly when a further pet exists, and a walk visits each pet once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(30), fc.integer({ min: 1, max: 12 }), async (count, limit) => {
+        const pets = new InMemoryPets();
+        for (let i = 0; i < count; i++) await pets.add(aNewPet());
+        const listPets = new ListPets(pets);
+        const visited: bigint[] = [];
+        let after: PetId | undefined;
+        do {
+          const page = await listPets.execute({ limit, after });
+          expect(page.pets.length).toBeLessThanOrEqual(limit);
+          visited.push(...page.pets.map(({ id }) => id));
+          expect('next' in page).toBe(visited.length < count);
+          after = page.next;
+        } while (after !== undefined);
+        expect(visited).toEqual((await pets.list({ limit: 100 })).map(({ id }) => id));
+      }),
+    );
+  });
+
+  it('keeps to the status', async () => {
+    const pets = new InMemoryPets();
+    for (const status of ['sold', 'available', 'sold', 'sold'] as const) await pets.add(aNewPet({ status }));
+    const { pets: sold, next } = await new ListPets(pets).execute({ limit: 2, status: 'sold' });
+    expect(sold.map(({ status }) => status)).toEqual(['sold', 'sold']);
+    expect(next).toBe(sold[1]?.id);
+  });
+});

@@ -1,0 +1,72 @@
+import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NewPet, Pet } from './pet.js';
+import { parsePetId } from './pet-id.js';
+import { isPetName } from './pet-name.js';
+
+const nameOf = (text: unknown) => isPetName(text);
+
+describe('the name of a pet', () => {
+  it('is any well-formed text of 1 to 255 code points with something to see', () => {
+    const visible = fc.string({ unit: 'binary', minLength: 1, maxLength: 255 }).filter((text) => !text.includes('\0') && text.trim() !== '' && /\P{White_Space}/u.test(text));
+    fc.assert(fc.property(visible, nameOf));
+  });
+
+  it('counts code points, not UTF-16 units', () => {
+    expect(nameOf('🐕'.repeat(255))).toBe(true);
+    expect(nameOf('🐕'.repeat(256))).toBe(false);
+    expect(nameOf('x'.repeat(255))).toBe(true);
+    expect(nameOf('x'.repeat(256))).toBe(false);
+    expect(nameOf(`${'🐕'.repeat(254)}xx`)).toBe(false);
+  });
+
+  it.each(['', ' ', '\t\n\r', '\u0085\u00a0\u1680\u2003\u2028\u202f\u205f\u3000', 'a\0b', '\ud800', 'Rex\udc00', 7, null, undefined, {}])(
+    'is not %j',
+    (value) => expect(nameOf(value)).toBe(false),
+  );
+
+  it('may hold white space around, and U+FEFF, which is none', () => {
+    expect(nameOf('  Rex ')).toBe(true);
+    expect(nameOf('\ufeff')).toBe(true);
+  });
+});
+
+describe('NewPet.create', () => {
+  it('keeps what it was given, to the letter', () => {
+    expect(NewPet.create({ name: ' Réx ', categoryId: INT64_MIN, status: 'sold' })).toMatchObject({ name: ' Réx ', categoryId: INT64_MIN, status: 'sold' });
+  });
+
+  it('is available unless said otherwise', () => {
+    expect(NewPet.create({ name: 'Rex', categoryId: INT64_MAX }).status).toBe('available');
+    expect(NewPet.create({ name: 'Rex', categoryId: 1n, status: undefined }).status).toBe('available');
+  });
+
+  it.each([
+    [{ name: '', categoryId: 1n }, /^name must/],
+    [{ name: 'Rex', categoryId: INT64_MAX + 1n }, /^categoryId must/],
+    [{ name: 'Rex', categoryId: INT64_MIN - 1n }, /^categoryId must/],
+    [{ name: 'Rex', categoryId: 1n, status: 'lost' }, /^status must be one of available, pending, sold$/],
+    [{ name: ' ', categoryId: 2n ** 64n, status: '' }, /^name must.*; categoryId must.*; status must/],
+  ])('refuses %o, naming each field', (input, message) => {
+    const create = () => NewPet.create(input);
+    expect(create).toThrow(DomainError);
+    expect(create).toThrow(message);
+    expect(create).toThrow(expect.objectContaining({ code: 'invalid_request', kind: 'invalid' }));
+  });
+});
+
+describe('Pet.rehydrate', () => {
+  it('takes the row as it is', () => {
+    const row = { id: INT64_MAX, name: 'Rex', categoryId: -1n, status: 'pending' };
+    expect(Pet.rehydrate(row)).toEqual(row);
+  });
+});
+
+describe('parsePetId', () => {
+  it('reads an int64 and nothing else', () => {
+    expect(parsePetId('9223372036854775807')).toBe(INT64_MAX);
+    expect(parsePetId('9223372036854775808')).toBeUndefined();
+    expect(parsePetId('seven')).toBeUndefined();
+  });
+});

@@ -1,0 +1,31 @@
+import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { PET_STATUSES, type PetId } from '@animal-store/pets-domain';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodePetCursor, encodePetCursor } from './pet-cursor.js';
+
+const id = fc.bigInt({ min: INT64_MIN, max: INT64_MAX }).map((value) => value as PetId);
+const status = fc.constantFrom(undefined, ...PET_STATUSES);
+
+describe('the cursor', () => {
+  it('brings back the identifier for its status', () => {
+    fc.assert(fc.property(id, status, (after, of) => decodePetCursor(encodePetCursor(after, of), of) === after));
+  });
+
+  it('is refused for another status', () => {
+    fc.assert(fc.property(id, status, status, (after, of, other) => of === other || decodePetCursor(encodePetCursor(after, of), other) === undefined));
+  });
+
+  it('has one spelling only', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 14, maxLength: 14, unit: fc.constantFrom(...'AQIDgw-_09') }), (text) => {
+        const after = decodePetCursor(text, undefined);
+        expect(after === undefined || encodePetCursor(after, undefined) === text).toBe(true);
+      }),
+    );
+  });
+
+  it.each(['', 'x', 'AQAAAAAAAAAAA', 'AQAAAAAAAAAAAAA', 'AQAAAAAAAAAAA=', 'AgAAAAAAAAAAAQ', 'AQAAAAAAAAAAAR', 7, null, undefined, ['AQAAAAAAAAAAAQ']])('refuses %j', (text) => {
+    expect(decodePetCursor(text, undefined)).toBeUndefined();
+  });
+});

@@ -1,0 +1,24 @@
+import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
+import { PetCatalogue, PetRepository } from '@animal-store/pets-domain';
+import { petsPersistence, PostgresPetCatalogue, PostgresPetRepository } from '@animal-store/pets-infrastructure';
+import { Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { PetsController } from './pets.controller.js';
+
+@Module({
+  controllers: [PetsController],
+  providers: [
+    { provide: PetRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new PostgresPetRepository(dataSource) },
+    { provide: PetCatalogue, inject: [DataSource], useFactory: (dataSource: DataSource) => new PostgresPetCatalogue(dataSource) },
+    { provide: CreatePet, inject: [PetRepository], useFactory: (pets: PetRepository) => new CreatePet(pets) },
+    { provide: GetPet, inject: [PetCatalogue], useFactory: (catalogue: PetCatalogue) => new GetPet(catalogue) },
+    { provide: ListPets, inject: [PetCatalogue], useFactory: (catalogue: PetCatalogue) => new ListPets(catalogue) },
+  ],
+})
+export class PetsModule {
+  static readonly persistence = petsPersistence;
+  /** Named schemas of the OpenAPI document that no class stands for. */
+  static readonly schemas = {
+    Pets: { type: 'array', items: { $ref: '#/components/schemas/Pet' } },
+  } as const;
+}

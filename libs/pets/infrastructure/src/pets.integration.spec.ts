@@ -1,0 +1,28 @@
+import { createDataSource, migrateUp } from '@animal-store/database';
+import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { describePetsContract } from '@animal-store/pets-testing';
+import type { DataSource } from 'typeorm';
+import { afterAll, beforeAll } from 'vitest';
+import { petsPersistence } from './pets-persistence.js';
+import { PostgresPetCatalogue } from './postgres-pet-catalogue.js';
+import { PostgresPetRepository } from './postgres-pet-repository.js';
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>;
+let dataSource: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 10, persistence: [petsPersistence] });
+  await dataSource.initialize();
+  await migrateUp(dataSource);
+});
+
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+describePetsContract('PostgreSQL', async () => {
+  await dataSource.query('TRUNCATE pets.pets');
+  return { repository: new PostgresPetRepository(dataSource), catalogue: new PostgresPetCatalogue(dataSource) };
+});

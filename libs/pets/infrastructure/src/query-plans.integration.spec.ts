@@ -1,0 +1,104 @@
+import { createDataSource, migrateUp } from '@animal-store/database';
+import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { PET_STATUSES } from '@animal-store/pets-domain';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { petsPersistence } from './pets-persistence.js';
+import { FIND_PET, LIST_PETS, LIST_PETS_BY_STATUS } from './postgres-pet-catalogue.js';
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly Filter?: string;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** A walk down the index and a page of rows next to each other: far below what a scan of the table would touch. */
+const MOST_BLOCKS = 40;
+const RARE = 'pending';
+
+describe('the statements of the catalogue', () => {
+  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  let client: Client;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence: [petsPersistence] });
+    await dataSource.initialize();
+    await migrateUp(dataSource);
+    await dataSource.destroy();
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+  });
+
+  afterAll(async () => {
+    await client.end();
+    await database.drop();
+  });
+
+  /** Rows of one status each 10,000th, none of `sold`; `ALTER TABLE` keeps autovacuum from changing the statistics meanwhile. */
+  async function fill(count: number): Promise<void> {
+    await client.query(`ALTER TABLE pets.pets SET (autovacuum_enabled = false)`);
+    await client.query(
+      `INSERT INTO pets.pets (name, category_id, status)
+       SELECT 'pet ' || n, n % 100, CASE WHEN n % 10000 = 0 THEN '${RARE}' ELSE 'available' END FROM generate_series(1, $1) AS n`,
+      [count],
+    );
+  }
+
+  async function explain(name: string, values: (number | bigint)[]): Promise<Plan> {
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE ${name}(${values.join(', ')})`,
+    );
+    const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+    if (!plan) throw new Error('no plan');
+    return plan;
+  }
+
+  function nodes(plan: Plan): Plan[] {
+    return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+  }
+
+  function expectIndexOnly(plan: Plan, index: string): void {
+    const below = nodes(plan).filter((node) => node['Node Type'] !== 'Limit');
+    expect(below.map((node) => [node['Node Type'], node['Index Name'], node.Filter])).toEqual([['Index Scan', index, undefined]]);
+    expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(MOST_BLOCKS);
+  }
+
+  const statements = [
+    { ...LIST_PETS, index: 'pets_pkey' },
+    ...PET_STATUSES.map((status) => ({ ...LIST_PETS_BY_STATUS[status], index: 'pets_status_id_idx' })),
+  ];
+
+  it.each(['force_generic_plan', 'force_custom_plan'])('walk one index whatever the plan is made for (%s)', async (mode) => {
+    await client.query('TRUNCATE pets.pets RESTART IDENTITY');
+    await fill(100_000);
+    await client.query('ANALYZE pets.pets');
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    for (const statement of statements) {
+      await client.query(`PREPARE ${statement.name} AS ${statement.text}`);
+      for (const from of [-(2n ** 63n), 0n, 50_000n, 99_990n, 2n ** 63n - 1n]) {
+        expectIndexOnly(await explain(statement.name, [from, 101]), statement.index);
+      }
+    }
+    await client.query(`PREPARE ${FIND_PET.name} AS ${FIND_PET.text}`);
+    expectIndexOnly(await explain(FIND_PET.name, [77_777n]), 'pets_pkey');
+    await client.query('DEALLOCATE ALL');
+  });
+
+  it('walk one index even when their plans were made for an empty table and no statistics came since', async () => {
+    await client.query('TRUNCATE pets.pets RESTART IDENTITY');
+    await client.query('ANALYZE pets.pets');
+    await client.query('SET plan_cache_mode = auto');
+    for (const statement of statements) {
+      await client.query(`PREPARE ${statement.name} AS ${statement.text}`);
+      for (let execution = 0; execution < 10; execution++) await client.query(`EXECUTE ${statement.name}(0, 21)`);
+    }
+    await fill(100_000);
+    for (const statement of statements) {
+      for (const from of [0n, 50_000n]) expectIndexOnly(await explain(statement.name, [from, 101]), statement.index);
+    }
+  });
+});

@@ -1,0 +1,64 @@
+import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { PET_STATUSES, type PetCatalogue, type PetId, type PetRepository } from '@animal-store/pets-domain';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { aNewPet } from './pet-builder.js';
+
+export interface PetsAdapter {
+  readonly repository: PetRepository;
+  readonly catalogue: PetCatalogue;
+}
+
+/** What every adapter of the ports has to keep; `empty` gives one without pets. */
+export function describePetsContract(adapterName: string, empty: () => Promise<PetsAdapter>): void {
+  describe(`${adapterName} keeps the contract of PetRepository and PetCatalogue`, () => {
+    let repository: PetRepository;
+    let catalogue: PetCatalogue;
+
+    beforeEach(async () => {
+      ({ repository, catalogue } = await empty());
+    });
+
+    it('finds what was added, exactly', async () => {
+      const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
+      const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }).filter((text) => !text.includes('\0') && /\P{White_Space}/u.test(text));
+      await fc.assert(
+        fc.asyncProperty(name, int64, fc.constantFrom(...PET_STATUSES), async (petName, categoryId, status) => {
+          const added = await repository.add(aNewPet({ name: petName, categoryId, status }));
+          expect(added).toMatchObject({ name: petName, categoryId, status });
+          expect(await catalogue.find(added.id)).toEqual({ ...added });
+        }),
+        { examples: [['Rex', INT64_MAX, 'sold'], ['🐕', INT64_MIN, 'pending'], [' x ', 2n ** 53n + 1n, 'available']], numRuns: 50 },
+      );
+    });
+
+    it('gives each pet an identifier of its own, also when they come at once', async () => {
+      const added = await Promise.all(Array.from({ length: 50 }, () => repository.add(aNewPet())));
+      expect(new Set(added.map(({ id }) => id)).size).toBe(50);
+    });
+
+    it('finds nothing where nothing is', async () => {
+      for (const id of [0n, -1n, INT64_MIN, INT64_MAX]) expect(await catalogue.find(id as PetId)).toBeUndefined();
+      expect(await catalogue.list({ limit: 5 })).toEqual([]);
+    });
+
+    it('lists by ascending identifier, by status, after an identifier, up to the limit', async () => {
+      for (let i = 0; i < 12; i++) await repository.add(aNewPet({ name: `pet ${String(i)}`, status: PET_STATUSES[i % 3] }));
+      const all = await catalogue.list({ limit: 100 });
+      expect(all.map(({ name }) => name)).toEqual(Array.from({ length: 12 }, (_, i) => `pet ${String(i)}`));
+      expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted((a, b) => (a < b ? -1 : 1)));
+
+      for (const status of [undefined, ...PET_STATUSES]) {
+        const expected = all.filter((pet) => status === undefined || pet.status === status);
+        for (const limit of [1, 3, 100]) {
+          expect(await catalogue.list({ status, limit })).toEqual(expected.slice(0, limit));
+          for (const { id } of all) {
+            expect(await catalogue.list({ status, limit, after: id as PetId })).toEqual(expected.filter((pet) => pet.id > id).slice(0, limit));
+          }
+        }
+        expect(await catalogue.list({ status, limit: 5, after: INT64_MAX as PetId })).toEqual([]);
+        expect(await catalogue.list({ status, limit: 1, after: INT64_MIN as PetId })).toEqual(expected.slice(0, 1));
+      }
+    });
+  });
+}
