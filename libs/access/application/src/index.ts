@@ -1,1 +1,5 @@
-export {};
+export { AuthenticateApiKey, type Principal } from './authenticate-api-key.js';
+export { CreateApiKey, type CreateApiKeyInput, type CreatedApiKey } from './create-api-key.js';
+export { ListApiKeys, type ListedApiKey } from './list-api-keys.js';
+export { RevokeApiKey } from './revoke-api-key.js';
+export { DEFAULT_OVERLAP_MS, RotateApiKey, type RotatedApiKey } from './rotate-api-key.js';

@@ -1,1 +1,33 @@
-export {};
+export {
+  API_KEY_NOT_ACTIVE,
+  API_KEY_NOT_FOUND,
+  INSUFFICIENT_SCOPE,
+  INVALID_API_KEY,
+  INVALID_KEY_REQUEST,
+  MISSING_API_KEY,
+} from './access-errors.js';
+export {
+  ApiKey,
+  type ApiKeyId,
+  type ApiKeyRecord,
+  type ApiKeyState,
+  type IssuedApiKey,
+  type KeyRotation,
+  NewApiKey,
+  type NewApiKeyInput,
+} from './api-key.js';
+export { type ApiKeyFilter, ApiKeyRepository } from './api-key-repository.js';
+export {
+  type ApiKeyPrefix,
+  type ApiKeySecret,
+  environmentOf,
+  generateApiKeySecret,
+  isApiKeySecret,
+  isKeyEnvironment,
+  KEY_ENVIRONMENT_RULE,
+  type KeyEnvironment,
+  prefixOf,
+} from './api-key-secret.js';
+export { type Client, CLIENT_NAME_RULE, type ClientId, type ClientName, isClientName } from './client.js';
+export { KeyHasher, type KeyHash } from './key-hasher.js';
+export { areScopes, isScope, type Scope, SCOPES_RULE } from './scope.js';

@@ -1,7 +1,12 @@
-import type { TestProject } from 'vitest/node';
+import { startThrowAwayPostgres } from './throw-away-postgres.js';
 
-export default async function setUp(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const { testFiles } = await project.globTestFiles();
-  if (testFiles.length === 0) return undefined;
-  return undefined;
+/** One server for all integration specs of a run, unless TEST_POSTGRES_URL names one. Vitest calls it only when there are such specs. */
+export default async function setUp(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env['TEST_POSTGRES_URL']) return undefined;
+  const server = await startThrowAwayPostgres();
+  process.env['TEST_POSTGRES_URL'] = server.url;
+  return async () => {
+    delete process.env['TEST_POSTGRES_URL'];
+    await server.stop();
+  };
 }

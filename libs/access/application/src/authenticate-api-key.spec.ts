@@ -1,0 +1,184 @@
+import type { ApiKey, ApiKeySecret, KeyHash } from '@animal-store/access-domain';
+import { anIssuedApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApiKeyCache } from './api-key-cache.js';
+import { AuthenticateApiKey, type Principal } from './authenticate-api-key.js';
+
+const HOUR = 3_600_000;
+const REVOCATION_HOLDS_WITHIN_MS = 5_000;
+const hasher = new TestKeyHasher();
+const invalid = expect.objectContaining({ code: 'invalid_api_key', kind: 'unauthenticated' }) as Error;
+
+let keys: InMemoryApiKeys;
+let clock: SettableClock;
+let authenticate: AuthenticateApiKey;
+
+beforeEach(() => {
+  keys = new InMemoryApiKeys();
+  clock = new SettableClock();
+  authenticate = new AuthenticateApiKey(keys, hasher, clock);
+});
+
+async function aStoredKey(lifetimeMs?: number): Promise<{ text: ApiKeySecret; key: ApiKey }> {
+  const createdAt = clock.now();
+  const { key, secret } = anIssuedApiKey({
+    createdAt,
+    expiresAt: lifetimeMs === undefined ? undefined : new Date(createdAt.getTime() + lifetimeMs),
+  });
+  return { text: secret, key: await keys.add(key) };
+}
+
+const execute = async (text: string): Promise<Principal> => authenticate.execute(text);
+
+describe('AuthenticateApiKey', () => {
+  it('says whose key it is and what it allows', async () => {
+    const { text, key } = await aStoredKey();
+    const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: ['pets:read'] };
+    expect(await execute(text)).toEqual(principal);
+    expect(authenticate.execute(text)).toEqual(principal);
+  });
+
+  it('refuses what is no key by its check sum, without asking the store', async () => {
+    const { text } = await aStoredKey();
+    const find = vi.spyOn(keys, 'findByHash');
+    for (const wrong of ['', 'key', `${text}x`, text.slice(0, -1), text.slice(0, -1) + (text.endsWith('a') ? 'b' : 'a')]) {
+      expect(() => authenticate.execute(wrong)).toThrow(invalid);
+    }
+    expect(find).not.toHaveBeenCalled();
+  });
+
+  it('refuses a key that the store does not know, and asks again the next time', async () => {
+    const { key, secret } = anIssuedApiKey();
+    await expect(execute(secret)).rejects.toThrow(invalid);
+    await keys.add(key);
+    expect(await execute(secret)).toMatchObject({ clientName: 'acme' });
+  });
+
+  it('answers a warm key without a promise and without the store', async () => {
+    const { text } = await aStoredKey();
+    const find = vi.spyOn(keys, 'findByHash');
+    await execute(text);
+    for (let i = 0; i < 100; i++) expect(authenticate.execute(text)).not.toBeInstanceOf(Promise);
+    expect(find).toHaveBeenCalledTimes(1);
+  });
+
+  it('lets requests that miss the same key at the same time share one query', async () => {
+    const { text } = await aStoredKey();
+    const another = await aStoredKey();
+    const find = vi.spyOn(keys, 'findByHash');
+    const principals = await Promise.all([...Array.from({ length: 20 }, () => execute(text)), execute(another.text)]);
+    expect(new Set(principals.map(({ keyId }) => keyId)).size).toBe(2);
+    expect(find).toHaveBeenCalledTimes(2);
+  });
+
+  it('refuses a key within five seconds of its revocation, whenever it was asked for before', async () => {
+    for (let usedBefore = 0; usedBefore <= REVOCATION_HOLDS_WITHIN_MS; usedBefore += 500) {
+      const { text, key } = await aStoredKey();
+      await execute(text);
+      clock.advance(usedBefore);
+      await keys.update(key.id, (stored) => stored.revoke(clock.now()));
+      for (let waited = 0; waited < REVOCATION_HOLDS_WITHIN_MS; waited += 100) {
+        await execute(text).catch(() => undefined);
+        clock.advance(100);
+      }
+      await expect(execute(text)).rejects.toThrow(invalid);
+    }
+  });
+
+  it('does not share a query that may have read the key before its revocation', async () => {
+    const { text, key } = await aStoredKey();
+    const stale = await keys.findByHash(hasher.hash(text));
+    let answer: (key: ApiKey | undefined) => void = () => undefined;
+    vi.spyOn(keys, 'findByHash').mockReturnValueOnce(
+      new Promise((resolve) => {
+        answer = resolve;
+      }),
+    );
+    const first = execute(text);
+    await keys.update(key.id, (stored) => stored.revoke(clock.now()));
+    clock.advance(REVOCATION_HOLDS_WITHIN_MS);
+    await expect(execute(text)).rejects.toThrow(invalid);
+    answer(stale);
+    await first;
+    await expect(execute(text)).rejects.toThrow(invalid);
+  });
+
+  it('refuses a warm key from the moment of its expiry on', async () => {
+    const { text } = await aStoredKey(1000);
+    await execute(text);
+    clock.advance(999);
+    expect(authenticate.execute(text)).toMatchObject({ clientName: 'acme' });
+    clock.advance(1);
+    expect(() => authenticate.execute(text)).toThrow(invalid);
+  });
+
+  it('forgets when the clock is set back', async () => {
+    const { text, key } = await aStoredKey();
+    await execute(text);
+    await keys.update(key.id, (stored) => stored.revoke(clock.now()));
+    clock.advance(-HOUR);
+    await expect(execute(text)).rejects.toThrow(invalid);
+  });
+
+  it("passes the store's own error on, to everybody who waits, and asks again the next time", async () => {
+    const { text } = await aStoredKey();
+    const down = new Error('connect ECONNREFUSED');
+    const find = vi.spyOn(keys, 'findByHash').mockRejectedValueOnce(down);
+    const results = await Promise.allSettled([execute(text), execute(text)]);
+    expect(results.map((result) => result.status === 'rejected' && (result.reason as unknown))).toEqual([down, down]);
+    expect(find).toHaveBeenCalledTimes(1);
+    expect(await execute(text)).toMatchObject({ clientName: 'acme' });
+  });
+
+  describe('recording the last use', () => {
+    it('writes it with the first request and then once a minute', async () => {
+      const { text } = await aStoredKey();
+      const record = vi.spyOn(keys, 'recordUse');
+      for (let second = 0; second < 150; second++) {
+        await execute(text);
+        await execute(text);
+        clock.advance(1000);
+      }
+      expect(record).toHaveBeenCalledTimes(3);
+      const [key] = await keys.list();
+      expect(key?.lastUsedAt).toEqual(new Date(clock.now().getTime() - 30_000));
+    });
+
+    it('writes nothing for a key that is refused', async () => {
+      const { text } = await aStoredKey(1000);
+      const record = vi.spyOn(keys, 'recordUse');
+      clock.advance(1000);
+      await expect(execute(text)).rejects.toThrow(invalid);
+      expect(record).not.toHaveBeenCalled();
+    });
+
+    it('neither waits for the store nor fails with it', async () => {
+      const { text } = await aStoredKey();
+      let calls = 0;
+      // Not a spy: that would handle the rejection, which Vitest reports as an error when nobody does.
+      keys.recordUse = () => (++calls === 1 ? new Promise<void>(() => undefined) : Promise.reject(new Error('read-only transaction')));
+      expect(await execute(text)).toMatchObject({ clientName: 'acme' });
+      clock.advance(61_000);
+      expect(await execute(text)).toMatchObject({ clientName: 'acme' });
+      await new Promise((resolve) => setTimeout(resolve));
+      expect(calls).toBe(2);
+    });
+  });
+});
+
+describe('ApiKeyCache', () => {
+  it('keeps no more entries than it may, and drops the oldest', async () => {
+    const find = vi.spyOn(keys, 'findByHash');
+    const cache = new ApiKeyCache(keys, clock, 3);
+    const hashes: KeyHash[] = [];
+    for (let i = 0; i < 5; i++) {
+      const { text } = await aStoredKey();
+      hashes.push(hasher.hash(text));
+    }
+    for (const hash of hashes) await cache.find(hash);
+    expect(find).toHaveBeenCalledTimes(5);
+    const newestFirst = hashes.toReversed();
+    expect(newestFirst.slice(0, 3).map((hash) => cache.find(hash) instanceof Promise)).toEqual([false, false, false]);
+    expect(cache.find(newestFirst[3] as KeyHash)).toBeInstanceOf(Promise);
+  });
+});

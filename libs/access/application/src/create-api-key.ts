@@ -1,0 +1,39 @@
+import { type ApiKey, type ApiKeyRepository, type ApiKeySecret, type KeyHasher, NewApiKey } from '@animal-store/access-domain';
+import type { Clock } from '@animal-store/kernel';
+
+export interface CreateApiKeyInput {
+  /** The client is made when it is new. */
+  readonly clientName: string;
+  readonly environment: string;
+  readonly scopes: readonly string[];
+  /** Without it the key lives until it is revoked. */
+  readonly lifetimeMs?: number | undefined;
+  /** Makes a key only when the client has no active one. */
+  readonly ifNone?: boolean | undefined;
+}
+
+export interface CreatedApiKey {
+  readonly key: ApiKey;
+  /** Exists nowhere else: show it once. */
+  readonly secret: ApiKeySecret;
+}
+
+export class CreateApiKey {
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly hasher: KeyHasher,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws DomainError INVALID_KEY_REQUEST */
+  async execute(input: CreateApiKeyInput & { readonly ifNone?: false | undefined }): Promise<CreatedApiKey>;
+  /** Resolves to undefined when `ifNone` is set and the client has an active key. */
+  async execute(input: CreateApiKeyInput): Promise<CreatedApiKey | undefined>;
+  async execute({ lifetimeMs, ifNone = false, ...input }: CreateApiKeyInput): Promise<CreatedApiKey | undefined> {
+    const createdAt = this.clock.now();
+    const expiresAt = lifetimeMs === undefined ? undefined : new Date(createdAt.getTime() + lifetimeMs);
+    const issued = NewApiKey.issue({ ...input, createdAt, expiresAt }, this.hasher);
+    const key = ifNone ? await this.keys.addIfNone(issued.key) : await this.keys.add(issued.key);
+    return key && { key, secret: issued.secret };
+  }
+}

@@ -1,0 +1,146 @@
+import { isApiKeySecret, prefixOf } from '@animal-store/access-domain';
+import { aNewApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
+import { DomainError } from '@animal-store/kernel';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { CreateApiKey, type CreateApiKeyInput } from './create-api-key.js';
+import { ListApiKeys } from './list-api-keys.js';
+import { RevokeApiKey } from './revoke-api-key.js';
+import { RotateApiKey } from './rotate-api-key.js';
+
+const HOUR = 3_600_000;
+const input: CreateApiKeyInput & { ifNone?: false } = { clientName: 'acme', environment: 'test', scopes: ['pets:read', 'pets:write'] };
+const hasher = new TestKeyHasher();
+
+let keys: InMemoryApiKeys;
+let clock: SettableClock;
+let createApiKey: CreateApiKey;
+let listApiKeys: ListApiKeys;
+let rotateApiKey: RotateApiKey;
+let revokeApiKey: RevokeApiKey;
+
+beforeEach(() => {
+  keys = new InMemoryApiKeys();
+  clock = new SettableClock();
+  createApiKey = new CreateApiKey(keys, hasher, clock);
+  listApiKeys = new ListApiKeys(keys, clock);
+  rotateApiKey = new RotateApiKey(keys, hasher, clock);
+  revokeApiKey = new RevokeApiKey(keys, clock);
+});
+
+const at = (ms: number) => new Date(clock.now().getTime() + ms);
+
+describe('CreateApiKey', () => {
+  it('shows the secret and keeps its hash', async () => {
+    const { key, secret } = await createApiKey.execute(input);
+    expect(isApiKeySecret(secret)).toBe(true);
+    expect(key).toMatchObject({
+      client: { name: 'acme' },
+      prefix: prefixOf(secret),
+      scopes: input.scopes,
+      createdAt: clock.now(),
+      expiresAt: undefined,
+    });
+    expect(await keys.findByHash(hasher.hash(secret))).toEqual(key);
+  });
+
+  it('gives a client of that name another key', async () => {
+    const first = await createApiKey.execute(input);
+    const second = await createApiKey.execute(input);
+    expect(second.key.client).toEqual(first.key.client);
+    expect(second.secret).not.toBe(first.secret);
+  });
+
+  it('sets the expiry from now', async () => {
+    const { key } = await createApiKey.execute({ ...input, lifetimeMs: HOUR });
+    expect(key.expiresAt).toEqual(at(HOUR));
+  });
+
+  it('makes none when the client has an active one and that is asked for', async () => {
+    const ifNone = { ...input, ifNone: true } as CreateApiKeyInput;
+    expect(await createApiKey.execute({ ...ifNone, lifetimeMs: HOUR })).toBeDefined();
+    expect(await createApiKey.execute(ifNone)).toBeUndefined();
+    expect(await createApiKey.execute({ ...ifNone, clientName: 'another' })).toBeDefined();
+    clock.advance(HOUR);
+    expect(await createApiKey.execute(ifNone)).toBeDefined();
+  });
+
+  it.each([{ clientName: '' }, { environment: '!' }, { scopes: [] }, { lifetimeMs: 0 }, { lifetimeMs: 1e300 }])(
+    'keeps nothing of %o',
+    async (wrong) => {
+      await expect(createApiKey.execute({ ...input, ...wrong })).rejects.toThrow(expect.objectContaining({ code: 'invalid_request' }));
+      expect(await keys.list()).toEqual([]);
+    },
+  );
+});
+
+describe('ListApiKeys', () => {
+  it('says the state of each', async () => {
+    const { key: lasting } = await createApiKey.execute(input);
+    const { key: short } = await createApiKey.execute({ ...input, clientName: 'another', lifetimeMs: HOUR });
+    const { key: revoked } = await createApiKey.execute(input);
+    await revokeApiKey.execute(String(revoked.id));
+    clock.advance(HOUR);
+    const states = (await listApiKeys.execute()).map(({ key, state }) => [key.id, state]);
+    expect(states).toEqual([
+      [lasting.id, 'active'],
+      [short.id, 'expired'],
+      [revoked.id, 'revoked'],
+    ]);
+    expect((await listApiKeys.execute({ clientName: 'another' })).map(({ key }) => key)).toEqual([short]);
+  });
+});
+
+describe('RotateApiKey', () => {
+  it('makes a new key of the same client and scopes, and lets the old one live on for a day', async () => {
+    const { key: old } = await createApiKey.execute({ ...input, scopes: ['pets:read'] });
+    clock.advance(HOUR);
+    const { key, secret, retired } = await rotateApiKey.execute(String(old.id));
+    expect(key).toMatchObject({ client: old.client, scopes: ['pets:read'], createdAt: clock.now() });
+    expect(await keys.findByHash(hasher.hash(secret))).toEqual(key);
+    expect(retired).toEqual({ ...old, expiresAt: at(24 * HOUR) });
+    expect(await keys.list()).toEqual([retired, key]);
+  });
+
+  it('lets it live on as long as told', async () => {
+    const { key: old } = await createApiKey.execute(input);
+    expect((await rotateApiKey.execute(old.prefix, HOUR)).retired.expiresAt).toEqual(at(HOUR));
+  });
+
+  it('makes nothing of a key that is not active', async () => {
+    const { key: old } = await createApiKey.execute({ ...input, lifetimeMs: HOUR });
+    clock.advance(HOUR);
+    await expect(rotateApiKey.execute(String(old.id))).rejects.toThrow(expect.objectContaining({ code: 'api_key_not_active' }));
+    expect(await keys.list()).toEqual([old]);
+  });
+});
+
+describe('RevokeApiKey', () => {
+  it('revokes by identifier or visible prefix, and once', async () => {
+    const { key: first } = await createApiKey.execute(input);
+    const { key: second } = await createApiKey.execute(input);
+    const revokedAt = clock.now();
+    expect(await revokeApiKey.execute(String(first.id))).toEqual({ ...first, revokedAt });
+    expect(await revokeApiKey.execute(second.prefix)).toEqual({ ...second, revokedAt });
+    clock.advance(HOUR);
+    expect(await revokeApiKey.execute(String(first.id))).toEqual({ ...first, revokedAt });
+  });
+});
+
+describe.each([
+  ['RotateApiKey', (reference: string) => rotateApiKey.execute(reference)],
+  ['RevokeApiKey', (reference: string) => revokeApiKey.execute(reference)],
+])('%s', (_name, execute) => {
+  it.each(['17', '-1', '99999999999999999999', 'ast_test_zzzzzz', ''])('says when no key is called %j', async (reference) => {
+    await createApiKey.execute(input);
+    await expect(execute(reference)).rejects.toThrow(DomainError);
+    await expect(execute(reference)).rejects.toThrow(`No API key is called ${reference}.`);
+  });
+
+  it('does not choose between two keys with the same visible prefix', async () => {
+    const { prefix } = aNewApiKey();
+    await keys.add({ ...aNewApiKey(), prefix });
+    await keys.add({ ...aNewApiKey(), prefix });
+    await expect(execute(prefix)).rejects.toThrow(`Several API keys begin with ${prefix}: use one of the identifiers 1, 2.`);
+    expect((await keys.list()).every(({ revokedAt, expiresAt }) => !revokedAt && !expiresAt)).toBe(true);
+  });
+});

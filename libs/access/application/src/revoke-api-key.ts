@@ -1,0 +1,22 @@
+import type { ApiKey, ApiKeyRepository } from '@animal-store/access-domain';
+import type { Clock } from '@animal-store/kernel';
+import { findApiKeyId, notFound } from './find-api-key-id.js';
+
+export class RevokeApiKey {
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Revoking a revoked key changes nothing.
+   * @param reference the key's identifier, or its visible prefix where only one key has it
+   * @throws DomainError API_KEY_NOT_FOUND
+   */
+  async execute(reference: string): Promise<ApiKey> {
+    const id = await findApiKeyId(this.keys, reference);
+    const revoked = await this.keys.update(id, (key) => key.revoke(this.clock.now()));
+    if (!revoked) throw notFound(reference);
+    return revoked;
+  }
+}

@@ -1,0 +1,35 @@
+import { type ApiKey, type ApiKeyRepository, type ApiKeySecret, type KeyHasher } from '@animal-store/access-domain';
+import type { Clock } from '@animal-store/kernel';
+import type { CreatedApiKey } from './create-api-key.js';
+import { findApiKeyId, notFound } from './find-api-key-id.js';
+
+export const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
+
+export interface RotatedApiKey extends CreatedApiKey {
+  /** The old key, with the end of its life. */
+  readonly retired: ApiKey;
+}
+
+export class RotateApiKey {
+  constructor(
+    private readonly keys: ApiKeyRepository,
+    private readonly hasher: KeyHasher,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param reference the key's identifier, or its visible prefix where only one key has it
+   * @throws DomainError API_KEY_NOT_FOUND, API_KEY_NOT_ACTIVE, INVALID_KEY_REQUEST
+   */
+  async execute(reference: string, overlapMs: number = DEFAULT_OVERLAP_MS): Promise<RotatedApiKey> {
+    const id = await findApiKeyId(this.keys, reference);
+    let secret: ApiKeySecret | undefined;
+    const rotated = await this.keys.replace(id, (key) => {
+      const { retired, successor } = key.rotate(this.clock.now(), overlapMs, this.hasher);
+      secret = successor.secret;
+      return { retired, successor: successor.key };
+    });
+    if (!rotated || !secret) throw notFound(reference);
+    return { key: rotated.successor, secret, retired: rotated.retired };
+  }
+}

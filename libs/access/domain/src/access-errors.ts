@@ -1,0 +1,41 @@
+import type { ErrorDefinition } from '@animal-store/kernel';
+
+export const MISSING_API_KEY = {
+  code: 'missing_api_key',
+  kind: 'unauthenticated',
+  message: 'Send an API key: "Authorization: Bearer <API_KEY>".',
+} as const satisfies ErrorDefinition;
+
+/** One answer for malformed, unknown, expired and revoked: a caller without a valid key learns nothing more. */
+export const INVALID_API_KEY = {
+  code: 'invalid_api_key',
+  kind: 'unauthenticated',
+  message: 'The API key is not valid.',
+} as const satisfies ErrorDefinition;
+
+export const INSUFFICIENT_SCOPE = {
+  code: 'insufficient_scope',
+  kind: 'forbidden',
+  message: 'The API key lacks a scope that this operation requires.',
+} as const satisfies ErrorDefinition;
+
+/** Of the management of keys, which has no HTTP operations. */
+export const INVALID_KEY_REQUEST = {
+  code: 'invalid_request',
+  kind: 'invalid',
+  message: 'The API key cannot be made like this.',
+} as const satisfies ErrorDefinition;
+
+/** Of the management of keys, which has no HTTP operations. */
+export const API_KEY_NOT_FOUND = {
+  code: 'api_key_not_found',
+  kind: 'not_found',
+  message: 'No API key has this identifier.',
+} as const satisfies ErrorDefinition;
+
+/** Of the management of keys, which has no HTTP operations. */
+export const API_KEY_NOT_ACTIVE = {
+  code: 'api_key_not_active',
+  kind: 'unprocessable',
+  message: 'The API key is expired or revoked.',
+} as const satisfies ErrorDefinition;

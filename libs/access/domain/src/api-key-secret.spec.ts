@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { environmentOf, generateApiKeySecret, isApiKeySecret, isKeyEnvironment, type KeyEnvironment, prefixOf } from './api-key-secret.js';
+import { crc32 } from './crc32.js';
+
+const environment = fc.stringMatching(/^[a-z][a-z0-9]{0,19}$/) as fc.Arbitrary<KeyEnvironment>;
+const secret = environment.map(generateApiKeySecret);
+
+describe('an API key', () => {
+  it('has the published format, and its environment comes back from what is visible of it', () => {
+    fc.assert(
+      fc.property(environment, (name) => {
+        const made = generateApiKeySecret(name);
+        expect(made).toMatch(new RegExp(`^ast_${name}_[0-9A-Za-z]{49}$`));
+        expect(isApiKeySecret(made)).toBe(true);
+        expect(prefixOf(made)).toBe(made.slice(0, `ast_${name}_`.length + 6));
+        expect(environmentOf(prefixOf(made))).toBe(name);
+      }),
+    );
+  });
+
+  it('is refused when any one of its characters is another', () => {
+    const character = fc.oneof(fc.stringMatching(/^[0-9A-Za-z_]$/), fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }));
+    fc.assert(
+      fc.property(secret, fc.nat(), character, (made, at, other) => {
+        const i = at % made.length;
+        fc.pre(made[i] !== other);
+        return !isApiKeySecret(made.slice(0, i) + other + made.slice(i + 1));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is refused for every other Base62 character at every place', () => {
+    const made = generateApiKeySecret('local' as KeyEnvironment);
+    const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_';
+    for (let i = 0; i < made.length; i++) {
+      for (const other of alphabet) {
+        if (other !== made[i]) expect(isApiKeySecret(made.slice(0, i) + other + made.slice(i + 1))).toBe(false);
+      }
+    }
+  });
+
+  it('is refused when longer, shorter, or with something around it', () => {
+    fc.assert(
+      fc.property(secret, fc.string({ minLength: 1 }), (made, more) => {
+        expect(isApiKeySecret(made + more)).toBe(false);
+        expect(isApiKeySecret(more + made)).toBe(false);
+        expect(isApiKeySecret(made.slice(0, -1))).toBe(false);
+        expect(isApiKeySecret(made.slice(1))).toBe(false);
+      }),
+    );
+    expect(isApiKeySecret(`${generateApiKeySecret('local' as KeyEnvironment)}\n`)).toBe(false);
+    expect(isApiKeySecret('')).toBe(false);
+  });
+
+  it('is another one each time', () => {
+    const made = Array.from({ length: 1000 }, () => generateApiKeySecret('local' as KeyEnvironment));
+    expect(new Set(made).size).toBe(1000);
+    // Every place of the random part takes many values: nothing of it is constant.
+    for (let i = 'ast_local_'.length + 1; i < 'ast_local_'.length + 43; i++) {
+      expect(new Set(made.map((text) => text[i])).size).toBeGreaterThan(50);
+    }
+  });
+});
+
+describe('crc32', () => {
+  // The check value of CRC-32/ISO-HDLC, and those of two more published examples.
+  it.each([
+    ['', 0],
+    ['123456789', 0xcbf43926],
+    ['The quick brown fox jumps over the lazy dog', 0x414fa339],
+  ])('of %j', (text, checksum) => {
+    expect(crc32(text)).toBe(checksum);
+    expect(crc32(`${text}!`, text.length)).toBe(checksum);
+  });
+});
+
+describe('the environment of a key', () => {
+  it.each(['local', 'production', 'a', 'eu2', 'a'.repeat(20)])('may be %j', (name) => expect(isKeyEnvironment(name)).toBe(true));
+  it.each(['', '2eu', 'Local', 'a_b', 'a-b', 'ä', ' a', 'a\n', 'a'.repeat(21)])('is not %j', (name) =>
+    expect(isKeyEnvironment(name)).toBe(false),
+  );
+});

@@ -1,0 +1,49 @@
+import { fromBase62, toBase62 } from './base62.js';
+import { crc32 } from './crc32.js';
+
+declare const brand: unique symbol;
+
+/** The key as its client sends it: `ast_<environment>_`, 43 Base62 characters of randomness, 6 of check sum. */
+export type ApiKeySecret = string & { readonly [brand]: 'ApiKeySecret' };
+
+/** The beginning of a secret, enough to recognise a key by and far too little to guess it. */
+export type ApiKeyPrefix = string & { readonly [brand]: 'ApiKeyPrefix' };
+
+/** The deployment that a key is made for; part of its text, so that a misplaced key is recognised at sight. */
+export type KeyEnvironment = string & { readonly [brand]: 'KeyEnvironment' };
+
+export const KEY_ENVIRONMENT_RULE = 'must be 1 to 20 characters: a lower-case letter, then lower-case letters and digits';
+
+/** 256 bits. */
+const RANDOM_WORDS = 4;
+const RANDOM_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const VISIBLE_LENGTH = 6;
+
+const ENVIRONMENT = /^[a-z][a-z0-9]{0,19}$/;
+const SECRET = /^ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{49}$/;
+
+export function isKeyEnvironment(value: string): value is KeyEnvironment {
+  return ENVIRONMENT.test(value);
+}
+
+export function generateApiKeySecret(environment: KeyEnvironment): ApiKeySecret {
+  const random = crypto.getRandomValues(new BigUint64Array(RANDOM_WORDS)).reduce((value, word) => (value << 64n) | word, 0n);
+  const text = `ast_${environment}_${toBase62(random, RANDOM_LENGTH)}`;
+  return `${text}${toBase62(BigInt(crc32(text)), CHECKSUM_LENGTH)}` as ApiKeySecret;
+}
+
+/** Whether the text has the format of a key and its check sum is right; says nothing about whether such a key exists. */
+export function isApiKeySecret(text: string): text is ApiKeySecret {
+  if (!SECRET.test(text)) return false;
+  const checked = text.length - CHECKSUM_LENGTH;
+  return fromBase62(text, checked) === crc32(text, checked);
+}
+
+export function prefixOf(secret: ApiKeySecret): ApiKeyPrefix {
+  return secret.slice(0, VISIBLE_LENGTH - RANDOM_LENGTH - CHECKSUM_LENGTH) as ApiKeyPrefix;
+}
+
+export function environmentOf(prefix: ApiKeyPrefix): KeyEnvironment {
+  return prefix.slice('ast_'.length, prefix.lastIndexOf('_')) as KeyEnvironment;
+}

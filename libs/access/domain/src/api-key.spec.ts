@@ -1,0 +1,152 @@
+import { DomainError } from '@animal-store/kernel';
+import { describe, expect, it } from 'vitest';
+import { ApiKey, type ApiKeyRecord, NewApiKey, type NewApiKeyInput } from './api-key.js';
+import { type ApiKeySecret, isApiKeySecret, prefixOf } from './api-key-secret.js';
+import { isClientName } from './client.js';
+import { KeyHasher, type KeyHash } from './key-hasher.js';
+import { areScopes, isScope } from './scope.js';
+
+class ReversingHasher extends KeyHasher {
+  override hash(secret: ApiKeySecret): KeyHash {
+    return Array.from(secret).reverse().join('') as KeyHash;
+  }
+}
+const hasher = new ReversingHasher();
+
+const HOUR = 3_600_000;
+const noon = new Date('2026-11-21T12:00:00Z');
+const after = (ms: number) => new Date(noon.getTime() + ms);
+
+const input: NewApiKeyInput = { clientName: 'Acme Pets', environment: 'local', scopes: ['pets:read', 'pets:write'], createdAt: noon };
+const record: ApiKeyRecord = {
+  id: 9n,
+  client: { id: 7n, name: 'Acme Pets' },
+  prefix: 'ast_local_aB3dE6',
+  scopes: ['pets:read'],
+  createdAt: noon,
+};
+
+describe('NewApiKey.issue', () => {
+  it('makes a secret and keeps its hash and its beginning only', () => {
+    const { secret, key } = NewApiKey.issue({ ...input, expiresAt: after(1) }, hasher);
+    expect(isApiKeySecret(secret)).toBe(true);
+    expect(key).toEqual({ ...input, environment: undefined, expiresAt: after(1), hash: hasher.hash(secret), prefix: prefixOf(secret) });
+    expect(Object.values(key)).not.toContain(secret);
+  });
+
+  it.each([
+    [{ clientName: ' ' }, /^client name must/],
+    [{ environment: 'Local' }, /^environment must/],
+    [{ scopes: [] }, /^scopes must/],
+    [{ scopes: ['pets:read', 'pets:read'] }, /^scopes must/],
+    [{ scopes: ['pets'] }, /^scopes must/],
+    [{ expiresAt: noon }, /^expiry must/],
+    [{ expiresAt: new Date(NaN) }, /^expiry must/],
+    [
+      { clientName: '', environment: '', scopes: [''], expiresAt: after(-1) },
+      /^client name must.*; environment must.*; scopes must.*; expiry must/,
+    ],
+  ])('refuses %o, naming each field', (wrong, message) => {
+    const issue = () => NewApiKey.issue({ ...input, ...wrong }, hasher);
+    expect(issue).toThrow(DomainError);
+    expect(issue).toThrow(message);
+    expect(issue).toThrow(expect.objectContaining({ code: 'invalid_request', kind: 'invalid' }));
+  });
+});
+
+describe('the state of a key', () => {
+  it('is active up to its expiry, and from then on expired', () => {
+    const key = ApiKey.rehydrate({ ...record, expiresAt: after(10) });
+    expect(key.stateAt(after(9))).toBe('active');
+    expect(key.stateAt(after(10))).toBe('expired');
+    expect(ApiKey.rehydrate(record).stateAt(new Date(8.64e15))).toBe('active');
+  });
+
+  it('is revoked at once and for ever, whatever the clocks say', () => {
+    const revoked = ApiKey.rehydrate(record).revoke(after(HOUR));
+    expect(revoked.revokedAt).toEqual(after(HOUR));
+    expect(revoked.stateAt(noon)).toBe('revoked');
+    expect(revoked.revoke(after(2 * HOUR)).revokedAt).toEqual(after(HOUR));
+    expect(ApiKey.rehydrate(record).revoke(after(-HOUR)).revokedAt).toEqual(noon);
+  });
+});
+
+describe('rotation', () => {
+  it('ends the old key after the overlap and gives its client another with the same scopes and environment', () => {
+    const old = ApiKey.rehydrate(record);
+    const { retired, successor } = old.rotate(after(HOUR), 24 * HOUR, hasher);
+    expect(retired).toEqual({ ...old, expiresAt: after(25 * HOUR) });
+    expect(successor.key).toMatchObject({ clientName: 'Acme Pets', scopes: ['pets:read'], createdAt: after(HOUR), expiresAt: undefined });
+    expect(successor.secret).toMatch(/^ast_local_/);
+  });
+
+  it('never makes the old key live longer, and gives the new one as long a life', () => {
+    const { retired, successor } = ApiKey.rehydrate({ ...record, expiresAt: after(3 * HOUR) }).rotate(after(2 * HOUR), 24 * HOUR, hasher);
+    expect(retired.expiresAt).toEqual(after(3 * HOUR));
+    expect(successor.key.expiresAt).toEqual(after(5 * HOUR));
+  });
+
+  it('may end the old key at once, but not before its creation', () => {
+    const { retired } = ApiKey.rehydrate(record).rotate(after(-HOUR), 0, hasher);
+    expect(retired.expiresAt).toEqual(noon);
+  });
+
+  it.each([-1, NaN, Infinity])('refuses an overlap of %s', (overlap) => {
+    expect(() => ApiKey.rehydrate(record).rotate(noon, overlap, hasher)).toThrow(/^overlap must/);
+  });
+
+  it.each([
+    ['expired', { expiresAt: after(1) }],
+    ['revoked', { revokedAt: noon }],
+  ])('refuses a key that is %s', (state, end) => {
+    expect(() => ApiKey.rehydrate({ ...record, ...end }).rotate(after(1), HOUR, hasher)).toThrow(
+      expect.objectContaining({ code: 'api_key_not_active', message: `The API key is ${state}.` }),
+    );
+  });
+});
+
+describe('the name of a client', () => {
+  it.each(['a', 'Acme Pets, Inc. (EU)', 'Zoë 東京 🐕', 'x'.repeat(100), '🐕'.repeat(100)])('may be %j', (name) =>
+    expect(isClientName(name)).toBe(true),
+  );
+
+  it.each([
+    '',
+    ' ',
+    ' a',
+    'a ',
+    'a\tb',
+    'a\nb',
+    'a\0',
+    '\u00a0',
+    'a\u200bb',
+    'a\u202eb',
+    '\ufeffa',
+    '\ud800',
+    'x'.repeat(101),
+    '🐕'.repeat(101),
+  ])('is not %j', (name) => expect(isClientName(name)).toBe(false));
+
+  it('has no control character and no white space but the space', () => {
+    const hidden = Array.from({ length: 0x10000 }, (_, codePoint) => String.fromCodePoint(codePoint)).filter(
+      (character) => character !== ' ' && /[\p{Cc}\p{Z}]/u.test(character),
+    );
+    expect(hidden.length).toBeGreaterThan(80);
+    expect(hidden.filter((character) => isClientName(`a${character}b`))).toEqual([]);
+  });
+});
+
+describe('scopes', () => {
+  it.each(['pets:read', 'pets:write', 'store-orders:read-all'])('may be %j', (scope) => expect(isScope(scope)).toBe(true));
+  it.each(['', 'pets', 'pets:', ':read', 'Pets:read', 'pets:read:all', 'pets read', '-pets:read', 'pets:read ', `pets:${'r'.repeat(100)}`])(
+    'are not %j',
+    (scope) => expect(isScope(scope)).toBe(false),
+  );
+
+  it('are one or more, each once', () => {
+    expect(areScopes(['pets:read', 'pets:write'])).toBe(true);
+    expect(areScopes([])).toBe(false);
+    expect(areScopes(['pets:read', 'pets:read'])).toBe(false);
+    expect(areScopes(['pets:read', 'pets'])).toBe(false);
+  });
+});

@@ -1,0 +1,155 @@
+import { DomainError } from '@animal-store/kernel';
+import { API_KEY_NOT_ACTIVE, INVALID_KEY_REQUEST } from './access-errors.js';
+import {
+  type ApiKeyPrefix,
+  type ApiKeySecret,
+  environmentOf,
+  generateApiKeySecret,
+  isKeyEnvironment,
+  KEY_ENVIRONMENT_RULE,
+  prefixOf,
+} from './api-key-secret.js';
+import { type Client, CLIENT_NAME_RULE, type ClientName, isClientName } from './client.js';
+import type { KeyHash, KeyHasher } from './key-hasher.js';
+import { areScopes, type Scope, SCOPES_RULE } from './scope.js';
+
+declare const brand: unique symbol;
+
+/** Assigned by the store, never reused; any int64. */
+export type ApiKeyId = bigint & { readonly [brand]: 'ApiKeyId' };
+
+export type ApiKeyState = 'active' | 'expired' | 'revoked';
+
+/** What an operator asks for, unchecked. */
+export interface NewApiKeyInput {
+  readonly clientName: string;
+  readonly environment: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+  /** Without it the key lives until it is revoked. */
+  readonly expiresAt?: Date | undefined;
+}
+
+/** A key that exists nowhere but here yet: hand out its secret, store the rest. */
+export interface IssuedApiKey {
+  readonly secret: ApiKeySecret;
+  readonly key: NewApiKey;
+}
+
+/** A key that the store has not numbered yet. */
+export class NewApiKey {
+  private constructor(
+    readonly clientName: ClientName,
+    readonly hash: KeyHash,
+    readonly prefix: ApiKeyPrefix,
+    readonly scopes: readonly Scope[],
+    readonly createdAt: Date,
+    readonly expiresAt: Date | undefined,
+  ) {}
+
+  /** @throws DomainError INVALID_KEY_REQUEST, naming every offending field and its rule */
+  static issue({ clientName, environment, scopes, createdAt, expiresAt }: NewApiKeyInput, hasher: KeyHasher): IssuedApiKey {
+    const expiryIsValid = expiresAt === undefined || expiresAt.getTime() > createdAt.getTime();
+    if (isClientName(clientName) && isKeyEnvironment(environment) && areScopes(scopes) && expiryIsValid) {
+      const secret = generateApiKeySecret(environment);
+      return { secret, key: new NewApiKey(clientName, hasher.hash(secret), prefixOf(secret), scopes, createdAt, expiresAt) };
+    }
+    const violations = [
+      ...(isClientName(clientName) ? [] : [`client name ${CLIENT_NAME_RULE}`]),
+      ...(isKeyEnvironment(environment) ? [] : [`environment ${KEY_ENVIRONMENT_RULE}`]),
+      ...(areScopes(scopes) ? [] : [`scopes ${SCOPES_RULE}`]),
+      ...(expiryIsValid ? [] : ['expiry must be a date after the creation']),
+    ];
+    throw new DomainError(INVALID_KEY_REQUEST, violations.join('; '));
+  }
+}
+
+/** A key as the store has it. */
+export interface ApiKeyRecord {
+  readonly id: bigint;
+  readonly client: { readonly id: bigint; readonly name: string };
+  readonly prefix: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+  readonly expiresAt?: Date | undefined;
+  readonly revokedAt?: Date | undefined;
+  readonly lastUsedAt?: Date | undefined;
+}
+
+export interface KeyRotation<Successor> {
+  readonly retired: ApiKey;
+  readonly successor: Successor;
+}
+
+/** A key of a client. Its life only ever gets shorter. */
+export class ApiKey {
+  private constructor(
+    readonly id: ApiKeyId,
+    readonly client: Client,
+    readonly prefix: ApiKeyPrefix,
+    readonly scopes: readonly Scope[],
+    readonly createdAt: Date,
+    readonly expiresAt: Date | undefined,
+    readonly revokedAt: Date | undefined,
+    readonly lastUsedAt: Date | undefined,
+  ) {}
+
+  /** Trusts the store: its constraints hold what `NewApiKey.issue` checked. */
+  static rehydrate({ id, client, prefix, scopes, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKeyRecord): ApiKey {
+    return new ApiKey(
+      id as ApiKeyId,
+      client as Client,
+      prefix as ApiKeyPrefix,
+      scopes as readonly Scope[],
+      createdAt,
+      expiresAt,
+      revokedAt,
+      lastUsedAt,
+    );
+  }
+
+  /** A revocation holds whatever its time says: the clocks of two machines may differ. */
+  stateAt(now: Date): ApiKeyState {
+    if (this.revokedAt) return 'revoked';
+    return this.expiresAt && this.expiresAt.getTime() <= now.getTime() ? 'expired' : 'active';
+  }
+
+  /** Revoking again changes nothing. */
+  revoke(now: Date): ApiKey {
+    return this.revokedAt ? this : ApiKey.rehydrate({ ...this, revokedAt: latest(now, this.createdAt) });
+  }
+
+  /**
+   * Gives this key's client another one with the same scopes, environment and length of life, and this one an end.
+   * @throws DomainError API_KEY_NOT_ACTIVE, INVALID_KEY_REQUEST
+   */
+  rotate(now: Date, overlapMs: number, hasher: KeyHasher): KeyRotation<IssuedApiKey> {
+    const state = this.stateAt(now);
+    if (state !== 'active') throw new DomainError(API_KEY_NOT_ACTIVE, `The API key is ${state}.`);
+    const overlapEnd = new Date(now.getTime() + overlapMs);
+    if (!(overlapEnd.getTime() >= now.getTime())) throw new DomainError(INVALID_KEY_REQUEST, 'overlap must end at a date not in the past');
+    const end = latest(overlapEnd, this.createdAt);
+    const lifetimeMs = this.expiresAt && this.expiresAt.getTime() - this.createdAt.getTime();
+    return {
+      retired: ApiKey.rehydrate({ ...this, expiresAt: this.expiresAt ? earliest(end, this.expiresAt) : end }),
+      successor: NewApiKey.issue(
+        {
+          clientName: this.client.name,
+          environment: environmentOf(this.prefix),
+          scopes: this.scopes,
+          createdAt: now,
+          expiresAt: lifetimeMs === undefined ? undefined : new Date(now.getTime() + lifetimeMs),
+        },
+        hasher,
+      ),
+    };
+  }
+}
+
+function latest(a: Date, b: Date): Date {
+  return a.getTime() > b.getTime() ? a : b;
+}
+
+function earliest(a: Date, b: Date): Date {
+  return a.getTime() < b.getTime() ? a : b;
+}

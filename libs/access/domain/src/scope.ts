@@ -1,0 +1,17 @@
+declare const brand: unique symbol;
+
+/** What a key allows, `<resource>:<action>`. Each context names its own. */
+export type Scope = string & { readonly [brand]: 'Scope' };
+
+export const SCOPES_RULE = 'must be at least one <resource>:<action> in lower-case letters and hyphens, none twice';
+
+const SCOPE = /^[a-z][a-z-]*:[a-z][a-z-]*$/;
+const MAX_LENGTH = 100;
+
+export function isScope(value: string): value is Scope {
+  return value.length <= MAX_LENGTH && SCOPE.test(value);
+}
+
+export function areScopes(values: readonly string[]): values is readonly Scope[] {
+  return values.length > 0 && values.every(isScope) && new Set(values).size === values.length;
+}

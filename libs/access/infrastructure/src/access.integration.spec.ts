@@ -1,0 +1,125 @@
+import { isApiKeySecret } from '@animal-store/access-domain';
+import { describeApiKeyRepository } from '@animal-store/access-testing';
+import { createDataSource, isDatabaseUnavailable, migrateUp } from '@animal-store/database';
+import { DomainError, INT64_MAX, SystemClock } from '@animal-store/kernel';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { DataSource } from 'typeorm';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { accessUseCases, openAccess } from './access.js';
+import { accessPersistence } from './access-persistence.js';
+import { PostgresApiKeyRepository } from './postgres-api-key-repository.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 10, persistence: [accessPersistence] });
+  await dataSource.initialize();
+  await migrateUp(dataSource);
+});
+
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+const empty = () => dataSource.query('TRUNCATE access.clients, access.api_keys RESTART IDENTITY');
+
+describeApiKeyRepository('PostgresApiKeyRepository', async () => {
+  await empty();
+  return new PostgresApiKeyRepository(dataSource);
+});
+
+describe('the use cases on PostgreSQL', () => {
+  const input = { clientName: 'acme', environment: 'local', scopes: ['pets:read', 'pets:write'] };
+
+  beforeEach(empty);
+
+  it('keep nothing of a secret but its SHA-256 and its beginning', async () => {
+    const { key, secret } = await accessUseCases(dataSource).createApiKey.execute(input);
+    const [row] = await dataSource.query<[{ hash: Buffer; text: string; computed: Buffer }]>(
+      'SELECT hash, k::text AS text, sha256($1::bytea) AS computed FROM access.api_keys k',
+      [Buffer.from(secret)],
+    );
+    expect(row.hash).toEqual(row.computed);
+    expect(row.text).toContain(key.prefix);
+    expect(row.text).not.toContain(secret.slice(key.prefix.length, -6));
+  });
+
+  it('hold identifiers exactly over the whole range of int64', async () => {
+    for (const table of ['clients', 'api_keys']) {
+      await dataSource.query(`SELECT setval(pg_get_serial_sequence('access.${table}', 'id'), $1)`, [INT64_MAX - 1n]);
+    }
+    const { createApiKey, authenticateApiKey, listApiKeys, revokeApiKey } = accessUseCases(dataSource);
+    const { secret } = await createApiKey.execute(input);
+    expect(await authenticateApiKey.execute(secret)).toMatchObject({ clientId: INT64_MAX, keyId: INT64_MAX });
+    expect((await listApiKeys.execute())[0]?.key).toMatchObject({ id: INT64_MAX, client: { id: INT64_MAX } });
+    expect(await revokeApiKey.execute(String(INT64_MAX))).toMatchObject({ id: INT64_MAX });
+  });
+
+  it('authenticate a key through its life, on every process', async () => {
+    const access = await openAccess(database.url);
+    const elsewhere = accessUseCases(dataSource, new SystemClock());
+    try {
+      const { key, secret } = await access.createApiKey.execute(input);
+      expect(isApiKeySecret(secret)).toBe(true);
+      const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: input.scopes };
+      expect(await elsewhere.authenticateApiKey.execute(secret)).toEqual(principal);
+
+      const rotated = await access.rotateApiKey.execute(String(key.id));
+      expect(await elsewhere.authenticateApiKey.execute(rotated.secret)).toEqual({ ...principal, keyId: rotated.key.id });
+      await access.revokeApiKey.execute(rotated.key.prefix);
+      const afresh = accessUseCases(dataSource).authenticateApiKey;
+      await expect(afresh.execute(rotated.secret)).rejects.toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+      expect(await afresh.execute(secret)).toEqual(principal);
+      expect((await access.listApiKeys.execute()).map(({ state }) => state)).toEqual(['active', 'revoked']);
+    } finally {
+      await access.close();
+    }
+  });
+
+  it('write the time of last use', async () => {
+    const { createApiKey, authenticateApiKey, listApiKeys } = accessUseCases(dataSource);
+    const { secret } = await createApiKey.execute(input);
+    await authenticateApiKey.execute(secret);
+    await expect.poll(async () => (await listApiKeys.execute())[0]?.key.lastUsedAt).toBeInstanceOf(Date);
+  });
+
+  it('say that the database is away, and not that the key is wrong', async () => {
+    const proxy = await aProxyTo(database.url);
+    const access = await openAccess(proxy.url);
+    try {
+      const { secret } = await access.createApiKey.execute(input);
+      await proxy.cut();
+      const error: unknown = await Promise.resolve(access.authenticateApiKey.execute(secret)).catch((reason: unknown) => reason);
+      expect(error).not.toBeInstanceOf(DomainError);
+      expect(isDatabaseUnavailable(error)).toBe(true);
+    } finally {
+      await access.close();
+    }
+  });
+});
+
+async function aProxyTo(databaseUrl: string): Promise<{ url: string; cut(): Promise<void> }> {
+  const { hostname, port } = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const upstream = connect(Number(port), hostname);
+    for (const end of [socket, upstream]) sockets.add(end.on('error', () => undefined));
+    socket.pipe(upstream).pipe(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    async cut() {
+      for (const socket of sockets) socket.destroy();
+      await once(server.close(), 'close');
+    },
+  };
+}

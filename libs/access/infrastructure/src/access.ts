@@ -1,0 +1,44 @@
+import { AuthenticateApiKey, CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey } from '@animal-store/access-application';
+import { createDataSource } from '@animal-store/database';
+import { type Clock, SystemClock } from '@animal-store/kernel';
+import type { DataSource } from 'typeorm';
+import { accessPersistence } from './access-persistence.js';
+import { PostgresApiKeyRepository } from './postgres-api-key-repository.js';
+import { Sha256KeyHasher } from './sha256-key-hasher.js';
+
+export interface AccessUseCases {
+  readonly createApiKey: CreateApiKey;
+  readonly listApiKeys: ListApiKeys;
+  readonly rotateApiKey: RotateApiKey;
+  readonly revokeApiKey: RevokeApiKey;
+  readonly authenticateApiKey: AuthenticateApiKey;
+}
+
+/** The use cases on a DataSource that knows `accessPersistence`; it may connect later. */
+export function accessUseCases(dataSource: DataSource, clock: Clock = new SystemClock()): AccessUseCases {
+  const keys = new PostgresApiKeyRepository(dataSource);
+  const hasher = new Sha256KeyHasher();
+  return {
+    createApiKey: new CreateApiKey(keys, hasher, clock),
+    listApiKeys: new ListApiKeys(keys, clock),
+    rotateApiKey: new RotateApiKey(keys, hasher, clock),
+    revokeApiKey: new RevokeApiKey(keys, clock),
+    authenticateApiKey: new AuthenticateApiKey(keys, hasher, clock),
+  };
+}
+
+export interface Access extends AccessUseCases {
+  close(): Promise<void>;
+}
+
+/** The use cases on a connection of their own, for tools; the schema has to be there. */
+export async function openAccess(databaseUrl: string): Promise<Access> {
+  const dataSource = createDataSource({
+    url: databaseUrl,
+    applicationName: 'animal-store access',
+    poolSize: 2,
+    persistence: [accessPersistence],
+  });
+  await dataSource.initialize();
+  return { ...accessUseCases(dataSource), close: () => dataSource.destroy() };
+}

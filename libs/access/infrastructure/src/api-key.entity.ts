@@ -1,0 +1,33 @@
+import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { ClientEntity } from './client.entity.js';
+
+@Entity({ schema: 'access', name: 'api_keys' })
+export class ApiKeyEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  id!: bigint;
+
+  @ManyToOne(() => ClientEntity, { nullable: false })
+  @JoinColumn({ name: 'client_id' })
+  client!: ClientEntity;
+
+  @Column('bytea')
+  hash!: Buffer;
+
+  @Column('text')
+  prefix!: string;
+
+  @Column('text', { array: true })
+  scopes!: string[];
+
+  @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
+  createdAt!: Date;
+
+  @Column({ type: 'timestamptz', name: 'expires_at', precision: 3, nullable: true })
+  expiresAt!: Date | null;
+
+  @Column({ type: 'timestamptz', name: 'revoked_at', precision: 3, nullable: true })
+  revokedAt!: Date | null;
+
+  @Column({ type: 'timestamptz', name: 'last_used_at', precision: 3, nullable: true })
+  lastUsedAt!: Date | null;
+}

@@ -1,0 +1,114 @@
+import { isClientName } from '@animal-store/access-domain';
+import { createDataSource, migrateDown, migrateUp } from '@animal-store/database';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import type { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessPersistence } from './access-persistence.js';
+
+describe('the migrations of the schema access', () => {
+  let database: TestDatabase;
+  let dataSource: DataSource;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence: [accessPersistence] });
+    await dataSource.initialize();
+  });
+
+  afterAll(async () => {
+    await dataSource.destroy();
+    await database.drop();
+  });
+
+  const relations = async () => {
+    const rows = await dataSource.query<{ relname: string }[]>(
+      `SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('access') AND relkind IN ('r', 'i') ORDER BY 1`,
+    );
+    return rows.map(({ relname }) => relname);
+  };
+
+  it('go up, down to nothing, and up again', async () => {
+    const names = ['CreateClientsAndApiKeys1763683140000'];
+    const made = [
+      'api_keys',
+      'api_keys_client_id_idx',
+      'api_keys_hash_key',
+      'api_keys_pkey',
+      'clients',
+      'clients_name_key',
+      'clients_pkey',
+    ];
+    expect(await migrateUp(dataSource)).toEqual(names);
+    expect(await relations()).toEqual(made);
+    expect(await migrateDown(dataSource)).toBe(names[0]);
+    expect(await dataSource.query(`SELECT 1 FROM pg_namespace WHERE nspname = 'access'`)).toEqual([]);
+    expect(await migrateDown(dataSource)).toBeUndefined();
+    expect(await migrateUp(dataSource)).toEqual(names);
+    expect(await relations()).toEqual(made);
+  });
+
+  const insertClient = (name: string | null) =>
+    dataSource.query<{ id: bigint }[]>('INSERT INTO access.clients (name, created_at) VALUES ($1, now()) RETURNING id', [name]);
+
+  it('let in every character of a name of a client that the domain lets in, and no other', async () => {
+    const [check] = await dataSource.query<[{ expression: string }]>(
+      `SELECT pg_get_expr(conbin, conrelid) AS expression FROM pg_constraint WHERE conname = 'clients_name_check'`,
+    );
+    const refused = await dataSource.query<{ n: number }[]>(
+      `SELECT n FROM generate_series(1, 65535) AS n, LATERAL (SELECT 'a' || chr(n) || 'b' AS name)
+       WHERE n NOT BETWEEN 55296 AND 57343 AND NOT (${check.expression})`,
+    );
+    const refusedByDomain = Array.from({ length: 0xffff }, (_, i) => i + 1).filter((n) => {
+      const character = String.fromCharCode(n);
+      return character.isWellFormed() && !isClientName(`a${character}b`);
+    });
+    expect(refusedByDomain.length).toBeGreaterThan(80);
+    expect(refused.map(({ n }) => n)).toEqual(refusedByDomain);
+  });
+
+  it.each(['a', 'a b', 'x'.repeat(100), '🐕'.repeat(100), '', ' ', ' a', 'a ', 'x'.repeat(101), '🐕'.repeat(101)])(
+    'let in the name %j of a client exactly when the domain does',
+    async (name) => {
+      const inserted = insertClient(name);
+      await (isClientName(name) ? expect(inserted).resolves.toHaveLength(1) : expect(inserted).rejects.toThrow('clients_name_check'));
+    },
+  );
+
+  it.each([
+    ['hash', `'\\x00'`, 'api_keys_hash_check'],
+    ['hash', 'NULL', 'null value in column "hash"'],
+    ['prefix', `'ast_Local_abcdef'`, 'api_keys_prefix_check'],
+    ['prefix', `'ast_local_abcdefg'`, 'api_keys_prefix_check'],
+    ['prefix', 'NULL', 'null value in column "prefix"'],
+    ['scopes', `'{}'`, 'api_keys_scopes_check'],
+    ['scopes', `'{pets:read,pets:read}'`, 'api_keys_scopes_check'],
+    ['scopes', `'{pets:read,Pets:write}'`, 'api_keys_scopes_check'],
+    ['scopes', `'{pets:read,NULL}'`, 'api_keys_scopes_check'],
+    ['scopes', 'NULL', 'null value in column "scopes"'],
+    ['created_at', 'NULL', 'null value in column "created_at"'],
+    ['expires_at', `now() - interval '1 minute'`, 'api_keys_expires_at_check'],
+    ['revoked_at', `now() - interval '1 minute'`, 'api_keys_revoked_at_check'],
+    ['client_id', '0', 'api_keys_client_id_fkey'],
+    ['client_id', 'NULL', 'null value in column "client_id"'],
+  ])('refuse a key whose %s is %s', async (column, value, reason) => {
+    const columns = {
+      client_id: '(SELECT min(id) FROM access.clients)',
+      hash: 'sha256(gen_random_uuid()::text::bytea)',
+      prefix: `'ast_local_abcdef'`,
+      scopes: `'{pets:read,pets:write}'`,
+      created_at: 'now()',
+      expires_at: 'now()',
+      revoked_at: 'NULL',
+    };
+    const insert = (values: Record<string, string>) =>
+      dataSource.query(`INSERT INTO access.api_keys (${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`);
+    await insert(columns);
+    await expect(insert({ ...columns, [column]: value })).rejects.toThrow(reason);
+  });
+
+  it('refuse a client without a name or with one that is taken', async () => {
+    await insertClient('acme');
+    await expect(insertClient('acme')).rejects.toThrow('clients_name_key');
+    await expect(insertClient(null)).rejects.toThrow('null value in column "name"');
+  });
+});

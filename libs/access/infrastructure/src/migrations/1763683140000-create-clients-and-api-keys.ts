@@ -1,0 +1,46 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+export class CreateClientsAndApiKeys1763683140000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE SCHEMA IF NOT EXISTS access');
+    // "C" compares bytes and needs no locale. The characters are those that the domain calls not printable.
+    await queryRunner.query(String.raw`
+      CREATE TABLE access.clients (
+        id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT clients_pkey PRIMARY KEY,
+        name text COLLATE "C" NOT NULL CONSTRAINT clients_name_key UNIQUE CONSTRAINT clients_name_check CHECK (
+          char_length(name) BETWEEN 1 AND 100
+          AND name !~ '^ | $'
+          AND name !~ '[\u0001-\u001f\u007f-\u00a0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]'
+        ),
+        created_at timestamptz(3) NOT NULL
+      )`);
+    await queryRunner.query(`
+      CREATE FUNCTION access.are_scopes(scopes text[]) RETURNS boolean LANGUAGE sql IMMUTABLE
+      RETURN (
+        SELECT count(*) > 0 AND count(*) = count(DISTINCT scope) AND bool_and(char_length(scope) <= 100 AND scope ~ '^[a-z][a-z-]*:[a-z][a-z-]*$')
+        FROM unnest(scopes) AS scope
+      )`);
+    // A key may end when it is made: a rotation without overlap.
+    await queryRunner.query(`
+      CREATE TABLE access.api_keys (
+        id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT api_keys_pkey PRIMARY KEY,
+        client_id bigint NOT NULL CONSTRAINT api_keys_client_id_fkey REFERENCES access.clients,
+        hash bytea NOT NULL CONSTRAINT api_keys_hash_key UNIQUE CONSTRAINT api_keys_hash_check CHECK (octet_length(hash) = 32),
+        prefix text COLLATE "C" NOT NULL
+          CONSTRAINT api_keys_prefix_check CHECK (prefix ~ '^ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{6}$'),
+        scopes text[] COLLATE "C" NOT NULL CONSTRAINT api_keys_scopes_check CHECK (access.are_scopes(scopes)),
+        created_at timestamptz(3) NOT NULL,
+        expires_at timestamptz(3) CONSTRAINT api_keys_expires_at_check CHECK (expires_at >= created_at),
+        revoked_at timestamptz(3) CONSTRAINT api_keys_revoked_at_check CHECK (revoked_at >= created_at),
+        last_used_at timestamptz(3)
+      )`);
+    await queryRunner.query('CREATE INDEX api_keys_client_id_idx ON access.api_keys (client_id)');
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP TABLE access.api_keys');
+    await queryRunner.query('DROP FUNCTION access.are_scopes(text[])');
+    await queryRunner.query('DROP TABLE access.clients');
+    await queryRunner.query('DROP SCHEMA access');
+  }
+}

@@ -1,0 +1,36 @@
+import { Client } from 'pg';
+import { describe, expect, it, vi } from 'vitest';
+import { createTestDatabase } from './test-database.js';
+
+describe('createTestDatabase', () => {
+  it('makes an empty database of its own each time', async () => {
+    const databases = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    const names = await Promise.all(databases.map(({ url }) => currentDatabase(url)));
+    expect(new Set(names).size).toBe(2);
+    await Promise.all(databases.map((database) => database.drop()));
+  });
+
+  it('drops the database under open connections', async () => {
+    const database = await createTestDatabase();
+    const client = new Client({ connectionString: database.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await database.drop();
+    await expect(currentDatabase(database.url)).rejects.toMatchObject({ code: '3D000' });
+    await client.end();
+  });
+
+  it('fails when no server is named', async () => {
+    vi.stubEnv('TEST_POSTGRES_URL', undefined);
+    await expect(createTestDatabase()).rejects.toThrow('TEST_POSTGRES_URL is not set');
+    vi.unstubAllEnvs();
+  });
+});
+
+async function currentDatabase(url: string): Promise<string | undefined> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name');
+  await client.end();
+  return rows[0]?.name;
+}
