@@ -1,10 +1,15 @@
-import { SetMetadata } from '@nestjs/common';
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
 
 export const PUBLIC = Symbol('public');
 export const REQUIRED_SCOPES = Symbol('requiredScopes');
+
+/** The security scheme of the OpenAPI document. */
+export const API_KEY_SECURITY = 'apiKey';
 
 /** Opens a route to requests without a key. A route with neither this nor `@RequireScopes` is refused to everybody. */
 export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC, true);
 
 /** The scopes that the key of a request must have, all of them. */
-export const RequireScopes = (...scopes: [string, ...string[]]): MethodDecorator & ClassDecorator => SetMetadata(REQUIRED_SCOPES, scopes);
+export const RequireScopes = (...scopes: [string, ...string[]]): MethodDecorator & ClassDecorator =>
+  applyDecorators(SetMetadata(REQUIRED_SCOPES, scopes), ApiSecurity(API_KEY_SECURITY, scopes));

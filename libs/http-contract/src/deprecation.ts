@@ -1,11 +1,14 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiExtension } from '@nestjs/swagger';
+import { ExtendRouteConfig } from './route-config.js';
 
 export const DEPRECATION = Symbol('deprecation');
 
 /** The day of removal in the OpenAPI document, as an RFC 3339 date. */
 export const SUNSET_EXTENSION = 'x-sunset';
+
+/** The whole deprecation; read, and taken away, where the OpenAPI document is made. */
+export const DEPRECATION_EXTENSION = 'x-deprecation';
 
 export interface Deprecation {
   /** Since when the operation is deprecated (RFC 9745). */
@@ -20,6 +23,7 @@ export interface Deprecation {
 export const Deprecated = (deprecation: Deprecation): MethodDecorator =>
   applyDecorators(
     SetMetadata(DEPRECATION, deprecation),
-    RouteConfig({ deprecation }),
+    ExtendRouteConfig({ deprecation }),
     ApiExtension(SUNSET_EXTENSION, deprecation.removedAt.toISOString().slice(0, 10)),
+    ApiExtension(DEPRECATION_EXTENSION, deprecation),
   );

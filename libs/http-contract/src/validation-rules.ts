@@ -4,7 +4,10 @@ import { ValidateBy, ValidateIf } from 'class-validator';
 
 /** A rule of one member or parameter; in the error its name goes before `text`. */
 export function Rule(text: string, holds: (value: unknown, object: object) => boolean): PropertyDecorator {
-  return ValidateBy({ name: text, validator: { validate: (value, args) => holds(value, args?.object ?? {}), defaultMessage: () => `$property ${text}` } });
+  return ValidateBy({
+    name: text,
+    validator: { validate: (value, args) => holds(value, args?.object ?? {}), defaultMessage: () => `$property ${text}` },
+  });
 }
 
 /** May be absent. Unlike class-validator's IsOptional, `null` is not absent. */

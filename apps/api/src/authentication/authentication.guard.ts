@@ -1,6 +1,6 @@
-import { AuthenticateApiKey, type Principal } from '@animal-store/access-application';
+import { AuthenticateApiKey } from '@animal-store/access-application';
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
-import { PUBLIC, REQUIRED_SCOPES } from '@animal-store/http-contract';
+import { type Principal, PUBLIC, REQUIRED_SCOPES } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
@@ -9,13 +9,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const CHALLENGE = 'Bearer realm="animal-store"';
 // RFC 9110, section 11.1: the scheme is case-insensitive.
 const BEARER = /^bearer +(\S.*)$/i;
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whose key the request carries; set by the authentication guard. */
-    principal: Principal | undefined;
-  }
-}
 
 type Access = 'public' | readonly string[];
 
@@ -69,8 +62,7 @@ export class AuthenticationGuard implements CanActivate {
 
 function admit(principal: Principal, required: readonly string[], request: FastifyRequest, reply: FastifyReply): true {
   request.principal = principal;
-  const granted: readonly string[] = principal.scopes;
-  if (required.length > 0 && required.every((scope) => granted.includes(scope))) return true;
+  if (required.length > 0 && required.every((scope) => principal.scopes.includes(scope))) return true;
   reply.header('WWW-Authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`);
   throw new DomainError(INSUFFICIENT_SCOPE);
 }

@@ -31,7 +31,10 @@ const environmentName = makeValidator<string>((text) => {
 
 /** Every environment variable of the service, in the order of `.env.example`. */
 export const variables = {
-  DATABASE_URL: urlOf(['postgres:', 'postgresql:'], 'a postgres:// URL')({
+  DATABASE_URL: urlOf(
+    ['postgres:', 'postgresql:'],
+    'a postgres:// URL',
+  )({
     desc: 'PostgreSQL, with TLS as its sslmode says. Unset, `npm start` runs a PostgreSQL of its own.',
     example: 'postgres://animal_store:secret@localhost:5432/animal_store',
   }),
@@ -50,7 +53,11 @@ export const variables = {
     example: 'https://staging.example.com',
   }),
   ENVIRONMENT: environmentName({ default: 'production', desc: 'Names the environment in new API keys: ast_<environment>_…' }),
-  LOG_LEVEL: str({ default: 'info', choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'], desc: 'Least severe lines that are logged.' }),
+  LOG_LEVEL: str({
+    default: 'info',
+    choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
+    desc: 'Least severe lines that are logged.',
+  }),
 };
 
 export interface Config {
@@ -67,10 +74,12 @@ export interface Config {
 
 /** @throws StartupError with one line per missing or bad variable */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const values = customCleanEnv(given, variables, (cleaned) => cleaned, {
     reporter: ({ errors }) => {
-      const problems = Object.entries(errors).map(([name, error]) => `${name} ${name in given ? error.message : 'is required but not set'}`);
+      const problems = Object.entries(errors).map(
+        ([name, error]) => `${name} ${name in given ? error.message : 'is required but not set'}`,
+      );
       if (problems.length > 0) throw new StartupError(problems.join('\n'));
     },
   });

@@ -1,5 +1,5 @@
 import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import type { RouteTable } from './route-table.js';
@@ -9,18 +9,13 @@ const MAX_HEADER_FIELDS = 64;
 /** RFC 9112, section 3.2: uri-host [ ":" port ], a list being a repeated field. */
 const HOST = /^[^\s,/?#@]*$/;
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    deprecation?: Deprecation;
-  }
-}
-
 /** What happens to every request before Nest sees it and after its answer: headers, limits, OPTIONS, the log line. */
-export function observeRequests(fastify: FastifyInstance, { routes, logger, publicUrl }: { routes: RouteTable; logger: Logger; publicUrl: PublicUrl }): void {
+export function observeRequests(
+  fastify: FastifyInstance,
+  { routes, logger, publicUrl }: { routes: RouteTable; logger: Logger; publicUrl: PublicUrl },
+): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
-    const { deprecation } = request.routeOptions.config;
-    if (deprecation) announce(reply, deprecation, publicUrl);
     const refusal = refusalOf(request, reply);
     if (refusal) {
       done(refusal);
@@ -34,6 +29,17 @@ export function observeRequests(fastify: FastifyInstance, { routes, logger, publ
       }
     }
     done();
+  });
+
+  fastify.addHook('onRoute', (route) => {
+    const deprecation = route.config?.deprecation;
+    if (!deprecation) return;
+    const announced = announcement(deprecation, publicUrl);
+    const announce: onRequestHookHandler = (_request, reply, done) => {
+      reply.headers(announced);
+      done();
+    };
+    route.onRequest = [announce, ...[route.onRequest ?? []].flat()];
   });
 
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -52,11 +58,12 @@ export function observeRequests(fastify: FastifyInstance, { routes, logger, publ
   });
 }
 
-function announce(reply: FastifyReply, { deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): void {
-  reply
-    .header('Deprecation', `@${String(deprecatedAt.getTime() / 1000)}`)
-    .header('Sunset', removedAt.toUTCString())
-    .header('Link', `<${publicUrl.of(successor)}>; rel="successor-version"`);
+function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Record<string, string> {
+  return {
+    Deprecation: `@${String(deprecatedAt.getTime() / 1000)}`,
+    Sunset: removedAt.toUTCString(),
+    Link: `<${publicUrl.of(successor)}>; rel="successor-version"`,
+  };
 }
 
 function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError | undefined {

@@ -23,7 +23,7 @@ describe('parseJson', () => {
 
   it('agrees with JSON.parse on everything but integers', () => {
     fc.assert(
-      fc.property(fc.json({ noUnicodeString: false } as object), (text) => {
+      fc.property(fc.json({ maxDepth: 3 }), (text) => {
         const numbers = (_key: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
         const exact = JSON.stringify(parse(text), numbers);
         expect(exact).toBe(JSON.stringify(JSON.parse(text)));
@@ -36,7 +36,11 @@ describe('parseJson', () => {
   });
 
   it('refuses what is not UTF-8', () => {
-    for (const bytes of [[0x22, 0xff, 0x22], [0x22, 0xc3, 0x22], [0x22, 0xed, 0xa0, 0x80, 0x22]]) {
+    for (const bytes of [
+      [0x22, 0xff, 0x22],
+      [0x22, 0xc3, 0x22],
+      [0x22, 0xed, 0xa0, 0x80, 0x22],
+    ]) {
       expect(() => parseJson(Buffer.from(bytes))).toThrow(MalformedJsonError);
     }
   });

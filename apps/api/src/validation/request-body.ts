@@ -6,7 +6,10 @@ export const BODY_LIMIT_BYTES = 64 * 1024;
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
 
 /** What arrived as a body. The parser refuses nothing itself: guards run after it, and 401 comes first. */
-export type ReceivedBody = { readonly bytes: Buffer } | { readonly refusal: HttpError };
+export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: HttpError }) & {
+  /** Unknown members are errors. */
+  strict?: boolean;
+};
 
 declare module 'fastify' {
   interface FastifyRequest {

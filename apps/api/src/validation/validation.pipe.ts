@@ -2,48 +2,43 @@ import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync } from 'class-validator';
+import { validateSync } from 'class-validator';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import { declaredMembers } from './declared-members.js';
 import { MalformedJsonError, parseJson } from './json.js';
+import { unknownMember } from './preference.guard.js';
 import type { ReceivedBody } from './request-body.js';
 
 /** Turns bodies and query strings into checked instances of the DTO that the handler asks for. */
 @Injectable()
 export class ValidationPipe implements PipeTransform {
-  private readonly membersOf = new Map<Type, readonly string[]>();
-
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if (type !== 'body' && type !== 'query') return value;
-    if (!metatype || this.members(metatype).length === 0) {
+    if (!metatype || declaredMembers(metatype).size === 0) {
       throw new Error(`A ${type} parameter needs a class with validation rules as its type.`);
     }
-    return this.toInstance(metatype, type === 'body' ? jsonObject(value as ReceivedBody | undefined) : (value as object));
+    if (type === 'query') return toInstance(metatype, value as object);
+    const body = value as ReceivedBody | undefined;
+    return toInstance(metatype, jsonObject(body), body?.strict);
   }
+}
 
-  private toInstance(metatype: Type, source: object): object {
-    // Only declared members, so that nothing a client sends can reach a prototype.
-    const known = Object.fromEntries(
-      this.members(metatype)
-        .filter((member) => Object.hasOwn(source, member))
-        .map((member) => [member, (source as Record<string, unknown>)[member]]),
-    );
-    const instance = plainToInstance(metatype, known, { exposeDefaultValues: true }) as object;
-    const violations = validateSync(instance, { forbidUnknownValues: false, stopAtFirstError: true });
-    if (violations.length > 0) {
-      throw new DomainError(INVALID_REQUEST, violations.flatMap(({ constraints }) => Object.values(constraints ?? {})).join('; '));
-    }
-    return instance;
-  }
-
-  private members(metatype: Type): readonly string[] {
-    let members = this.membersOf.get(metatype);
-    if (!members) {
-      const rules = getMetadataStorage().getTargetValidationMetadatas(metatype, '', false, false);
-      members = [...new Set(rules.map(({ propertyName }) => propertyName))];
-      this.membersOf.set(metatype, members);
-    }
-    return members;
-  }
+function toInstance(metatype: Type, source: object, strict = false): object {
+  const declared = declaredMembers(metatype);
+  // Only declared members, so that nothing a client sends can reach a prototype.
+  const known = Object.fromEntries(Object.entries(source).filter(([member]) => declared.has(member)));
+  const instance = plainToInstance(metatype, known, { exposeDefaultValues: true }) as object;
+  const violations = validateSync(instance, { forbidUnknownValues: false, stopAtFirstError: true });
+  const messages = [
+    ...violations.flatMap(({ constraints }) => Object.values(constraints ?? {})),
+    ...(strict
+      ? Object.keys(source)
+          .filter((member) => !declared.has(member))
+          .map(unknownMember('member'))
+      : []),
+  ];
+  if (messages.length > 0) throw new DomainError(INVALID_REQUEST, messages.join('; '));
+  return instance;
 }
 
 function jsonObject(body: ReceivedBody | undefined): object {

@@ -1,10 +1,14 @@
-import { NewPet, type NewPetInput, type Pet, type PetRepository } from '@animal-store/pets-domain';
+import { type CreatedPet, type IdempotencyKey, NewPet, type NewPetInput, type PetRepository } from '@animal-store/pets-domain';
 
 export class CreatePet {
   constructor(private readonly pets: PetRepository) {}
 
-  /** @throws DomainError INVALID_PET */
-  async execute(input: NewPetInput): Promise<Pet> {
-    return this.pets.add(NewPet.create(input));
+  /**
+   * With a key, a repetition answers the pet of the first request.
+   * @throws DomainError INVALID_PET, IDEMPOTENCY_KEY_REUSED
+   */
+  async execute(input: NewPetInput, key?: IdempotencyKey): Promise<CreatedPet> {
+    const pet = NewPet.create(input);
+    return key ? this.pets.addOnce(pet, key) : { pet: await this.pets.add(pet), replayed: false };
   }
 }

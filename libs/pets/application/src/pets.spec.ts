@@ -1,16 +1,25 @@
 import { DomainError } from '@animal-store/kernel';
-import { type PetId, PET_NOT_FOUND } from '@animal-store/pets-domain';
+import { IDEMPOTENCY_KEY_REUSED, type PetId, PET_NOT_FOUND } from '@animal-store/pets-domain';
 import { aNewPet, InMemoryPets } from '@animal-store/pets-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CreatePet, GetPet, ListPets } from './index.js';
+import { CreatePet, ForgetIdempotencyKeys, GetPet, IDEMPOTENCY_KEY_LIFETIME_MS, ListPets } from './index.js';
 
 describe('CreatePet', () => {
   it('adds the pet and answers it with its identifier', async () => {
     const pets = new InMemoryPets();
-    const created = await new CreatePet(pets).execute({ name: 'Rex', categoryId: 7n });
-    expect(created).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'available' });
-    expect(await pets.find(created.id)).toEqual({ ...created });
+    const { pet, replayed } = await new CreatePet(pets).execute({ name: 'Rex', categoryId: 7n });
+    expect(pet).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'available' });
+    expect(replayed).toBe(false);
+    expect(await pets.find(pet.id)).toEqual({ ...pet });
+  });
+
+  it('answers a repetition with the pet of the first request', async () => {
+    const createPet = new CreatePet(new InMemoryPets());
+    const key = { clientId: 1n, key: 'a' };
+    const first = await createPet.execute({ name: 'Rex', categoryId: 7n }, key);
+    expect(await createPet.execute({ name: 'Rex', categoryId: 7n, status: 'available' }, key)).toEqual({ pet: first.pet, replayed: true });
+    await expect(createPet.execute({ name: 'Max', categoryId: 7n }, key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
   });
 
   it('adds nothing that breaks an invariant', async () => {
@@ -59,5 +68,15 @@ describe('ListPets', () => {
     const { pets: sold, next } = await new ListPets(pets).execute({ limit: 2, status: 'sold' });
     expect(sold.map(({ status }) => status)).toEqual(['sold', 'sold']);
     expect(next).toBe(sold[1]?.id);
+  });
+});
+
+describe('ForgetIdempotencyKeys', () => {
+  it('forgets what is older than a day, in as many batches as it takes', async () => {
+    const pets = new InMemoryPets();
+    for (let i = 0; i < 1001; i++) await pets.addOnce(aNewPet(), { clientId: 1n, key: String(i) });
+    const after = (ms: number) => ({ now: () => new Date(Date.now() + ms) });
+    expect(await new ForgetIdempotencyKeys(pets, after(IDEMPOTENCY_KEY_LIFETIME_MS - 60_000)).execute()).toBe(0);
+    expect(await new ForgetIdempotencyKeys(pets, after(IDEMPOTENCY_KEY_LIFETIME_MS + 60_000)).execute()).toBe(1001);
   });
 });

@@ -9,7 +9,9 @@ const nameOf = (text: unknown) => isPetName(text);
 
 describe('the name of a pet', () => {
   it('is any well-formed text of 1 to 255 code points with something to see', () => {
-    const visible = fc.string({ unit: 'binary', minLength: 1, maxLength: 255 }).filter((text) => !text.includes('\0') && text.trim() !== '' && /\P{White_Space}/u.test(text));
+    const visible = fc
+      .string({ unit: 'binary', minLength: 1, maxLength: 255 })
+      .filter((text) => !text.includes('\0') && text.trim() !== '' && /\P{White_Space}/u.test(text));
     fc.assert(fc.property(visible, nameOf));
   });
 
@@ -34,7 +36,11 @@ describe('the name of a pet', () => {
 
 describe('NewPet.create', () => {
   it('keeps what it was given, to the letter', () => {
-    expect(NewPet.create({ name: ' Réx ', categoryId: INT64_MIN, status: 'sold' })).toMatchObject({ name: ' Réx ', categoryId: INT64_MIN, status: 'sold' });
+    expect(NewPet.create({ name: ' Réx ', categoryId: INT64_MIN, status: 'sold' })).toMatchObject({
+      name: ' Réx ',
+      categoryId: INT64_MIN,
+      status: 'sold',
+    });
   });
 
   it('is available unless said otherwise', () => {

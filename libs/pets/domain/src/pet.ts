@@ -29,6 +29,11 @@ export class NewPet {
     ];
     throw new DomainError(INVALID_PET, violations.join('; '));
   }
+
+  /** Whether the other says the same of a pet. */
+  equals({ name, categoryId, status }: Omit<PetView, 'id'>): boolean {
+    return this.name === name && this.categoryId === categoryId && this.status === status;
+  }
 }
 
 /** An animal of the catalogue. */

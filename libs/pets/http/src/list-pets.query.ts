@@ -17,7 +17,10 @@ export class ListPetsQuery {
   @Rule(PET_STATUS_RULE, isPetStatus)
   status?: PetStatus;
 
-  @ApiPropertyOptional({ type: 'string', description: 'The page to continue with, as the `Link` header of the page before it says. It belongs to one `status`.' })
+  @ApiPropertyOptional({
+    type: 'string',
+    description: 'The page to continue with, as the `Link` header of the page before it says. It belongs to one `status`.',
+  })
   @MayBeAbsent()
   @Rule(
     'must be the cursor of a Link header that this list answered, for the same status',

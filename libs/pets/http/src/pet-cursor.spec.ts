@@ -13,7 +13,14 @@ describe('the cursor', () => {
   });
 
   it('is refused for another status', () => {
-    fc.assert(fc.property(id, status, status, (after, of, other) => of === other || decodePetCursor(encodePetCursor(after, of), other) === undefined));
+    fc.assert(
+      fc.property(
+        id,
+        status,
+        status,
+        (after, of, other) => of === other || decodePetCursor(encodePetCursor(after, of), other) === undefined,
+      ),
+    );
   });
 
   it('has one spelling only', () => {
@@ -25,7 +32,19 @@ describe('the cursor', () => {
     );
   });
 
-  it.each(['', 'x', 'AQAAAAAAAAAAA', 'AQAAAAAAAAAAAAA', 'AQAAAAAAAAAAA=', 'AgAAAAAAAAAAAQ', 'AQAAAAAAAAAAAR', 7, null, undefined, ['AQAAAAAAAAAAAQ']])('refuses %j', (text) => {
+  it.each([
+    '',
+    'x',
+    'AQAAAAAAAAAAA',
+    'AQAAAAAAAAAAAAA',
+    'AQAAAAAAAAAAA=',
+    'AgAAAAAAAAAAAQ',
+    'AQAAAAAAAAAAAR',
+    7,
+    null,
+    undefined,
+    ['AQAAAAAAAAAAAQ'],
+  ])('refuses %j', (text) => {
     expect(decodePetCursor(text, undefined)).toBeUndefined();
   });
 });

@@ -4,7 +4,12 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 /** The shape of an answer, for the OpenAPI document; answers are the plain views of the use cases. */
 @ApiSchema({ name: 'Pet' })
 export class PetDto {
-  @ApiProperty({ type: 'integer', format: 'int64', description: `Unique identifier assigned by the service on creation; ${INT64_RULE}.`, example: 42 })
+  @ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    description: `Unique identifier assigned by the service on creation; ${INT64_RULE}.`,
+    example: 42,
+  })
   id!: bigint;
 
   @ApiProperty({ type: 'string', minLength: 1, maxLength: PET_NAME_MAX_LENGTH, description: "The animal's name.", example: 'Rex' })

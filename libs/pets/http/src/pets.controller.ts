@@ -1,7 +1,17 @@
-import { Deprecated, PublicUrl, RequireScopes, Throws } from '@animal-store/http-contract';
+import {
+  Deprecated,
+  IdempotentByKey,
+  PublicUrl,
+  REPLAY_HEADERS,
+  RequestIdempotencyKey,
+  RequireScopes,
+  Revalidated,
+  REVALIDATION_HEADERS,
+  Throws,
+} from '@animal-store/http-contract';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
-import { type Pet, PET_NOT_FOUND, type PetId, type PetView } from '@animal-store/pets-domain';
-import { Body, Controller, Get, Header, Param, Post, Query, Res } from '@nestjs/common';
+import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type Pet, PET_NOT_FOUND, type PetId, type PetView } from '@animal-store/pets-domain';
+import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListPetsQuery } from './list-pets.query.js';
@@ -11,7 +21,6 @@ import { PetDto } from './pet.dto.js';
 import { PetIdPipe } from './pet-id.pipe.js';
 
 const PATH = '/v1/pets';
-const REVALIDATE = 'private, no-cache';
 
 const LINK_HEADER = {
   description: 'The next page (RFC 8288), exactly when a further animal exists. Follow it as it is.',
@@ -19,7 +28,6 @@ const LINK_HEADER = {
   example: '</v1/pets?limit=20&status=available&cursor=AQEAAAAAAAAAFA>; rel="next"',
 } as const;
 const LOCATION_HEADER = { description: 'Address of the new animal.', schema: { type: 'string' }, example: '/v1/pets/42' } as const;
-const CACHE_CONTROL_HEADER = { description: 'Caches have to revalidate.', schema: { type: 'string' }, example: REVALIDATE } as const;
 
 @ApiTags('pets')
 @ApiExtraModels(PetDto)
@@ -34,10 +42,22 @@ export class PetsController {
 
   @Get()
   @RequireScopes('pets:read')
-  @Header('Cache-Control', REVALIDATE)
-  @ApiOperation({ operationId: 'listPets', summary: 'List all animals', description: 'A page of the catalogue in ascending order of `id`. While a further animal exists the `Link` header leads to the next page.' })
-  @ApiOkResponse({ schema: { $ref: '#/components/schemas/Pets' }, description: 'A paginated list of animals', headers: { Link: LINK_HEADER, 'Cache-Control': CACHE_CONTROL_HEADER } })
-  async listPets(@Query() { limit, status, cursor }: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<readonly PetView[]> {
+  @Revalidated()
+  @ApiOperation({
+    operationId: 'listPets',
+    summary: 'List all animals',
+    description:
+      'A page of the catalogue in ascending order of `id`. While a further animal exists the `Link` header leads to the next page.',
+  })
+  @ApiOkResponse({
+    schema: { $ref: '#/components/schemas/Pets' },
+    description: 'A paginated list of animals',
+    headers: { Link: LINK_HEADER, ...REVALIDATION_HEADERS },
+  })
+  async listPets(
+    @Query() { limit, status, cursor }: ListPetsQuery,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<readonly PetView[]> {
     const after = cursor === undefined ? undefined : decodePetCursor(cursor, status);
     const { pets, next } = await this.lister.execute({ limit, status, after });
     if (next !== undefined) {
@@ -49,23 +69,35 @@ export class PetsController {
 
   @Post()
   @RequireScopes('pets:write')
+  @IdempotentByKey()
+  @Throws(IDEMPOTENCY_KEY_REUSED)
   @ApiOperation({ operationId: 'createPet', summary: 'Add an animal', description: 'Answers when the animal is durably stored.' })
   @ApiBody({ type: NewPetDto })
-  @ApiCreatedResponse({ type: PetDto, description: 'Animal added', headers: { Location: LOCATION_HEADER } })
-  async createPet(@Body() newPet: NewPetDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<Pet> {
-    const pet = await this.creator.execute(newPet);
+  @ApiCreatedResponse({ type: PetDto, description: 'Animal added', headers: { Location: LOCATION_HEADER, ...REPLAY_HEADERS } })
+  async createPet(
+    @Body() newPet: NewPetDto,
+    @RequestIdempotencyKey() key: IdempotencyKey | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Pet> {
+    const { pet, replayed } = await this.creator.execute(newPet, key);
     reply.header('Location', this.publicUrl.of(`${PATH}/${String(pet.id)}`));
+    if (replayed) reply.header('Idempotent-Replayed', 'true');
     return pet;
   }
 
   @Get(':petId')
   @RequireScopes('pets:read')
-  @Header('Cache-Control', REVALIDATE)
+  @Revalidated()
   @Throws(PET_NOT_FOUND)
-  @ApiOperation({ operationId: 'getPet', summary: 'Get an animal', deprecated: true, description: 'To be removed on 5 December 2030; use `listPets` with the `status` filter.' })
+  @ApiOperation({
+    operationId: 'getPet',
+    summary: 'Get an animal',
+    deprecated: true,
+    description: 'To be removed on 5 December 2030; use `listPets` with the `status` filter.',
+  })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
   @ApiParam({ name: 'petId', schema: { type: 'integer', format: 'int64' }, description: 'Identifier of the animal.' })
-  @ApiOkResponse({ type: PetDto, description: 'Animal found', headers: { 'Cache-Control': CACHE_CONTROL_HEADER } })
+  @ApiOkResponse({ type: PetDto, description: 'Animal found', headers: { ...REVALIDATION_HEADERS } })
   async getPet(@Param('petId', PetIdPipe) petId: PetId): Promise<PetView> {
     return this.getter.execute(petId);
   }

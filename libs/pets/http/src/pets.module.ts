@@ -1,8 +1,10 @@
-import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
+import { CreatePet, ForgetIdempotencyKeys, GetPet, ListPets } from '@animal-store/pets-application';
+import { Clock } from '@animal-store/kernel';
 import { PetCatalogue, PetRepository } from '@animal-store/pets-domain';
 import { petsPersistence, PostgresPetCatalogue, PostgresPetRepository } from '@animal-store/pets-infrastructure';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { IdempotencyKeyCleaner } from './idempotency-key-cleaner.js';
 import { PetsController } from './pets.controller.js';
 
 @Module({
@@ -11,6 +13,12 @@ import { PetsController } from './pets.controller.js';
     { provide: PetRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new PostgresPetRepository(dataSource) },
     { provide: PetCatalogue, inject: [DataSource], useFactory: (dataSource: DataSource) => new PostgresPetCatalogue(dataSource) },
     { provide: CreatePet, inject: [PetRepository], useFactory: (pets: PetRepository) => new CreatePet(pets) },
+    {
+      provide: ForgetIdempotencyKeys,
+      inject: [PetRepository, Clock],
+      useFactory: (pets: PetRepository, clock: Clock) => new ForgetIdempotencyKeys(pets, clock),
+    },
+    IdempotencyKeyCleaner,
     { provide: GetPet, inject: [PetCatalogue], useFactory: (catalogue: PetCatalogue) => new GetPet(catalogue) },
     { provide: ListPets, inject: [PetCatalogue], useFactory: (catalogue: PetCatalogue) => new ListPets(catalogue) },
   ],

@@ -19,27 +19,35 @@ describe('the migrations of the schema pets', () => {
     await database.drop();
   });
 
+  const downTo = async (name: string) => {
+    while ((await migrateDown(dataSource)) !== name);
+  };
+
   const indexes = async () =>
-    (await dataSource.query<{ name: string; valid: boolean }[]>(
+    await dataSource.query<{ name: string; valid: boolean }[]>(
       `SELECT relname AS name, indisvalid AS valid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid = 'pets.pets'::regclass ORDER BY 1`,
-    ));
+    );
 
   it('go up, down to nothing, and up again', async () => {
-    const names = ['CreatePets1763683200000', 'IndexPetsByStatus1763683260000'];
+    const names = ['CreatePets1763683200000', 'IndexPetsByStatus1763683260000', 'CreateIdempotencyKeys1763683320000'];
     expect(await migrateUp(dataSource)).toEqual(names);
     expect(await migrateUp(dataSource)).toEqual([]);
     expect(await migrationStatus(dataSource)).toEqual(names.map((name) => ({ name, applied: true })));
+    expect(await migrateDown(dataSource)).toBe(names[2]);
     expect(await migrateDown(dataSource)).toBe(names[1]);
     expect(await indexes()).toEqual([{ name: 'pets_pkey', valid: true }]);
     expect(await migrateDown(dataSource)).toBe(names[0]);
     expect(await dataSource.query(`SELECT 1 FROM information_schema.schemata WHERE schema_name = 'pets'`)).toEqual([]);
     expect(await migrateDown(dataSource)).toBeUndefined();
     expect(await migrateUp(dataSource)).toEqual(names);
-    expect(await indexes()).toEqual([{ name: 'pets_pkey', valid: true }, { name: 'pets_status_id_idx', valid: true }]);
+    expect(await indexes()).toEqual([
+      { name: 'pets_pkey', valid: true },
+      { name: 'pets_status_id_idx', valid: true },
+    ]);
   });
 
   it('repair an index whose building was cut off', async () => {
-    await migrateDown(dataSource);
+    await downTo('IndexPetsByStatus1763683260000');
     await dataSource.query('CREATE INDEX pets_status_id_idx ON pets.pets (status)');
     await dataSource.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'pets.pets_status_id_idx'::regclass`);
     await migrateUp(dataSource);
@@ -47,15 +55,14 @@ describe('the migrations of the schema pets', () => {
   });
 
   it('are applied once by several processes that start at once', async () => {
-    await migrateDown(dataSource);
-    await migrateDown(dataSource);
+    await downTo('CreatePets1763683200000');
     const others = await Promise.all(
       Array.from({ length: 4 }, () =>
         createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [petsPersistence] }).initialize(),
       ),
     );
     const applied = await Promise.all(others.map((other) => migrateUp(other)));
-    expect(applied.flat()).toHaveLength(2);
+    expect(applied.flat()).toHaveLength(3);
     await Promise.all(others.map((other) => other.destroy()));
   });
 

@@ -1,10 +1,11 @@
 import type { Persistence } from '@animal-store/database';
 import { CreatePets1763683200000 } from './migrations/1763683200000-create-pets.js';
 import { IndexPetsByStatus1763683260000 } from './migrations/1763683260000-index-pets-by-status.js';
+import { CreateIdempotencyKeys1763683320000 } from './migrations/1763683320000-create-idempotency-keys.js';
 import { PetEntity } from './pet.entity.js';
 
 export const petsPersistence: Persistence = {
   schema: 'pets',
   entities: [PetEntity],
-  migrations: [CreatePets1763683200000, IndexPetsByStatus1763683260000],
+  migrations: [CreatePets1763683200000, IndexPetsByStatus1763683260000, CreateIdempotencyKeys1763683320000],
 };

@@ -23,6 +23,6 @@ afterAll(async () => {
 });
 
 describePetsContract('PostgreSQL', async () => {
-  await dataSource.query('TRUNCATE pets.pets');
+  await dataSource.query('TRUNCATE pets.pets, pets.idempotency_keys');
   return { repository: new PostgresPetRepository(dataSource), catalogue: new PostgresPetCatalogue(dataSource) };
 });

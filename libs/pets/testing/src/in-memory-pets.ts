@@ -1,13 +1,43 @@
-import { type NewPet, Pet, type PetCatalogue, type PetId, type PetListQuery, type PetRepository, type PetView } from '@animal-store/pets-domain';
+import { DomainError } from '@animal-store/kernel';
+import {
+  type CreatedPet,
+  IDEMPOTENCY_KEY_REUSED,
+  type IdempotencyKey,
+  type NewPet,
+  Pet,
+  type PetCatalogue,
+  type PetId,
+  type PetListQuery,
+  type PetRepository,
+  type PetView,
+} from '@animal-store/pets-domain';
 
 /** Both ports over one array, for specs of what stands above them. */
 export class InMemoryPets implements PetRepository, PetCatalogue {
   private readonly pets: PetView[] = [];
+  private readonly keys = new Map<string, { pet: Pet; at: Date }>();
 
-  add({ name, categoryId, status }: NewPet): Promise<Pet> {
-    const row = { id: BigInt(this.pets.length + 1), name, categoryId, status };
-    this.pets.push(row);
-    return Promise.resolve(Pet.rehydrate(row));
+  add(pet: NewPet): Promise<Pet> {
+    return Promise.resolve(this.insert(pet));
+  }
+
+  addOnce(pet: NewPet, { clientId, key }: IdempotencyKey): Promise<CreatedPet> {
+    const name = `${String(clientId)} ${key}`;
+    const known = this.keys.get(name);
+    if (known) {
+      return pet.equals(known.pet)
+        ? Promise.resolve({ pet: known.pet, replayed: true })
+        : Promise.reject(new DomainError(IDEMPOTENCY_KEY_REUSED));
+    }
+    const added = this.insert(pet);
+    this.keys.set(name, { pet: added, at: new Date() });
+    return Promise.resolve({ pet: added, replayed: false });
+  }
+
+  forgetKeys(before: Date, limit: number): Promise<number> {
+    const old = [...this.keys].filter(([, { at }]) => at < before).slice(0, limit);
+    for (const [name] of old) this.keys.delete(name);
+    return Promise.resolve(old.length);
   }
 
   find(id: PetId): Promise<PetView | undefined> {
@@ -17,5 +47,11 @@ export class InMemoryPets implements PetRepository, PetCatalogue {
   list({ limit, status, after }: PetListQuery): Promise<readonly PetView[]> {
     const wanted = this.pets.filter((pet) => (status === undefined || pet.status === status) && (after === undefined || pet.id > after));
     return Promise.resolve(wanted.slice(0, limit));
+  }
+
+  private insert({ name, categoryId, status }: NewPet): Pet {
+    const row = { id: BigInt(this.pets.length + 1), name, categoryId, status };
+    this.pets.push(row);
+    return Pet.rehydrate(row);
   }
 }

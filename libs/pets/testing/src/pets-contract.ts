@@ -1,5 +1,5 @@
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
-import { PET_STATUSES, type PetCatalogue, type PetId, type PetRepository } from '@animal-store/pets-domain';
+import { IDEMPOTENCY_KEY_REUSED, PET_STATUSES, type PetCatalogue, type PetId, type PetRepository } from '@animal-store/pets-domain';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aNewPet } from './pet-builder.js';
@@ -21,20 +21,71 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
 
     it('finds what was added, exactly', async () => {
       const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
-      const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }).filter((text) => !text.includes('\0') && /\P{White_Space}/u.test(text));
+      const name = fc
+        .string({ unit: 'binary', minLength: 1, maxLength: 60 })
+        .filter((text) => !text.includes('\0') && /\P{White_Space}/u.test(text));
       await fc.assert(
         fc.asyncProperty(name, int64, fc.constantFrom(...PET_STATUSES), async (petName, categoryId, status) => {
           const added = await repository.add(aNewPet({ name: petName, categoryId, status }));
           expect(added).toMatchObject({ name: petName, categoryId, status });
           expect(await catalogue.find(added.id)).toEqual({ ...added });
         }),
-        { examples: [['Rex', INT64_MAX, 'sold'], ['🐕', INT64_MIN, 'pending'], [' x ', 2n ** 53n + 1n, 'available']], numRuns: 50 },
+        {
+          examples: [
+            ['Rex', INT64_MAX, 'sold'],
+            ['🐕', INT64_MIN, 'pending'],
+            [' x ', 2n ** 53n + 1n, 'available'],
+          ],
+          numRuns: 50,
+        },
       );
     });
 
     it('gives each pet an identifier of its own, also when they come at once', async () => {
       const added = await Promise.all(Array.from({ length: 50 }, () => repository.add(aNewPet())));
       expect(new Set(added.map(({ id }) => id)).size).toBe(50);
+    });
+
+    describe('addOnce', () => {
+      const key = { clientId: 7n, key: 'order-1' };
+
+      it('adds one pet however often and however closely together it is repeated', async () => {
+        const pet = aNewPet({ name: 'Only', categoryId: 2n ** 53n + 1n, status: 'sold' });
+        const results = await Promise.all(Array.from({ length: 30 }, () => repository.addOnce(pet, key)));
+        expect(new Set(results.map((result) => result.pet.id)).size).toBe(1);
+        expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
+        expect(await catalogue.list({ limit: 10 })).toHaveLength(1);
+        const again = await repository.addOnce(pet, key);
+        expect(again).toEqual({ pet: results[0]?.pet, replayed: true });
+      });
+
+      it('refuses the key for a different pet, and adds nothing', async () => {
+        await repository.addOnce(aNewPet({ name: 'Rex', categoryId: 1n, status: 'sold' }), key);
+        for (const other of [{ name: 'rex' }, { categoryId: 2n }, { status: 'pending' }]) {
+          const different = aNewPet({ name: 'Rex', categoryId: 1n, status: 'sold', ...other });
+          await expect(repository.addOnce(different, key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
+        }
+        expect(await catalogue.list({ limit: 10 })).toHaveLength(1);
+      });
+
+      it('keeps the keys of clients apart', async () => {
+        const pet = aNewPet();
+        const first = await repository.addOnce(pet, key);
+        const second = await repository.addOnce(pet, { ...key, clientId: 8n });
+        const third = await repository.addOnce(pet, { ...key, key: 'Order-1' });
+        expect([first, second, third].map(({ replayed }) => replayed)).toEqual([false, false, false]);
+      });
+
+      it('forgets keys that are old enough, not more than asked for', async () => {
+        const pet = aNewPet();
+        for (let i = 0; i < 5; i++) await repository.addOnce(pet, { clientId: 1n, key: String(i) });
+        const now = Date.now();
+        expect(await repository.forgetKeys(new Date(now - 60_000), 10)).toBe(0);
+        expect(await repository.forgetKeys(new Date(now + 60_000), 3)).toBe(3);
+        expect(await repository.forgetKeys(new Date(now + 60_000), 3)).toBe(2);
+        expect((await repository.addOnce(pet, { clientId: 1n, key: '0' })).replayed).toBe(false);
+        expect(await catalogue.list({ limit: 10 })).toHaveLength(6);
+      });
     });
 
     it('finds nothing where nothing is', async () => {
@@ -53,7 +104,9 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
         for (const limit of [1, 3, 100]) {
           expect(await catalogue.list({ status, limit })).toEqual(expected.slice(0, limit));
           for (const { id } of all) {
-            expect(await catalogue.list({ status, limit, after: id as PetId })).toEqual(expected.filter((pet) => pet.id > id).slice(0, limit));
+            expect(await catalogue.list({ status, limit, after: id as PetId })).toEqual(
+              expected.filter((pet) => pet.id > id).slice(0, limit),
+            );
           }
         }
         expect(await catalogue.list({ status, limit: 5, after: INT64_MAX as PetId })).toEqual([]);

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { readConfig } from './config.js';
+import { StartupError } from './startup-error.js';
+
+const DATABASE_URL = 'postgres://store@localhost/store';
+
+describe('readConfig', () => {
+  it('has a default for everything but the database', () => {
+    expect(readConfig({ DATABASE_URL })).toEqual({
+      databaseUrl: DATABASE_URL,
+      databasePoolSize: 10,
+      migrateOnStart: true,
+      host: '127.0.0.1',
+      port: 3000,
+      publicBaseUrl: undefined,
+      stagingBaseUrl: undefined,
+      environment: 'production',
+      logLevel: 'info',
+    });
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    expect(readConfig({ DATABASE_URL, PORT: '', PUBLIC_BASE_URL: '' })).toMatchObject({ port: 3000, publicBaseUrl: undefined });
+  });
+
+  it('reads what is set', () => {
+    const env = { DATABASE_URL, PORT: '8080', MIGRATE_ON_START: 'false', PUBLIC_BASE_URL: 'https://api.example.org/store/' };
+    expect(readConfig(env)).toMatchObject({ port: 8080, migrateOnStart: false, publicBaseUrl: 'https://api.example.org/store' });
+  });
+
+  it.each([
+    [{ DATABASE_URL: undefined }, 'DATABASE_URL is required but not set'],
+    [{ DATABASE_URL: 'mysql://localhost/store' }, 'DATABASE_URL must be a postgres:// URL'],
+    [{ DATABASE_URL: 'localhost:5432' }, 'DATABASE_URL must be a postgres:// URL'],
+    [{ PORT: '65536' }, 'PORT must be an integer from 0 to 65535'],
+    [{ PORT: '3000.5' }, 'PORT must be an integer from 0 to 65535'],
+    [{ PORT: '-1' }, 'PORT must be an integer from 0 to 65535'],
+    [{ DATABASE_POOL_SIZE: '0' }, 'DATABASE_POOL_SIZE must be an integer from 1 to 1000'],
+    [
+      { PUBLIC_BASE_URL: 'api.example.org' },
+      'PUBLIC_BASE_URL must be an http or https URL without query, for example https://api.example.com/store',
+    ],
+    [
+      { PUBLIC_BASE_URL: 'https://x/?a=1' },
+      'PUBLIC_BASE_URL must be an http or https URL without query, for example https://api.example.com/store',
+    ],
+    [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, a letter first'],
+  ])('refuses %o with one clear line', (env, message) => {
+    expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(message));
+  });
+
+  it.each([{ MIGRATE_ON_START: 'maybe' }, { LOG_LEVEL: 'loud' }])('names the variable of %o', (env) => {
+    expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new RegExp(`^${Object.keys(env)[0] ?? ''} `));
+  });
+
+  it('has a line for each bad variable', () => {
+    expect(() => readConfig({ PORT: 'x', HOST: '' })).toThrow(
+      'DATABASE_URL is required but not set\nPORT must be an integer from 0 to 65535',
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestApp, type TestApp } from '../testing/test-app.js';
+
+describe('Prefer: handling=strict', () => {
+  let service: TestApp;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await startTestApp();
+    key = await service.createKey('pets:read', 'pets:write');
+    await send('POST', '/v1/pets', { body: '{"name":"Rex","categoryId":1}' });
+  });
+
+  afterAll(() => service.close());
+
+  async function send(method: string, path: string, { body, prefer = 'handling=strict' }: { body?: string; prefer?: string } = {}) {
+    const headers = { Authorization: `Bearer ${key}`, Prefer: prefer, ...(body && { 'Content-Type': 'application/json' }) };
+    const response = await fetch(service.url + path, { method, headers, ...(body && { body }) });
+    const text = await response.text();
+    return { status: response.status, applied: response.headers.get('preference-applied'), text };
+  }
+
+  it.each([
+    ['POST', '/v1/pets', '{"name":"Rex","categoryId":1,"id":7}', '\\"id\\" is no known member'],
+    ['POST', '/v1/pets', '{"name":"","categoryId":1,"__proto__":{},"constructor":1}', 'name must be'],
+    ['POST', '/v1/pets?dry=1', '{"name":"Rex","categoryId":1}', '\\"dry\\" is no known query parameter'],
+    ['GET', '/v1/pets?limit=1&page=2', undefined, '\\"page\\" is no known query parameter'],
+    ['GET', '/v1/pets?__proto__=1', undefined, '\\"__proto__\\" is no known query parameter'],
+    ['GET', '/v1/pets/1?expand=category', undefined, '\\"expand\\" is no known query parameter'],
+  ])('refuses what %s %s %s says too much', async (method, path, body, message) => {
+    const refused = await send(method, path, body ? { body } : {});
+    expect([refused.status, refused.applied, refused.text]).toEqual([400, 'handling=strict', expect.stringContaining(message)]);
+    const lenient = await send(method, path.replace('dry=1', ''), {
+      ...(body && { body: body.replace('""', '"Rex"') }),
+      prefer: 'handling=lenient',
+    });
+    expect([lenient.status < 300, lenient.applied]).toEqual([true, null]);
+  });
+
+  it('names all that is wrong with a body at once', async () => {
+    const { text } = await send('POST', '/v1/pets', { body: '{"name":"","categoryId":"1","id":7,"colour":"red"}' });
+    expect(JSON.parse(text)).toMatchObject({
+      message: expect.stringMatching(/^name must .*; categoryId must .*; "id" is no known member; "colour" is no known member$/) as string,
+    });
+  });
+
+  it('is said to be applied where there is nothing to refuse', async () => {
+    for (const [method, path] of [
+      ['GET', '/v1/pets?limit=1&status=sold'],
+      ['GET', '/v1/pets/1'],
+    ] as const) {
+      expect(await send(method, path)).toMatchObject({ status: 200, applied: 'handling=strict' });
+    }
+    expect(await send('POST', '/v1/pets', { body: '{"name":"Rex","categoryId":1,"status":"sold"}' })).toMatchObject({
+      status: 201,
+      applied: 'handling=strict',
+    });
+  });
+});

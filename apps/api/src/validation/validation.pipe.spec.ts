@@ -1,0 +1,105 @@
+import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
+import { DomainError } from '@animal-store/kernel';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import { ValidationPipe } from './validation.pipe.js';
+
+class Order {
+  @Rule('must be text', (value) => typeof value === 'string')
+  title!: string;
+
+  @Rule('must be an integer', (value) => typeof value === 'bigint')
+  amount!: bigint;
+
+  @MayBeAbsent()
+  @Rule('must be true', (value) => value === true)
+  gift?: boolean;
+}
+
+class Page {
+  @MayBeAbsent()
+  @QueryInteger({ minimum: 1, maximum: 100 })
+  limit = 20;
+}
+
+class Undeclared {}
+
+const pipe = new ValidationPipe();
+const body = (text: string | Buffer) => pipe.transform({ bytes: Buffer.from(text) }, { type: 'body', metatype: Order });
+const query = (parameters: object) => pipe.transform(parameters, { type: 'query', metatype: Page });
+
+describe('a body', () => {
+  it('becomes an instance of its class with its declared members alone', () => {
+    const order = body('{"title":"x","amount":9007199254740993,"other":1,"__proto__":{"gift":true},"constructor":1}');
+    expect(order).toBeInstanceOf(Order);
+    expect(Object.entries(order as object)).toEqual([
+      ['title', 'x'],
+      ['amount', 9007199254740993n],
+    ]);
+    expect((order as Order).gift).toBeUndefined();
+    expect(({} as { gift?: unknown }).gift).toBeUndefined();
+  });
+
+  it('is refused with every offending member and its rule', () => {
+    const refused = () => body('{"title":7,"gift":null}');
+    expect(refused).toThrow(DomainError);
+    expect(refused).toThrow(/^title must be text; amount must be an integer; gift must be true$/);
+  });
+
+  it.each([
+    ['', 'A JSON object is required as the body.'],
+    ['[]', 'The body must be a JSON object.'],
+    ['null', 'The body must be a JSON object.'],
+    ['"x"', 'The body must be a JSON object.'],
+    ['{', 'The body is not well-formed JSON.'],
+  ])('is refused when it is %j', (text, message) => expect(() => body(text)).toThrow(message));
+
+  it('is refused as the parser says, once the guards have had their turn', () => {
+    const refusal = new HttpError(HTTP_ERRORS.payloadTooLarge);
+    expect(() => pipe.transform({ refusal }, { type: 'body', metatype: Order })).toThrow(refusal);
+  });
+
+  it('never ends in anything but an instance or a client error', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.json(),
+          fc.string(),
+          fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+        ),
+        (bytes) => {
+          try {
+            expect(body(bytes)).toBeInstanceOf(Order);
+          } catch (error) {
+            expect(error instanceof DomainError || error instanceof HttpError).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('a query string', () => {
+  it('takes defaults for what is absent', () => expect(query({})).toEqual({ limit: 20 }));
+
+  it('reads integers', () => expect(query({ limit: '7', page: 'x' })).toEqual({ limit: 7 }));
+
+  it.each(['0', '101', '', '07', '7.0', '+7', '1e1', ' 7', '٧', '99999999999999999999'])('refuses limit=%j', (limit) => {
+    expect(() => query({ limit })).toThrow('limit must be an integer from 1 to 100');
+  });
+
+  it('refuses a repeated parameter', () => {
+    expect(() => query({ limit: ['7', '7'] })).toThrow('limit must be an integer from 1 to 100');
+  });
+});
+
+describe('a handler whose parameter has no rules', () => {
+  it.each([undefined, Object, Undeclared])('fails instead of letting anything through (%s)', (metatype) => {
+    expect(() => pipe.transform({ bytes: Buffer.from('{}') }, { type: 'body', metatype })).toThrow('needs a class with validation rules');
+  });
+
+  it('is of no interest where it is a path parameter', () => {
+    expect(pipe.transform('x', { type: 'param', metatype: String })).toBe('x');
+  });
+});

@@ -1,0 +1,52 @@
+import { DomainError } from '@animal-store/kernel';
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { INVALID_REQUEST } from './errors.js';
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
+// RFC 8941, section 3.3.3: a quoted string, in which quote and backslash are escaped.
+const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
+
+/** @throws DomainError INVALID_REQUEST when the field is neither a quoted nor a bare key of 1 to 255 visible ASCII characters */
+export function parseIdempotencyKey(field: string): string {
+  const quoted = QUOTED.exec(field)?.[1]?.replace(/\\(.)/g, '$1');
+  const key = field.startsWith('"') ? quoted : field;
+  if (key === undefined || !VISIBLE_ASCII.test(key)) {
+    throw new DomainError(INVALID_REQUEST, 'Idempotency-Key must be one key of 1 to 255 visible ASCII characters, quoted or bare.');
+  }
+  return key;
+}
+
+/** The Idempotency-Key of the request (draft-ietf-httpapi-idempotency-key-header) with the client it belongs to, if there is one. */
+export const RequestIdempotencyKey = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): { clientId: bigint; key: string } | undefined => {
+    const { headers, principal } = context.switchToHttp().getRequest<FastifyRequest>();
+    const field = headers['idempotency-key'];
+    if (field === undefined) return undefined;
+    if (!principal) throw new Error('An idempotency key needs an authenticated route.');
+    return { clientId: principal.clientId, key: parseIdempotencyKey(String(field)) };
+  },
+);
+
+/** Documents an operation that takes `@RequestIdempotencyKey`. */
+export const IdempotentByKey = (): MethodDecorator =>
+  applyDecorators(
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description:
+        'Makes retries safe: a repetition with the same key and an equal body answers what the first request answered, with `Idempotent-Replayed: true`; with a different body it is refused. A key is kept for 24 hours and belongs to one client, whichever of its API keys it uses.',
+      schema: { type: 'string', minLength: 1, maxLength: 255 },
+      example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+    }),
+  );
+
+/** The `headers` of a documented answer that may be a replay. */
+export const REPLAY_HEADERS = {
+  'Idempotent-Replayed': {
+    description: '`true` when an earlier request with the same Idempotency-Key created it.',
+    schema: { type: 'string' },
+    example: 'true',
+  },
+} as const;

@@ -1,0 +1,29 @@
+import { applyDecorators, Header } from '@nestjs/common';
+import { ApiHeader, ApiResponse } from '@nestjs/swagger';
+import { ExtendRouteConfig } from './route-config.js';
+
+const CACHE_CONTROL = 'private, no-cache';
+
+/** The `headers` of a documented 200 that caches may keep and have to revalidate. */
+export const REVALIDATION_HEADERS = {
+  'Cache-Control': { description: 'Caches have to revalidate.', schema: { type: 'string' }, example: CACHE_CONTROL },
+  ETag: {
+    description: 'Identifies this answer, body and Link (RFC 9110).',
+    schema: { type: 'string' },
+    example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',
+  },
+} as const;
+
+/** Gives the 200 of a GET operation an ETag, and answers 304 to a request that names it in If-None-Match. */
+export const Revalidated = (): MethodDecorator =>
+  applyDecorators(
+    ExtendRouteConfig({ revalidated: true }),
+    Header('Cache-Control', CACHE_CONTROL),
+    ApiHeader({
+      name: 'If-None-Match',
+      required: false,
+      description: 'ETags of the answers the client has, or `*`.',
+      schema: { type: 'string' },
+    }),
+    ApiResponse({ status: 304, description: 'The answer the client has is current.', headers: REVALIDATION_HEADERS }),
+  );
