@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { createDataSource } from '@animal-store/database';
 import { Clock, SystemClock } from '@animal-store/kernel';
+import cors from '@fastify/cors';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -12,6 +13,8 @@ import { AppModule } from './app.module.js';
 import type { Config } from './configuration/config.js';
 import { contexts } from './contexts.js';
 import { ConfiguredPublicUrl } from './http/configured-public-url.js';
+import { corsOptions } from './http/cors.js';
+import { tagEntities } from './http/entity-tags.js';
 import { createHttpServer } from './http/http-server.js';
 import { JsonAdapter } from './http/json-adapter.js';
 import { observeRequests } from './http/request-lifecycle.js';
@@ -49,7 +52,10 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
 
 /** The document that the app publishes, without a database. */
 export async function describeApp(config: Config): Promise<OpenAPIObject> {
-  const { openApiDocument } = await assemble(createDataSource({ url: config.databaseUrl, applicationName: '', poolSize: 1, persistence: [] }), { config });
+  const { openApiDocument } = await assemble(
+    createDataSource({ url: config.databaseUrl, applicationName: '', poolSize: 1, persistence: [] }),
+    { config },
+  );
   return openApiDocument.value;
 }
 
@@ -63,6 +69,8 @@ async function assemble(
   const server = createHttpServer();
   routes.observe(server);
   observeRequests(server, { routes, logger, publicUrl });
+  if (config.corsOrigins.length > 0) await server.register(cors, corsOptions(config.corsOrigins));
+  tagEntities(server);
   receiveBodies(server);
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({ dataSource, clock, publicUrl, routes, logger, openApiDocument }),

@@ -14,6 +14,7 @@ describe('readConfig', () => {
       port: 3000,
       publicBaseUrl: undefined,
       stagingBaseUrl: undefined,
+      corsOrigins: [],
       environment: 'production',
       logLevel: 'info',
     });
@@ -44,6 +45,7 @@ describe('readConfig', () => {
       { PUBLIC_BASE_URL: 'https://x/?a=1' },
       'PUBLIC_BASE_URL must be an http or https URL without query, for example https://api.example.com/store',
     ],
+    [{ CORS_ORIGINS: 'https://a.example/, *' }, 'CORS_ORIGINS must be origins such as https://app.example.com, separated by commas'],
     [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, a letter first'],
   ])('refuses %o with one clear line', (env, message) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(message));

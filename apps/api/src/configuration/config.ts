@@ -24,6 +24,16 @@ const httpUrl = makeExactValidator<string>((text) => {
   return text.replace(/\/+$/, '');
 });
 
+const origins = makeExactValidator<readonly string[]>((text) => {
+  const list = text.split(',').map((origin) => origin.trim());
+  for (const origin of list) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new Error('must be origins such as https://app.example.com, separated by commas');
+    }
+  }
+  return list;
+});
+
 const environmentName = makeValidator<string>((text) => {
   if (!/^[a-z][a-z0-9]{0,19}$/.test(text)) throw new Error('must be 1 to 20 lower-case letters and digits, a letter first');
   return text;
@@ -52,6 +62,11 @@ export const variables = {
     desc: 'The same for the staging environment, for the OpenAPI document only.',
     example: 'https://staging.example.com',
   }),
+  CORS_ORIGINS: origins({
+    default: [],
+    desc: 'Origins whose scripts may call the API from a browser, separated by commas.',
+    example: 'https://app.example.com,https://admin.example.com',
+  }),
   ENVIRONMENT: environmentName({ default: 'production', desc: 'Names the environment in new API keys: ast_<environment>_…' }),
   LOG_LEVEL: str({
     default: 'info',
@@ -68,6 +83,7 @@ export interface Config {
   readonly port: number;
   readonly publicBaseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
+  readonly corsOrigins: readonly string[];
   readonly environment: string;
   readonly logLevel: string;
 }
@@ -91,6 +107,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     port: values.PORT,
     publicBaseUrl: values.PUBLIC_BASE_URL,
     stagingBaseUrl: values.STAGING_BASE_URL,
+    corsOrigins: values.CORS_ORIGINS,
     environment: values.ENVIRONMENT,
     logLevel: values.LOG_LEVEL,
   };

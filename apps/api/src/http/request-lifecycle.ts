@@ -21,7 +21,7 @@ export function observeRequests(
       done(refusal);
       return;
     }
-    if (request.method === 'OPTIONS') {
+    if (request.method === 'OPTIONS' && !isPreflight(request)) {
       const allow = routes.allowedMethods(request.url);
       if (allow !== undefined) {
         void reply.code(204).header('Allow', allow).send();
@@ -56,6 +56,11 @@ export function observeRequests(
     );
     done();
   });
+}
+
+/** Left to @fastify/cors where origins are configured; elsewhere it ends as an OPTIONS like any other. */
+function isPreflight({ raw, server }: FastifyRequest): boolean {
+  return raw.headers['access-control-request-method'] !== undefined && server.hasRequestDecorator('corsPreflightEnabled');
 }
 
 function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Record<string, string> {

@@ -9,7 +9,8 @@ export class RouteTable {
   /** Before any route is registered. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ method, url }) => {
-      for (const one of [method].flat()) this.add(one, url);
+      // The wildcard with which @fastify/cors takes preflights is no resource.
+      if (url !== '*') for (const one of [method].flat()) this.add(one, url);
     });
   }
 

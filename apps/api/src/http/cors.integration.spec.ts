@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestApp, type TestApp } from '../testing/test-app.js';
+
+const ORIGIN = 'https://app.example.com';
+
+describe('CORS', () => {
+  let service: TestApp;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await startTestApp({ env: { CORS_ORIGINS: `${ORIGIN},https://admin.example.com` } });
+    key = await service.createKey('pets:read');
+  });
+
+  afterAll(() => service.close());
+
+  async function send(method: string, path: string, headers: Record<string, string>) {
+    const response = await fetch(service.url + path, { method, headers });
+    await response.text();
+    return response;
+  }
+
+  const preflight = {
+    'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'authorization,content-type,idempotency-key',
+  };
+
+  it('lets a configured origin in, without a key', async () => {
+    const { status, headers } = await send('OPTIONS', '/v1/pets', { Origin: ORIGIN, ...preflight });
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST');
+    expect(headers.get('access-control-allow-headers')).toBe(preflight['Access-Control-Request-Headers']);
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    expect(headers.get('x-request-id')).not.toBeNull();
+  });
+
+  it('shows it every header that an answer can have, on errors too', async () => {
+    for (const [path, authorization] of [
+      ['/v1/pets', `Bearer ${key}`],
+      ['/v1/pets', 'none'],
+      ['/v1/nothing', 'none'],
+    ] as const) {
+      const { headers } = await send('GET', path, { Origin: ORIGIN, Authorization: authorization });
+      expect([path, headers.get('access-control-allow-origin')]).toEqual([path, ORIGIN]);
+      expect(headers.get('vary')).toMatch(/Origin/);
+      for (const name of ['Link', 'Location', 'ETag', 'Idempotent-Replayed', 'RateLimit', 'Retry-After', 'Sunset', 'X-Request-Id']) {
+        expect(headers.get('access-control-expose-headers')).toMatch(new RegExp(`\\b${name}\\b`));
+      }
+    }
+  });
+
+  it('says nothing to other origins', async () => {
+    for (const origin of ['https://evil.example', `${ORIGIN}.evil.example`, 'null']) {
+      expect(
+        (await send('GET', '/v1/pets', { Origin: origin, Authorization: `Bearer ${key}` })).headers.get('access-control-allow-origin'),
+      ).toBeNull();
+      expect((await send('OPTIONS', '/v1/pets', { Origin: origin, ...preflight })).headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  it('leaves the table of paths and methods as it is', async () => {
+    expect((await send('GET', '/v1/nothing', {})).status).toBe(404);
+    const { status, headers } = await send('OPTIONS', '/v1/pets', {});
+    expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
+    expect((await send('PUT', '/v1/pets', {})).status).toBe(405);
+  });
+});
