@@ -1,7 +1,7 @@
+import { TcpProxy } from '@animal-store/local-postgres/testing';
 import type { INestApplication } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RouteTable } from './http/route-table.js';
-import { startTcpProxy, type TcpProxy } from './testing/tcp-proxy.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 
 /** The only routes that anybody may ask; each new one has to be written here by hand. */
@@ -40,7 +40,9 @@ describe('every route', () => {
       const response = await fetch(service.url + path.replace(/:\w+/g, '1'), { method, headers: { Authorization: `Bearer ${key}` } });
       await response.text();
       expect([method, path, response.status]).toEqual([method, path, 403]);
-      expect(response.headers.get('www-authenticate')).toMatch(/^Bearer realm="animal-store", error="insufficient_scope", scope="pets:(read|write)"$/);
+      expect(response.headers.get('www-authenticate')).toMatch(
+        /^Bearer realm="animal-store", error="insufficient_scope", scope="pets:(read|write)"$/,
+      );
     }
   });
 });
@@ -50,7 +52,7 @@ describe('without its database', () => {
     let proxy: TcpProxy | undefined;
     const service = await startTestApp({
       databaseUrl: async (url) => {
-        proxy = await startTcpProxy(url);
+        proxy = await TcpProxy.start(url);
         return proxy.url;
       },
     });

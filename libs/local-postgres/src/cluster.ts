@@ -15,6 +15,8 @@ const READY_POLL_MS = 10;
 const FAST_STOP_WITHIN_MS = 20_000;
 const IMMEDIATE_STOP_WITHIN_MS = 5_000;
 const PORT_ATTEMPTS = 10;
+/** What stands before the text of a failure. */
+const PROBLEM = /^.*?\b(?:FATAL|PANIC|ERROR|error|postgres):\s*/;
 
 /** One PostgreSQL cluster on disk; see https://www.postgresql.org/docs/18/creating-cluster.html. */
 export interface Cluster {
@@ -202,6 +204,6 @@ async function readFrom(file: string, position: number): Promise<string> {
 /** The last line that tells a failure, without its prefix. */
 function lastProblem(log: string): string {
   const lines = log.split('\n').filter((line) => line.trim() !== '');
-  const problem = lines.findLast((line) => /\b(?:FATAL|PANIC|ERROR|error):/.test(line)) ?? lines.at(-1) ?? 'it says nothing';
-  return problem.replace(/^.*?\b(?:FATAL|PANIC|ERROR|error):\s*/, '').trim();
+  const problem = lines.findLast((line) => PROBLEM.test(line)) ?? lines.at(-1) ?? 'it says nothing';
+  return problem.replace(PROBLEM, '').trim();
 }

@@ -108,6 +108,7 @@ async function startWithLock(folder: string, lock: FolderLock, report: (line: st
 function supervise({ cluster, server: first }: DataFolder, report: (line: string) => void): Pick<LocalPostgres, 'kill' | 'stop'> {
   const stopping = new AbortController();
   let server: Server | undefined = first;
+  let problem: string | undefined;
 
   const run = async () => {
     for (;;) {
@@ -121,9 +122,12 @@ function supervise({ cluster, server: first }: DataFolder, report: (line: string
         await stopLeftOverServer(cluster);
         server = await startServer(cluster, { port: first.port });
         if (stopping.signal.aborted) return await server.stop();
+        problem = undefined;
         report('PostgreSQL is back.');
       } catch (error) {
-        report((error as Error).message);
+        const { message } = error as Error;
+        if (message !== problem) report(message);
+        problem = message;
       }
     }
   };

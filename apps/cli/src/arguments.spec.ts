@@ -1,0 +1,60 @@
+import { InvalidArgumentError } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { integer, parseClientName, parseDuration, parseEnvironment, parseLifetime, parseScopes, parseShare } from './arguments.js';
+
+describe('a duration', () => {
+  it.each([
+    ['0s', 0],
+    ['30s', 30_000],
+    ['15m', 900_000],
+    ['24h', 86_400_000],
+    ['90d', 7_776_000_000],
+    ['2w', 1_209_600_000],
+    ['36500d', 3_153_600_000_000],
+  ])('%s', (text, ms) => expect(parseDuration(text)).toBe(ms));
+
+  it.each(['', '90', 'd', '90D', '90 d', '-1d', '1.5h', '1h30m', '1y', '36501d', '9'.repeat(20) + 's', 'toString'])('is not %j', (text) =>
+    expect(() => parseDuration(text)).toThrow(InvalidArgumentError),
+  );
+
+  it('of the life of a key is more than nothing', () => {
+    expect(parseLifetime('1s')).toBe(1000);
+    expect(() => parseLifetime('0d')).toThrow(InvalidArgumentError);
+  });
+});
+
+describe('an integer', () => {
+  const parse = integer(1, 100);
+  it.each(['1', '42', '100'])('may be %s', (text) => expect(parse(text)).toBe(Number(text)));
+  it.each(['0', '101', '', ' 1', '1.0', '1e1', '0x1', '-1', '9'.repeat(400)])('is not %j', (text) =>
+    expect(() => parse(text)).toThrow('It must be an integer from 1 to 100.'),
+  );
+});
+
+describe('a share', () => {
+  it.each(['0', '1', '0.0001', '.5', '1.0'])('may be %s', (text) => expect(parseShare(text)).toBe(Number(text)));
+  it.each(['', '.', '1.', '1.1', '-0.1', '20%', '1e-4', 'NaN'])('is not %j', (text) =>
+    expect(() => parseShare(text)).toThrow(InvalidArgumentError),
+  );
+});
+
+describe('scopes', () => {
+  it('are separated by commas, or come in several options', () => {
+    expect(parseScopes('pets:read')).toEqual(['pets:read']);
+    expect(parseScopes('pets:read, pets:write,pets:read')).toEqual(['pets:read', 'pets:write']);
+    expect(parseScopes('pets:write', parseScopes('pets:read'))).toEqual(['pets:read', 'pets:write']);
+  });
+
+  it.each(['', ',', 'pets', 'pets:read,', 'pets:read pets:write', 'Pets:read'])('are not %j', (text) =>
+    expect(() => parseScopes(text)).toThrow(InvalidArgumentError),
+  );
+});
+
+describe('what the domain has a rule for', () => {
+  it('is checked before anything is started', () => {
+    expect(parseClientName('Acme Pets')).toBe('Acme Pets');
+    expect(() => parseClientName(' ')).toThrow('It must be 1 to 100 printable characters, no space first or last.');
+    expect(parseEnvironment('qa2')).toBe('qa2');
+    expect(() => parseEnvironment('Q-A')).toThrow(/^It must be 1 to 20 characters/);
+  });
+});

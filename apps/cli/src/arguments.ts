@@ -1,0 +1,53 @@
+import { CLIENT_NAME_RULE, isClientName, isKeyEnvironment, isScope, KEY_ENVIRONMENT_RULE, SCOPES_RULE } from '@animal-store/access-domain';
+import { InvalidArgumentError } from 'commander';
+
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const MAX_MS = 36_500 * UNITS_MS.d;
+
+const DURATION = /^([0-9]{1,12})([smhdw])$/;
+
+/** Milliseconds of `30s`, `15m`, `24h`, `90d` or `2w`, up to a hundred years. */
+export function parseDuration(text: string): number {
+  const [, amount, unit] = DURATION.exec(text) ?? [];
+  const ms = Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS];
+  if (!(ms <= MAX_MS))
+    throw new InvalidArgumentError('A duration is a number and a unit, such as 30s, 15m, 24h, 90d or 2w; at most 36500d.');
+  return ms;
+}
+
+export function parseLifetime(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === 0) throw new InvalidArgumentError('A key has to live for some time.');
+  return ms;
+}
+
+export function integer(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^[0-9]{1,10}$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be an integer from ${String(minimum)} to ${String(maximum)}.`);
+  };
+}
+
+export function parseShare(text: string): number {
+  const value = Number(text);
+  if (/^[0-9]*\.?[0-9]+$/.test(text) && value <= 1) return value;
+  throw new InvalidArgumentError('It must be a number from 0 to 1.');
+}
+
+/** Scopes separated by commas; the option may be repeated. */
+export function parseScopes(text: string, before: readonly string[] = []): readonly string[] {
+  const scopes = [...new Set([...before, ...text.split(',').map((scope) => scope.trim())])];
+  if (scopes.every(isScope)) return scopes;
+  throw new InvalidArgumentError(`It ${SCOPES_RULE}.`);
+}
+
+export function parseClientName(text: string): string {
+  if (isClientName(text)) return text;
+  throw new InvalidArgumentError(`It ${CLIENT_NAME_RULE}.`);
+}
+
+export function parseEnvironment(text: string): string {
+  if (isKeyEnvironment(text)) return text;
+  throw new InvalidArgumentError(`It ${KEY_ENVIRONMENT_RULE}.`);
+}

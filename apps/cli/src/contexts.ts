@@ -1,0 +1,7 @@
+import type { Persistence } from '@animal-store/database';
+
+/** What the contexts of the deployment keep. The import is dynamic, since most commands need neither them nor NestJS. */
+export async function allPersistence(): Promise<readonly Persistence[]> {
+  const { contexts } = await import('@animal-store/api/contexts');
+  return contexts.map(({ persistence }) => persistence);
+}

@@ -1,0 +1,64 @@
+import { createDataSource, migrateUp } from '@animal-store/database';
+import type { DataSource } from 'typeorm';
+import { allPersistence } from './contexts.js';
+import { CliError, EXIT_USAGE } from './failure.js';
+import type { Terminal } from './terminal.js';
+
+const DEFAULT_DATA_DIR = '.data';
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
+
+export interface Database {
+  readonly url: string;
+  /** It is the project's own PostgreSQL in the data folder. */
+  readonly isLocal: boolean;
+}
+
+export function databaseUrl({ env }: Terminal): string | undefined {
+  const url = env['DATABASE_URL'];
+  if (!url) return undefined;
+  if (URL.canParse(url) && ['postgres:', 'postgresql:'].includes(new URL(url).protocol)) return url;
+  throw new CliError('DATABASE_URL must be a postgres:// URL', EXIT_USAGE);
+}
+
+/** Does the work on the database that DATABASE_URL names, or else on the one of the data folder, which it starts if need be. */
+export async function withDatabase<T>(terminal: Terminal, work: (database: Database) => Promise<T>): Promise<T> {
+  const url = databaseUrl(terminal);
+  if (url !== undefined) return work({ url, isLocal: false });
+  const { useLocalPostgres } = await import('@animal-store/local-postgres').catch(explainAbsence);
+  const server = await useLocalPostgres({ dataDir: terminal.env['DATA_DIR'] || DEFAULT_DATA_DIR });
+  const stopAndExit = (signal: keyof typeof EXIT_CODES) => void server.stop().finally(() => process.exit(EXIT_CODES[signal]));
+  process.on('SIGINT', stopAndExit).on('SIGTERM', stopAndExit);
+  try {
+    return await work({ url: server.url, isLocal: true });
+  } finally {
+    await server.stop();
+    process.off('SIGINT', stopAndExit).off('SIGTERM', stopAndExit);
+  }
+}
+
+/** The image of the service does without it. */
+function explainAbsence(error: unknown): never {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  throw new CliError('set DATABASE_URL: this installation has no PostgreSQL of its own');
+}
+
+/** With everything that the deployment keeps, for migrations. */
+export async function withDataSource<T>({ url }: Database, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
+  const dataSource = createDataSource({
+    url,
+    applicationName: 'animal-store migrate',
+    poolSize: 2,
+    persistence: await allPersistence(),
+  });
+  await dataSource.initialize();
+  try {
+    return await work(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+/** The project's own database needs no ceremony: whoever is first brings it up to date. */
+export async function migrateIfLocal(database: Database): Promise<void> {
+  if (database.isLocal) await withDataSource(database, migrateUp);
+}

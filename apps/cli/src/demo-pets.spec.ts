@@ -1,0 +1,52 @@
+import { NewPet } from '@animal-store/pets-domain';
+import { describe, expect, it } from 'vitest';
+import { demoPets, type DemoOptions } from './demo-pets.js';
+
+const defaults: DemoOptions = { seed: 1, pendingShare: 0.0001, soldShare: 0.2 };
+const take = (count: number, options: Partial<DemoOptions> = {}) => {
+  const pets = demoPets({ ...defaults, ...options });
+  return Array.from({ length: count }, () => pets.next().value);
+};
+
+describe('demoPets', () => {
+  it('are the same for the same seed, however many, and others for another', () => {
+    const pets = take(1000);
+    expect(take(1000)).toEqual(pets);
+    expect(take(10)).toEqual(pets.slice(0, 10));
+    for (const seed of [0, 2, 2 ** 32 - 1]) expect(take(1000, { seed })).not.toEqual(pets);
+  });
+
+  it('hold what the domain promises, and nothing that COPY would read otherwise', () => {
+    for (const { name, categoryId, status } of take(20_000)) {
+      expect(() => NewPet.create({ name, categoryId: BigInt(categoryId), status })).not.toThrow();
+      expect(name).toMatch(/^[A-Z][A-Za-z ]+$/);
+    }
+  });
+
+  it('have many names, some of them plain, and every category', () => {
+    const pets = take(20_000);
+    expect(new Set(pets.map(({ name }) => name)).size).toBeGreaterThan(3_000);
+    expect(pets.map(({ name }) => name)).toEqual(expect.arrayContaining(['Luna', 'Luna the Beagle', 'Captain Luna']));
+    expect(new Set(pets.map(({ categoryId }) => categoryId))).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8]));
+  });
+
+  it.each([
+    [0, 0],
+    [1, 0],
+    [0, 1],
+    [0.0001, 0.2],
+    [0.1, 0.5],
+  ])('are pending in a share of %d and sold in one of %d', (pendingShare, soldShare) => {
+    const count = 200_000;
+    const pets = take(count, { pendingShare, soldShare });
+    for (const [status, share] of [
+      ['pending', pendingShare],
+      ['sold', soldShare],
+      ['available', 1 - pendingShare - soldShare],
+    ] as const) {
+      const found = pets.filter((pet) => pet.status === status).length;
+      // The seed is fixed, so this either always holds or never does; five standard deviations and a half.
+      expect(Math.abs(found - count * share)).toBeLessThanOrEqual(5.5 * Math.sqrt(count * share * (1 - share)));
+    }
+  });
+});

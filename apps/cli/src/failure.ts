@@ -1,0 +1,35 @@
+import { isDatabaseUnavailable } from '@animal-store/database';
+import { DomainError } from '@animal-store/kernel';
+
+export const EXIT_OK = 0;
+export const EXIT_FAILURE = 1;
+export const EXIT_USAGE = 2;
+
+/** A failure that a person can act upon. */
+export class CliError extends Error {
+  constructor(
+    message: string,
+    readonly exitCode: typeof EXIT_FAILURE | typeof EXIT_USAGE = EXIT_FAILURE,
+  ) {
+    super(message);
+    this.name = 'CliError';
+  }
+}
+
+/** undefined_table and invalid_schema_name. */
+const NOT_MIGRATED = ['42P01', '3F000'];
+
+export function describeFailure(error: unknown): { readonly line: string; readonly exitCode: number } {
+  if (error instanceof CliError) return { line: oneLine(error.message), exitCode: error.exitCode };
+  if (error instanceof DomainError) return { line: oneLine(error.message), exitCode: error.kind === 'invalid' ? EXIT_USAGE : EXIT_FAILURE };
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  // The error of a connection that was tried at several addresses has a code and no message.
+  const text = oneLine(String(message || code || error));
+  if (NOT_MIGRATED.includes(String(code))) return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
+  if (isDatabaseUnavailable(error)) return { line: `the database cannot be reached: ${text}`, exitCode: EXIT_FAILURE };
+  return { line: text, exitCode: EXIT_FAILURE };
+}
+
+export function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, ' ').trim();
+}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { toJson, toTable, toText } from './output.js';
+
+describe('output', () => {
+  it('writes exact integers and UTC dates as JSON', () => {
+    const text = toJson({ id: 9223372036854775807n, at: new Date('2026-11-21T12:00:00.123Z'), none: null });
+    expect(text.replace(/\s/g, '')).toBe('{"id":9223372036854775807,"at":"2026-11-21T12:00:00.123Z","none":null}');
+  });
+
+  it('aligns columns', () => {
+    expect(
+      toTable(
+        ['ID', 'CLIENT', 'STATE'],
+        [
+          ['1', 'acme', 'active'],
+          ['12', 'b', '-'],
+        ],
+      ),
+    ).toBe(['ID  CLIENT  STATE', '1   acme    active', '12  b       -', ''].join('\n'));
+    expect(toTable(['ID'], [])).toBe('ID\n');
+  });
+
+  it('shows times to the second', () => expect(toText(new Date('2026-11-21T12:00:00.999Z'))).toBe('2026-11-21T12:00:00Z'));
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { run } from './program.js';
+
+/** Nothing listens there: whatever gets as far as the database fails with exit code 1. */
+const DATABASE_URL = 'postgres://somebody:secret@127.0.0.1:1/animals';
+
+async function animalStore(args: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL }) {
+  let [stdout, stderr] = ['', ''];
+  const exitCode = await run(args, {
+    env,
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+  });
+  return { exitCode, stdout, stderr };
+}
+
+describe('a wrong command line', () => {
+  it.each([
+    [['frobnicate']],
+    [['keys', 'create']],
+    [['keys', 'create', '--client', ' acme']],
+    [['keys', 'create', '--client', 'acme', '--scope', 'Pets']],
+    [['keys', 'create', '--client', 'acme', '--scope', '']],
+    [['keys', 'create', '--client', 'acme', '--environment', 'Q-A']],
+    [['keys', 'create', '--client', 'acme', '--expires-in', '90']],
+    [['keys', 'create', '--client', 'acme', '--expires-in', '0d']],
+    [['keys', 'create', '--client', 'acme', '--frobnicate']],
+    [['keys', 'create', '--client', 'acme', 'more']],
+    [['keys', 'craete']],
+    [['keys', 'revoke']],
+    [['keys', 'rotate', '1', '--overlap', 'long']],
+    [['migrate', 'sideways']],
+    [['seed']],
+    [['seed', '--count', '0']],
+    [['seed', '--count', '1', '--sold-share', '0.6', '--pending-share', '0.6']],
+  ])('%j is refused with one line and exit code 2', async (args) => {
+    const { exitCode, stdout, stderr } = await animalStore(args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: .+\n$/);
+  });
+
+  it.each([[[]], [['keys']], [['migrate']]])('%j is answered with the help', async (args) => {
+    const { exitCode, stdout, stderr } = await animalStore(args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^Usage: animal-store /);
+  });
+
+  it.each([
+    [{ DATABASE_URL: 'mysql://somebody:secret@localhost' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
+    [{ DATABASE_URL: 'localhost:5432' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
+  ])('in an environment of %j is refused without repeating it', async (env, stderr) => {
+    expect(await animalStore(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
+  });
+});
+
+describe('--help', () => {
+  it.each([
+    '',
+    'keys',
+    'keys create',
+    'keys list',
+    'keys rotate',
+    'keys revoke',
+    'migrate',
+    'migrate up',
+    'migrate down',
+    'migrate status',
+    'seed',
+  ])('explains %j', async (command) => {
+    const words = command.split(' ').filter(Boolean);
+    const { exitCode, stdout, stderr } = await animalStore([...words, '--help']);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^Usage: ${['animal-store', ...words].join(' ')} `));
+  });
+});
+
+describe('a database that cannot be reached', () => {
+  it.each([
+    [['keys', 'create', '--client', 'acme']],
+    [['keys', 'list']],
+    [['keys', 'revoke', '1']],
+    [['migrate', 'status']],
+    [['seed', '--count', '1']],
+  ])('is what %j says', async (args) => {
+    const { exitCode, stdout, stderr } = await animalStore(args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: the database cannot be reached: .*ECONNREFUSED.*\n$/);
+    expect(stderr).not.toContain('secret');
+  });
+});

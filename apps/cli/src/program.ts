@@ -1,0 +1,50 @@
+import { Command, CommanderError } from 'commander';
+import { describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, oneLine } from './failure.js';
+import { keysCommand } from './keys-command.js';
+import { migrateCommand } from './migrate-command.js';
+import { seedCommand } from './seed-command.js';
+import type { Terminal } from './terminal.js';
+
+/** Runs one command line and resolves to its exit code; every failure is one line on stderr. */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    await createProgram(terminal).parseAsync(args, { from: 'user' });
+    return EXIT_OK;
+  } catch (error) {
+    // commander has written its own line, or the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE;
+    const { line, exitCode } = describeFailure(error);
+    terminal.stderr.write(`error: ${line}\n`);
+    return exitCode;
+  }
+}
+
+function createProgram(terminal: Terminal): Command {
+  return withSettings(
+    new Command('animal-store')
+      .description('API keys, migrations and demo data of the Animal Store service.')
+      .addHelpText(
+        'after',
+        `
+Works on the database that DATABASE_URL names, or else on the PostgreSQL of its own that "npm start" keeps in DATA_DIR
+(default .data), also while the service runs.
+
+Exit codes: ${String(EXIT_OK)} done, ${String(EXIT_FAILURE)} failed, ${String(EXIT_USAGE)} wrong usage.`,
+      )
+      .addCommand(keysCommand(terminal))
+      .addCommand(migrateCommand(terminal))
+      .addCommand(seedCommand(terminal)),
+    terminal,
+  );
+}
+
+/** Commander hands its settings on only to the commands that it makes itself. */
+function withSettings(command: Command, terminal: Terminal): Command {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => terminal.stdout.write(text),
+    writeErr: (text) => terminal.stderr.write(text),
+    outputError: (text, write) => write(`${oneLine(text)}\n`),
+  });
+  for (const subcommand of command.commands) withSettings(subcommand, terminal);
+  return command;
+}

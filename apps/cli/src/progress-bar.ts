@@ -1,0 +1,28 @@
+import type { Output } from './terminal.js';
+
+const WIDTH = 30;
+const EVERY_MS = 100;
+
+export interface ProgressBar {
+  readonly update: (done: number) => void;
+  readonly clear: () => void;
+}
+
+/** Draws `[#####     ]  50 %  5 of 10` over itself on a terminal, and nothing anywhere else. */
+export function progressBar(output: Output, total: number): ProgressBar {
+  if (!output.isTTY) return { update: () => undefined, clear: () => undefined };
+  let drawnAt = -Infinity;
+  return {
+    update(done) {
+      const now = performance.now();
+      if (now - drawnAt < EVERY_MS) return;
+      drawnAt = now;
+      const share = done / total;
+      const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH);
+      output.write(
+        `\r[${bar}] ${String(Math.floor(share * 100)).padStart(3)} %  ${done.toLocaleString('en')} of ${total.toLocaleString('en')}`,
+      );
+    },
+    clear: () => void output.write('\r\u001b[K'),
+  };
+}

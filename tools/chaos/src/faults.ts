@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:net';
+import { Client } from 'pg';
+import type { Stage } from './stage.js';
+
+/** What happens while the load goes on. */
+export interface Fault {
+  readonly name: string;
+  /** Whether a request may go without an answer while it lasts: never where the service itself stays up. */
+  readonly mayDrop: boolean;
+  /** The most that may pass from the end of the fault until each operation succeeds again; undefined where nothing is promised. */
+  readonly recoversWithinMs?: number;
+  run(stage: Stage): Promise<void>;
+}
+
+/** Operators are promised this after the database is back. */
+const DATABASE_RECOVERY_MS = 2_000;
+
+export function faults(scale: { outageMs: number }): Fault[] {
+  const { outageMs } = scale;
+  return [
+    {
+      name: 'kill -9 of a worker',
+      mayDrop: true,
+      run: async ({ service }) => {
+        service.killWorker();
+        await sleep(outageMs / 4);
+      },
+    },
+    { name: 'kill -9 of the service', mayDrop: true, run: (stage) => stage.killAndReplaceService() },
+    {
+      name: 'kill -9 of PostgreSQL',
+      mayDrop: false,
+      recoversWithinMs: DATABASE_RECOVERY_MS,
+      run: async ({ postgres }) => {
+        await postgres.kill();
+        await postgres.restart();
+      },
+    },
+    { name: 'SIGTERM and replacement', mayDrop: false, run: (stage) => stage.rollService() },
+    {
+      name: 'database stopped',
+      mayDrop: false,
+      recoversWithinMs: DATABASE_RECOVERY_MS,
+      run: async ({ postgres }) => {
+        await postgres.stop();
+        await sleep(outageMs);
+        await postgres.restart();
+      },
+    },
+    {
+      name: 'connections cut',
+      mayDrop: false,
+      recoversWithinMs: DATABASE_RECOVERY_MS,
+      run: async ({ database }) => {
+        for (let i = 0; i < 5; i++) {
+          database.disconnect();
+          await sleep(outageMs / 20);
+        }
+      },
+    },
+    {
+      name: 'database unreachable',
+      mayDrop: false,
+      recoversWithinMs: DATABASE_RECOVERY_MS,
+      run: async ({ database }) => {
+        await database.cut();
+        await sleep(outageMs / 4);
+        await database.restore();
+      },
+    },
+    {
+      name: 'database slow (100 ms more)',
+      mayDrop: false,
+      recoversWithinMs: DATABASE_RECOVERY_MS,
+      run: async ({ database }) => {
+        database.slowDown(50);
+        await sleep(outageMs / 2);
+        database.slowDown(0);
+      },
+    },
+    {
+      name: 'database read-only',
+      mayDrop: false,
+      recoversWithinMs: DATABASE_RECOVERY_MS,
+      run: async (stage) => {
+        await administer(stage, 'ALTER DATABASE animal_store SET default_transaction_read_only = on', END_SESSIONS);
+        await sleep(outageMs / 4);
+        await administer(
+          stage,
+          'SET default_transaction_read_only = off',
+          'ALTER DATABASE animal_store RESET default_transaction_read_only',
+          END_SESSIONS,
+        );
+      },
+    },
+    {
+      // PostgreSQL's own error for a full disk, raised where the row is written.
+      name: 'database full',
+      mayDrop: false,
+      recoversWithinMs: DATABASE_RECOVERY_MS,
+      run: async (stage) => {
+        await administer(
+          stage,
+          `CREATE FUNCTION pg_temp_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`,
+          'CREATE TRIGGER disk_full BEFORE INSERT ON pets.pets FOR EACH ROW EXECUTE FUNCTION pg_temp_disk_full()',
+        );
+        await sleep(outageMs / 4);
+        await administer(stage, 'DROP TRIGGER disk_full ON pets.pets', 'DROP FUNCTION pg_temp_disk_full()');
+      },
+    },
+    { name: 'slow headers and bodies', mayDrop: false, run: ({ service }) => slowClients(service.url, outageMs / 2) },
+  ];
+}
+
+const END_SESSIONS =
+  'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+
+async function administer({ postgres }: Stage, ...statements: string[]): Promise<void> {
+  const client = new Client({ connectionString: postgres.url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Two hundred connections that each send a byte now and then, half of them before the headers end, half of them in the body. */
+async function slowClients(url: string, ms: number): Promise<void> {
+  const { port, hostname } = new URL(url);
+  const sockets = Array.from({ length: 200 }, (_, i) => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.resume();
+    socket.write(
+      i % 2
+        ? 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Slow: '
+        : 'POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n',
+    );
+    return socket;
+  });
+  const end = Date.now() + ms;
+  while (Date.now() < end) {
+    for (const socket of sockets) if (socket.writable) socket.write('x');
+    await sleep(200);
+  }
+  for (const socket of sockets) socket.destroy();
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { Client } from 'pg';
+
+interface OpenApiDocument {
+  readonly paths: Record<string, Record<string, { readonly responses: Record<string, unknown> }>>;
+}
+
+export type Operation = 'createPet' | 'listPets' | 'getPet';
+
+const ROUTE_OF: Record<Operation, [path: string, method: string]> = {
+  createPet: ['/pets', 'post'],
+  listPets: ['/pets', 'get'],
+  getPet: ['/pets/{petId}', 'get'],
+};
+
+export interface Verdict {
+  readonly acknowledged: number;
+  readonly stored: number;
+  readonly lost: number;
+  readonly duplicates: number;
+}
+
+/** What clients were told, to be held against what is stored. */
+export class Ledger {
+  readonly problems: string[] = [];
+  readonly statuses = new Map<number, number>();
+  private readonly acknowledged = new Map<string, string>();
+  private readonly documented: Record<Operation, ReadonlySet<number>>;
+
+  constructor() {
+    const document = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8')) as OpenApiDocument;
+    const statusesOf = (operation: Operation) => {
+      const [path, method] = ROUTE_OF[operation];
+      return new Set(Object.keys(document.paths[path]?.[method]?.responses ?? {}).map(Number));
+    };
+    this.documented = { createPet: statusesOf('createPet'), listPets: statusesOf('listPets'), getPet: statusesOf('getPet') };
+  }
+
+  /** Every answer that a client got, whatever the weather. */
+  answered(operation: Operation, status: number, text: string): void {
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    if (!this.documented[operation].has(status)) this.problem(`${operation} answered ${status}, which is not documented: ${text}`);
+    if (status >= 400 && !hasErrorShape(text, status)) this.problem(`${operation} answered ${status} without the error shape: ${text}`);
+  }
+
+  /** A creation that a client was told of; `id` as it stands in the answer. */
+  created(name: string, id: string): void {
+    const before = this.acknowledged.get(name);
+    if (before !== undefined && before !== id) this.problem(`${name} was acknowledged as ${before} and as ${id}`);
+    this.acknowledged.set(name, id);
+  }
+
+  problem(text: string): void {
+    if (this.problems.length < 20) this.problems.push(text.slice(0, 300));
+    else this.problems[20] = '… and more';
+  }
+
+  async compare(databaseUrl: string): Promise<Verdict> {
+    const client = new Client({ connectionString: databaseUrl });
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ id: string; name: string }>(`SELECT id::text, name FROM pets.pets WHERE name LIKE 'chaos %'`);
+      const stored = new Map(rows.map(({ id, name }) => [id, name]));
+      const lost = [...this.acknowledged].filter(([name, id]) => stored.get(id) !== name);
+      for (const [name, id] of lost.slice(0, 5)) this.problem(`lost: ${name}, acknowledged as ${id}`);
+      const duplicates = rows.length - new Set(rows.map(({ name }) => name)).size;
+      if (duplicates > 0) this.problem(`${duplicates} animals are stored twice`);
+      return { acknowledged: this.acknowledged.size, stored: rows.length, lost: lost.length, duplicates };
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+function hasErrorShape(text: string, status: number): boolean {
+  try {
+    const body = JSON.parse(text) as Record<string, unknown>;
+    return Object.keys(body).sort().join() === 'code,message,status' && body['status'] === status && typeof body['code'] === 'string';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Fault, faults } from './faults.js';
+import { Ledger, type Verdict } from './ledger.js';
+import { Load, type Observations } from './load.js';
+import { Random } from './random.js';
+import { Stage } from './stage.js';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  /** How often the schedule is run through. */
+  readonly rounds: number;
+  /** Of the longest outage; the others are shorter in proportion. */
+  readonly outageMs: number;
+  /** Whether promises of time can break the run: not on a machine that does other things as well. */
+  readonly judgeTimes: boolean;
+  report(line: string): void;
+}
+
+interface Phase {
+  readonly name: string;
+  readonly recoveryMs?: number;
+  readonly seen: Observations;
+}
+
+export interface ChaosResult {
+  readonly phases: readonly Phase[];
+  readonly verdict: Verdict;
+  readonly statuses: ReadonlyMap<number, number>;
+  readonly problems: readonly string[];
+}
+
+const CLIENTS = 12;
+const CALM_MS = 1_000;
+const RECOVERY_PATIENCE_MS = 30_000;
+/** What a request that is accepted may take at the 99th percentile under five times the load that can be carried. */
+const OVERLOAD_P99_MS = 1_500;
+
+/** Holds load on the service while one fault after the other happens to it, and compares what was told with what is stored. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const random = new Random(options.seed);
+  const stage = await Stage.build();
+  const ledger = new Ledger();
+  const load = new Load(stage.balancer.url, stage.keys, ledger, random);
+  const phases: Phase[] = [];
+  try {
+    load.start(CLIENTS);
+    await sleep(CALM_MS);
+    const calm = load.nextPhase();
+    phases.push({ name: 'calm', seen: calm });
+    for (let round = 0; round < options.rounds; round++) {
+      for (const fault of random.shuffle(faults(options))) phases.push(await inflict(fault, stage, load, ledger, options));
+    }
+    phases.push(await overload(load, ledger, calm, options));
+    await load.stop();
+    return { phases, verdict: await ledger.compare(stage.postgres.url), statuses: ledger.statuses, problems: ledger.problems };
+  } finally {
+    await load.stop();
+    await stage.tearDown();
+  }
+}
+
+async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, options: ChaosOptions): Promise<Phase> {
+  options.report(fault.name);
+  await fault.run(stage);
+  const recoveryMs = await Promise.race([load.recovery(), sleep(RECOVERY_PATIENCE_MS, undefined, { ref: false })]);
+  const seen = load.nextPhase();
+  if (recoveryMs === undefined) ledger.problem(`${fault.name}: no recovery within ${RECOVERY_PATIENCE_MS} ms`);
+  else if (options.judgeTimes && fault.recoversWithinMs !== undefined && recoveryMs > fault.recoversWithinMs) {
+    ledger.problem(`${fault.name}: recovered after ${Math.round(recoveryMs)} ms instead of ${fault.recoversWithinMs}`);
+  }
+  if (!fault.mayDrop && seen.dropped > 0) ledger.problem(`${fault.name}: ${seen.dropped} requests got no answer`);
+  if (!stage.service.isRunning) ledger.problem(`${fault.name}: the service has ended`);
+  return { name: fault.name, seen, ...(recoveryMs !== undefined && { recoveryMs }) };
+}
+
+/** Five times what the closed loop got through, whether or not it is answered. */
+async function overload(load: Load, ledger: Ledger, calm: Observations, { outageMs, judgeTimes, report }: ChaosOptions): Promise<Phase> {
+  const name = '5 times the load';
+  report(name);
+  const perSecond = Math.max(1_000, (5 * calm.acceptedMs.length * 1000) / CALM_MS);
+  await load.flood(perSecond, outageMs / 4_000);
+  const seen = load.nextPhase();
+  const p99 = seen.quantile(0.99);
+  if (judgeTimes && p99 > OVERLOAD_P99_MS) ledger.problem(`${name}: accepted requests took ${Math.round(p99)} ms at p99`);
+  if (seen.dropped > 0) ledger.problem(`${name}: ${seen.dropped} requests got no answer`);
+  return { name, seen };
+}

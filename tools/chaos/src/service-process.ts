@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../../apps/api/dist/main.js', import.meta.url));
+const START_WITHIN_MS = 20_000;
+
+/** One running service: the real built one, with its workers. */
+export class ServiceProcess {
+  private constructor(
+    readonly url: string,
+    private readonly child: ChildProcess,
+  ) {}
+
+  static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    const child = spawn(process.execPath, [MAIN], {
+      env: { PATH: process.env['PATH'], PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const url = await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        child.kill('SIGKILL');
+        reject(new Error(`the service does not listen:\n${output}`));
+      }, START_WITHIN_MS);
+      child.once('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output}`)));
+      child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      child.stdout.on('data', (chunk: Buffer) => {
+        if (output.length > 100_000) return;
+        output += chunk.toString();
+        const found = /"url":"(http:[^"]+)"/.exec(output)?.[1];
+        if (found === undefined) return;
+        clearTimeout(timer);
+        resolve(found.replace('localhost', '127.0.0.1'));
+      });
+    });
+    return new ServiceProcess(url, child);
+  }
+
+  get isRunning(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** kill -9 of the service and of all its workers, as when the machine is gone. */
+  async kill(): Promise<void> {
+    const workers = this.workers();
+    const exit = this.exit();
+    this.child.kill('SIGKILL');
+    for (const pid of workers) killIfThere(pid);
+    await exit;
+  }
+
+  /** kill -9 of one worker; of the process itself when it has none. */
+  killWorker(): void {
+    const [pid] = this.workers();
+    if (pid === undefined) this.child.kill('SIGKILL');
+    else killIfThere(pid);
+  }
+
+  /** SIGTERM; resolves to the exit code. */
+  async terminate(): Promise<number | null> {
+    const exit = this.exit();
+    this.child.kill('SIGTERM');
+    return exit;
+  }
+
+  private async exit(): Promise<number | null> {
+    if (!this.isRunning) return this.child.exitCode;
+    const [code] = (await once(this.child, 'exit')) as [number | null];
+    return code;
+  }
+
+  private workers(): number[] {
+    const { pid } = this.child;
+    try {
+      return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+    } catch {
+      return [];
+    }
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import { openAccess } from '@animal-store/access-infrastructure';
+import { DurablePostgres, TcpProxy } from '@animal-store/local-postgres/testing';
+import { Balancer } from './balancer.js';
+import { ServiceProcess } from './service-process.js';
+
+const CLIENTS = 3;
+
+/** The real thing in small: clients → balancer → service with two workers → network → PostgreSQL. */
+export class Stage {
+  private constructor(
+    readonly postgres: DurablePostgres,
+    readonly database: TcpProxy,
+    readonly balancer: Balancer,
+    readonly keys: readonly string[],
+    public service: ServiceProcess,
+  ) {}
+
+  static async build(): Promise<Stage> {
+    const postgres = await DurablePostgres.start();
+    const database = await TcpProxy.start(postgres.url);
+    const balancer = await Balancer.start();
+    const service = await startService(database.url);
+    await balancer.add(service.url);
+    const access = await openAccess(postgres.url);
+    const keys: string[] = [];
+    for (let i = 0; i < CLIENTS; i++) {
+      const created = await access.createApiKey.execute({
+        clientName: `chaos ${i}`,
+        environment: 'chaos',
+        scopes: ['pets:read', 'pets:write'],
+      });
+      keys.push(created.secret);
+    }
+    await access.close();
+    return new Stage(postgres, database, balancer, keys, service);
+  }
+
+  async killAndReplaceService(): Promise<void> {
+    this.balancer.remove(this.service.url);
+    await this.service.kill();
+    this.service = await startService(this.database.url);
+    await this.balancer.add(this.service.url);
+  }
+
+  /** As a deployment does it: the new one is ready before the old one is told to go. */
+  async rollService(): Promise<void> {
+    const old = this.service;
+    this.service = await startService(this.database.url);
+    await this.balancer.add(this.service.url);
+    const code = await old.terminate();
+    this.balancer.remove(old.url);
+    if (code !== 0) throw new Error(`the service ended with ${code} after SIGTERM`);
+  }
+
+  async tearDown(): Promise<void> {
+    this.balancer.stop();
+    await this.service.terminate();
+    await this.database.cut();
+    await this.postgres.remove();
+  }
+}
+
+function startService(databaseUrl: string): Promise<ServiceProcess> {
+  return ServiceProcess.start({ DATABASE_URL: databaseUrl, WORKERS: '2', RATE_LIMIT: '0', ADMIN_PORT: '0' });
+}
