@@ -25,6 +25,8 @@ export default defineConfig({
           include: [POSTGRES_SPECS],
           exclude: NOT_OURS,
           globalSetup: ['./libs/local-postgres/src/testing/postgres.global-setup.ts'],
+          // Vite puts its own BASE_URL into the environment of a worker.
+          env: { BASE_URL: process.env['BASE_URL'] ?? '' },
           testTimeout: 20_000,
           hookTimeout: 30_000,
         },

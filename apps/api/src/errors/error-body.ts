@@ -1,4 +1,5 @@
 import { DomainError, type ErrorKind } from '@animal-store/kernel';
+import { redactKeys } from '../logging/redact-keys.js';
 import { HttpError } from './http-errors.js';
 
 /** The shape of every error that a client can see. */
@@ -20,7 +21,9 @@ export const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
 };
 
 export function errorBody(error: DomainError | HttpError): ErrorBody {
+  // A message may repeat the name of a member or parameter that the client made up.
+  const message = redactKeys(error.message);
   return error instanceof DomainError
-    ? { code: error.code, message: error.message, status: STATUS_OF_KIND[error.kind] }
-    : { code: error.definition.code, message: error.message, status: error.definition.status };
+    ? { code: error.code, message, status: STATUS_OF_KIND[error.kind] }
+    : { code: error.definition.code, message, status: error.definition.status };
 }

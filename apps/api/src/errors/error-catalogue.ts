@@ -2,7 +2,7 @@ import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-st
 import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
 import { type ErrorBody, errorBody } from './error-body.js';
-import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, OPERATION_REMOVED, SERVICE_UNAVAILABLE } from './http-errors.js';
+import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, OPERATION_REMOVED, RATE_LIMITED, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 /** An error as clients see it, with the message it has when nothing more exact is known. */
 export function publicError(definition: ErrorDefinition | HttpErrorDefinition): ErrorBody {
@@ -21,6 +21,7 @@ export const SHARED_ERRORS = {
     HTTP_ERRORS.requestTimeout,
     HTTP_ERRORS.uriTooLong,
     HTTP_ERRORS.expectationFailed,
+    RATE_LIMITED,
     HTTP_ERRORS.headersTooLarge,
     HTTP_ERRORS.internalError,
     SERVICE_UNAVAILABLE,

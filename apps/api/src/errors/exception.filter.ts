@@ -26,7 +26,10 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const error = this.toPublicError(exception, request, reply);
     const body = errorBody(error);
     if (body.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
-    if (body.status >= 500) this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
+    request.errorCode = body.code;
+    // What was raised on purpose is told by the request's own line.
+    if (body.status >= 500 && error !== exception)
+      this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
     void reply.code(body.status).header('Cache-Control', 'no-store').header('Content-Type', 'application/json').send(JSON.stringify(body));
   }
 

@@ -12,7 +12,11 @@ export const HTTP_ERRORS = {
   malformedJson: { code: 'malformed_json', status: 400, message: 'The body is not well-formed JSON in UTF-8.' },
   malformedRequest: { code: 'invalid_request', status: 400, message: 'The request is not well-formed HTTP.' },
   routeNotFound: { code: 'route_not_found', status: 404, message: 'No resource has this path.' },
-  methodNotAllowed: { code: 'method_not_allowed', status: 405, message: 'This resource does not support the method; the Allow header lists those it does.' },
+  methodNotAllowed: {
+    code: 'method_not_allowed',
+    status: 405,
+    message: 'This resource does not support the method; the Allow header lists those it does.',
+  },
   requestTimeout: { code: 'request_timeout', status: 408, message: 'The request did not arrive in time.' },
   payloadTooLarge: { code: 'payload_too_large', status: 413, message: 'The body is larger than 65536 bytes.' },
   uriTooLong: { code: 'uri_too_long', status: 414, message: 'The request target is longer than 4096 characters.' },
@@ -22,14 +26,28 @@ export const HTTP_ERRORS = {
     message: 'The body must be application/json in UTF-8 without a Content-Encoding.',
   },
   expectationFailed: { code: 'expectation_failed', status: 417, message: 'The only expectation that is met is 100-continue.' },
-  headersTooLarge: { code: 'headers_too_large', status: 431, message: 'The header section is larger than 8192 bytes or has more than 64 fields.' },
-  internalError: { code: 'internal_error', status: 500, message: 'Something went wrong on our side; the X-Request-Id header helps us find it.' },
+  headersTooLarge: {
+    code: 'headers_too_large',
+    status: 431,
+    message: 'The header section is larger than 8192 bytes or has more than 64 fields.',
+  },
+  internalError: {
+    code: 'internal_error',
+    status: 500,
+    message: 'Something went wrong on our side; the X-Request-Id header helps us find it.',
+  },
 } as const satisfies Record<string, HttpErrorDefinition>;
 
 export const SERVICE_UNAVAILABLE = {
   code: 'service_unavailable',
   kind: 'unavailable',
   message: 'The service cannot answer right now; try again shortly.',
+} as const satisfies ErrorDefinition;
+
+export const RATE_LIMITED = {
+  code: 'rate_limited',
+  kind: 'rate_limited',
+  message: 'Too many requests; the Retry-After header says in how many seconds the next one may come.',
 } as const satisfies ErrorDefinition;
 
 export const OPERATION_REMOVED = {

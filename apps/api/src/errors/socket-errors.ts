@@ -1,9 +1,12 @@
-import type { Server, ServerResponse } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { newRequestId } from '../http/request-id.js';
+import { declaresTooLargeBody } from '../validation/request-body.js';
 import { errorBody } from './error-body.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from './http-errors.js';
+
+const LINGER_MS = 2_000;
 
 interface ClientError {
   readonly code?: string;
@@ -27,6 +30,11 @@ export function answerSpecialRequests(server: Server): void {
     const { headers, body } = plainAnswer(HTTP_ERRORS.expectationFailed);
     response.writeHead(HTTP_ERRORS.expectationFailed.status, headers).end(body);
   });
+  server.on('checkContinue', (request, response) => {
+    // A client that asks first is not told to send what would be refused.
+    if (!declaresTooLargeBody(request)) response.writeContinue();
+    server.emit('request', request, response);
+  });
   server.on('connect', (_request, socket: Duplex) => {
     socket.on('error', () => undefined);
     writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, { Allow: 'GET, HEAD, POST, OPTIONS' });
@@ -47,7 +55,10 @@ function startsWithLongTarget(packet: unknown): boolean {
 function writeAndClose(socket: Duplex, definition: HttpErrorDefinition, extra: Record<string, string> = {}): void {
   const { headers, body } = plainAnswer(definition);
   const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${String(definition.status)} ${definition.code}\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${String(definition.status)} ${STATUS_CODES[definition.status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+  // What the client still sends is dropped, since closing at once could take the answer from it.
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 function plainAnswer(definition: HttpErrorDefinition): { headers: Record<string, string>; body: string } {
@@ -55,6 +66,7 @@ function plainAnswer(definition: HttpErrorDefinition): { headers: Record<string,
   return {
     body,
     headers: {
+      Date: new Date().toUTCString(),
       'Content-Type': 'application/json',
       'Content-Length': String(Buffer.byteLength(body)),
       'Cache-Control': 'no-store',

@@ -7,13 +7,18 @@ const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
+/** Of a connection that has a request: longer than any answer takes, so that it only ends for clients that read none. */
+const SILENCE_TIMEOUT_MS = 30_000;
 
 /** Fastify with its limits, without routes. */
-export function createHttpServer(): FastifyInstance {
+export function createHttpServer({ trustedProxies }: { trustedProxies: readonly string[] }): FastifyInstance {
   const instance = fastify({
     logger: false,
     genReqId: requestIdOf,
+    // Without proxies the address of a client is that of its connection, whatever X-Forwarded-For says.
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: SILENCE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // Requests that reach a closing process are still answered, and their connections closed.
     return503OnClosing: false,

@@ -2,6 +2,8 @@ import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import { loggedPath } from '../logging/redact-keys.js';
+import { parseTraceParent } from '../tracing/trace-parent.js';
 import type { RouteTable } from './route-table.js';
 
 const MAX_TARGET_LENGTH = 4096;
@@ -9,12 +11,22 @@ const MAX_HEADER_FIELDS = 64;
 /** RFC 9112, section 3.2: uri-host [ ":" port ], a list being a repeated field. */
 const HOST = /^[^\s,/?#@]*$/;
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the trace that the request belongs to: the caller's, or one that begins here. */
+    traceId: string | undefined;
+  }
+}
+
 /** What happens to every request before Nest sees it and after its answer: headers, limits, OPTIONS, the log line. */
 export function observeRequests(
   fastify: FastifyInstance,
   { routes, logger, publicUrl }: { routes: RouteTable; logger: Logger; publicUrl: PublicUrl },
 ): void {
+  fastify.decorateRequest('traceId', undefined);
   fastify.addHook('onRequest', (request, reply, done) => {
+    const { traceparent } = request.raw.headers;
+    if (traceparent !== undefined) request.traceId ??= parseTraceParent(traceparent)?.traceId;
     reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
     const refusal = refusalOf(request, reply);
     if (refusal) {
@@ -46,10 +58,14 @@ export function observeRequests(
     logger.info(
       {
         requestId: request.id,
+        traceId: request.traceId,
+        clientId: request.principal?.clientId.toString(),
+        keyId: request.principal?.keyId.toString(),
+        operation: request.operation,
         method: request.method,
-        // Never the query string: it may hold what a client took for a safe place for a key.
-        path: request.url.split('?', 1)[0],
+        path: loggedPath(request.url),
         status: reply.statusCode,
+        code: request.errorCode,
         durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
       },
       'request',
@@ -73,6 +89,11 @@ function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publi
 
 function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
   const { host } = raw.headers;
+  // Node's parser takes a request line without a version for HTTP/0.9.
+  if (raw.httpVersionMajor < 1) {
+    reply.header('Connection', 'close');
+    return new HttpError(HTTP_ERRORS.malformedRequest);
+  }
   if ((host === undefined && raw.httpVersion === '1.1') || (host !== undefined && !HOST.test(host))) {
     reply.header('Connection', 'close');
     return new HttpError(HTTP_ERRORS.malformedRequest, 'The request needs exactly one valid Host header.');

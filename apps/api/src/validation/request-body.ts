@@ -1,9 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 
 export const BODY_LIMIT_BYTES = 64 * 1024;
-/** How much of a refused body is read and dropped, so that the client gets to read the answer, before the connection is cut. */
+/** How much of a refused body is read and dropped, so that the connection can go on. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
+/** A client that sends still more gets this long to read the answer before the connection is cut. */
+const LINGER_MS = 2_000;
 
 /** What arrived as a body. The parser refuses nothing itself: guards run after it, and 401 comes first. */
 export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: HttpError }) & {
@@ -23,32 +26,44 @@ export function receiveBodies(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
     request.contentType = headers['content-type'];
-    // Fastify itself would answer 415 to a malformed type, before any guard.
-    if (request.contentType !== undefined) headers['content-type'] = 'application/json';
+    // Fastify itself would answer 415 to a malformed type, and 400 to a QUERY without one, before any guard.
+    if (request.contentType !== undefined || request.method === 'QUERY') headers['content-type'] = 'application/json';
     done();
   });
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (request, payload, done) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let settled = false;
     const settle = (body: ReceivedBody) => {
+      if (settled) return;
       settled = true;
       done(null, body);
     };
-    let settled = false;
+    const tooLarge = () => {
+      settle({ refusal: new HttpError(HTTP_ERRORS.payloadTooLarge) });
+    };
     payload.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= BODY_LIMIT_BYTES) chunks.push(chunk);
-      else if (!settled) settle({ refusal: new HttpError(HTTP_ERRORS.payloadTooLarge) });
-      else if (size > DRAIN_LIMIT_BYTES) request.raw.destroy();
+      else tooLarge();
+      if (size <= DRAIN_LIMIT_BYTES || payload.isPaused()) return;
+      payload.pause();
+      setTimeout(() => request.raw.destroy(), LINGER_MS).unref();
     });
     payload.on('end', () => {
-      if (!settled) settle(judge(request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+      settle(judge(request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     });
     payload.on('error', () => {
-      if (!settled) settle({ refusal: new HttpError(HTTP_ERRORS.malformedRequest) });
+      settle({ refusal: new HttpError(HTTP_ERRORS.malformedRequest) });
     });
+    if (declaresTooLargeBody(request.raw)) tooLarge();
   });
+}
+
+/** Known before a byte of the body has come. */
+export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length']) > BODY_LIMIT_BYTES;
 }
 
 function judge(request: FastifyRequest, bytes: Buffer): ReceivedBody {

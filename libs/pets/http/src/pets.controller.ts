@@ -25,9 +25,14 @@ const PATH = '/v1/pets';
 const LINK_HEADER = {
   description: 'The next page (RFC 8288), exactly when a further animal exists. Follow it as it is.',
   schema: { type: 'string' },
-  example: '</v1/pets?limit=20&status=available&cursor=AQEAAAAAAAAAFA>; rel="next"',
+  example: '</v1/pets?limit=20&status=available&cursor=AQEAAAAAAAAAFAHpw3Y>; rel="next"',
 } as const;
-const LOCATION_HEADER = { description: 'Address of the new animal.', schema: { type: 'string' }, example: '/v1/pets/42' } as const;
+const LOCATION_HEADER = {
+  description: 'Address of the new animal.',
+  required: true,
+  schema: { type: 'string' },
+  example: '/v1/pets/42',
+} as const;
 
 @ApiTags('pets')
 @ApiExtraModels(PetDto)

@@ -1,4 +1,4 @@
-import { poolOf } from '@animal-store/database';
+import { poolOf, retryRead } from '@animal-store/database';
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { PET_STATUSES, PetCatalogue, type PetId, type PetListQuery, type PetStatus, type PetView } from '@animal-store/pets-domain';
 import type { Pool } from 'pg';
@@ -46,7 +46,7 @@ export class PostgresPetCatalogue extends PetCatalogue {
   }
 
   override async find(id: PetId): Promise<PetView | undefined> {
-    const { rows } = await this.pool.query<PetView>({ ...FIND_PET, values: [id] });
+    const { rows } = await retryRead(() => this.pool.query<PetView>({ ...FIND_PET, values: [id] }));
     return rows[0];
   }
 
@@ -54,7 +54,7 @@ export class PostgresPetCatalogue extends PetCatalogue {
     if (after === INT64_MAX) return [];
     const first = after === undefined ? INT64_MIN : after + 1n;
     const statement = status === undefined ? LIST_PETS : LIST_PETS_BY_STATUS[status];
-    const { rows } = await this.pool.query<PetView>({ ...statement, values: [first, limit] });
+    const { rows } = await retryRead(() => this.pool.query<PetView>({ ...statement, values: [first, limit] }));
     return rows;
   }
 }

@@ -1,3 +1,4 @@
+import { withoutLockTimeout } from '@animal-store/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Serves each page of one status; see `PostgresPetCatalogue`. */
@@ -6,9 +7,11 @@ export class IndexPetsByStatus1763683260000 implements MigrationInterface {
   transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
-    // An earlier attempt that was cut off leaves an invalid index behind.
-    await queryRunner.query('DROP INDEX CONCURRENTLY IF EXISTS pets.pets_status_id_idx');
-    await queryRunner.query('CREATE INDEX CONCURRENTLY pets_status_id_idx ON pets.pets (status, id)');
+    await withoutLockTimeout(queryRunner, async () => {
+      // An earlier attempt that was cut off leaves an invalid index behind.
+      await queryRunner.query('DROP INDEX CONCURRENTLY IF EXISTS pets.pets_status_id_idx');
+      await queryRunner.query('CREATE INDEX CONCURRENTLY pets_status_id_idx ON pets.pets (status, id)');
+    });
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

@@ -1,0 +1,167 @@
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '../support/answers.js';
+import type { RequestOptions } from '../support/api.js';
+import { expectChallenge, expectForbidden, expectUnauthenticated } from '../support/challenges.js';
+import { checkSum, KEY_FORMAT, unknownKey, withoutCheckSum, withTypo } from '../support/keys.js';
+import { hasReadOnlyKey, useApi } from '../support/use-api.js';
+
+const api = useApi();
+const JSON_BODY = { 'content-type': 'application/json' };
+const VALID = '{"name":"Rex","categoryId":7}';
+let petId: bigint;
+
+interface Operation {
+  readonly name: string;
+  readonly method: string;
+  readonly path: () => string;
+  readonly options: RequestOptions;
+  readonly success: number;
+}
+
+const OPERATIONS: readonly Operation[] = [
+  { name: 'listPets', method: 'GET', path: () => '/v1/pets', options: {}, success: 200 },
+  { name: 'createPet', method: 'POST', path: () => '/v1/pets', options: { headers: JSON_BODY, body: VALID }, success: 201 },
+  { name: 'getPet', method: 'GET', path: () => `/v1/pets/${petId}`, options: {}, success: 200 },
+];
+
+/** Values of `Authorization` that carry no valid key, made from one that does. */
+const REFUSED: readonly [string, (key: string) => string | readonly string[] | null, ...ErrorCode[]][] = [
+  ['no header', () => null, 'missing_api_key'],
+  ['an empty header', () => '', 'missing_api_key'],
+  ['the key without a scheme', (key) => key, 'missing_api_key'],
+  ['the Basic scheme', () => 'Basic c3VpdGU6c2VjcmV0', 'missing_api_key'],
+  ['the Basic scheme with the key', (key) => `Basic ${key}`, 'missing_api_key'],
+  ['the Token scheme with the key', (key) => `Token ${key}`, 'missing_api_key'],
+  ['a scheme that begins like Bearer', (key) => `Bearers ${key}`, 'missing_api_key'],
+  ['no space after the scheme', (key) => `Bearer${key}`, 'missing_api_key'],
+  ['the scheme alone', () => 'Bearer', 'missing_api_key', 'invalid_api_key'],
+  ['text that is no key', () => 'Bearer hello', 'invalid_api_key'],
+  ['the prefix of a key', () => 'Bearer ast_', 'invalid_api_key'],
+  ['SQL', () => `Bearer ' OR '1'='1`, 'invalid_api_key'],
+  ['a member of Object.prototype', () => 'Bearer __proto__', 'invalid_api_key'],
+  ['4,000 characters', () => `Bearer ${'a'.repeat(4_000)}`, 'invalid_api_key'],
+  ['bytes beyond ASCII', (key) => `Bearer ${key}é`, 'invalid_api_key'],
+  ['the key in quotes', (key) => `Bearer "${key}"`, 'invalid_api_key'],
+  ['the key twice', (key) => `Bearer ${key} ${key}`, 'invalid_api_key'],
+  ['the key and a parameter', (key) => `Bearer ${key}, realm="animal-store"`, 'invalid_api_key'],
+  ['the key without its last character', (key) => `Bearer ${key.slice(0, -1)}`, 'invalid_api_key'],
+  ['the key and a character more', (key) => `Bearer ${key}a`, 'invalid_api_key'],
+  ['the key without its check sum', (key) => `Bearer ${withoutCheckSum(key)}`, 'invalid_api_key'],
+  ['the key with a wrong check sum', (key) => `Bearer ${withTypo(key, -1)}`, 'invalid_api_key'],
+  ['the key with a typing error', (key) => `Bearer ${withTypo(key, -20)}`, 'invalid_api_key'],
+  ['the key in upper case', (key) => `Bearer ${key.toUpperCase()}`, 'invalid_api_key'],
+  ['a key of another environment', (key) => `Bearer ${ofOtherEnvironment(key)}`, 'invalid_api_key'],
+  ['a well-formed key that is unknown', (key) => `Bearer ${unknownKey(key)}`, 'invalid_api_key'],
+  ['the header repeated', (key) => [`Bearer ${key}`, `Bearer ${key}`], 'invalid_api_key', 'missing_api_key'],
+  ['the header repeated, a wrong key last', (key) => [`Bearer ${key}`, 'Bearer wrong'], 'invalid_api_key', 'missing_api_key'],
+  ['the header repeated, a wrong key first', (key) => ['Bearer wrong', `Bearer ${key}`], 'invalid_api_key', 'missing_api_key'],
+  ['the header repeated, another scheme first', (key) => ['Basic c3VpdGU6c2VjcmV0', `Bearer ${key}`], 'invalid_api_key', 'missing_api_key'],
+];
+
+function ofOtherEnvironment(key: string): string {
+  const precedes = withoutCheckSum(key).replace(/^ast_[a-z0-9]+_/, 'ast_elsewhere_');
+  return precedes + checkSum(precedes);
+}
+
+beforeAll(async () => {
+  petId = (await api.createPet()).id;
+});
+
+describe("the suite's key", () => {
+  it('has the published form and carries its check sum', () => {
+    const { key } = api.target;
+    expect(key).toMatch(KEY_FORMAT);
+    expect(key).toBe(withoutCheckSum(key) + checkSum(withoutCheckSum(key)));
+  });
+});
+
+describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, success }) => {
+  it('accepts a valid key', async () => {
+    const answer = await api.send(method, path(), options);
+    expect(answer.status, answer.text).toBe(success);
+    expect(answer.headers).not.toHaveProperty('www-authenticate');
+  });
+
+  it.each(['bearer', 'BEARER', 'bEaReR'])('accepts the scheme as %s', async (scheme) => {
+    const answer = await api.send(method, path(), { ...options, authorization: `${scheme} ${api.target.key}` });
+    expect(answer.status, answer.text).toBe(success);
+  });
+
+  it.each(REFUSED)('%s is a 401', async (_what, authorization, ...codes) => {
+    expectUnauthenticated(await api.send(method, path(), { ...options, authorization: authorization(api.target.key) }), ...codes);
+  });
+
+  it.each(['api_key', 'apikey', 'access_token', 'authorization', 'key', 'token'])(
+    'a key in the query as %s is not accepted',
+    async (parameter) => {
+      const target = `${path()}?${parameter}=${api.target.key}`;
+      expectUnauthenticated(await api.send(method, target, { ...options, authorization: null }), 'missing_api_key');
+    },
+  );
+
+  it.each(['cookie', 'x-api-key', 'api-key', 'proxy-authorization', 'x-authorization'])(
+    'a key in the field %s is not accepted',
+    async (field) => {
+      const { key } = api.target;
+      const value = field === 'cookie' ? `api_key=${key}; authorization=Bearer ${key}` : `Bearer ${key}`;
+      const headers = { ...options.headers, [field]: value };
+      expectUnauthenticated(await api.send(method, path(), { ...options, headers, authorization: null }), 'missing_api_key');
+    },
+  );
+});
+
+describe('HEAD: authentication', () => {
+  it.each(['/v1/pets', '/v1/pets/1'])('%s without a key is a 401 with its challenge and no body', async (path) => {
+    const answer = await api.send('HEAD', path, { authorization: null });
+    expect(answer).toMatchObject({ status: 401, text: '' });
+    expectChallenge(answer, {});
+  });
+});
+
+describe('401 comes before every other refusal', () => {
+  const big = `{"name":"Rex","categoryId":7,"note":"${'x'.repeat(100_000)}"}`;
+  it.each<[string, string, string, RequestOptions]>([
+    ['a bad limit', 'GET', '/v1/pets?limit=0', {}],
+    ['a bad status', 'GET', '/v1/pets?status=lost', {}],
+    ['a bad cursor', 'GET', '/v1/pets?cursor=x', {}],
+    ['percent garbage in the query', 'GET', '/v1/pets?limit=%zz', {}],
+    ['a pet that is not there', 'GET', '/v1/pets/-1', {}],
+    ['an id that is no integer', 'GET', '/v1/pets/abc', {}],
+    ['an id of 2,000 digits', 'GET', `/v1/pets/${'9'.repeat(2_000)}`, {}],
+    ['percent garbage as id', 'GET', '/v1/pets/%zz', {}],
+    ['bytes that are not UTF-8 as id', 'GET', '/v1/pets/%ff', {}],
+    ['no body', 'POST', '/v1/pets', {}],
+    ['an empty JSON body', 'POST', '/v1/pets', { headers: JSON_BODY, body: '' }],
+    ['an invalid pet', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{}' }],
+    ['malformed JSON', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{' }],
+    ['a body that is not UTF-8', 'POST', '/v1/pets', { headers: JSON_BODY, body: Uint8Array.of(0xff) }],
+    ['no content type', 'POST', '/v1/pets', { body: VALID }],
+    ['another content type', 'POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: VALID }],
+    ['a content type that is none', 'POST', '/v1/pets', { headers: { 'content-type': ';' }, body: VALID }],
+    ['another charset', 'POST', '/v1/pets', { headers: { 'content-type': 'application/json; charset=utf-16' }, body: VALID }],
+    ['a content encoding', 'POST', '/v1/pets', { headers: { ...JSON_BODY, 'content-encoding': 'gzip' }, body: gzipSync(VALID) }],
+    ['a body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: big }],
+    ['a chunked body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: [big.slice(0, 50_000), big.slice(50_000)] }],
+    ['a body above 64 KiB of another type', 'POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: big }],
+  ])('%s', async (_what, method, path, options) => {
+    expectUnauthenticated(await api.send(method, path, { ...options, authorization: null }), 'missing_api_key');
+    expectUnauthenticated(await api.send(method, path, { ...options, authorization: 'Bearer wrong' }), 'invalid_api_key');
+  });
+});
+
+describe.runIf(hasReadOnlyKey)('a key with the scope pets:read alone', () => {
+  const authorization = (): string => `Bearer ${api.target.readOnlyKey}`;
+
+  it('may list and get', async () => {
+    for (const path of ['/v1/pets', `/v1/pets/${petId}`]) {
+      expect((await api.get(path, { authorization: authorization() })).status).toBe(200);
+      expect((await api.send('HEAD', path, { authorization: authorization() })).status).toBe(200);
+    }
+  });
+
+  it('may not create: 403 with the scope that is wanting', async () => {
+    const answer = await api.create(VALID, { authorization: authorization() });
+    expectForbidden(answer, 'pets:write');
+  });
+});

@@ -1,0 +1,325 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { expectError, expectJson } from '../support/answers.js';
+import { INT64_MAX, INT64_MIN, int64, petName } from '../support/arbitraries.js';
+import { readPet } from '../support/json.js';
+import { useApi } from '../support/use-api.js';
+
+const api = useApi();
+
+describe('createPet: POST /v1/pets', () => {
+  it('answers 201 with exactly the Pet and its Location', async () => {
+    const answer = await api.create('{"name":"Rex","categoryId":7,"status":"pending"}');
+    expect(answer.status).toBe(201);
+    expectJson(answer);
+    const pet = readPet(answer.text);
+    expect(pet).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'pending' });
+    expect(answer.headers['location']).toMatch(new RegExp(`/v1/pets/${pet.id}$`));
+  });
+
+  it('gives every pet an id of its own, also to those added at once', async () => {
+    const pets = await Promise.all(Array.from({ length: 30 }, () => api.createPet()));
+    expect(new Set(pets.map(({ id }) => id)).size).toBe(pets.length);
+  });
+
+  it('stores what getPet returns at the Location', async () => {
+    const created = await api.create('{"name":"Rex","categoryId":7}');
+    const fetched = await api.follow(created.headers['location'] ?? '');
+    expect(fetched.status).toBe(200);
+    expect(readPet(fetched.text)).toEqual(readPet(created.text));
+  });
+
+  it('accepts a Pet that it returned, as a new pet', async () => {
+    const first = await api.create('{"name":"Rex","categoryId":9007199254740993,"status":"sold"}');
+    const second = await api.create(first.text);
+    expect(second.status).toBe(201);
+    const { id, ...rest } = readPet(second.text);
+    expect(readPet(first.text)).toMatchObject(rest);
+    expect(id).not.toBe(readPet(first.text).id);
+  });
+});
+
+describe('createPet: status', () => {
+  it.each(['available', 'pending', 'sold'] as const)('stores %s', async (status) => {
+    expect((await api.createPet({ status })).status).toBe(status);
+  });
+
+  it('is available when omitted', async () => {
+    const answer = await api.create('{"name":"Rex","categoryId":7}');
+    expect(readPet(answer.text).status).toBe('available');
+  });
+
+  it.each(['null', '""', '"Available"', '"sold "', '"lost"', '"toString"', '0', '1', 'true', '[]', '["sold"]', '{}'])(
+    'refuses %s and says which values there are',
+    async (status) => {
+      const message = expectError(await api.create(`{"name":"Rex","categoryId":7,"status":${status}}`), 'invalid_request');
+      for (const part of ['status', 'available', 'pending', 'sold']) expect(message).toContain(part);
+    },
+  );
+});
+
+describe('createPet: name', () => {
+  it('is stored and returned exactly as sent, however it is escaped', async () => {
+    await fc.assert(
+      fc.asyncProperty(petName, fc.boolean(), async (name, escape) => {
+        const answer = await api.create(`{"name":${escape ? escaped(name) : JSON.stringify(name)},"categoryId":7}`);
+        expect(answer.status, answer.text).toBe(201);
+        expect(readPet(answer.text).name).toBe(name);
+        const fetched = await api.follow(answer.headers['location'] ?? '');
+        expect(readPet(fetched.text).name).toBe(name);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each([
+    ['one character', 'x'],
+    ['surrounding white space', ' \t Rex \n '],
+    ['a composed accent', '\u00e9'],
+    ['a decomposed accent', 'e\u0301'],
+    ['a compatibility character', '\ufb01\u212b'],
+    ['control characters', 'a\u0001\u001f\u007f\u0085b'],
+    ['an emoji of several code points', '👩‍👩‍👧‍👦'],
+    ['noncharacters', '\ufffe\uffff\u{10ffff}'],
+    ['right-to-left text', '\u202eكلب'],
+    ['quotes and backslashes', `"'\\"; DROP TABLE pets; --`],
+    ['255 code points, one unit each', 'x'.repeat(255)],
+    ['255 code points, two units each', '🐕'.repeat(255)],
+  ])('may hold %s', async (_what, name) => {
+    expect((await api.createPet({ name })).name).toBe(name);
+  });
+
+  it('is refused above 255 code points', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: fc.constantFrom('x', 'é', '犬', '🐕'), minLength: 256, maxLength: 300 }), async (name) => {
+        expectNameRefused(await api.create(`{"name":${JSON.stringify(name)},"categoryId":7}`));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('is refused when it is white space alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r', '\u00a0', '\u2003', '\u3000'), maxLength: 255 }),
+        async (name) => {
+          expectNameRefused(await api.create(`{"name":${JSON.stringify(name)},"categoryId":7}`));
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each([
+    ['an empty string', '""'],
+    ['null', 'null'],
+    ['a number', '7'],
+    ['a boolean', 'true'],
+    ['an array', '["Rex"]'],
+    ['an object', '{"length":3}'],
+    ['U+0000', '"Re\\u0000x"'],
+    ['a lone high surrogate', '"\\ud83d"'],
+    ['a lone low surrogate', '"\\udc15"'],
+    ['surrogates in the wrong order', '"\\udc15\\ud83d"'],
+    ['256 code points', `"${'x'.repeat(256)}"`],
+    ['256 code points of two units each', `"${'🐕'.repeat(256)}"`],
+    ['60,000 characters', `"${'x'.repeat(60_000)}"`],
+  ])('refuses %s', async (_what, name) => expectNameRefused(await api.create(`{"name":${name},"categoryId":7}`)));
+
+  function expectNameRefused(answer: Awaited<ReturnType<typeof api.create>>): void {
+    const message = expectError(answer, 'invalid_request');
+    expect(message).toMatch(/\bname\b/);
+    expect(message).not.toMatch(/\b(?:categoryId|status)\b/);
+  }
+
+  function escaped(text: string): string {
+    const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index).toString(16).padStart(4, '0'));
+    return `"${units.map((unit) => `\\u${unit}`).join('')}"`;
+  }
+});
+
+describe('createPet: categoryId', () => {
+  it('is any int64, digit for digit in the answer, at the Location and in getPet', async () => {
+    await fc.assert(
+      fc.asyncProperty(int64, async (categoryId) => {
+        const created = await api.create(`{"name":"Rex","categoryId":${categoryId}}`);
+        expect(created.status, created.text).toBe(201);
+        expect(readPet(created.text).categoryId).toBe(categoryId);
+        expect(created.text).toMatch(new RegExp(`"categoryId"\\s*:\\s*${categoryId}\\s*[,}]`));
+        const fetched = await api.follow(created.headers['location'] ?? '');
+        expect(readPet(fetched.text)).toEqual(readPet(created.text));
+      }),
+      {
+        numRuns: 60,
+        examples: [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX, INT64_MAX - 1n, INT64_MIN, INT64_MIN + 1n, 0n].map((value) => [
+          value,
+        ]),
+      },
+    );
+  });
+
+  it('is the same integer in every way of writing it', async () => {
+    await fc.assert(
+      fc.asyncProperty(int64, fc.nat(30), fc.nat(30), async (categoryId, zeros, shift) => {
+        const writings = [
+          `${categoryId}.0${'0'.repeat(zeros)}`,
+          `${categoryId}e0`,
+          `${categoryId}.0E+00`,
+          `${categoryId * 10n ** BigInt(shift)}e-${shift}`,
+        ];
+        for (const writing of writings) {
+          const answer = await api.create(`{"name":"Rex","categoryId":${writing}}`);
+          expect(answer.status, `${writing}: ${answer.text}`).toBe(201);
+          expect(readPet(answer.text).categoryId).toBe(categoryId);
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it.each([
+    ['7', 7n],
+    ['7.0', 7n],
+    ['7e0', 7n],
+    ['70e-1', 7n],
+    ['0.7E1', 7n],
+    ['7.00000000000000000000000', 7n],
+    ['-0', 0n],
+    ['-0.0', 0n],
+    ['-1', -1n],
+    ['9007199254740993', 9007199254740993n],
+    ['9007199254740993.0', 9007199254740993n],
+    ['922337203685477580.7e1', INT64_MAX],
+    ['-9223372036854775808', INT64_MIN],
+  ])('reads %s', async (writing, value) => {
+    const answer = await api.create(`{"name":"Rex","categoryId":${writing}}`);
+    expect(answer.status, answer.text).toBe(201);
+    expect(readPet(answer.text).categoryId).toBe(value);
+  });
+
+  it.each([
+    '"7"',
+    '""',
+    'null',
+    'true',
+    'false',
+    '[]',
+    '[7]',
+    '{}',
+    '{"__proto__":7}',
+    '7.5',
+    '5e-1',
+    '7.0000000000000000000001',
+    '9007199254740992.5',
+    '9223372036854775808',
+    '-9223372036854775809',
+    '9223372036854775807.5',
+    '9223372036854775807.00000000000000000000000001',
+    '1e19',
+    '1E400',
+    '-1e400',
+    '1e999999999',
+    '-1e999999999',
+    '1e-999999999',
+    '1e99999999999999999999999999',
+  ])('refuses %s', async (categoryId) => {
+    const message = expectError(await api.create(`{"name":"Rex","categoryId":${categoryId}}`), 'invalid_request');
+    expect(message).toMatch(/\bcategoryId\b.*\b(?:integer|int64)\b/);
+    expect(message).not.toMatch(/\b(?:name|status)\b/);
+  });
+
+  it('is refused when it fills the body with digits', async () => {
+    expectError(await api.create(`{"name":"Rex","categoryId":1${'0'.repeat(60_000)}}`), 'invalid_request');
+  });
+
+  it.each(['07', '+7', '.5', '7.', '0x7', '7n', '1_000', 'NaN', 'Infinity', 'undefined', "'7'"])(
+    'refuses %s, which is not JSON',
+    async (categoryId) => {
+      expectError(await api.create(`{"name":"Rex","categoryId":${categoryId}}`), 'malformed_json');
+    },
+  );
+});
+
+describe('createPet: several violations', () => {
+  it.each([
+    ['{}', ['name', 'categoryId']],
+    ['{"status":"sold"}', ['name', 'categoryId']],
+    ['{"name":"Rex"}', ['categoryId']],
+    ['{"categoryId":7}', ['name']],
+    ['{"name":null,"categoryId":null,"status":null}', ['name', 'categoryId', 'status']],
+    ['{"name":"","categoryId":"7","status":"lost"}', ['name', 'categoryId', 'status']],
+    ['{"name":7,"categoryId":7.5}', ['name', 'categoryId']],
+    ['{"name":" ","categoryId":7,"status":1}', ['name', 'status']],
+    ['{"Name":"Rex","categoryid":7,"category_id":7}', ['name', 'categoryId']],
+  ])('%s is one 400 that names %j', async (body, offending) => {
+    const message = expectError(await api.create(body), 'invalid_request');
+    const named = ['name', 'categoryId', 'status'].filter((field) => new RegExp(`\\b${field}\\b`).test(message));
+    expect(named).toEqual(offending);
+  });
+
+  it('says what each field must be', async () => {
+    const message = expectError(await api.create('{"name":"","categoryId":"7","status":"lost"}'), 'invalid_request');
+    for (const rule of [/255/, /integer|int64/, /available.*pending.*sold/]) expect(message).toMatch(rule);
+  });
+});
+
+describe('createPet: unknown members', () => {
+  it.each([
+    ['ordinary ones', '"color":"brown","age":3,"tags":["a",{"b":null}]'],
+    ['an id', '"id":1'],
+    ['numbers beyond any type', '"x":1e999999999,"y":123456789012345678901234567890.5'],
+    ['lone surrogates', '"x":"\\ud83d","\\udc15":1'],
+    ['an empty name', '"":1'],
+    ['names of Object.prototype', '"toString":1,"valueOf":null,"hasOwnProperty":false,"toJSON":{},"then":"x"'],
+    ['__proto__', '"__proto__":{"status":"sold"}'],
+    ['an escaped __proto__', '"\\u005f_proto__":{"status":"sold"}'],
+    ['constructor', '"constructor":{"prototype":{"status":"sold"}}'],
+    ['nested __proto__', '"x":{"__proto__":{"status":"sold"}}'],
+  ])('%s are ignored', async (_what, members) => {
+    const answer = await api.create(`{"name":"Rex",${members},"categoryId":7}`);
+    expect(answer.status, answer.text).toBe(201);
+    expect(readPet(answer.text)).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'available' });
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype'])('%s lends no member to the body, nor to a later one', async (member) => {
+    const message = expectError(await api.create(`{"${member}":{"name":"Rex","categoryId":7}}`), 'invalid_request');
+    expect(message).toMatch(/\bname\b/);
+    expectError(await api.create('{}'), 'invalid_request');
+    expect((await api.createPet()).status).toBe('available');
+  });
+
+  it('take any number', async () => {
+    const members = Array.from({ length: 5_000 }, (_, index) => `"m${index}":${index % 10}`).join();
+    expect((await api.create(`{"name":"Rex","categoryId":7,${members}}`)).status).toBe(201);
+  });
+
+  it.each([
+    ['arrays', '['.repeat(30_000) + ']'.repeat(30_000)],
+    ['objects', '{"":'.repeat(12_000) + '0' + '}'.repeat(12_000)],
+  ])('%s nested to the limit of the body are no harm', async (_what, nested) => {
+    const answer = await api.create(`{"name":"Rex","categoryId":7,"x":${nested}}`);
+    if (answer.status !== 201) expectError(answer, 'invalid_request', 'malformed_json');
+    expect((await api.createPet()).name).toBe('Rex');
+  });
+
+  it.each(['{"name":"Rex","categoryId":7,"x":' + '['.repeat(60_000), '['.repeat(60_000)])(
+    'nesting that never ends is malformed',
+    async (body) => {
+      expectError(await api.create(body), 'malformed_json', 'invalid_request');
+    },
+  );
+});
+
+describe('createPet: duplicate names', () => {
+  it.each([
+    '{"name":"Rex","name":"Max","categoryId":7}',
+    '{"name":7,"name":"Max","categoryId":7}',
+    '{"categoryId":7,"categoryId":"7","name":"Rex"}',
+  ])('%s is a pet or a 400', async (body) => {
+    const answer = await api.create(body);
+    if (answer.status !== 201) return void expectError(answer, 'invalid_request', 'malformed_json');
+    const { name, categoryId } = readPet(answer.text);
+    expect(['Rex', 'Max']).toContain(name);
+    expect(categoryId).toBe(7n);
+  });
+});

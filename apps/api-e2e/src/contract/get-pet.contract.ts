@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, expectError, expectJson, linksOf } from '../support/answers.js';
+import type { RequestOptions } from '../support/api.js';
+import { int64 } from '../support/arbitraries.js';
+import { type Pet, readPet } from '../support/json.js';
+import { useApi } from '../support/use-api.js';
+
+const api = useApi();
+const MAX_TARGET = 4 * 1024;
+let pet: Pet;
+
+beforeAll(async () => {
+  pet = await api.createPet({ name: 'Rex', categoryId: 9007199254740993n, status: 'sold' });
+});
+
+function expectDeprecation(answer: Answer): void {
+  expect(answer.headers).toMatchObject({ deprecation: '@1764892800', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' });
+  expect(linksOf(answer, 'successor-version')).toEqual([expect.stringMatching(/\/v1\/pets$/)]);
+}
+
+describe('getPet: GET /v1/pets/{petId}', () => {
+  it('answers 200 with exactly the Pet', async () => {
+    const answer = await api.get(`/v1/pets/${pet.id}`);
+    expect(answer.status).toBe(200);
+    expectJson(answer);
+    expect(answer.headers['cache-control']).toBe('private, no-cache');
+    expect(readPet(answer.text)).toEqual(pet);
+  });
+
+  it('ignores the query', async () => {
+    expect((await api.get(`/v1/pets/${pet.id}?limit=0&status=lost&cursor=&x=%zz`)).status).toBe(200);
+  });
+
+  it('says the same to HEAD, without the body', async () => {
+    const [head, get] = [await api.send('HEAD', `/v1/pets/${pet.id}`), await api.get(`/v1/pets/${pet.id}`)];
+    expect(head).toMatchObject({ status: 200, text: '' });
+    for (const name of ['content-type', 'cache-control', 'link', 'deprecation', 'sunset'])
+      expect(head.headers[name]).toBe(get.headers[name]);
+  });
+
+  it('answers HEAD for a pet that is not there with 404', async () => {
+    expect(await api.send('HEAD', '/v1/pets/-1')).toMatchObject({ status: 404, text: '' });
+  });
+});
+
+describe('getPet: a petId that is no pet', () => {
+  it.each([
+    ['zero', '0'],
+    ['a negative id', '-1'],
+    ['minus zero', '-0'],
+    ['2^53 + 1', '9007199254740993'],
+    ['the smallest int64', '-9223372036854775808'],
+    ['2^63', '9223372036854775808'],
+    ['-2^63 - 1', '-9223372036854775809'],
+    ['2^64 + 1', '18446744073709551617'],
+    ['a word', 'abc'],
+    ['a plus sign', '+7'],
+    ['an encoded plus sign', '%2B7'],
+    ['two signs', '--7'],
+    ['a sign alone', '-'],
+    ['leading zeros', '01'],
+    ['a leading zero after the sign', '-01'],
+    ['a fraction', '1.0'],
+    ['an exponent', '1e0'],
+    ['hexadecimal', '0x1'],
+    ['a bigint literal', '1n'],
+    ['a separator', '1_000'],
+    ['a list', '1,2'],
+    ['white space before', '%201'],
+    ['white space after', '1%20'],
+    ['a line break', '1%0A'],
+    ['U+0000', '1%00'],
+    ['an encoded slash', '1%2F2'],
+    ['other digits', '%D9%A7'],
+    ['full-width digits', '%EF%BC%97'],
+    ['text', '%E7%8A%AC'],
+    ['SQL', "1'%20OR%20'1'='1"],
+    ['a member of Object.prototype', '__proto__'],
+    ['null', 'null'],
+    ['percent garbage', '%zz'],
+    ['percent garbage behind digits', '1%zz'],
+    ['a lone percent sign', '%'],
+    ['a cut-off percent code', '%4'],
+    ['a byte that is not UTF-8', '%ff'],
+    ['an overlong encoding', '%C0%AF'],
+    ['an encoded surrogate', '%ED%A0%80'],
+    ['101 digits', '1'.repeat(101)],
+    ['2,000 digits', '9'.repeat(2_000)],
+    ['2,000 letters', 'x'.repeat(2_000)],
+    ['a negative id of 2,000 digits', `-${'9'.repeat(2_000)}`],
+    ['2,000 zeros before a digit', `${'0'.repeat(2_000)}1`],
+  ])('%s is 404 pet_not_found', async (_what, petId) => {
+    const answer = await api.get(`/v1/pets/${petId}`);
+    expectError(answer, 'pet_not_found');
+    expectDeprecation(answer);
+  });
+
+  it('holds for every int64 that is not a pet', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        int64.map((value) => (value > 0n ? -value : value)),
+        async (petId) => {
+          expectError(await api.get(`/v1/pets/${petId}`), 'pet_not_found');
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('holds for any text in its place', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 50 }).filter((text) => !/^(?:[0-9]+|\.{1,2})$/.test(text)),
+        async (text) => {
+          expectError(await api.get(`/v1/pets/${encodeURIComponent(text)}`), 'pet_not_found');
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('holds up to a URL of 4 KiB', async () => {
+    const longest = '7'.repeat(MAX_TARGET - api.path('/v1/pets/').length);
+    expectError(await api.get(`/v1/pets/${longest}`), 'pet_not_found');
+    expectError(await api.get(`/v1/pets/${longest}7`), 'uri_too_long');
+  });
+
+  it('does not take an encoded digit for another id', async () => {
+    const answer = await api.get(`/v1/pets/${[...String(pet.id)].map((digit) => `%3${digit}`).join('')}`);
+    expect(answer.status).toBe(200);
+    expect(readPet(answer.text)).toEqual(pet);
+  });
+});
+
+describe('getPet: deprecation', () => {
+  it.each<[string, string, () => string, RequestOptions, number]>([
+    ['200', 'GET', () => `/v1/pets/${pet.id}`, {}, 200],
+    ['HEAD', 'HEAD', () => `/v1/pets/${pet.id}`, {}, 200],
+    ['404', 'GET', () => '/v1/pets/-1', {}, 404],
+    ['404 of an id that is no integer', 'GET', () => '/v1/pets/abc', {}, 404],
+    ['401 without a key', 'GET', () => `/v1/pets/${pet.id}`, { authorization: null }, 401],
+    ['401 with a wrong key', 'GET', () => `/v1/pets/${pet.id}`, { authorization: 'Bearer wrong' }, 401],
+    ['401 of percent garbage', 'GET', () => '/v1/pets/%zz', { authorization: null }, 401],
+    ['401 of HEAD', 'HEAD', () => '/v1/pets/-1', { authorization: null }, 401],
+  ])('is announced on %s', async (_what, method, path, options, status) => {
+    const answer = await api.send(method, path(), options);
+    expect(answer.status).toBe(status);
+    expectDeprecation(answer);
+  });
+
+  it('concerns no other operation', async () => {
+    for (const answer of [await api.get('/v1/pets'), await api.create('{"name":"Rex","categoryId":7}'), await api.create('{}')]) {
+      expect(answer.headers).not.toHaveProperty('deprecation');
+      expect(answer.headers).not.toHaveProperty('sunset');
+      expect(linksOf(answer, 'successor-version')).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,261 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, expectError, expectJson, linksOf } from '../support/answers.js';
+import { type Pet, readPets } from '../support/json.js';
+import { useApi } from '../support/use-api.js';
+
+const api = useApi();
+const STATUSES = ['available', 'pending', 'sold'] as const;
+
+/** The next page's address in the request's own form. */
+function next(answer: Answer): URLSearchParams {
+  const [target = '', ...others] = linksOf(answer, 'next');
+  expect(others).toEqual([]);
+  expect(target).toMatch(/\/v1\/pets\?/);
+  return new URL(target, api.url).searchParams;
+}
+
+async function cursorOf(query: string): Promise<string> {
+  const cursor = next(await api.get(`/v1/pets${query}`)).get('cursor');
+  expect(cursor).toMatch(/./);
+  return cursor ?? '';
+}
+
+function expectAscending(pets: readonly Pet[]): void {
+  for (const [index, pet] of pets.slice(1).entries()) expect(pet.id > (pets[index]?.id ?? 0n)).toBe(true);
+}
+
+// Enough for a second page of the default length, whatever the deployment holds already.
+beforeAll(async () => {
+  await Promise.all(Array.from({ length: 24 }, (_, index) => api.createPet({ status: STATUSES[index % 3] ?? 'sold' })));
+});
+
+describe('listPets: GET /v1/pets', () => {
+  it('answers 200 with a bare array of Pets in ascending order of id', async () => {
+    const answer = await api.get('/v1/pets');
+    expect(answer.status).toBe(200);
+    expectJson(answer);
+    expectAscending(readPets(answer.text));
+  });
+
+  it('may be kept by the client alone, and only to ask again', async () => {
+    expect((await api.get('/v1/pets')).headers['cache-control']).toBe('private, no-cache');
+  });
+
+  it('says the same to HEAD, without the body', async () => {
+    const [head, get] = [await api.send('HEAD', '/v1/pets?limit=2'), await api.get('/v1/pets?limit=2')];
+    expect(head).toMatchObject({ status: 200, text: '' });
+    for (const name of ['content-type', 'cache-control', 'link']) expect(head.headers[name]).toBe(get.headers[name]);
+  });
+
+  it('returns the same whatever Accept says', async () => {
+    const answer = await api.get('/v1/pets?limit=1', { headers: { accept: 'text/html' } });
+    expect(answer.status).toBe(200);
+    expectJson(answer);
+  });
+});
+
+describe('listPets: limit', () => {
+  it('is 20 when omitted', async () => expect(await api.listPets()).toHaveLength(20));
+
+  it.each(['1', '2', '9', '10', '19', '20', '21', '%31', '1%30'])('%s returns that many', async (limit) => {
+    expect(await api.listPets(`?limit=${limit}`)).toHaveLength(Number(decodeURIComponent(limit)));
+  });
+
+  it.each(['99', '100'])('%s returns no more than that', async (limit) => {
+    const { length } = await api.listPets(`?limit=${limit}`);
+    expect(length).toBeGreaterThanOrEqual(24);
+    expect(length).toBeLessThanOrEqual(Number(limit));
+  });
+
+  it.each([
+    '',
+    '0',
+    '00',
+    '01',
+    '020',
+    '101',
+    '999',
+    '1000',
+    '9223372036854775808',
+    '9'.repeat(1_000),
+    '-1',
+    '+1',
+    '%2B1',
+    '1.0',
+    '1e1',
+    '1,2',
+    '0x10',
+    '%201',
+    '1%20',
+    '1%00',
+    '1%0A',
+    '%D9%A1',
+    '%EF%BC%91',
+    'ten',
+    'null',
+    'NaN',
+    'Infinity',
+    'true',
+    '[1]',
+    '%zz',
+    '%ff',
+    '%',
+  ])('limit=%s is a 400', async (limit) => {
+    expect(expectError(await api.get(`/v1/pets?limit=${limit}`), 'invalid_request')).toContain('limit');
+  });
+});
+
+describe('listPets: status', () => {
+  it.each(STATUSES)('%s returns those pets alone', async (status) => {
+    const pets = await api.listPets(`?status=${status}&limit=5`);
+    expect(pets.map((pet) => pet.status)).toEqual(Array.from({ length: 5 }, () => status));
+    expectAscending(pets);
+  });
+
+  it.each(['', 'Available', 'SOLD', 'lost', 'sold%20', '%20sold', 'sold%00', 'available,sold', 'null', '__proto__', 'toString', '%zz'])(
+    'status=%s is a 400',
+    async (status) => {
+      expect(expectError(await api.get(`/v1/pets?status=${status}`), 'invalid_request')).toContain('status');
+    },
+  );
+});
+
+describe('listPets: query', () => {
+  it.each([
+    '?',
+    '?&&',
+    '?=',
+    '?=1',
+    '?unknown=1',
+    '?unknown',
+    '?unknown=%zz',
+    '?unknown=1&unknown=2',
+    '?limit[]=0',
+    '?Limit=0',
+    '?LIMIT=0',
+    '?page=2&offset=7&sort=name',
+    '?__proto__=1',
+    '?__proto__[limit]=0',
+    '?constructor=1&toString=2&hasOwnProperty=3',
+    `?${'a=&'.repeat(1_200)}`,
+  ])('%s has no parameter that is known, so all are ignored', async (query) => {
+    expect(await api.listPets(query)).toHaveLength(20);
+  });
+
+  it('counts a parameter after unknown ones', async () => expect(await api.listPets('?x=1&limit=3&y=2')).toHaveLength(3));
+
+  it('reads a percent-encoded parameter name', async () => expect(await api.listPets('?%6Cimit=3')).toHaveLength(3));
+
+  it.each(['?limit', '?status', '?cursor', '?limit=', '?status=', '?cursor='])(
+    '%s is a 400: a known parameter is never empty',
+    async (query) => {
+      expectError(await api.get(`/v1/pets${query}`), 'invalid_request');
+    },
+  );
+
+  it.each([
+    '?limit=5&limit=5',
+    '?limit=5&x=1&limit=6',
+    '?status=sold&status=sold',
+    '?status=sold&status=pending',
+    '?cursor=a&cursor=a',
+    '?limit=5&%6Cimit=5',
+  ])('%s is a 400: a known parameter is never repeated', async (query) => {
+    expectError(await api.get(`/v1/pets${query}`), 'invalid_request');
+  });
+
+  it('names every offending parameter in one 400', async () => {
+    const message = expectError(await api.get('/v1/pets?limit=0&status=lost'), 'invalid_request');
+    expect(message).toMatch(/\blimit\b/);
+    expect(message).toMatch(/\bstatus\b/);
+  });
+});
+
+describe('listPets: paging', () => {
+  it('links to the next page, which goes on after this one', async () => {
+    const first = await api.get('/v1/pets?limit=3');
+    const second = await api.follow(linksOf(first, 'next')[0] ?? '');
+    expect(second.status).toBe(200);
+    const pets = [...readPets(first.text), ...readPets(second.text)];
+    expect(pets).toHaveLength(6);
+    expectAscending(pets);
+    expect(pets).toEqual(await api.listPets('?limit=6'));
+  });
+
+  it('repeats limit and status in the link', async () => {
+    const parameters = next(await api.get('/v1/pets?status=sold&limit=2'));
+    expect(parameters.getAll('limit')).toEqual(['2']);
+    expect(parameters.getAll('status')).toEqual(['sold']);
+    expect(parameters.getAll('cursor')).toHaveLength(1);
+  });
+
+  it('adds no status and no other limit of its own', async () => {
+    const parameters = next(await api.get('/v1/pets'));
+    expect(parameters.get('status')).toBeNull();
+    expect([null, '20']).toContain(parameters.get('limit'));
+  });
+
+  it('keeps unknown parameters and the key out of the link', async () => {
+    const parameters = next(await api.get('/v1/pets?limit=2&colour=brown'));
+    expect([...parameters.keys()].sort()).toEqual(['cursor', 'limit']);
+  });
+
+  it('keeps to the status over pages', async () => {
+    const first = await api.get('/v1/pets?status=pending&limit=2');
+    const second = await api.follow(linksOf(first, 'next')[0] ?? '');
+    const pets = [...readPets(first.text), ...readPets(second.text)];
+    expect(pets.map(({ status }) => status)).toEqual(['pending', 'pending', 'pending', 'pending']);
+    expectAscending(pets);
+  });
+
+  it.each([
+    ['?status=sold&limit=1', '?status=available&limit=1'],
+    ['?status=sold&limit=1', '?limit=1'],
+    ['?limit=1', '?status=sold&limit=1'],
+  ])('refuses the cursor of %s for %s', async (of, used) => {
+    const cursor = encodeURIComponent(await cursorOf(of));
+    expect((await api.get(`/v1/pets${of}&cursor=${cursor}`)).status).toBe(200);
+    expect(expectError(await api.get(`/v1/pets${used}&cursor=${cursor}`), 'invalid_request')).toContain('cursor');
+  });
+
+  it.each([
+    '0',
+    '1',
+    '-1',
+    'null',
+    'abc',
+    'e30',
+    'eyJpZCI6MX0',
+    '%00',
+    '%20',
+    '%zz',
+    '%F0%9F%90%95',
+    "'%20OR%201=1--",
+    'A'.repeat(2_000),
+    '_',
+    '__proto__',
+  ])('refuses %s, which is no cursor', async (cursor) =>
+    expect(expectError(await api.get(`/v1/pets?cursor=${cursor}`), 'invalid_request')).toContain('cursor'),
+  );
+
+  it('refuses a cursor with anything added or taken away', async () => {
+    const cursor = await cursorOf('?limit=2');
+    await expectRefused([
+      ...Array.from(cursor, (_, index) => cursor.slice(0, index)),
+      ...['A', '=', '==', '.', ' ', '\n', '\0'].flatMap((added) => [cursor + added, added + cursor]),
+      cursor + cursor,
+    ]);
+  });
+
+  it('refuses a cursor with any character changed', async () => {
+    const cursor = await cursorOf('?limit=2');
+    const swap = (character: string): string => (character === 'A' ? 'B' : 'A');
+    await expectRefused(Array.from(cursor, (character, index) => cursor.slice(0, index) + swap(character) + cursor.slice(index + 1)));
+  });
+
+  async function expectRefused(cursors: readonly string[]): Promise<void> {
+    const answers = await Promise.all(cursors.map((cursor) => api.get(`/v1/pets?limit=2&cursor=${encodeURIComponent(cursor)}`)));
+    expect(cursors.filter((_, index) => answers[index]?.status !== 400)).toEqual([]);
+    for (const answer of answers) expectError(answer, 'invalid_request');
+  }
+});

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { ERROR_STATUS, expectJson } from '../support/answers.js';
+import { useApi } from '../support/use-api.js';
+
+const api = useApi();
+const WITHOUT_KEY = { authorization: null };
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly required?: readonly string[];
+  readonly enum?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: Schema & { readonly minimum?: number; readonly maximum?: number; readonly default?: unknown };
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly deprecated?: boolean;
+  readonly parameters?: readonly Parameter[];
+  readonly security?: readonly Record<string, unknown>[];
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
+interface OpenApi {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly security?: readonly Record<string, unknown>[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly securitySchemes: Readonly<Record<string, { readonly type: string; readonly scheme?: string }>>;
+  };
+}
+
+async function openApi(): Promise<OpenApi> {
+  return JSON.parse((await api.get('/openapi.json', WITHOUT_KEY)).text) as OpenApi;
+}
+
+function operation(document: OpenApi, operationId: string): { path: string; method: string; operation: Operation } {
+  const found = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, candidate]) =>
+      candidate.operationId === operationId ? [{ path, method, operation: candidate }] : [],
+    ),
+  );
+  expect(found).toHaveLength(1);
+  return found[0] as (typeof found)[number];
+}
+
+describe.each(['/health/live', '/health/ready', '/openapi.json'])('%s', (path) => {
+  it.each([
+    ['without a key', null],
+    ['with a wrong key', 'Bearer wrong'],
+  ])('answers 200 %s', async (_how, authorization) => {
+    expect((await api.get(path, { authorization })).status).toBe(200);
+    expect(await api.send('HEAD', path, { authorization })).toMatchObject({ status: 200, text: '' });
+  });
+});
+
+describe('/openapi.json', () => {
+  it('is OpenAPI 3.1 of version 1.0.0', async () => {
+    const answer = await api.get('/openapi.json', WITHOUT_KEY);
+    expectJson(answer);
+    const document = JSON.parse(answer.text) as OpenApi;
+    expect(document.openapi).toMatch(/^3\.1\.[0-9]+$/);
+    expect(document.info.version).toBe('1.0.0');
+  });
+
+  it('names the production and the staging server', async () => {
+    const { servers } = await openApi();
+    expect(servers).toHaveLength(2);
+    expect(new Set(servers.map(({ url }) => url)).size).toBe(2);
+  });
+
+  it.each([
+    ['listPets', 'get', '/pets', ['200', '400', '401']],
+    ['createPet', 'post', '/pets', ['201', '400', '401', '403', '413', '415']],
+    ['getPet', 'get', '/pets/{petId}', ['200', '401', '404']],
+  ])('describes %s', async (operationId, method, path, statuses) => {
+    const document = await openApi();
+    const found = operation(document, operationId);
+    expect(found.method).toBe(method);
+    for (const { url } of document.servers)
+      expect(url.replace(/\/$/, '') + found.path).toMatch(new RegExp(`/v1${path.replace(/[{}]/g, '\\$&')}$`));
+    expect(Object.keys(found.operation.responses)).toEqual(expect.arrayContaining(statuses));
+    expect(found.operation.deprecated ?? false).toBe(operationId === 'getPet');
+  });
+
+  it('asks for a bearer key on every operation', async () => {
+    const document = await openApi();
+    for (const operationId of ['listPets', 'createPet', 'getPet']) {
+      const [requirement = {}] = operation(document, operationId).operation.security ?? document.security ?? [];
+      const [scheme = ''] = Object.keys(requirement);
+      expect(document.components.securitySchemes[scheme]).toMatchObject({ type: 'http', scheme: 'bearer' });
+    }
+  });
+
+  it('describes limit', async () => {
+    const { parameters } = operation(await openApi(), 'listPets').operation;
+    expect(parameters).toContainEqual(
+      expect.objectContaining({
+        name: 'limit',
+        in: 'query',
+        schema: expect.objectContaining({ type: 'integer', minimum: 1, maximum: 100, default: 20 }),
+      }),
+    );
+  });
+
+  it('describes the resources', async () => {
+    const { components } = await openApi();
+    expect(components.schemas['NewPet']?.required?.toSorted()).toEqual(['categoryId', 'name']);
+    expect(components.schemas['Pet']?.required).toEqual(expect.arrayContaining(['categoryId', 'id', 'name']));
+    expect(components.schemas['Pet']?.properties?.['id']).toMatchObject({ type: 'integer', format: 'int64' });
+    expect(components.schemas['Error']?.required?.toSorted()).toEqual(['code', 'message', 'status']);
+    expect(components.schemas['PetStatus']?.enum).toEqual(['available', 'pending', 'sold']);
+  });
+
+  it('names every error code that an operation answers with', async () => {
+    const { text } = await api.get('/openapi.json', WITHOUT_KEY);
+    const published = Object.keys(ERROR_STATUS).filter((code) => new RegExp(`\\b${code}\\b`).test(text));
+    expect(published).toEqual(
+      expect.arrayContaining([
+        'invalid_request',
+        'malformed_json',
+        'missing_api_key',
+        'invalid_api_key',
+        'insufficient_scope',
+        'pet_not_found',
+        'operation_removed',
+        'payload_too_large',
+        'unsupported_media_type',
+        'service_unavailable',
+      ]),
+    );
+  });
+
+  it('holds no reference that leads nowhere', async () => {
+    const document = await openApi();
+    const references = JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g);
+    for (const [, reference = ''] of references) {
+      expect(reference).toMatch(/^#\//);
+      const target = reference
+        .slice(2)
+        .split('/')
+        .reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], document);
+      expect(target, reference).toBeDefined();
+    }
+  });
+});
+
+describe('/docs', () => {
+  it('is a page whose parts all come from the service itself, without a key', async () => {
+    const { page, url } = await fetchPage('/docs');
+    expect(page.status).toBe(200);
+    expect(page.headers['content-type']).toMatch(/^text\/html/);
+    const parts = [...page.text.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(([, part = '']) => part);
+    expect(parts.length).toBeGreaterThan(0);
+    for (const part of parts.filter((reference) => !reference.startsWith('data:'))) {
+      const { origin, pathname, search } = new URL(part, url);
+      expect(origin).toBe(api.url.origin);
+      const answer = await api.get(relativeToBase(pathname + search), WITHOUT_KEY);
+      expect(answer.status, part).toBe(200);
+    }
+  });
+
+  async function fetchPage(path: string): Promise<{ page: Awaited<ReturnType<typeof api.get>>; url: URL }> {
+    const url = new URL(api.path(path), api.url);
+    const page = await api.get(path, WITHOUT_KEY);
+    const { location } = page.headers;
+    return page.status >= 300 && page.status < 400 && location !== undefined
+      ? fetchPage(relativeToBase(new URL(location, url).pathname))
+      : { page, url };
+  }
+
+  function relativeToBase(path: string): string {
+    return path.slice(api.path('').length);
+  }
+});

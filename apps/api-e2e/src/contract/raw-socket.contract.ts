@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import { type ErrorCode, expectError } from '../support/answers.js';
+import { readPets } from '../support/json.js';
+import { useApi } from '../support/use-api.js';
+
+const api = useApi();
+const BODY = '{"name":"Rex","categoryId":7}';
+const JSON_LENGTH = ['Content-Type: application/json', `Content-Length: ${BODY.length}`];
+
+/** A request text; the request line's target and the field lines are written as given. */
+function message(requestLine: string, fields: readonly string[], body = ''): string {
+  return [requestLine, ...fields, '', body].join('\r\n');
+}
+
+const host = (): string => `Host: ${api.url.host}`;
+const key = (): string => `Authorization: Bearer ${api.target.key}`;
+const pets = (): string => api.path('/v1/pets');
+const post = (fields: readonly string[], body: string): string => message(`POST ${pets()} HTTP/1.1`, [host(), key(), ...fields], body);
+const get = (...fields: readonly string[]): string => message(`GET ${pets()} HTTP/1.1`, [host(), key(), ...fields]);
+
+async function expectStillServing(): Promise<void> {
+  expect((await api.get('/v1/pets')).status).toBe(200);
+}
+
+describe('bytes that are no HTTP request', () => {
+  // No `Connection: close` in these: that the exchange ends at all shows that the service closes.
+  it.each<[string, () => string | Uint8Array]>([
+    ['no HTTP at all', () => 'hello\r\n\r\n'],
+    ['binary', () => Uint8Array.of(0, 1, 2, 255, 13, 10, 13, 10)],
+    ['a TLS client hello', () => Uint8Array.of(0x16, 3, 1, 0, 0xa5, 1, 0, 0, 0xa1, 3, 3)],
+    ['a request line without a version', () => `GET ${pets()}\r\n\r\n`],
+    ['a request line without a target', () => message('GET HTTP/1.1', [host()])],
+    ['a version that does not exist', () => message(`GET ${pets()} HTTP/9.9`, [host()])],
+    ['another protocol', () => message(`GET ${pets()} SIP/2.0`, [host()])],
+    ['the preface of HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['white space in the target', () => message(`GET ${pets()} and more HTTP/1.1`, [host()])],
+    ['no Host', () => message(`GET ${pets()} HTTP/1.1`, [key()])],
+    ['no Host on an unknown path', () => message('GET /unknown HTTP/1.1', [])],
+    ['no Host on a POST', () => message(`POST ${pets()} HTTP/1.1`, [key(), ...JSON_LENGTH], BODY)],
+    ['two Hosts', () => get('Host: other.example')],
+    ['two equal Hosts', () => get(host())],
+    ['white space in a field name', () => get('Bad Name: x')],
+    ['white space before the colon', () => get('X-Bad : x')],
+    ['a field without a colon', () => get('nonsense')],
+    ['a field without a name', () => get(': x')],
+    ['U+0000 in a value', () => get('X-Bad: a\0b')],
+    ['a lone carriage return in a value', () => get('X-Bad: a\rb')],
+    ['a length that is no number', () => post(['Content-Type: application/json', 'Content-Length: ten'], BODY)],
+    ['a negative length', () => post(['Content-Type: application/json', 'Content-Length: -1'], BODY)],
+    ['a signed length', () => post(['Content-Type: application/json', `Content-Length: +${BODY.length}`], BODY)],
+    ['a length beyond any number', () => post(['Content-Type: application/json', `Content-Length: ${'9'.repeat(30)}`], BODY)],
+    ['two lengths', () => post([...JSON_LENGTH, 'Content-Length: 3'], BODY)],
+    ['a list of lengths', () => post(['Content-Type: application/json', `Content-Length: ${BODY.length}, 3`], BODY)],
+  ])('%s is a 400, and the connection closes', async (_what, bytes) => {
+    const answers = await api.exchange({ bytes: bytes() });
+    expect(answers).toHaveLength(1);
+    for (const answer of answers) expectError(answer, 'invalid_request');
+    await expectStillServing();
+  });
+});
+
+describe('smuggling', () => {
+  const hidden = (): string => message(`GET ${api.path('/health/live')} HTTP/1.1`, [host()]);
+  const chunked = 'Transfer-Encoding: chunked';
+  const json = 'Content-Type: application/json';
+
+  it.each<[string, () => string]>([
+    ['Content-Length and then Transfer-Encoding', () => post([json, 'Content-Length: 5', chunked], `0\r\n\r\n${hidden()}`)],
+    ['Transfer-Encoding and then Content-Length', () => post([json, chunked, 'Content-Length: 5'], `0\r\n\r\n${hidden()}`)],
+    ['an unknown transfer coding', () => post([json, 'Transfer-Encoding: xchunked'], `0\r\n\r\n${hidden()}`)],
+    ['chunked before another coding', () => post([json, 'Transfer-Encoding: chunked, identity'], `0\r\n\r\n${hidden()}`)],
+    ['chunked twice with a length', () => post([json, chunked, 'transfer-encoding: chunked', 'Content-Length: 5'], `0\r\n\r\n${hidden()}`)],
+    ['a chunk size that is no number', () => post([json, chunked], `zz\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
+    ['a chunk size beyond any number', () => post([json, chunked], `${'f'.repeat(20)}\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
+    ['a negative chunk size', () => post([json, chunked], `-1\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
+    ['a chunk longer than its size', () => post([json, chunked], `5\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
+  ])('%s: one error, and what hides behind it is never served', async (_what, bytes) => {
+    const answers = await api.exchange({ bytes: bytes() });
+    expect(answers).toHaveLength(1);
+    for (const answer of answers) expectError(answer, 'invalid_request', 'malformed_json');
+    await expectStillServing();
+  });
+});
+
+describe('well-formed requests that are refused', () => {
+  const close = 'Connection: close';
+
+  it.each<[string, () => string, ...ErrorCode[]]>([
+    ['a field of 20,000 bytes', () => get(close, `X-Big: ${'x'.repeat(20_000)}`), 'headers_too_large'],
+    [
+      '20,000 bytes of fields',
+      () => get(close, ...Array.from({ length: 200 }, (_, n) => `X-Field-${n}: ${'x'.repeat(90)}`)),
+      'headers_too_large',
+    ],
+    [
+      '20,000 bytes of fields without a key',
+      () => message('GET /unknown HTTP/1.1', [host(), close, `X-Big: ${'x'.repeat(20_000)}`]),
+      'headers_too_large',
+    ],
+    ['a target of 5,000 bytes', () => message(`GET ${pets()}?x=${'x'.repeat(5_000)} HTTP/1.1`, [host(), key(), close]), 'uri_too_long'],
+    ['an expectation that cannot be met', () => post([close, 'Expect: nonsense', ...JSON_LENGTH], BODY), 'expectation_failed'],
+    ['an unknown method', () => message(`FROB ${pets()} HTTP/1.1`, [host(), close]), 'method_not_allowed', 'invalid_request'],
+    ['a method in lower case', () => message(`get ${pets()} HTTP/1.1`, [host(), close]), 'method_not_allowed', 'invalid_request'],
+    [
+      'CONNECT',
+      () => message('CONNECT example.com:443 HTTP/1.1', ['Host: example.com:443', close]),
+      'method_not_allowed',
+      'route_not_found',
+      'invalid_request',
+    ],
+    ['TRACE', () => message(`TRACE ${pets()} HTTP/1.1`, [host(), close]), 'method_not_allowed'],
+    ['GET *', () => message('GET * HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
+    ['a target without its slash', () => message('GET v1/pets HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
+    ['a backslash in the target', () => message('GET \\v1\\pets HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
+    ['a fragment in the target', () => message(`GET ${pets()}x#y HTTP/1.1`, [host(), close]), 'route_not_found', 'invalid_request'],
+  ])('%s', async (_what, bytes, ...codes) => {
+    const [answer, ...more] = await api.exchange({ bytes: bytes() });
+    expect(more).toEqual([]);
+    expectError(answer, ...codes);
+    await expectStillServing();
+  });
+
+  it.each([
+    ['is refused before it comes', []],
+    ['is refused when the client asks first', ['Expect: 100-continue']],
+  ])('a body of a declared terabyte %s', async (_how, fields) => {
+    const declared = [host(), close, 'Content-Type: application/json', `Content-Length: ${10 ** 12}`, ...fields];
+    const withKey = (await api.exchange({ bytes: message(`POST ${pets()} HTTP/1.1`, [key(), ...declared]) })).at(-1);
+    const withoutKey = (await api.exchange({ bytes: message(`POST ${pets()} HTTP/1.1`, declared) })).at(-1);
+    expectError(withKey, 'payload_too_large');
+    expectError(withoutKey, 'missing_api_key');
+  });
+
+  it('bytes beyond ASCII in the target are an id that is no integer, or no target', async () => {
+    const bytes = Buffer.from(message(`GET ${pets()}/\xff HTTP/1.1`, [host(), key(), close]), 'latin1');
+    const [answer] = await api.exchange({ bytes });
+    expectError(answer, 'pet_not_found', 'invalid_request');
+  });
+
+  it('a body cut off by the end of the connection is a 400, and no pet', async () => {
+    const [answer] = await api.exchange({ bytes: post(JSON_LENGTH, BODY.slice(0, 10)), halfClose: true });
+    expectError(answer, 'invalid_request', 'malformed_json');
+    await expectStillServing();
+  });
+
+  it('header fields cut off by the end of the connection are a 400', async () => {
+    const [answer] = await api.exchange({ bytes: `GET ${pets()} HTTP/1.1\r\nHost:`, halfClose: true });
+    expectError(answer, 'invalid_request');
+    await expectStillServing();
+  });
+});
+
+describe('well-formed requests of unusual shape', () => {
+  const close = 'Connection: close';
+
+  it('a target in absolute form is served', async () => {
+    const [answer] = await api.exchange({ bytes: message(`GET ${api.url.origin}${pets()}?limit=1 HTTP/1.1`, [host(), key(), close]) });
+    expect(answer?.status).toBe(200);
+    expect(readPets(answer?.text ?? '').length).toBeLessThanOrEqual(1);
+  });
+
+  it('a target in absolute form needs a key as any other', async () => {
+    const [answer] = await api.exchange({ bytes: message(`GET ${api.url.origin}${pets()} HTTP/1.1`, [host(), close]) });
+    expect(answer?.status).toBe(401);
+  });
+
+  it('OPTIONS * is answered', async () => {
+    const [answer] = await api.exchange({ bytes: message('OPTIONS * HTTP/1.1', [host(), close]) });
+    if (answer?.status !== 204) expectError(answer, 'route_not_found', 'invalid_request', 'method_not_allowed');
+  });
+
+  it.each(['websocket', 'h2c'])('an offer to upgrade to %s is passed over', async (protocol) => {
+    const [answer] = await api.exchange({ bytes: get('Connection: Upgrade, close', `Upgrade: ${protocol}`) });
+    expect(answer?.status).toBe(200);
+  });
+
+  it('a client that waits for 100 Continue gets it, and then its pet', async () => {
+    const answers = await api.exchange({ bytes: post([close, 'Expect: 100-continue', ...JSON_LENGTH], BODY) });
+    expect(answers.map(({ status }) => status)).toEqual([100, 201]);
+  });
+
+  it('pipelined requests are answered in their order, errors among them', async () => {
+    const bytes = [
+      get(),
+      message(`GET ${pets()}/-1 HTTP/1.1`, [host(), key()]),
+      post(JSON_LENGTH, BODY),
+      message(`GET ${pets()} HTTP/1.1`, [host()]),
+      post(['Content-Type: text/plain', `Content-Length: ${BODY.length}`], BODY),
+      get(close),
+    ].join('');
+    const answers = await api.exchange({ bytes });
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 201, 401, 415, 200]);
+  });
+
+  it('trailer fields and chunk extensions are passed over', async () => {
+    const body = `${BODY.length.toString(16)};extension=1\r\n${BODY}\r\n0\r\nX-Trailer: x\r\n\r\n`;
+    const [answer] = await api.exchange({ bytes: post([close, 'Content-Type: application/json', 'Transfer-Encoding: chunked'], body) });
+    expect(answer?.status).toBe(201);
+  });
+});
+
+describe('X-Request-Id on the socket', () => {
+  it('is made for a request that cannot be read', async () => {
+    const [first] = await api.exchange({ bytes: 'hello\r\n\r\n' });
+    const [second] = await api.exchange({ bytes: 'hello\r\n\r\n' });
+    expect(first?.headers['x-request-id']).not.toBe(second?.headers['x-request-id']);
+  });
+
+  it('never carries what was smuggled into it', async () => {
+    const [answer] = await api.exchange({ bytes: get('Connection: close', 'X-Request-Id: a\u0001b') });
+    expect(answer?.headers['x-request-id']).not.toContain('\u0001');
+  });
+});

@@ -1,0 +1,196 @@
+import { METHODS } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { expectError } from '../support/answers.js';
+import { useApi } from '../support/use-api.js';
+
+const api = useApi();
+const MAX_TARGET = 4 * 1024;
+const WITHOUT_KEY = { authorization: null };
+
+const KNOWN_PATHS: readonly [string, readonly string[]][] = [
+  ['/v1/pets', ['GET', 'HEAD', 'OPTIONS', 'POST']],
+  ['/v1/pets/1', ['GET', 'HEAD', 'OPTIONS']],
+  ['/v1/pets/abc', ['GET', 'HEAD', 'OPTIONS']],
+  ['/health/live', ['GET', 'HEAD', 'OPTIONS']],
+  ['/health/ready', ['GET', 'HEAD', 'OPTIONS']],
+  ['/openapi.json', ['GET', 'HEAD', 'OPTIONS']],
+  ['/docs', ['GET', 'HEAD', 'OPTIONS']],
+];
+
+const UNKNOWN_PATHS = [
+  '/',
+  '/v1',
+  '/v1/',
+  '/pets',
+  '/v2/pets',
+  '/V1/PETS',
+  '/v1/Pets',
+  '/v1/pet',
+  '/v1/petss',
+  '//v1/pets',
+  '/v1//pets',
+  '/v1/pets/1/2',
+  '/v1/pets/1/',
+  '/v1/categories',
+  '/v1/./pets',
+  '/v1/../v1/pets',
+  '/v1%2Fpets',
+  '/v1/pets%00',
+  '/v1/pets%3Flimit=1',
+  '/health',
+  '/metrics',
+  '/favicon.ico',
+  '/.env',
+  '/package.json',
+  '/docs/../package.json',
+  '/__proto__',
+];
+
+function allowOf(headers: Readonly<Record<string, string>>): string[] {
+  return (headers['allow'] ?? '').split(/\s*,\s*/).sort();
+}
+
+describe('an unknown path', () => {
+  it.each(UNKNOWN_PATHS)('%s is 404 route_not_found, without a key', async (path) => {
+    expectError(await api.get(path, WITHOUT_KEY), 'route_not_found');
+  });
+
+  it.each(UNKNOWN_PATHS.slice(0, 4))('%s is the same with a key and with a wrong one', async (path) => {
+    expectError(await api.get(path), 'route_not_found');
+    expectError(await api.get(path, { authorization: 'Bearer wrong' }), 'route_not_found');
+  });
+
+  it.each(METHODS.filter((method) => method !== 'CONNECT'))('is a 404 for %s too', async (method) => {
+    const answer = await api.send(method, '/v1/unknown', WITHOUT_KEY);
+    expect(answer.status).toBe(404);
+    if (method !== 'HEAD') expectError(answer, 'route_not_found');
+  });
+
+  it('is a 404 whatever the body', async () => {
+    const options = { ...WITHOUT_KEY, headers: { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, body: 'x'.repeat(100_000) };
+    expectError(await api.send('POST', '/v1/unknown', options), 'route_not_found');
+  });
+
+  it.each(['/%zz', '/v1/%ff', '/v1/pets/1/%zz', '/%', '/docs/%zz'])(
+    '%s, which cannot be decoded, is an error like any other',
+    async (path) => {
+      expectError(await api.get(path, WITHOUT_KEY), 'route_not_found', 'invalid_request');
+    },
+  );
+
+  it('with no id behind the slash is a 404', async () => {
+    expectError(await api.get('/v1/pets/'), 'route_not_found', 'pet_not_found');
+  });
+});
+
+describe.each(KNOWN_PATHS)('%s', (path, methods) => {
+  it('answers OPTIONS with 204 and Allow, without a key', async () => {
+    const answer = await api.send('OPTIONS', path, WITHOUT_KEY);
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expect(allowOf(answer.headers)).toEqual(methods);
+  });
+
+  it.each(METHODS.filter((method) => method !== 'CONNECT' && !methods.includes(method)))(
+    'is 405 method_not_allowed with Allow for %s, without a key',
+    async (method) => {
+      const answer = await api.send(method, path, WITHOUT_KEY);
+      expectError(answer, 'method_not_allowed');
+      expect(allowOf(answer.headers)).toEqual(methods);
+    },
+  );
+
+  it('is a 405 whatever the body', async () => {
+    const options = { ...WITHOUT_KEY, headers: { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, body: 'x'.repeat(100_000) };
+    expectError(await api.send('PUT', path, options), 'method_not_allowed');
+  });
+});
+
+describe('a URL', () => {
+  it('of 4 KiB is answered, one byte more is 414 uri_too_long', async () => {
+    const start = '/v1/pets?x=';
+    const longest = start + 'x'.repeat(MAX_TARGET - api.path(start).length);
+    expect((await api.get(longest)).status).toBe(200);
+    expectError(await api.get(`${longest}x`), 'uri_too_long');
+  });
+
+  it('above 4 KiB is a 414 on any path', async () => {
+    expectError(await api.get(`/${'x'.repeat(MAX_TARGET)}`, WITHOUT_KEY), 'uri_too_long');
+    expectError(await api.get(`/v1/pets/${'7'.repeat(MAX_TARGET)}`), 'uri_too_long');
+  });
+});
+
+describe('an expectation', () => {
+  it('100-continue is met', async () => {
+    const answer = await api.create('{"name":"Rex","categoryId":7}', { headers: { expect: '100-continue' } });
+    expect(answer.status, answer.text).toBe(201);
+  });
+
+  it.each(['nonsense', '200-ok'])('%s is 417 expectation_failed', async (expectation) => {
+    expectError(await api.get('/v1/pets', { headers: { expect: expectation } }), 'expectation_failed');
+  });
+});
+
+describe('X-Request-Id', () => {
+  const ANSWERS = [
+    ['200', 'GET', '/v1/pets', {}, 200],
+    ['204', 'OPTIONS', '/v1/pets', WITHOUT_KEY, 204],
+    ['400', 'GET', '/v1/pets?limit=0', {}, 400],
+    ['401', 'GET', '/v1/pets', WITHOUT_KEY, 401],
+    ['404', 'GET', '/v1/pets/-1', {}, 404],
+    ['404 of an unknown path', 'GET', '/unknown', WITHOUT_KEY, 404],
+    ['405', 'PUT', '/v1/pets', WITHOUT_KEY, 405],
+    ['413', 'POST', '/v1/pets', { headers: { 'content-type': 'application/json' }, body: 'x'.repeat(70_000) }, 413],
+    ['414', 'GET', `/${'x'.repeat(MAX_TARGET)}`, {}, 414],
+    ['415', 'POST', '/v1/pets', { body: '{}' }, 415],
+    ['200 of an operational endpoint', 'GET', '/health/live', WITHOUT_KEY, 200],
+  ] as const;
+
+  it.each(ANSWERS)('of the request is repeated on %s', async (_what, method, path, options, status) => {
+    const headers = { ...('headers' in options ? options.headers : {}), 'x-request-id': 'suite-4711' };
+    const answer = await api.send(method, path, { ...options, headers });
+    expect(answer.status).toBe(status);
+    expect(answer.headers['x-request-id']).toBe('suite-4711');
+  });
+
+  it.each(['x', '0', '{"a":1}', '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', 'x'.repeat(128)])('%s is sane', async (id) => {
+    expect((await api.get('/health/live', { headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['longer than 128 characters', 'x'.repeat(129)],
+    ['of two words', 'a b'],
+    ['with a tabulator', 'a\tb'],
+    ['beyond ASCII', 'é'],
+    ['repeated', ['first', 'second']],
+  ])('is made anew when the one sent is %s', async (_what, id) => {
+    const made = (await api.get('/health/live', { headers: { 'x-request-id': id } })).headers['x-request-id'];
+    expect(made).toMatch(/^[\x21-\x7e]{1,128}$/);
+    expect(id).not.toContain(made);
+  });
+
+  it('is another one for every request that brings none', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => api.get('/health/live')));
+    expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(answers.length);
+  });
+});
+
+describe('an error', () => {
+  it.each(['text/html', 'application/xml', 'application/problem+json', 'image/png', '*/*;q=0', ''])(
+    'is JSON even when Accept is "%s"',
+    async (accept) => {
+      const headers = { accept };
+      expectError(await api.get('/v1/pets?limit=0', { headers }), 'invalid_request');
+      expectError(await api.get('/v1/pets', { ...WITHOUT_KEY, headers }), 'missing_api_key');
+      expectError(await api.get('/v1/pets/-1', { headers }), 'pet_not_found');
+      expectError(await api.get('/unknown', { headers }), 'route_not_found');
+    },
+  );
+
+  it("shows neither the request's header values nor its key", async () => {
+    const headers = { 'content-type': 'text/secret-type', 'x-secret': 'secret-value' };
+    const answer = await api.send('POST', '/v1/pets', { headers, body: '{}' });
+    expectError(answer, 'unsupported_media_type');
+    for (const secret of ['secret-type', 'secret-value', api.target.key]) expect(answer.text).not.toContain(secret);
+  });
+});

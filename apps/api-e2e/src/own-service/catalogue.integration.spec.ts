@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { Client } from 'pg';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { linksOf } from '../support/answers.js';
+import { INT64_MAX, int64 } from '../support/arbitraries.js';
+import { type Pet, readPet, readPets } from '../support/json.js';
+import { useOwnService } from '../support/use-api.js';
+
+const own = useOwnService();
+const { api } = own;
+
+/** All pages from the first on, by the links alone; `meanwhile` runs after each page. */
+async function walk(query: string, meanwhile: () => Promise<unknown> = () => Promise.resolve()): Promise<Pet[][]> {
+  const pages: Pet[][] = [];
+  for (let link: string | undefined = `/v1/pets${query}`; link !== undefined;) {
+    const answer = await api.follow(link);
+    expect(answer.status, answer.text).toBe(200);
+    expect(pages.push(readPets(answer.text)), 'a walk that does not end').toBeLessThan(1_000);
+    await meanwhile();
+    [link] = linksOf(answer, 'next');
+  }
+  return pages;
+}
+
+describe('an empty catalogue', () => {
+  it('is an empty array without a next page, whatever the filter', async () => {
+    for (const query of ['', '?limit=1', '?limit=100', '?status=available', '?status=pending', '?status=sold']) {
+      const answer = await api.get(`/v1/pets${query}`);
+      expect(answer).toMatchObject({ status: 200, text: '[]' });
+      expect(answer.headers).not.toHaveProperty('link');
+    }
+  });
+});
+
+describe('a catalogue of twelve pets', () => {
+  const STATUSES = ['available', 'pending', 'available', 'sold', 'available', 'pending'] as const;
+  const pets: Pet[] = [];
+
+  beforeAll(async () => {
+    for (const status of [...STATUSES, ...STATUSES]) pets.push(await api.createPet({ status }));
+    pets.sort((one, other) => (one.id < other.id ? -1 : 1));
+  });
+
+  it('is listed in ascending order of id, each pet as it was created', async () => {
+    expect(await api.listPets()).toEqual(pets);
+  });
+
+  it.each(['available', 'pending', 'sold'] as const)('has those that are %s under that filter', async (status) => {
+    expect(await api.listPets(`?status=${status}`)).toEqual(pets.filter((pet) => pet.status === status));
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 100])(
+    'has a next page exactly when a further pet exists, with a limit of %i',
+    async (limit) => {
+      for (const status of [undefined, 'available', 'pending', 'sold'] as const) {
+        const expected = pets.filter((pet) => status === undefined || pet.status === status);
+        const pages = await walk(`?limit=${limit}${status ? `&status=${status}` : ''}`);
+        expect(pages.flat()).toEqual(expected);
+        expect(pages.map(({ length }) => length).slice(0, -1)).toEqual(
+          Array.from({ length: Math.ceil(expected.length / limit) - 1 }, () => limit),
+        );
+      }
+    },
+  );
+
+  it('links to the next page on HEAD as well', async () => {
+    const [head, get] = [await api.send('HEAD', '/v1/pets?limit=5'), await api.get('/v1/pets?limit=5')];
+    expect(linksOf(head, 'next')).toEqual(linksOf(get, 'next'));
+    expect(linksOf(head, 'next')).toHaveLength(1);
+  });
+
+  it('gives out links and locations that are relative to the origin', async () => {
+    expect(linksOf(await api.get('/v1/pets?limit=5'), 'next')).toEqual([expect.stringMatching(/^\/v1\/pets\?/)]);
+    const created = await api.create('{"name":"Rex","categoryId":7}');
+    expect(created.headers['location']).toBe(`/v1/pets/${readPet(created.text).id}`);
+    expect(linksOf(await api.get('/v1/pets/-1'), 'successor-version')).toEqual(['/v1/pets']);
+  });
+});
+
+describe('a walk while pets are added', () => {
+  it.each(['?limit=3', '?limit=4&status=available'])('%s visits every pet that was there at its start exactly once', async (query) => {
+    const before = (await walk(query)).flat();
+    let rounds = 8;
+    const add = async (): Promise<void> => {
+      if (rounds-- > 0) await Promise.all([api.createPet(), api.createPet({ status: 'sold' }), api.createPet()]);
+    };
+    const visited = (await walk(query, add)).flat();
+    const ids = visited.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(visited.filter(({ id }) => before.some((pet) => pet.id === id))).toEqual(before);
+    expect(ids).toEqual(ids.toSorted((one, other) => (one < other ? -1 : 1)));
+  });
+});
+
+describe('int64 end to end', () => {
+  it('any categoryId is in the list digit for digit', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(int64, { minLength: 1, maxLength: 12 }), async (categoryIds) => {
+        const created = await Promise.all(categoryIds.map((categoryId) => api.createPet({ categoryId })));
+        expect(created.map(({ categoryId }) => categoryId)).toEqual(categoryIds);
+        const listed = new Map((await walk('?limit=100')).flat().map((pet) => [pet.id, pet]));
+        for (const pet of created) expect(listed.get(pet.id)).toEqual(pet);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  // Last, since it moves the ids of all that is added later.
+  it.each([2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n, INT64_MAX - 1n, INT64_MAX])(
+    'the id %d is itself at the Location, in getPet, list and cursor',
+    async (id) => {
+      await setNextPetId(id);
+      const created = await api.create('{"name":"Rex","categoryId":7}');
+      expect(created.status, created.text).toBe(201);
+      const pet = readPet(created.text);
+      expect(pet.id).toBe(id);
+      expect(created.headers['location']).toBe(`/v1/pets/${id}`);
+      const fetched = await api.follow(created.headers['location'] ?? '');
+      expect(readPet(fetched.text)).toEqual(pet);
+      const pages = await walk('?limit=1&status=available');
+      expect(pages.at(-1)).toEqual([pet]);
+    },
+  );
+
+  /** Sets what the database counts ids with; only the id of the next pet matters to the service. */
+  async function setNextPetId(id: bigint): Promise<void> {
+    const client = new Client({ connectionString: own.databaseUrl });
+    await client.connect();
+    try {
+      const { rowCount } = await client.query(
+        `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, $1, false) FROM pg_sequences WHERE schemaname = 'pets'`,
+        [id],
+      );
+      expect(rowCount).toBe(1);
+    } finally {
+      await client.end();
+    }
+  }
+});

@@ -1,0 +1,132 @@
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { expectError, linksOf } from '../support/answers.js';
+import { Api } from '../support/api.js';
+import { DatabaseProxy } from '../support/database-proxy.js';
+import { readPet } from '../support/json.js';
+import { unknownKey } from '../support/keys.js';
+import { createKey, refusedStart, Service } from '../support/service.js';
+
+const PUBLIC_BASE_URL = 'https://store.example/animals';
+const VALID = '{"name":"Rex","categoryId":7}';
+const api = new Api();
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let service: Service;
+let key: string;
+
+async function start(): Promise<void> {
+  service = await Service.start(proxy.url, { PUBLIC_BASE_URL });
+  key ??= (await createKey(database.url, 'suite')).key;
+  api.open({ baseUrl: service.url, key });
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  proxy = await DatabaseProxy.start(database.url);
+  await start();
+});
+
+afterAll(async () => {
+  api.close();
+  await service.stop();
+  await proxy.stop();
+  await database.drop();
+});
+
+describe('PUBLIC_BASE_URL', () => {
+  it('prefixes Location', async () => {
+    const created = await api.create(VALID);
+    expect(created.headers['location']).toBe(`${PUBLIC_BASE_URL}/v1/pets/${readPet(created.text).id}`);
+  });
+
+  it('prefixes every Link', async () => {
+    await api.createPet();
+    const [next = '', ...more] = linksOf(await api.get('/v1/pets?limit=1'), 'next');
+    expect(more).toEqual([]);
+    expect(next.startsWith(`${PUBLIC_BASE_URL}/v1/pets?`)).toBe(true);
+    expect(linksOf(await api.get('/v1/pets/-1'), 'successor-version')).toEqual([`${PUBLIC_BASE_URL}/v1/pets`]);
+  });
+
+  it('prefixes a server of the OpenAPI document', async () => {
+    const { servers } = JSON.parse((await api.get('/openapi.json')).text) as { servers: { url: string }[] };
+    expect(servers.filter(({ url }) => url.startsWith(PUBLIC_BASE_URL))).not.toEqual([]);
+  });
+
+  it('takes nothing from Host or the fields of a proxy', async () => {
+    const headers = {
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'ftp',
+      forwarded: 'host=evil.example',
+    };
+    const created = await api.create(VALID, { headers });
+    const listed = await api.get('/v1/pets?limit=1', { headers });
+    for (const value of [created.headers['location'], listed.headers['link']]) {
+      expect(value).toContain(PUBLIC_BASE_URL);
+      expect(value).not.toContain('evil.example');
+    }
+  });
+});
+
+describe('without its database', () => {
+  let restore: () => Promise<void>;
+
+  beforeAll(async () => {
+    restore = await proxy.cut();
+  });
+
+  it.each([
+    ['listPets', 'GET', '/v1/pets'],
+    ['createPet', 'POST', '/v1/pets'],
+    ['getPet', 'GET', '/v1/pets/1'],
+  ])('%s is 503 service_unavailable, never 401, with a key it may know or not', async (_operation, method, path) => {
+    const options = method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: VALID } : {};
+    for (const presented of [key, unknownKey(key)]) {
+      expectError(await api.send(method, path, { ...options, authorization: `Bearer ${presented}` }), 'service_unavailable');
+    }
+  });
+
+  it('what no key can be is still a 401', async () => {
+    expectError(await api.get('/v1/pets', { authorization: null }), 'missing_api_key');
+    expectError(await api.get('/v1/pets', { authorization: 'Bearer wrong' }), 'invalid_api_key');
+    expectError(await api.get('/v1/pets', { authorization: `Bearer ${key}x` }), 'invalid_api_key');
+  });
+
+  it('serves again when the database is back', async () => {
+    await restore();
+    await vi.waitFor(async () => expect((await api.get('/v1/pets')).status).toBe(200), { timeout: 10_000, interval: 100 });
+    expect((await api.create(VALID)).status).toBe(201);
+  });
+});
+
+describe('a pet that was answered with 201', () => {
+  it('is there after the process was killed', async () => {
+    const created = await api.create(VALID);
+    await service.stop('SIGKILL');
+    await start();
+    const fetched = await api.get(`/v1/pets/${readPet(created.text).id}`);
+    expect(readPet(fetched.text)).toEqual(readPet(created.text));
+  });
+});
+
+describe('the log', () => {
+  it('holds no key, neither a valid nor a refused one', async () => {
+    const refused = unknownKey(key);
+    await api.get('/v1/pets', { authorization: `Bearer ${refused}` });
+    await api.get(`/v1/pets?api_key=${refused}`, { authorization: null });
+    await api.get('/v1/pets');
+    await service.stop();
+    expect(service.output).not.toBe('');
+    for (const secret of [key, refused]) expect(service.output).not.toContain(secret);
+  });
+});
+
+describe('a bad configuration', () => {
+  it('ends the start with an error for each variable', async () => {
+    const bad = { DATABASE_URL: 'nonsense', PORT: '65536', PUBLIC_BASE_URL: 'nonsense' };
+    const { exitCode, output } = await refusedStart(bad);
+    expect(exitCode).toBeGreaterThan(0);
+    for (const variable of Object.keys(bad)) expect(output).toContain(variable);
+  });
+});

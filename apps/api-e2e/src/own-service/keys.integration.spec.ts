@@ -1,0 +1,122 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Api } from '../support/api.js';
+import { expectForbidden, expectUnauthenticated } from '../support/challenges.js';
+import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
+import { useOwnService } from '../support/use-api.js';
+
+const own = useOwnService();
+const { api } = own;
+const other = new Api();
+let otherProcess: Service;
+
+beforeAll(async () => {
+  otherProcess = await Service.start(own.databaseUrl);
+  other.open({ baseUrl: otherProcess.url, key: api.target.key });
+});
+
+afterAll(async () => {
+  other.close();
+  await otherProcess.stop();
+});
+
+/** A client's new key, which both processes have accepted and may remember. */
+async function keyInUse(client: string, ...options: readonly string[]): Promise<CreatedKey> {
+  const created = await createKey(own.databaseUrl, client, undefined, ...options);
+  await expectAccepted(created.key);
+  return created;
+}
+
+async function expectAccepted(key: string): Promise<void> {
+  for (const process of [api, other]) expect((await process.get('/v1/pets', { authorization: `Bearer ${key}` })).status).toBe(200);
+}
+
+/** The promise is five seconds from the end of the key; the rest is for a slow machine. */
+async function expectSoonRefused(key: string): Promise<void> {
+  const refused = async (): Promise<void> => {
+    for (const process of [api, other])
+      expectUnauthenticated(await process.get('/v1/pets', { authorization: `Bearer ${key}` }), 'invalid_api_key');
+  };
+  await vi.waitFor(refused, { timeout: 10_000, interval: 200 });
+}
+
+describe('the end of a key', () => {
+  it.concurrent('holds on every process when it is revoked, and for that key alone', async () => {
+    const revoked = await keyInUse('suite');
+    await animalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
+    await expectSoonRefused(revoked.key);
+    await expectAccepted(api.target.key);
+  });
+
+  it.concurrent('holds on every process when it expires', async () => {
+    const { key } = await keyInUse('visitor', '--expires-in', '4s');
+    await expectSoonRefused(key);
+  });
+
+  it.concurrent('comes with the end of the overlap when it is rotated, not before', async () => {
+    const first = await keyInUse('rotator');
+    const second = await rotate(first);
+    for (const { key } of [first, second]) await expectAccepted(key);
+    const third = await rotate(second, '--overlap', '0s');
+    await expectSoonRefused(second.key);
+    for (const { key } of [first, third]) await expectAccepted(key);
+  });
+
+  async function rotate({ id }: CreatedKey, ...options: readonly string[]): Promise<CreatedKey> {
+    return JSON.parse(await animalStore(own.databaseUrl, 'keys', 'rotate', String(id), ...options, '--json')) as CreatedKey;
+  }
+});
+
+describe('a key with the scope pets:write alone', () => {
+  let authorization: string;
+
+  beforeAll(async () => {
+    authorization = `Bearer ${(await createKey(own.databaseUrl, 'writer', ['pets:write'])).key}`;
+  });
+
+  it('may create', async () => {
+    expect((await api.create('{"name":"Rex","categoryId":7}', { authorization })).status).toBe(201);
+  });
+
+  it('may neither list nor get: 403 with the scope that is wanting', async () => {
+    expectForbidden(await api.get('/v1/pets', { authorization }), 'pets:read');
+    const answer = await api.get('/v1/pets/1', { authorization });
+    expectForbidden(answer, 'pets:read');
+    expect(answer.headers).toMatchObject({ deprecation: '@1764892800', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' });
+  });
+});
+
+describe('the secret of a key', () => {
+  let created: CreatedKey;
+
+  beforeAll(async () => {
+    created = await keyInUse('keeper');
+  });
+
+  it('is listed nowhere', async () => {
+    for (const options of [[], ['--json']]) {
+      const listed = await animalStore(own.databaseUrl, 'keys', 'list', ...options);
+      expect(listed).toContain(created.prefix);
+      expect(listed).not.toContain(created.key);
+    }
+  });
+
+  it('is nowhere in the database', async () => {
+    const client = new Client({ connectionString: own.databaseUrl });
+    await client.connect();
+    try {
+      const tables = await client.query<{ name: string }>(
+        `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+      );
+      let everything = '';
+      for (const { name } of tables.rows) {
+        const { rows } = await client.query<{ text: string }>(`SELECT row.*::text AS text FROM ${name} AS row`);
+        everything += rows.map(({ text }) => text).join('\n');
+      }
+      expect(everything).toContain(created.prefix);
+      expect(everything).not.toContain(created.key.slice(created.prefix.length));
+    } finally {
+      await client.end();
+    }
+  });
+});

@@ -1,0 +1,139 @@
+import http from 'node:http';
+import https from 'node:https';
+import { expect } from 'vitest';
+import { type Answer, expectCommonHeaders } from './answers.js';
+import { type Pet, readPet, readPets } from './json.js';
+import { rawExchange, type RawRequest } from './raw-exchange.js';
+
+export interface ApiTarget {
+  /** Public address of the deployment, without `/v1`. */
+  readonly baseUrl: string;
+  /** A key with the scopes pets:read and pets:write. */
+  readonly key: string;
+  /** A key with the scope pets:read alone. */
+  readonly readOnlyKey?: string | undefined;
+}
+
+export interface RequestOptions {
+  /** Value or values of `Authorization`; null sends none, the default is the target's key. */
+  readonly authorization?: string | readonly string[] | null;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** A list is sent chunked, anything else with its `Content-Length`. */
+  readonly body?: string | Uint8Array | readonly (string | Uint8Array)[];
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+/** A client that sends what it is told, byte for byte; every answer is checked for what all answers carry. */
+export class Api {
+  #target: ApiTarget | undefined;
+  readonly #agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
+
+  open(target: ApiTarget): void {
+    this.#target = { ...target, baseUrl: target.baseUrl.replace(/\/+$/, '') };
+  }
+
+  close(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+
+  get target(): ApiTarget {
+    if (!this.#target) throw new Error('the suite has no service yet');
+    return this.#target;
+  }
+
+  get url(): URL {
+    return new URL(this.target.baseUrl);
+  }
+
+  /** `path` as the request line shall carry it. */
+  path(path: string): string {
+    return this.url.pathname.replace(/\/$/, '') + path;
+  }
+
+  async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const answer = await this.#request(method, this.path(path), options);
+    expectCommonHeaders(answer);
+    return answer;
+  }
+
+  get(path: string, options?: RequestOptions): Promise<Answer> {
+    return this.send('GET', path, options);
+  }
+
+  /** Sends the text as the JSON body of createPet. */
+  create(body: NonNullable<RequestOptions['body']>, options: RequestOptions = {}): Promise<Answer> {
+    return this.send('POST', '/v1/pets', { ...options, body, headers: { ...JSON_BODY, ...options.headers } });
+  }
+
+  /** A stored pet; bigints are written digit for digit. */
+  async createPet({ name = 'Rex', categoryId = 7n, status }: Partial<Omit<Pet, 'id'>> = {}): Promise<Pet> {
+    const members = [`"name":${JSON.stringify(name)}`, `"categoryId":${categoryId}`, ...(status ? [`"status":"${status}"`] : [])];
+    const answer = await this.create(`{${members.join()}}`);
+    expect(answer.status, answer.text).toBe(201);
+    return readPet(answer.text);
+  }
+
+  async listPets(query = ''): Promise<Pet[]> {
+    const answer = await this.get(`/v1/pets${query}`);
+    expect(answer.status, answer.text).toBe(200);
+    return readPets(answer.text);
+  }
+
+  /** GETs a URI reference that the service gave out; the key never leaves the deployment's origin. */
+  async follow(reference: string): Promise<Answer> {
+    const { origin, pathname, search } = new URL(reference, this.url);
+    expect(origin).toBe(this.url.origin);
+    const answer = await this.#request('GET', pathname + search, {});
+    expectCommonHeaders(answer);
+    return answer;
+  }
+
+  /** Writes bytes on a connection of its own and reads until the server closes it. */
+  async exchange(request: RawRequest): Promise<Answer[]> {
+    const answers = await rawExchange(this.url, request);
+    for (const answer of answers.filter(({ status }) => status >= 200)) expectCommonHeaders(answer);
+    return answers;
+  }
+
+  #request(method: string, path: string, options: RequestOptions): Promise<Answer> {
+    const { authorization = `Bearer ${this.target.key}`, body } = options;
+    const { protocol, hostname, port } = this.url;
+    const secure = protocol === 'https:';
+    const headers: Record<string, string | string[]> = {};
+    for (const [name, value] of Object.entries(options.headers ?? {})) headers[name] = typeof value === 'string' ? value : [...value];
+    if (authorization !== null) headers['authorization'] = typeof authorization === 'string' ? authorization : [...authorization];
+    const chunks = body === undefined ? [] : typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
+    if (chunks === body) headers['transfer-encoding'] = 'chunked';
+    else if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(chunks[0] ?? ''));
+    const agent = secure ? this.#agents['https:'] : this.#agents['http:'];
+
+    return new Promise((resolve, reject) => {
+      const request = (secure ? https : http).request({
+        protocol,
+        hostname: hostname.replace(/^\[|\]$/g, ''),
+        port,
+        method,
+        path,
+        headers,
+        agent,
+      });
+      request.on('error', reject);
+      request.on('response', (response) => {
+        const received: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => received.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(received).toString('utf8');
+          resolve({ status: response.statusCode ?? 0, headers: joined(response.headersDistinct), text });
+        });
+      });
+      for (const chunk of chunks) request.write(chunk);
+      request.end();
+    });
+  }
+}
+
+function joined(headers: NodeJS.Dict<string[]>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, values = []]) => [name, values.join(', ')]));
+}

@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+
+export const INT64_MAX = 2n ** 63n - 1n;
+export const INT64_MIN = -(2n ** 63n);
+
+/** int64, often at its limits and where a double stops being exact. */
+export const int64 = fc.oneof(
+  fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  fc
+    .tuple(fc.constantFrom(0n, 2n ** 53n, -(2n ** 53n), 2n ** 63n, -(2n ** 63n)), fc.bigInt({ min: -9n, max: 9n }))
+    .map(([edge, offset]) => edge + offset)
+    .filter((value) => value >= INT64_MIN && value <= INT64_MAX),
+);
+
+/** White space by Unicode or by ECMAScript: the two disagree on a few characters, which a name is not tested with alone. */
+const BLANK = /^[\s\p{White_Space}]*$/u;
+
+/** Names by the published rule: 1 to 255 code points, one of them not white space, no U+0000. */
+export const petName = fc
+  .oneof(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), fc.string({ unit: 'binary', minLength: 1, maxLength: 255 }))
+  .filter((name) => !BLANK.test(name) && !name.includes('\0') && [...name].length <= 255);

@@ -1,0 +1,32 @@
+import { randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const CHECK_SUM_LENGTH = 6;
+
+export const KEY_FORMAT = /^ast_[a-z0-9]+_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
+
+/** The published check sum of a key: six Base62 characters of CRC-32 over what precedes. */
+export function checkSum(precedes: string): string {
+  let rest = crc32(precedes);
+  let text = '';
+  for (; rest > 0; rest = Math.floor(rest / BASE62.length)) text = `${BASE62[rest % BASE62.length]}${text}`;
+  return text.padStart(CHECK_SUM_LENGTH, BASE62[0]);
+}
+
+export function withoutCheckSum(key: string): string {
+  return key.slice(0, -CHECK_SUM_LENGTH);
+}
+
+/** A key of the same environment that nobody was ever given, check sum included. */
+export function unknownKey(key: string): string {
+  const environment = /^ast_[a-z0-9]+_/.exec(key)?.[0] ?? '';
+  const precedes = environment + Array.from({ length: 43 }, () => BASE62[randomInt(BASE62.length)]).join('');
+  return precedes + checkSum(precedes);
+}
+
+/** The key with the character at `index` replaced by another one of its alphabet. */
+export function withTypo(key: string, index: number): string {
+  const at = key.length + index;
+  return key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1);
+}

@@ -1,0 +1,112 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const API_MAIN = '../../../api/dist/main.js';
+const CLI_MAIN = '../../../cli/dist/main.js';
+const LISTENING = /"url":"(http:\/\/[^"]+)"|(http:\/\/(?:localhost|127\.0\.0\.1|\[::1?\]|0\.0\.0\.0):[0-9]+)/;
+const START_TIMEOUT_MS = 15_000;
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** A running process of the built service. */
+export class Service {
+  readonly url: string;
+  readonly #process: ChildProcess;
+  readonly #output: () => string;
+
+  private constructor(url: string, process: ChildProcess, output: () => string) {
+    this.url = url;
+    this.#process = process;
+    this.#output = output;
+  }
+
+  /** Starts the service on a free port and waits until it listens. */
+  static async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
+    const { process: service, output } = spawnService({ DATABASE_URL: databaseUrl, PORT: '0', ...environment });
+    const url = await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`the service does not listen:\n${output()}`)), START_TIMEOUT_MS);
+      service.on('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)));
+      service.stdout?.on('data', () => {
+        const [, logged, printed] = LISTENING.exec(output()) ?? [];
+        const found = logged ?? printed;
+        if (found === undefined) return;
+        clearTimeout(timer);
+        resolve(found.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1'));
+      });
+    });
+    return new Service(url, service, output);
+  }
+
+  /** Everything it has written so far. */
+  get output(): string {
+    return this.#output();
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
+    const exit = once(this.#process, 'exit');
+    this.#process.kill(signal);
+    await exit;
+  }
+}
+
+/** Runs the service with a configuration that it must refuse. */
+export async function refusedStart(environment: Environment): Promise<{ exitCode: number | null; output: string }> {
+  const { process: service, output } = spawnService(environment);
+  const timer = setTimeout(() => service.kill('SIGKILL'), START_TIMEOUT_MS);
+  const [exitCode] = (await once(service, 'close')) as [number | null];
+  clearTimeout(timer);
+  return { exitCode, output: output() };
+}
+
+/** Runs the command-line tool against a database and returns what it prints. */
+export async function animalStore(databaseUrl: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [builtEntry(CLI_MAIN), ...args], {
+    env: processEnvironment({ DATABASE_URL: databaseUrl }),
+  });
+  return stdout;
+}
+
+export interface CreatedKey {
+  readonly id: number;
+  readonly key: string;
+  readonly prefix: string;
+}
+
+/** Makes a key of a client; `options` are further ones of `keys create`. */
+export async function createKey(
+  databaseUrl: string,
+  client: string,
+  scopes: readonly string[] = ['pets:read', 'pets:write'],
+  ...options: readonly string[]
+): Promise<CreatedKey> {
+  const printed = await animalStore(databaseUrl, 'keys', 'create', '--client', client, '--scope', scopes.join(), ...options, '--json');
+  return JSON.parse(printed) as CreatedKey;
+}
+
+function spawnService(environment: Environment): { process: ChildProcess; output: () => string } {
+  const service = spawn(process.execPath, [builtEntry(API_MAIN)], {
+    env: processEnvironment(environment),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const collect = (chunk: string): void => void (output += chunk);
+  service.stdout.setEncoding('utf8').on('data', collect);
+  service.stderr.setEncoding('utf8').on('data', collect);
+  return { process: service, output: () => output };
+}
+
+/** Only what a process needs from ours, so that a developer's own settings never reach the service under test. */
+function processEnvironment(environment: Environment): NodeJS.ProcessEnv {
+  const { PATH, HOME, SystemRoot, TEMP } = process.env;
+  return { PATH, HOME, SystemRoot, TEMP, ...environment };
+}
+
+function builtEntry(path: string): string {
+  const file = fileURLToPath(new URL(path, import.meta.url));
+  if (!existsSync(file)) throw new Error(`${file} is missing: run \`npx nx run-many -t build -p api cli\` first`);
+  return file;
+}
