@@ -8,10 +8,14 @@ import { AuthenticationGuard } from './authentication/authentication.guard.js';
 import { contexts } from './contexts.js';
 import { DeprecationGuard } from './deprecation/deprecation.guard.js';
 import { DocsController } from './docs/docs.controller.js';
+import { Draining } from './draining/draining.js';
 import { ApiExceptionFilter, LOGGER } from './errors/exception.filter.js';
 import { HealthController } from './health/health.controller.js';
 import { RouteTable } from './http/route-table.js';
+import { Metrics } from './metrics/metrics.js';
 import { OpenApiController, OpenApiDocument } from './openapi/openapi.controller.js';
+import { RateLimits } from './rate-limit/rate-limits.js';
+import { PreferenceGuard } from './validation/preference.guard.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 
 export interface Platform {
@@ -21,6 +25,9 @@ export interface Platform {
   readonly routes: RouteTable;
   readonly logger: Logger;
   readonly openApiDocument: OpenApiDocument;
+  readonly draining: Draining;
+  readonly metrics: Metrics;
+  readonly rateLimits: RateLimits;
 }
 
 /** Composition root: what every context may inject, and the guards, pipes and filters that every route inherits. */
@@ -29,7 +36,7 @@ export interface Platform {
 export class AppModule implements OnApplicationShutdown {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  static with({ dataSource, clock, publicUrl, routes, logger, openApiDocument }: Platform): DynamicModule {
+  static with({ dataSource, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits }: Platform): DynamicModule {
     return {
       module: AppModule,
       imports: [...contexts],
@@ -41,9 +48,13 @@ export class AppModule implements OnApplicationShutdown {
         { provide: RouteTable, useValue: routes },
         { provide: LOGGER, useValue: logger },
         { provide: OpenApiDocument, useValue: openApiDocument },
+        { provide: Draining, useValue: draining },
+        { provide: Metrics, useValue: metrics },
+        { provide: RateLimits, useValue: rateLimits },
         // Guards run in the order they stand here.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
         { provide: APP_GUARD, useClass: DeprecationGuard },
+        { provide: APP_GUARD, useClass: PreferenceGuard },
         { provide: APP_PIPE, useClass: ValidationPipe },
         { provide: APP_FILTER, useClass: ApiExceptionFilter },
       ],

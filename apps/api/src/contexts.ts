@@ -11,7 +11,4 @@ export type Context = Type & {
 };
 
 /** The contexts that this deployment serves, one line each. */
-export const contexts: readonly Context[] = [
-  AccessModule,
-  PetsModule,
-];
+export const contexts: readonly Context[] = [AccessModule, PetsModule];

@@ -1,45 +1,112 @@
+import cluster from 'node:cluster';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { createDataSource, isDatabaseUnavailable, migrateUp } from '@animal-store/database';
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
+import { type AdminServer, type MetricsText, startAdminServer } from './admin/admin-server.js';
+import { Supervisor } from './cluster/supervisor.js';
 import { type Config, readConfig } from './configuration/config.js';
 import { StartupError } from './configuration/startup-error.js';
 import { contexts } from './contexts.js';
 import { createApp } from './create-app.js';
+import { drain } from './draining/drain.js';
+import { createLogger } from './logging/logger.js';
+import { exposeMetrics } from './metrics/expose-metrics.js';
+import { Metrics } from './metrics/metrics.js';
 
 export { StartupError } from './configuration/startup-error.js';
 
 export interface RunningService {
   /** http://localhost:3000 */
   readonly url: string;
+  /** Stops at once: answers the requests that are there, then closes the pool. */
   close(): Promise<void>;
+  /** The same after DRAIN_SECONDS in which requests are served but the service is not ready. */
+  drain(): Promise<void>;
 }
 
 /**
- * Reads and checks the configuration, migrates and listens.
+ * Reads and checks the configuration, migrates and listens. With WORKERS above 1, processes of `main.js` do the serving; this
+ * one watches over them, and ends with exit code 1 when they crash again and again.
  * @throws StartupError with one clear line per problem
  */
 export async function serve(env: NodeJS.ProcessEnv): Promise<RunningService> {
   const config = readConfig(env);
-  const logger = pino({ level: config.logLevel });
+  const logger = createLogger(config.logLevel);
+  const isSupervised = config.workers > 1 && cluster.isWorker;
   try {
+    if (isSupervised) return await serveInThisProcess(config, logger);
     if (config.migrateOnStart) await migrate(config, logger);
-    const app = await createApp({ config, logger });
-    try {
-      const url = await listen(app, config);
-      logger.info({ url }, 'listening');
-      return { url, close: () => app.close() };
-    } catch (error) {
-      await app.close();
-      throw error;
-    }
+    const service = await (config.workers > 1 ? serveInWorkers(config, env, logger) : serveInThisProcess(config, logger));
+    logger.info({ url: service.url }, 'listening');
+    return service;
   } catch (error) {
     throw explain(error, config);
   }
 }
 
+async function serveInThisProcess(config: Config, logger: Logger): Promise<RunningService> {
+  const app = await createApp({ config, logger });
+  let admin: AdminServer | undefined;
+  try {
+    const { registry } = app.get(Metrics);
+    exposeMetrics(registry);
+    if (!cluster.isWorker) admin = await startAdmin(config, registry, logger);
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    await admin?.close();
+    await app.close();
+    throw error;
+  }
+  const hurry = new AbortController();
+  let ended: Promise<void> | undefined;
+  const end = (graceMs: number) => (ended ??= drain(app, { graceMs, hurry: hurry.signal, logger }).then(() => admin?.close()));
+  return {
+    url: urlOf(app.getHttpServer().address() as AddressInfo),
+    close: () => {
+      hurry.abort();
+      return end(0);
+    },
+    drain: () => end(config.drainSeconds * 1000),
+  };
+}
+
+async function serveInWorkers(config: Config, env: NodeJS.ProcessEnv, logger: Logger): Promise<RunningService> {
+  const supervisor = new Supervisor({
+    workers: config.workers,
+    exec: join(import.meta.dirname, 'main.js'),
+    env,
+    logger,
+    onCrashLoop: () => process.exit(1),
+  });
+  const admin = await startAdmin(config, supervisor, logger);
+  const stop = async (signal: NodeJS.Signals) => {
+    await supervisor.stop(signal);
+    await admin?.close();
+  };
+  try {
+    const address = await supervisor.start();
+    return { url: urlOf(address), close: () => stop('SIGINT'), drain: () => stop('SIGTERM') };
+  } catch {
+    await admin?.close();
+    throw new StartupError('The workers could not start; the lines above say why.');
+  }
+}
+
+async function startAdmin(
+  { adminHost: host, adminPort: port }: Config,
+  source: MetricsText,
+  logger: Logger,
+): Promise<AdminServer | undefined> {
+  if (port === undefined) return undefined;
+  const admin = await startAdminServer({ host, port }, source);
+  logger.info({ host, port: admin.port }, 'metrics');
+  return admin;
+}
+
 async function migrate(config: Config, logger: Logger): Promise<void> {
   const dataSource = createDataSource({
-    url: config.databaseUrl,
+    url: config.migrationDatabaseUrl,
     applicationName: 'animal-store-migrations',
     poolSize: 1,
     persistence: contexts.map(({ persistence }) => persistence),
@@ -53,22 +120,23 @@ async function migrate(config: Config, logger: Logger): Promise<void> {
   }
 }
 
-async function listen(app: NestFastifyApplication, { host, port }: Config): Promise<string> {
-  await app.listen({ host, port });
-  const address = app.getHttpServer().address() as { address: string; port: number };
-  const name = ['127.0.0.1', '::1', '0.0.0.0', '::'].includes(address.address) ? 'localhost' : address.address;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${String(address.port)}`;
+function urlOf({ address, port }: { address: string; port: number }): string {
+  const name = ['127.0.0.1', '::1', '0.0.0.0', '::'].includes(address) ? 'localhost' : address;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${String(port)}`;
 }
 
-function explain(error: unknown, { host, port, databaseUrl }: Config): unknown {
-  const { code, message } = error as NodeJS.ErrnoException;
+function explain(error: unknown, { adminPort, databaseUrl }: Config): unknown {
+  const { code, message, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
   const database = new URL(databaseUrl);
-  if (code === 'EADDRINUSE') return new StartupError(`Port ${String(port)} is taken; set PORT to another one.`);
-  if (code === 'EACCES') return new StartupError(`Port ${String(port)} needs more rights; set PORT to 1024 or above.`);
-  if (code === 'EADDRNOTAVAIL') return new StartupError(`HOST ${host} is no address of this machine.`);
-  if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database.host} cannot be reached: ${firstLine(message, code)}`);
+  const of = port !== undefined && port === adminPort ? 'ADMIN_' : '';
+  if (code === 'EADDRINUSE') return new StartupError(`Port ${String(port)} is taken; set ${of}PORT to another one.`);
+  if (code === 'EACCES') return new StartupError(`Port ${String(port)} needs more rights; set ${of}PORT to 1024 or above.`);
+  if (code === 'EADDRNOTAVAIL') return new StartupError(`${of}HOST ${String(address)} is no address of this machine.`);
+  if (isDatabaseUnavailable(error))
+    return new StartupError(`The database at ${database.host} cannot be reached: ${firstLine(message, code)}`);
   // 28: authentication, 3D000: no such database
-  if (/^(?:28...|3D000)$/.test(code ?? '')) return new StartupError(`The database at ${database.host} refuses the connection: ${firstLine(message, code)}`);
+  if (/^(?:28...|3D000)$/.test(code ?? ''))
+    return new StartupError(`The database at ${database.host} refuses the connection: ${firstLine(message, code)}`);
   return error;
 }
 

@@ -1,9 +1,12 @@
-import { type CustomTypesConfig, type Pool, types } from 'pg';
+import { Client, type ClientConfig, type CustomTypesConfig, type Pool, types } from 'pg';
 import { DataSource } from 'typeorm';
 import type { Persistence } from './persistence.js';
 
 const INT8_OID = types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
+/** How much later than the server this side gives a statement up: then the connection is dead. */
+const ANSWER_GRACE_MS = 1_000;
+export const MIGRATIONS_TABLE = 'schema_migrations';
 
 /** int8 comes back as a bigint: a JavaScript number would round it. */
 const exactTypes: CustomTypesConfig = {
@@ -17,6 +20,12 @@ export interface DatabaseOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly poolSize: number;
+  /** How long to wait for a connection, be it a free one of the pool or a new one. */
+  readonly connectTimeoutMs?: number;
+  /** The server ends a statement that runs longer, and one that is not answered ends with its connection; 0 or absent: no limit. */
+  readonly statementTimeoutMs?: number;
+  /** False for a pooler that knows no named statements; see `UnnamedStatementsClient`. */
+  readonly preparedStatements?: boolean;
   readonly persistence: readonly Persistence[];
 }
 
@@ -27,17 +36,42 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     url: options.url,
     applicationName: options.applicationName,
     poolSize: options.poolSize,
-    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    connectTimeoutMS: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     // Lost idle connections are replaced by the pool; a request that needs one meets the error itself.
     poolErrorHandler: () => undefined,
     logging: false,
     entities: options.persistence.flatMap(({ entities }) => [...entities]),
     migrations: options.persistence.flatMap(({ migrations }) => [...migrations]),
-    migrationsTableName: 'schema_migrations',
+    migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',
     installExtensions: false,
-    extra: { types: exactTypes, keepAlive: true },
+    extra: { types: exactTypes, keepAlive: true, onConnect: surviveLoss, ...limitStatements(options) },
   });
+}
+
+/** A connection may be lost while it is checked out and idle; without a listener that would end the process. */
+function surviveLoss(client: Client): void {
+  client.on('error', () => undefined);
+}
+
+function limitStatements({ statementTimeoutMs = 0, preparedStatements = true }: DatabaseOptions): object {
+  const answerTimeout = statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + ANSWER_GRACE_MS } : {};
+  // The poolers that know no named statements refuse this start-up parameter as well.
+  const serverTimeout = preparedStatements && statementTimeoutMs > 0 ? { statement_timeout: statementTimeoutMs } : {};
+  return { ...answerTimeout, ...serverTimeout, ...(!preparedStatements && { Client: UnnamedStatementsClient }) };
+}
+
+/** For PgBouncer before 1.21 in transaction mode, where the next transaction runs on a connection that lacks the statement. */
+class UnnamedStatementsClient extends Client {
+  constructor(config?: ClientConfig) {
+    super(config);
+    const query = this.query.bind(this) as (...args: unknown[]) => unknown;
+    this.query = ((statement: unknown, ...rest: unknown[]) => query(withoutName(statement), ...rest)) as Client['query'];
+  }
+}
+
+function withoutName(statement: unknown): unknown {
+  return typeof statement === 'object' && statement !== null && 'name' in statement ? { ...statement, name: undefined } : statement;
 }
 
 /** The `pg` pool below a connected DataSource, for the few statements that TypeORM's API has no words for. */

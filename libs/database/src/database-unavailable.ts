@@ -1,14 +1,26 @@
-const SYSTEM_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT']);
+const SYSTEM_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
 
 /**
  * SQLSTATE classes and codes of a server that cannot serve now: 08 connection exception, 53 insufficient resources,
- * 57P01 to 57P03 shutting down or starting up, 25006 a read-only server, 58 system error.
+ * 57014 the statement timeout, 57P01 to 57P03 shutting down or starting up, 40001 and 40P01 serialization failure and
+ * deadlock, 25006 a read-only server, 58 system error.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-const UNAVAILABLE_SQLSTATE = /^(?:08...|53...|57P0[123]|25006|58...)$/;
+const UNAVAILABLE_SQLSTATE = /^(?:08...|53...|57014|57P0[123]|40001|40P01|25006|58...)$/;
 
 /** `pg` and `pg-pool` give these a message but no code. */
-const MESSAGES = /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end|Driver not Connected)/i;
+const MESSAGES =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after calling end|Driver not Connected)/i;
 
 /** Whether the error says that the database cannot be reached or cannot serve, as against a fault of the statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {

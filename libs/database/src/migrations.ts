@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface } from 'typeorm';
+import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { MIGRATIONS_TABLE, poolOf } from './data-source.js';
 
 /** Key of the advisory lock that one migrating process holds; the number only has to be ours. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 const LOCK_POLL_MS = 200;
+/** Whoever queues behind a migration's lock on a table waits no longer than this; then the migration steps back and tries again. */
+const TABLE_LOCK_TIMEOUT_MS = 2_000;
+const TABLE_LOCK_ATTEMPTS = 30;
+const TABLE_LOCK_PAUSE_MS = 1_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+const UNDEFINED_TABLE = '42P01';
 
 export interface MigrationStatus {
   readonly name: string;
@@ -15,8 +22,9 @@ export interface MigrationStatus {
 export async function migrateUp(dataSource: DataSource): Promise<string[]> {
   if ((await pendingMigrations(dataSource)).length === 0) return [];
   return withMigrationLock(dataSource, async () => {
-    const applied = await dataSource.runMigrations();
-    return applied.map(({ name }) => name);
+    const pending = await pendingMigrations(dataSource);
+    await withShortTableLocks(dataSource, (executor) => executor.executePendingMigrations());
+    return pending.map(({ name }) => name);
   });
 }
 
@@ -26,7 +34,12 @@ export async function migrateDown(dataSource: DataSource): Promise<string | unde
     const [newest] = await executedMigrations(dataSource);
     // TypeORM heeds a migration's own `transaction = false` on the way up only.
     const instance = dataSource.migrations.find((migration) => nameOf(migration) === newest?.name);
-    if (newest) await dataSource.undoLastMigration({ transaction: instance?.transaction === false ? 'none' : 'each' });
+    if (newest) {
+      await withShortTableLocks(dataSource, async (executor) => {
+        if (instance?.transaction === false) executor.transaction = 'none';
+        await executor.undoLastMigration();
+      });
+    }
     return newest?.name;
   });
 }
@@ -45,6 +58,25 @@ function nameOf(migration: MigrationInterface): string {
 
 export async function pendingMigrations(dataSource: DataSource): Promise<Migration[]> {
   return new MigrationExecutor(dataSource).getPendingMigrations();
+}
+
+/** Whether every migration is applied, by one statement; the database may be ahead. */
+export async function isMigrated(dataSource: DataSource): Promise<boolean> {
+  try {
+    const { rows } = await poolOf(dataSource).query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
+    const applied = new Set(rows.map(({ name }) => name));
+    return dataSource.migrations.every((migration) => applied.has(nameOf(migration)));
+  } catch (error) {
+    if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return false;
+    throw error;
+  }
+}
+
+/** For statements that wait for long transactions without holding anybody up, such as CREATE INDEX CONCURRENTLY. */
+export async function withoutLockTimeout(queryRunner: QueryRunner, work: () => Promise<void>): Promise<void> {
+  await queryRunner.query('SET lock_timeout = 0');
+  await work();
+  await queryRunner.query(`SET lock_timeout = ${String(TABLE_LOCK_TIMEOUT_MS)}`);
 }
 
 /** Newest first. */
@@ -71,5 +103,25 @@ async function withMigrationLock<T>(dataSource: DataSource, work: () => Promise<
   } finally {
     // Closing the session releases the lock.
     await client.end();
+  }
+}
+
+/** What was applied before an attempt failed stays applied: each migration is a transaction of its own. */
+async function withShortTableLocks(dataSource: DataSource, work: (executor: MigrationExecutor) => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const queryRunner = dataSource.createQueryRunner();
+    const executor = new MigrationExecutor(dataSource, queryRunner);
+    executor.transaction = 'each';
+    try {
+      await queryRunner.query(`SET lock_timeout = ${String(TABLE_LOCK_TIMEOUT_MS)}`);
+      await work(executor);
+      return;
+    } catch (error) {
+      if (attempt === TABLE_LOCK_ATTEMPTS || (error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+    } finally {
+      await queryRunner.query('RESET lock_timeout').catch(() => undefined);
+      await queryRunner.release();
+    }
+    await sleep(TABLE_LOCK_PAUSE_MS);
   }
 }

@@ -36,9 +36,9 @@ export const IdempotentByKey = (): MethodDecorator =>
       name: 'Idempotency-Key',
       required: false,
       description:
-        'Makes retries safe: a repetition with the same key and an equal body answers what the first request answered, with `Idempotent-Replayed: true`; with a different body it is refused. A key is kept for 24 hours and belongs to one client, whichever of its API keys it uses.',
+        'Text of your own, such as a UUID, that makes retries safe: a repetition with the same key and an equal body answers what the first request answered, with `Idempotent-Replayed: true`; with a different body it is refused. A key is kept for 24 hours and belongs to one client, whichever of its API keys it uses.',
+      // No example: reference pages would send it with every request.
       schema: { type: 'string', minLength: 1, maxLength: 255 },
-      example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
     }),
   );
 

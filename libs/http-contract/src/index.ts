@@ -1,4 +1,4 @@
-export { API_KEY_SECURITY, Public, PUBLIC, REQUIRED_SCOPES, RequireScopes } from './access.js';
+export { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes, SCOPES_EXTENSION } from './access.js';
 export { Deprecated, type Deprecation, DEPRECATION, DEPRECATION_EXTENSION, SUNSET_EXTENSION } from './deprecation.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 export { IdempotentByKey, REPLAY_HEADERS, RequestIdempotencyKey } from './idempotency-key.js';

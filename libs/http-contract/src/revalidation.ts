@@ -6,9 +6,10 @@ const CACHE_CONTROL = 'private, no-cache';
 
 /** The `headers` of a documented 200 that caches may keep and have to revalidate. */
 export const REVALIDATION_HEADERS = {
-  'Cache-Control': { description: 'Caches have to revalidate.', schema: { type: 'string' }, example: CACHE_CONTROL },
+  'Cache-Control': { description: 'Caches have to revalidate.', required: true, schema: { type: 'string' }, example: CACHE_CONTROL },
   ETag: {
     description: 'Identifies this answer, body and Link (RFC 9110).',
+    required: true,
     schema: { type: 'string' },
     example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',
   },

@@ -1,14 +1,77 @@
 /* global SwaggerUIBundle */
 const base = new URL('.', location.href);
-document.querySelector('#first-request').textContent = `curl -H 'Authorization: Bearer YOUR_API_KEY' '${new URL('v1/pets', base).href}'`;
+const service = new URL('v1', base).href;
+
+for (const id of ['list-pets', 'create-pet']) {
+  const command = document.getElementById(id);
+  command.textContent = command.textContent.replace('/v1', service);
+}
+
+const description = await (await fetch(new URL('openapi.json', base))).json();
+
+document
+  .getElementById('addresses')
+  .append(
+    ...description.servers.map((server) => entry(server.description, new URL(server.url, base).href)),
+    entry('Description', link('OpenAPI 3.1', 'openapi.json')),
+  );
 
 SwaggerUIBundle({
-  url: new URL('openapi.json', base).href,
+  // The page may only talk to the service that it comes from.
+  spec: { ...description, servers: [{ url: service, description: 'This service' }] },
   dom_id: '#reference',
   deepLinking: true,
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
-  persistAuthorization: false,
+  tryItOutEnabled: true,
+  syntaxHighlight: { theme: 'obsidian' },
   validatorUrl: null,
-  supportedSubmitMethods: ['get', 'post'],
+  plugins: [ExactResponses],
 });
+
+/** Swagger UI reads an answer with JSON.parse before it shows it, which rounds integers beyond 2^53. */
+function ExactResponses() {
+  return {
+    wrapComponents: {
+      responseBody:
+        (Original, { React }) =>
+        (props) => {
+          const text = indented(props.content);
+          if (text === undefined) return React.createElement(Original, props);
+          const HighlightCode = props.getComponent('HighlightCode', true);
+          return React.createElement(
+            HighlightCode,
+            { language: 'json', downloadable: true, fileName: 'response.json', canCopy: true },
+            text,
+          );
+        },
+    },
+  };
+}
+
+/** JSON with the numbers as they are written; a browser that cannot keep them gets the text as it is. */
+function indented(content) {
+  if (typeof content !== 'string') return undefined;
+  try {
+    const exact = JSON.parse(content, (_key, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value));
+    return JSON.stringify(exact, null, 2);
+  } catch {
+    return content;
+  }
+}
+
+function entry(term, ...content) {
+  return element('div', element('dt', term), element('dd', ...content));
+}
+
+function link(text, href) {
+  const anchor = element('a', text);
+  anchor.href = href;
+  return anchor;
+}
+
+function element(name, ...content) {
+  const created = document.createElement(name);
+  created.append(...content);
+  return created;
+}

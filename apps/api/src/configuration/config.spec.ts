@@ -9,14 +9,30 @@ describe('readConfig', () => {
     expect(readConfig({ DATABASE_URL })).toEqual({
       databaseUrl: DATABASE_URL,
       databasePoolSize: 10,
+      databaseConnectTimeoutMs: 2_500,
+      databaseStatementTimeoutMs: 3_000,
+      databasePrepared: true,
       migrateOnStart: true,
+      migrationDatabaseUrl: DATABASE_URL,
       host: '127.0.0.1',
       port: 3000,
+      workers: 1,
+      adminPort: undefined,
+      adminHost: '127.0.0.1',
+      trustedProxies: [],
+      rateLimit: 6_000,
+      redisUrl: undefined,
+      maxInFlight: 512,
+      maxEventLoopLagMs: 500,
+      drainSeconds: 5,
       publicBaseUrl: undefined,
       stagingBaseUrl: undefined,
       corsOrigins: [],
       environment: 'production',
       logLevel: 'info',
+      otlpEndpoint: undefined,
+      serviceName: 'animal-store',
+      sampledShare: 1,
     });
   });
 
@@ -28,6 +44,19 @@ describe('readConfig', () => {
     const env = { DATABASE_URL, PORT: '8080', MIGRATE_ON_START: 'false', PUBLIC_BASE_URL: 'https://api.example.org/store/' };
     expect(readConfig(env)).toMatchObject({ port: 8080, migrateOnStart: false, publicBaseUrl: 'https://api.example.org/store' });
   });
+
+  it('reads switches and lists', () => {
+    const env = { DATABASE_URL, DATABASE_PREPARED: 'off', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,fd00::/8' };
+    expect(readConfig(env)).toMatchObject({ databasePrepared: false, trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'] });
+  });
+
+  it.each(['10.0.0.0/33', '10.0.0/8', 'fd00::/129', '10.0.0.0/08', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,', 'fe80::1%eth0'])(
+    'refuses %s as a trusted proxy',
+    (TRUSTED_PROXIES) => {
+      const rule = 'TRUSTED_PROXIES must be IP addresses or CIDR ranges such as 10.0.0.0/8, separated by commas';
+      expect(() => readConfig({ DATABASE_URL, TRUSTED_PROXIES })).toThrow(new StartupError(rule));
+    },
+  );
 
   it.each([
     [{ DATABASE_URL: undefined }, 'DATABASE_URL is required but not set'],
@@ -46,6 +75,9 @@ describe('readConfig', () => {
       'PUBLIC_BASE_URL must be an http or https URL without query, for example https://api.example.com/store',
     ],
     [{ CORS_ORIGINS: 'https://a.example/, *' }, 'CORS_ORIGINS must be origins such as https://app.example.com, separated by commas'],
+    [{ WORKERS: '0' }, 'WORKERS must be an integer from 1 to 256'],
+    [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a redis:// or rediss:// URL'],
+    [{ MIGRATION_DATABASE_URL: 'localhost' }, 'MIGRATION_DATABASE_URL must be a postgres:// URL'],
     [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, a letter first'],
   ])('refuses %o with one clear line', (env, message) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(message));

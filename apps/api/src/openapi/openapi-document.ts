@@ -1,4 +1,4 @@
-import { SUNSET_EXTENSION, THROWS_EXTENSION } from '@animal-store/http-contract';
+import { type Deprecation, DEPRECATION_EXTENSION, SCOPES_EXTENSION, THROWS_EXTENSION } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
@@ -7,10 +7,12 @@ import type { ErrorBody } from '../errors/error-body.js';
 import { publicError, SHARED_ERRORS } from '../errors/error-catalogue.js';
 
 const VERSION_PREFIX = '/v1';
+const SECURITY_SCHEME = 'apiKey';
 const STAGING_PLACEHOLDER = 'https://staging.animal-store.example';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & {
-  [SUNSET_EXTENSION]?: string;
+  [SCOPES_EXTENSION]?: readonly string[];
+  [DEPRECATION_EXTENSION]?: Deprecation;
   [THROWS_EXTENSION]?: readonly ErrorDefinition[];
 };
 type Schema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
@@ -24,102 +26,165 @@ export interface ServerAddresses {
 
 /** The OpenAPI 3.1 document of `/v1`, made from the decorators and the error catalogue. */
 export function createOpenApiDocument(app: INestApplication, addresses: ServerAddresses): OpenAPIObject {
-  const document = SwaggerModule.createDocument(app, describeService(addresses));
-  const schemas: [string, Schema][] = [{ Error: ERROR_SCHEMA }, document.components?.schemas ?? {}, ...contexts.map((context) => context.schemas ?? {})].flatMap(
-    (named) => Object.entries(named) as [string, Schema][],
-  );
+  const { openapi, info, servers, tags, security, paths, components } = SwaggerModule.createDocument(app, describeService(addresses));
+  const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
+  const schemas = [{ Error: errorSchema(operations) }, components?.schemas ?? {}, ...contexts.map((context) => context.schemas ?? {})];
   return {
-    ...document,
+    openapi,
+    info,
+    ...(servers && { servers }),
+    ...(tags && { tags }),
+    ...(security && { security }),
     paths: Object.fromEntries(
-      Object.entries(document.paths).map(([path, item]) => [
+      Object.entries(paths).map(([path, item]) => [
         path.slice(VERSION_PREFIX.length),
-        Object.fromEntries(Object.entries(item).map(([method, operation]) => [method, completeOperation(operation as Operation)])),
+        Object.fromEntries(
+          Object.entries(item).map(([method, operation]) => [method, completeOperation(operation as Operation, addresses)]),
+        ),
       ]),
     ),
-    components: { ...document.components, schemas: Object.fromEntries(schemas.sort(([a], [b]) => a.localeCompare(b))) },
+    components: {
+      schemas: Object.fromEntries(schemas.flatMap((named) => Object.entries(named)).sort(([a], [b]) => a.localeCompare(b))),
+      parameters: SHARED_PARAMETERS,
+      headers: SHARED_HEADERS,
+      ...(components?.securitySchemes && { securitySchemes: components.securitySchemes }),
+    },
   };
 }
 
 function describeService({ publicBaseUrl = '', stagingBaseUrl = STAGING_PLACEHOLDER }: ServerAddresses): Omit<OpenAPIObject, 'paths'> {
-  return new DocumentBuilder()
+  const description = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Animal Store')
     .setVersion('1.0.0')
     .setDescription(DESCRIPTION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .setContact('Animal Store maintainers', 'https://github.com/animal-store/animal-store', '')
     .addServer(`${publicBaseUrl}${VERSION_PREFIX}`, 'Production')
     .addServer(`${stagingBaseUrl}${VERSION_PREFIX}`, 'Staging')
     .addTag('pets', 'The catalogue of animals.')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'ast_<environment>_…', description: 'An API key.' }, 'apiKey')
-    .addSecurityRequirements('apiKey')
+    .addBearerAuth(
+      { type: 'http', scheme: 'bearer', bearerFormat: 'ast_<environment>_…', description: 'The API key of your client.' },
+      SECURITY_SCHEME,
+    )
+    .addSecurityRequirements(SECURITY_SCHEME)
     .build();
+  // The builder's own setContact would also write a URL and an e-mail address, which there are none of.
+  description.info.contact = { name: 'Animal Store maintainers' };
+  return description;
 }
 
 const DESCRIPTION = `The catalogue of animals offered in a store.
 
+Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`.
+
 Identifiers are 64-bit integers written as JSON numbers: read them with a parser that keeps every digit.
 
 Every error has the shape \`Error\`. Besides the errors of the operations below, an unknown path answers
-${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', a method that a path does not have ')}.`;
+${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', a method that a path does not have ')}.
 
-const ERROR_SCHEMA = {
-  type: 'object',
-  required: ['code', 'message', 'status'],
-  properties: {
-    code: { type: 'string', pattern: '^[a-z]+(_[a-z]+)*$', description: 'Machine-readable error code; more may be added.', examples: ['invalid_request'] },
-    message: { type: 'string', description: 'Human-readable description; may change.', examples: ['limit must be an integer from 1 to 100'] },
-    status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code of the response.', examples: [400] },
-  },
-  additionalProperties: false,
-} as const;
+HEAD is answered wherever GET is, and OPTIONS on every path, without a key.`;
 
-const header = (description: string, example: string) => ({ description, schema: { type: 'string' }, example }) as const;
-
-const REQUEST_ID_HEADER: Headers = {
-  'X-Request-Id': header('The X-Request-Id of the request when it was sane, else a new one.', '5f0c7a52-9f3e-4f5e-8f0b-6c1d2a3b4c5d'),
-};
-
-const HEADERS_OF_STATUS: Readonly<Record<number, Headers>> = {
-  401: { 'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="animal-store", error="invalid_token"') },
-  403: {
-    'WWW-Authenticate': header('The scope that is needed (RFC 6750).', 'Bearer realm="animal-store", error="insufficient_scope", scope="pets:write"'),
-  },
-  503: { 'Retry-After': header('Seconds to wait.', '1') },
-};
-
-const DEPRECATION_HEADERS: Headers = {
-  Deprecation: header('Since when the operation is deprecated (RFC 9745).', '@1764892800'),
-  Sunset: header('When the operation is removed (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT'),
-  Link: header('What replaces the operation.', '</v1/pets>; rel="successor-version"'),
-};
-
-const REQUEST_ID_PARAMETER = {
-  name: 'X-Request-Id',
-  in: 'header',
-  required: false,
-  description: 'Comes back on the answer and stands on every log line of the request: 1 to 128 visible ASCII characters.',
-  schema: { type: 'string', minLength: 1, maxLength: 128 },
-} as const;
-
-function completeOperation({ [THROWS_EXTENSION]: throws = [], ...operation }: Operation): Operation {
-  const isDeprecated = operation[SUNSET_EXTENSION] !== undefined;
-  const errors = [
+/** Every error that the operation can answer with. */
+function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [] }: Operation): readonly ErrorBody[] {
+  return [
     ...SHARED_ERRORS.everyOperation,
-    ...(operation.requestBody ? SHARED_ERRORS.withBody : []),
-    ...(isDeprecated ? SHARED_ERRORS.deprecated : []),
+    ...(requestBody ? SHARED_ERRORS.withBody : []),
+    ...(deprecation ? SHARED_ERRORS.deprecated : []),
     ...throws.map(publicError),
   ];
-  const responses = { ...operation.responses, ...errorResponses(errors) } as Responses;
-  for (const response of Object.values(responses)) {
+}
+
+function errorSchema(operations: readonly Operation[]): Schema {
+  const codes = new Set([...operations.flatMap(errorsOf), ...SHARED_ERRORS.outsideOperations].map(({ code }) => code));
+  return {
+    type: 'object',
+    required: ['code', 'message', 'status'],
+    properties: {
+      code: {
+        type: 'string',
+        pattern: '^[a-z]+(_[a-z]+)*$',
+        description: 'Machine-readable error code; more may be added.',
+        examples: [...codes].sort(),
+      },
+      message: {
+        type: 'string',
+        description: 'Human-readable description; may change.',
+        examples: ['limit must be an integer from 1 to 100'],
+      },
+      status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code of the response.', examples: [400] },
+    },
+    additionalProperties: false,
+  };
+}
+
+const header = (description: string, example: string, required = true) =>
+  ({ description, required, schema: { type: 'string' }, example }) as const;
+
+const SHARED_HEADERS = {
+  RequestId: header('The X-Request-Id of the request when it was sane, else a new one.', '5f0c7a52-9f3e-4f5e-8f0b-6c1d2a3b4c5d'),
+  NoSniff: header('The content is what its type says.', 'nosniff'),
+  NoStore: header('Errors are not kept.', 'no-store'),
+  PreferenceApplied: header('When the request preferred strict handling.', 'handling=strict', false),
+  RetryAfter: header('Seconds to wait before the next attempt.', '1'),
+} as const;
+
+const shared = (name: keyof typeof SHARED_HEADERS) => ({ $ref: `#/components/headers/${name}` });
+
+const SHARED_PARAMETERS = {
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    required: false,
+    description: 'With `handling=strict` (RFC 7240), unknown query parameters and unknown members of the body are errors.',
+    schema: { type: 'string' },
+  },
+  RequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    required: false,
+    description: 'Comes back on the answer and stands on every log line of the request: 1 to 128 visible ASCII characters.',
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+  },
+} as const;
+
+/** Statuses that Node's HTTP parser may answer with before it is known which operation is asked. */
+const ANSWERED_BEFORE_ROUTING = ['400', '408', '414', '417', '431'];
+
+function completeOperation(operation: Operation, { publicBaseUrl = '' }: ServerAddresses): Operation {
+  const { [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: _throws, ...published } = operation;
+  const scopes = operation[SCOPES_EXTENSION] ?? [];
+  const responses = { ...published.responses, ...errorResponses(errorsOf(operation), scopes) };
+  for (const [status, response] of Object.entries(responses)) {
     if (!response || '$ref' in response) continue;
-    response.headers = { ...REQUEST_ID_HEADER, ...response.headers, ...(isDeprecated && DEPRECATION_HEADERS) };
+    response.headers = {
+      'X-Request-Id': shared('RequestId'),
+      'X-Content-Type-Options': shared('NoSniff'),
+      ...response.headers,
+      ...(Number(status) <= 400 && { 'Preference-Applied': shared('PreferenceApplied') }),
+      ...(deprecation && deprecationHeaders(deprecation, publicBaseUrl, !ANSWERED_BEFORE_ROUTING.includes(status))),
+    };
   }
-  return { ...operation, parameters: [...(operation.parameters ?? []), REQUEST_ID_PARAMETER], responses };
+  return {
+    ...published,
+    description: `${published.description ?? ''} Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`.trimStart(),
+    parameters: [
+      ...(published.parameters ?? []),
+      ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    responses,
+  };
+}
+
+function deprecationHeaders({ deprecatedAt, removedAt, successor }: Deprecation, publicBaseUrl: string, required: boolean): Headers {
+  return {
+    Deprecation: header('Since when the operation is deprecated (RFC 9745).', `@${String(deprecatedAt.getTime() / 1000)}`, required),
+    Sunset: header('When the operation is removed (RFC 8594).', removedAt.toUTCString(), required),
+    Link: header('What replaces the operation (RFC 8288).', `<${publicBaseUrl}${successor}>; rel="successor-version"`, required),
+  };
 }
 
 /** One response per status, with an example body per error code. */
-function errorResponses(errors: readonly ErrorBody[]): Responses {
+function errorResponses(errors: readonly ErrorBody[], scopes: readonly string[]): Responses {
   const statuses = [...new Set(errors.map(({ status }) => status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
@@ -128,7 +193,7 @@ function errorResponses(errors: readonly ErrorBody[]): Responses {
         String(status),
         {
           description: ofStatus.map(({ message }) => message).join(' Or: '),
-          headers: HEADERS_OF_STATUS[status] ?? {},
+          headers: { 'Cache-Control': shared('NoStore'), ...headersOfStatus(status, scopes) },
           content: {
             'application/json': {
               schema: { $ref: '#/components/schemas/Error' },
@@ -139,4 +204,20 @@ function errorResponses(errors: readonly ErrorBody[]): Responses {
       ];
     }),
   );
+}
+
+function headersOfStatus(status: number, scopes: readonly string[]): Headers {
+  switch (status) {
+    case 401:
+      return { 'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="animal-store", error="invalid_token"') };
+    case 403: {
+      const challenge = `Bearer realm="animal-store", error="insufficient_scope", scope="${scopes.join(' ')}"`;
+      return { 'WWW-Authenticate': header('The scope that is needed (RFC 6750).', challenge) };
+    }
+    case 429:
+    case 503:
+      return { 'Retry-After': shared('RetryAfter') };
+    default:
+      return {};
+  }
 }

@@ -25,7 +25,12 @@ export interface TestAppOptions {
 }
 
 /** The app of `main`, listening on a free port, over a migrated database of its own. */
-export async function startTestApp({ env = {}, databaseUrl = (url) => url, clock, logger = pino({ level: 'silent' }) }: TestAppOptions = {}): Promise<TestApp> {
+export async function startTestApp({
+  env = {},
+  databaseUrl = (url) => url,
+  clock,
+  logger = pino({ level: 'silent' }),
+}: TestAppOptions = {}): Promise<TestApp> {
   const database = await createTestDatabase();
   const migrations = createDataSource({
     url: database.url,

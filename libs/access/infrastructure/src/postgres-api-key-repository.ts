@@ -7,7 +7,7 @@ import {
   type KeyRotation,
   type NewApiKey,
 } from '@animal-store/access-domain';
-import { poolOf } from '@animal-store/database';
+import { poolOf, retryRead } from '@animal-store/database';
 import type { DataSource, EntityManager, SelectQueryBuilder } from 'typeorm';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ClientEntity } from './client.entity.js';
@@ -41,7 +41,7 @@ export class PostgresApiKeyRepository extends ApiKeyRepository {
   }
 
   override async findByHash(hash: KeyHash): Promise<ApiKey | undefined> {
-    const { rows } = await poolOf(this.dataSource).query<Row>({ ...FIND_BY_HASH, values: [Buffer.from(hash, 'hex')] });
+    const { rows } = await retryRead(() => poolOf(this.dataSource).query<Row>({ ...FIND_BY_HASH, values: [Buffer.from(hash, 'hex')] }));
     const row = rows[0];
     return (
       row &&

@@ -1,0 +1,42 @@
+# The Node.js of package.json's optionalDependencies. To pin the bytes too, append the digest that
+# `docker buildx imagetools inspect` shows for this tag: node:…-slim@sha256:…
+ARG NODE_IMAGE=node:26.10.0-trixie-slim
+
+# Only what decides about dependencies, so that a change of a source file does not install them again.
+FROM ${NODE_IMAGE} AS manifests
+WORKDIR /workspace
+COPY . .
+RUN mkdir /manifests && cp --parents package.json package-lock.json .npmrc $(find apps libs tools -name package.json) /manifests
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /workspace
+COPY --from=manifests /manifests ./
+# A mirror, a proxy's certificate or a private registry: `--secret id=npmrc,src=…`; nothing of it stays in the image.
+RUN --mount=type=secret,id=npmrc --mount=type=cache,target=/var/cache/npm \
+    NPM_CONFIG_USERCONFIG=/run/secrets/npmrc NPM_CONFIG_CACHE=/var/cache/npm npm ci --ignore-scripts --omit=optional
+COPY . .
+RUN npm run package -- --out /package
+
+FROM ${NODE_IMAGE}
+ARG VERSION=unknown
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Animal Store" \
+      org.opencontainers.image.description="The catalogue of animals of a store, as a REST service." \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+# The service needs no package manager.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn*
+WORKDIR /app
+COPY --from=build /package ./
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PATH=/app/bin:$PATH
+# By number, so that Kubernetes can tell that it is not root; `node` in the base image.
+USER 1000:1000
+EXPOSE 3000
+# Live, not ready: a service whose database is away must not be restarted for it.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
+    CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT []
+CMD ["node", "apps/api/dist/main.js"]

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { Client } from 'pg';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useOwnService } from '../support/use-api.js';
+import { launchBrowser } from './browser.js';
+
+const DESKTOP = { width: 1280, height: 900 };
+const PHONE = { width: 375, height: 812 };
+const SCREENSHOTS = join(import.meta.dirname, '../../test-results');
+
+/** Beyond 2^53: a number of JavaScript would be the even one next to it. */
+const ID = '9007199254740993';
+const CATEGORY_ID = '9223372036854775807';
+
+const own = useOwnService();
+/** Errors of the console and of scripts, violations of the Content-Security-Policy, requests to elsewhere. */
+const problems: string[] = [];
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  await setNextPetId(ID);
+  browser = await launchBrowser();
+  page = await browser.newPage({ viewport: DESKTOP });
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== own.api.url.origin && protocol !== 'data:') problems.push(request.url());
+  });
+  await page.addInitScript(
+    `addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective, event.blockedURI))`,
+  );
+  await page.goto(`${own.api.target.baseUrl}/docs`);
+  await operation('listPets').waitFor();
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+const operation = (id: string): Locator => page.locator(`#operations-pets-${id}`);
+
+/** Presses Execute and returns the answer as it is shown: status and body. */
+async function execute(id: string): Promise<[status: string, body: string]> {
+  await operation(id).getByRole('button', { name: 'Execute' }).click();
+  const answer = operation(id).locator('.live-responses-table tbody tr.response');
+  return [await answer.locator('.response-col_status').innerText(), await answer.locator('.highlight-code pre').innerText()];
+}
+
+/** Keeps a picture of the whole page, or of what is on the screen once `from` is at its top. */
+async function screenshot(name: string, from?: Locator): Promise<void> {
+  await from?.evaluate((element) => element.scrollIntoView());
+  const fullPage = from === undefined;
+  await page.screenshot({ path: join(SCREENSHOTS, `reference-page-${name}.png`), fullPage });
+}
+
+describe('the reference page', () => {
+  it('has a title and begins with the first steps, for the address it comes from', async () => {
+    expect(await page.title()).toBe('Animal Store API');
+    const steps = page.getByRole('region', { name: 'First steps' });
+    expect(await steps.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
+      'Get an API key',
+      'Send a request',
+      'Try it on this page',
+    ]);
+    expect(await steps.innerText()).toContain(`curl -H "Authorization: Bearer $API_KEY" \\\n  ${own.api.target.baseUrl}/v1/pets\n`);
+    await screenshot('desktop');
+  });
+
+  it('takes a key', async () => {
+    await page.getByRole('button', { name: 'Authorize' }).click();
+    const dialog = page.locator('.dialog-ux');
+    await dialog.getByRole('textbox').fill(own.api.target.key);
+    await dialog.getByRole('button', { name: 'Apply credentials' }).click();
+    await dialog.getByRole('button', { name: 'Close' }).first().click();
+    await dialog.waitFor({ state: 'hidden' });
+  });
+
+  it('tries createPet, and shows the answer digit for digit', async () => {
+    await operation('createPet').locator('.opblock-summary-control').click();
+    await operation('createPet').locator('textarea.body-param__text').fill(`{"name":"Rex","categoryId":${CATEGORY_ID}}`);
+    expect(await execute('createPet')).toEqual([
+      '201',
+      `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`,
+    ]);
+  });
+
+  it('tries listPets, and shows the answer digit for digit', async () => {
+    await operation('listPets').locator('.opblock-summary-control').click();
+    expect(await execute('listPets')).toEqual([
+      '200',
+      `[\n  {\n    "id": ${ID},\n    "name": "Rex",\n    "categoryId": ${CATEGORY_ID},\n    "status": "available"\n  }\n]`,
+    ]);
+    await screenshot('desktop-answer', operation('listPets').locator('.responses-wrapper'));
+  });
+
+  it('tries getPet, and shows the answer digit for digit', async () => {
+    await operation('getPet').locator('.opblock-summary-control').click();
+    await operation('getPet').getByPlaceholder('petId').fill(ID);
+    expect(await execute('getPet')).toEqual([
+      '200',
+      `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`,
+    ]);
+  });
+
+  it('is no wider than a phone, with all operations open and answered', async () => {
+    await page.setViewportSize(PHONE);
+    expect(await page.locator('html').evaluate((html) => html.scrollWidth)).toBe(PHONE.width);
+    await screenshot('phone', page.locator('body'));
+    await screenshot('phone-operation', operation('createPet'));
+    await screenshot('phone-answer', operation('createPet').locator('.responses-wrapper'));
+  });
+
+  it('asked nothing of another origin, and nothing went wrong in the browser', () => {
+    expect(problems).toEqual([]);
+  });
+});
+
+/** Sets what the database counts ids with; only the id of the next pet matters to the service. */
+async function setNextPetId(id: string): Promise<void> {
+  const client = new Client({ connectionString: own.databaseUrl });
+  await client.connect();
+  try {
+    await client.query(
+      `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, $1, false) FROM pg_sequences WHERE schemaname = 'pets'`,
+      [id],
+    );
+  } finally {
+    await client.end();
+  }
+}

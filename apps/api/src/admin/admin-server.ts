@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type ErrorBody } from '../errors/error-body.js';
+import { publicError } from '../errors/error-catalogue.js';
+import { HTTP_ERRORS } from '../errors/http-errors.js';
+
+const TIMEOUT_MS = 10_000;
+
+export interface MetricsText {
+  readonly contentType: string;
+  metrics(): Promise<string>;
+}
+
+export interface AdminServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** `GET /metrics` on an address of its own, for operators alone. */
+export async function startAdminServer({ host, port }: { host: string; port: number }, source: MetricsText): Promise<AdminServer> {
+  const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (request, response) => {
+    request.resume();
+    const path = request.url?.split('?', 1)[0];
+    if (path !== '/metrics') refuse(response, publicError(HTTP_ERRORS.routeNotFound));
+    else if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      refuse(response, publicError(HTTP_ERRORS.methodNotAllowed));
+    } else {
+      source.metrics().then(
+        (text) => response.setHeader('Content-Type', source.contentType).end(text),
+        () => refuse(response, publicError(HTTP_ERRORS.internalError)),
+      );
+    }
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function refuse(response: ServerResponse, error: ErrorBody): void {
+  response.writeHead(error.status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(JSON.stringify(error));
+}

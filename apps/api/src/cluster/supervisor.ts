@@ -1,0 +1,122 @@
+import cluster, { type Address, type Worker } from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
+import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
+import type { MetricsText } from '../admin/admin-server.js';
+import { CrashLoop } from './crash-loop.js';
+
+const MAX_CRASHES = 10;
+const CRASHES_WITHIN_MS = 60_000;
+/** Workers bound their own end; this is for those that hang. */
+const KILL_AFTER_MS = 30_000;
+
+export interface SupervisorOptions {
+  readonly workers: number;
+  /** The program that a worker runs. */
+  readonly exec: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly logger: Logger;
+  /** Called when the workers crash faster than it makes sense to replace them; all of them have ended by then. */
+  readonly onCrashLoop: () => void;
+}
+
+/** Runs workers on one port, replaces those that crash, and counts and measures for all of them. */
+export class Supervisor implements MetricsText {
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+  private readonly crashLoop = new CrashLoop(MAX_CRASHES, CRASHES_WITHIN_MS);
+  private readonly running = new Map<Worker, Promise<unknown>>();
+  private readonly ofWorkers = new AggregatorRegistry();
+  private readonly own = new Registry();
+  private readonly restarts = new Counter({
+    name: 'worker_restarts_total',
+    help: 'Workers that were replaced because they ended unexpectedly.',
+    registers: [this.own],
+  });
+  private port: number | undefined;
+  private hasStarted = false;
+  private isStopping = false;
+
+  constructor(private readonly options: SupervisorOptions) {
+    // Counts for the workers from the moment it exists.
+    new RateLimiterClusterMaster();
+    const { running } = this;
+    new Gauge({
+      name: 'workers',
+      help: 'Workers that run.',
+      registers: [this.own],
+      collect() {
+        this.set(running.size);
+      },
+    });
+    cluster.setupPrimary({ exec: options.exec });
+  }
+
+  /** Resolves to the address once every worker listens; rejects, with none left, when one ends before it does. */
+  async start(): Promise<Address> {
+    try {
+      const address = await this.fork();
+      // The others, and those that come later, take the port that the first one got.
+      this.port = address.port;
+      await Promise.all(Array.from({ length: this.options.workers - 1 }, () => this.fork()));
+      this.hasStarted = true;
+      return address;
+    } catch (error) {
+      await this.stop('SIGTERM');
+      throw error;
+    }
+  }
+
+  /** Passes the signal on and waits until no worker is left. */
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    this.isStopping = true;
+    for (const { process } of this.running.keys()) process.kill(signal);
+    const timer = new AbortController();
+    const killing = sleep(KILL_AFTER_MS, undefined, { signal: timer.signal }).then(
+      () => {
+        for (const { process } of this.running.keys()) process.kill('SIGKILL');
+      },
+      () => undefined,
+    );
+    await Promise.all(this.running.values());
+    timer.abort();
+    await killing;
+  }
+
+  async metrics(): Promise<string> {
+    return `${await this.ofWorkers.clusterMetrics()}\n${await this.own.metrics()}`;
+  }
+
+  /** Resolves to the address on which the worker listens. */
+  private fork(): Promise<Address> {
+    const { env } = this.options;
+    const worker = cluster.fork(this.port === undefined ? env : { ...env, PORT: String(this.port) });
+    const ended = new Promise<void>((resolve) => {
+      worker.once('exit', (code, signal) => {
+        this.running.delete(worker);
+        resolve();
+        this.onEnd(worker, signal ?? code);
+      });
+    });
+    this.running.set(worker, ended);
+    worker.on('error', () => undefined);
+    return new Promise((resolve, reject) => {
+      worker.once('listening', resolve);
+      void ended.then(() => reject(new Error('A worker ended before it listened.')));
+    });
+  }
+
+  private onEnd({ process: { pid } }: Worker, outcome: string | number): void {
+    if (this.isStopping || !this.hasStarted) return;
+    const { logger } = this.options;
+    const isLoop = outcome !== 0 && this.crashLoop.note(performance.now());
+    logger.error({ worker: pid, outcome }, 'a worker ended unexpectedly');
+    if (isLoop) {
+      logger.fatal('the workers crash again and again, the service gives up');
+      void this.stop('SIGTERM').then(this.options.onCrashLoop);
+      return;
+    }
+    this.restarts.inc();
+    this.fork().catch(() => undefined);
+  }
+}

@@ -1,0 +1,105 @@
+import { TcpProxy } from '@animal-store/local-postgres/testing';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startTestApp, type TestApp } from './testing/test-app.js';
+
+const BACK_WITHIN_MS = 2_000;
+
+let service: TestApp;
+let proxy: TcpProxy;
+let databaseUrl = '';
+let database: Client;
+let key: string;
+
+beforeAll(async () => {
+  service = await startTestApp({
+    env: { DATABASE_STATEMENT_TIMEOUT_MS: '1000', DATABASE_CONNECT_TIMEOUT_MS: '500', DATABASE_POOL_SIZE: '3' },
+    databaseUrl: async (given) => {
+      databaseUrl = given;
+      proxy = await TcpProxy.start(given);
+      return proxy.url;
+    },
+  });
+  key = await service.createKey('pets:read', 'pets:write');
+  database = new Client({ connectionString: databaseUrl });
+  await database.connect();
+});
+
+afterAll(async () => {
+  await database.end();
+  await service.close();
+  await proxy.cut();
+});
+
+const get = async (path = '/v1/pets') => {
+  const response = await fetch(service.url + path, { headers: { Authorization: `Bearer ${key}` } });
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.text() };
+};
+const create = async (name: string) => {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const response = await fetch(`${service.url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify({ name, categoryId: 1 }) });
+  return { status: response.status, body: await response.text() };
+};
+const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
+const servesAgain = () =>
+  vi.waitFor(async () => expect(statuses(await Promise.all([get(), get('/health/ready'), create('Rex')]))).toEqual([200, 200, 201]), {
+    timeout: BACK_WITHIN_MS,
+    interval: 50,
+  });
+
+describe('when the database ends every connection', () => {
+  const terminate = () =>
+    database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'animal-store-api' AND datname = current_database()`,
+    );
+
+  it('no read fails', async () => {
+    for (let i = 0; i < 5; i++) {
+      expect(statuses(await Promise.all([get(), get(), get()]))).toEqual([200, 200, 200]);
+      await terminate();
+      expect(statuses(await Promise.all([get(), get(), get()]))).toEqual([200, 200, 200]);
+    }
+  });
+
+  it('a read that is under way is done again, a creation is not', async () => {
+    const other = new Client({ connectionString: databaseUrl });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
+    const [read, creation] = [get(), create('Lost')];
+    await until(2);
+    await terminate();
+    expect(JSON.parse((await creation).body)).toMatchObject({ code: 'service_unavailable', status: 503 });
+    await until(1);
+    await other.end();
+    expect((await read).status).toBe(200);
+    expect((await database.query(`SELECT 1 FROM pets.pets WHERE name = 'Lost'`)).rowCount).toBe(0);
+  });
+
+  /** So many statements wait for the lock. */
+  async function until(waiting: number): Promise<void> {
+    const query = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'animal-store-api' AND datname = current_database() AND wait_event_type = 'Lock'`;
+    await vi.waitFor(async () => expect((await database.query(query)).rowCount).toBe(waiting));
+  }
+});
+
+it('refused connections mean 503 until the database is back', async () => {
+  await proxy.cut();
+  for (const answer of await Promise.all([get(), get('/v1/pets/1'), get('/health/ready')])) {
+    expect(answer).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) as string });
+  }
+  expect((await create('Rex')).status).toBe(503);
+  expect((await get('/health/live')).status).toBe(200);
+  await proxy.restore();
+  await servesAgain();
+});
+
+it('so does silence, and no connection stays poisoned', async () => {
+  await get();
+  proxy.slowDown(60_000);
+  // More than the pool holds: each gives up its connection or its place in the queue.
+  const answers = await Promise.all(Array.from({ length: 9 }, () => get('/v1/pets/1')));
+  expect(new Set(statuses(answers))).toEqual(new Set([503]));
+  proxy.slowDown(0);
+  await servesAgain();
+});

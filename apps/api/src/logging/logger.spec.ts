@@ -1,0 +1,45 @@
+import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
+import { QueryFailedError } from 'typeorm';
+import { describe, expect, it } from 'vitest';
+import { createLogger } from './logger.js';
+
+const key = generateApiKeySecret('test' as KeyEnvironment);
+
+function lineOf(log: (logger: ReturnType<typeof createLogger>) => void): string {
+  const lines: string[] = [];
+  log(createLogger('info', { write: (line) => lines.push(line) }));
+  return lines.join('');
+}
+
+describe('createLogger', () => {
+  it('writes no key, wherever a line has it from', () => {
+    const line = lineOf((logger) => {
+      logger
+        .child({ bound: key })
+        .info({ [key]: { nested: [key] }, err: new Error(`key ${key}`, { cause: new Error(key) }) }, `message ${key}`);
+    });
+    expect(line).not.toContain(key);
+    expect(line).not.toContain(key.slice(-40));
+    expect(line).toContain(`message ${prefixOf(key)}…`);
+    expect(() => JSON.parse(line) as unknown).not.toThrow();
+  });
+
+  it('writes what kind of error it was and where, but no value of its statement', () => {
+    const driverError = Object.assign(new Error('new row violates check constraint "pets_name_check"'), {
+      code: '23514',
+      constraint: 'pets_name_check',
+      detail: 'Failing row contains (1, Rex, 7).',
+    });
+    const line = lineOf((logger) =>
+      logger.error({ err: new QueryFailedError('INSERT INTO pets VALUES ($1)', ['Rex'], driverError) }, 'failed'),
+    );
+    const { err } = JSON.parse(line) as { err: object };
+    expect(err).toMatchObject({
+      type: 'QueryFailedError',
+      code: '23514',
+      constraint: 'pets_name_check',
+      stack: expect.stringContaining('logger.spec') as string,
+    });
+    expect(line).not.toContain('Rex');
+  });
+});

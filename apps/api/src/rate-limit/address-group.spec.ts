@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { addressGroup } from './address-group.js';
+
+it.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:db8:1:2::', '2001:db8:1:2'],
+  ['2001:0DB8:0001:0002::9', '2001:db8:1:2'],
+  ['2001:db8::7', '2001:db8:0:0'],
+  ['2001:db8::3:4:5:6', '2001:db8:0:0'],
+  ['2001:db8::2:3:4:5:6', '2001:db8:0:2'],
+  ['::1', '0:0:0:0'],
+  ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['not an address', 'unknown'],
+  ['192.0.2.7.8', 'unknown'],
+])('%s counts as %s', (address, group) => {
+  expect(addressGroup(address)).toBe(group);
+});

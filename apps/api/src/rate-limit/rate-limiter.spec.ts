@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { describe, expect, it, vi } from 'vitest';
+import { type Quota, RateLimiter, type SharedCounter } from './rate-limiter.js';
+
+const LATENCY_MS = 2;
+
+/** Takes its time, as one in another process does. */
+class DistantCounter implements SharedCounter {
+  calls = 0;
+  private readonly memory: RateLimiterMemory;
+
+  constructor(
+    limit: number,
+    private readonly windowMs: number,
+  ) {
+    this.memory = new RateLimiterMemory({ points: limit, duration: windowMs / 1000 });
+  }
+
+  async penalty(key: string, points: number) {
+    this.calls++;
+    await sleep(LATENCY_MS);
+    const answer = await this.memory.penalty(key, points);
+    await sleep(LATENCY_MS);
+    return { consumedPoints: answer.consumedPoints, msBeforeNext: answer.msBeforeNext || this.windowMs };
+  }
+}
+
+class LostCounter implements SharedCounter {
+  penalty(): Promise<never> {
+    return Promise.reject(new Error('lost'));
+  }
+}
+
+function limiters(limit: number, processes: number, counter: SharedCounter = new DistantCounter(limit, 60_000), windowMs = 60_000) {
+  return Array.from({ length: processes }, () => new RateLimiter({ limit, windowMs, processes, counter }));
+}
+
+async function take(limiter: RateLimiter, times: number, key = 'a'): Promise<Quota[]> {
+  const quotas: Quota[] = [];
+  for (let i = 0; i < times; i++) quotas.push(await limiter.take(key));
+  return quotas;
+}
+
+const admitted = (quotas: readonly Quota[]) => quotas.filter(({ isExceeded }) => !isExceeded).length;
+
+describe('a limiter alone', () => {
+  it.each([1, 3, 10, 50, 200])('admits exactly %i requests, and counts them down', async (limit) => {
+    const [limiter] = limiters(limit, 1) as [RateLimiter];
+    const quotas = await take(limiter, limit + 5);
+    expect(quotas.map(({ remaining }) => remaining)).toEqual([...Array.from({ length: limit }, (_, i) => limit - 1 - i), 0, 0, 0, 0, 0]);
+    expect(quotas.map(({ isExceeded }) => isExceeded)).toEqual(quotas.map((_, i) => i >= limit));
+    for (const { resetSeconds } of quotas) expect(resetSeconds).toBe(60);
+  });
+
+  it('answers without a promise once it knows the key, and reports few times', async () => {
+    const counter = new DistantCounter(6_000, 60_000);
+    const [limiter] = limiters(6_000, 1, counter) as [RateLimiter];
+    await limiter.take('a');
+    for (let i = 0; i < 400; i++) expect(limiter.take('a')).not.toBeInstanceOf(Promise);
+    expect(counter.calls).toBeLessThan(5);
+  });
+
+  it('counts each key by itself', async () => {
+    const [limiter] = limiters(2, 1) as [RateLimiter];
+    expect(admitted(await take(limiter, 5, 'a'))).toBe(2);
+    expect(admitted(await take(limiter, 5, 'b'))).toBe(2);
+  });
+
+  it('begins anew when the window has ended', async () => {
+    const [limiter] = limiters(20, 1, new DistantCounter(20, 1_000), 1_000) as [RateLimiter];
+    expect(admitted(await take(limiter, 30))).toBe(20);
+    await vi.waitFor(async () => expect(await limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 19 }), { timeout: 3_000 });
+    expect(admitted(await take(limiter, 30))).toBe(19);
+  });
+
+  it('counts by itself when nobody else does', async () => {
+    const [limiter] = limiters(20, 1, new LostCounter()) as [RateLimiter];
+    expect(admitted(await take(limiter, 40))).toBe(20);
+  });
+});
+
+describe('limiters that count together', () => {
+  it.each([
+    [100, 2],
+    [100, 4],
+    [1_000, 8],
+    [10, 3],
+    [3, 2],
+  ])('admit %i requests and at most a tenth more, in %i processes', async (limit, processes) => {
+    const quotas = await Promise.all(
+      limiters(limit, processes).flatMap((limiter) => Array.from({ length: 5 }, () => take(limiter, Math.ceil(limit / processes)))),
+    );
+    expect(admitted(quotas.flat())).toBeGreaterThanOrEqual(limit);
+    expect(admitted(quotas.flat())).toBeLessThanOrEqual(Math.ceil(limit * 1.1));
+  });
+
+  it('know at their first request what the others have admitted', async () => {
+    const [one, other] = limiters(10, 2) as [RateLimiter, RateLimiter];
+    await take(one, 10);
+    expect(await other.take('a')).toMatchObject({ isExceeded: true, remaining: 0 });
+  });
+});

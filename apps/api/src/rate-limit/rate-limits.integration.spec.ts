@@ -1,0 +1,107 @@
+import { openAccess } from '@animal-store/access-infrastructure';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startTestApp, type TestApp } from '../testing/test-app.js';
+
+const CLOSED_PORT = 'redis://127.0.0.1:1';
+const started: TestApp[] = [];
+let databaseUrl = '';
+
+async function start(env: Record<string, string>): Promise<TestApp> {
+  const service = await startTestApp({ env, databaseUrl: (url) => (databaseUrl = url) });
+  started.push(service);
+  return service;
+}
+
+afterEach(async () => {
+  for (const service of started.splice(0)) await service.close();
+});
+
+async function keyOf(clientName: string, ...scopes: string[]): Promise<string> {
+  const access = await openAccess(databaseUrl);
+  const { secret } = await access.createApiKey.execute({ clientName, environment: 'test', scopes });
+  await access.close();
+  return secret;
+}
+
+async function get({ url }: TestApp, key: string | undefined, { path = '/v1/pets', headers = {} } = {}): Promise<Response & { text: string }> {
+  const response = await fetch(url + path, { headers: { ...(key !== undefined && { Authorization: `Bearer ${key}` }), ...headers } });
+  return Object.assign(response, { text: await response.text() }) as never;
+}
+
+const limits = ({ headers }: Response) => [headers.get('ratelimit-policy'), headers.get('ratelimit'), headers.get('retry-after')];
+
+describe('the rate limit of a client', () => {
+  it.each([
+    ['alone', {}],
+    ['while Redis is away', { REDIS_URL: CLOSED_PORT }],
+  ])('is told on every answer and held, %s', async (_how, env) => {
+    const service = await start({ RATE_LIMIT: '4', ...env });
+    const [reader, nobody] = [await keyOf('acme', 'pets:read'), await keyOf('acme', 'nothing:much')];
+    const policy = '"default";q=4;w=60';
+    const t = '(?:60|5[0-9])';
+    const told = (remaining: number) => [policy, expect.stringMatching(new RegExp(`^"default";r=${String(remaining)};t=${t}$`)), null];
+
+    const ok = await get(service, reader);
+    expect([ok.status, ...limits(ok)]).toEqual([200, ...told(3)]);
+    const notFound = await get(service, reader, { path: '/v1/pets/0' });
+    expect([notFound.status, ...limits(notFound)]).toEqual([404, ...told(2)]);
+    // Another key of the same client.
+    const forbidden = await get(service, nobody);
+    expect([forbidden.status, ...limits(forbidden)]).toEqual([403, ...told(1)]);
+    const invalid = await get(service, reader, { path: '/v1/pets?limit=0' });
+    expect([invalid.status, ...limits(invalid)]).toEqual([400, ...told(0)]);
+    for (const key of [reader, nobody]) {
+      const limited = await get(service, key);
+      expect(limited.status).toBe(429);
+      expect(JSON.parse(limited.text)).toEqual({ code: 'rate_limited', message: expect.any(String) as string, status: 429 });
+      const [, told, retryAfter] = limits(limited);
+      expect(retryAfter).toMatch(new RegExp(`^${t}$`));
+      expect(told).toBe(`"default";r=0;t=${retryAfter ?? ''}`);
+    }
+    expect((await get(service, await keyOf('other', 'pets:read'))).status).toBe(200);
+  });
+
+  it('is not told where no key is asked for', async () => {
+    const service = await start({ RATE_LIMIT: '1' });
+    for (const path of ['/health/live', '/openapi.json', '/nothing']) expect(limits(await get(service, undefined, { path }))).toEqual([null, null, null]);
+    expect(limits(await get(service, undefined))).toEqual([null, null, null]);
+  });
+
+  it('is turned off by 0', async () => {
+    const service = await start({ RATE_LIMIT: '0' });
+    const key = await keyOf('acme', 'pets:read');
+    for (let i = 0; i < 3; i++) {
+      const answer = await get(service, key);
+      expect([answer.status, ...limits(answer)]).toEqual([200, null, null, null]);
+    }
+  });
+});
+
+describe('failed authentications', () => {
+  const LIMIT = 600;
+  const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
+  const fail = async (service: TestApp, options: { headers?: Record<string, string> } = {}) => (await get(service, 'wrong', options)).status;
+  const failOften = (service: TestApp, options: { headers?: Record<string, string> }) =>
+    Promise.all(Array.from({ length: LIMIT }, () => fail(service, options)));
+
+  it('are limited per address, which never touches a valid key', async () => {
+    const service = await start({});
+    const key = await keyOf('acme', 'pets:read');
+    // Whoever is no configured proxy may claim what he likes.
+    const statuses = new Set(await failOften(service, from('192.0.2.1')));
+    expect([...statuses]).toEqual([401]);
+    const limited = await get(service, 'wrong', from('192.0.2.2'));
+    expect([limited.status, JSON.parse(limited.text)]).toMatchObject([429, { code: 'rate_limited' }]);
+    expect(limited.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
+    expect((await get(service, undefined)).status).toBe(429);
+    expect((await get(service, key)).status).toBe(200);
+  });
+
+  it('count for the address that a trusted proxy tells', async () => {
+    const service = await start({ TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' });
+    expect([...new Set(await failOften(service, from('192.0.2.1')))]).toEqual([401]);
+    // What stands left of the first address that is no proxy is the client's own invention.
+    expect(await fail(service, from('198.51.100.7, 192.0.2.1, 10.1.2.3'))).toBe(429);
+    expect(await fail(service, from('192.0.2.1, 198.51.100.7'))).toBe(401);
+  });
+});

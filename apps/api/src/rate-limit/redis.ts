@@ -1,0 +1,35 @@
+import { createClient } from '@redis/client';
+import type { Logger } from 'pino';
+
+const CONNECT_TIMEOUT_MS = 1_000;
+const COMMAND_TIMEOUT_MS = 250;
+const PING_INTERVAL_MS = 1_000;
+const SILENCE_MS = 3_000;
+const MAX_RECONNECT_DELAY_MS = 1_000;
+
+export type RedisClient = ReturnType<typeof createRedisClient>;
+
+/** Not connected yet. Commands fail at once while there is no connection, which comes back by itself. */
+export function createRedisClient(url: string, logger: Logger) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    commandOptions: { timeout: COMMAND_TIMEOUT_MS },
+    pingInterval: PING_INTERVAL_MS,
+    socket: {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: SILENCE_MS,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, MAX_RECONNECT_DELAY_MS),
+    },
+  });
+  let isLost = false;
+  client.on('error', (error: NodeJS.ErrnoException) => {
+    if (!isLost) logger.warn({ reason: error.code ?? error.message }, 'Redis is lost, requests are counted on this machine alone');
+    isLost = true;
+  });
+  client.on('ready', () => {
+    if (isLost) logger.info('Redis is back, requests are counted together');
+    isLost = false;
+  });
+  return client;
+}

@@ -1,0 +1,29 @@
+import { RateLimiterCluster, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import type { SharedCounter } from './rate-limiter.js';
+import type { RedisClient } from './redis.js';
+
+const PRIMARY_TIMEOUT_MS = 1_000;
+
+export interface SharedCounterOptions {
+  /** Tells the counts of one limiter from those of another. */
+  readonly name: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  /** Whether this process is a worker of ours: it counts in its primary process then. */
+  readonly isWorker: boolean;
+  /** Counts between machines; while it is lost, the processes of each machine count together. */
+  readonly redis: RedisClient | undefined;
+}
+
+export function createSharedCounter({ name, limit, windowMs, isWorker, redis }: SharedCounterOptions): SharedCounter {
+  const options = { keyPrefix: name, points: limit, duration: windowMs / 1000 };
+  const ofMachine = isWorker ? new RateLimiterCluster({ ...options, timeoutMs: PRIMARY_TIMEOUT_MS }) : new RateLimiterMemory(options);
+  if (!redis) return ofMachine;
+  return new RateLimiterRedis({
+    ...options,
+    storeClient: redis,
+    useRedisPackage: true,
+    rejectIfRedisNotReady: true,
+    insuranceLimiter: ofMachine,
+  });
+}

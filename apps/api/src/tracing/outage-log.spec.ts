@@ -1,0 +1,23 @@
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { OutageLog } from './outage-log.js';
+
+const SUCCESS = { code: 0 };
+const FAILURE = { code: 1, error: new Error('connect ECONNREFUSED') };
+
+it('says once that the collector is away and once that it is back', () => {
+  const results = [SUCCESS, FAILURE, FAILURE, FAILURE, SUCCESS, SUCCESS, FAILURE];
+  const pending = [...results];
+  const exporter: SpanExporter = { export: (_spans, done) => done(pending.shift() ?? SUCCESS), shutdown: () => Promise.resolve() };
+  const lines: object[] = [];
+  const log = new OutageLog(exporter, pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line) as object) }));
+  const answered: object[] = [];
+  for (const _ of results) log.export([], (result) => answered.push(result));
+  expect(answered).toEqual(results);
+  expect(lines).toEqual([
+    { level: 40, reason: 'connect ECONNREFUSED', msg: 'traces are not exported' },
+    { level: 30, msg: 'traces are exported again' },
+    { level: 40, reason: 'connect ECONNREFUSED', msg: 'traces are not exported' },
+  ]);
+});

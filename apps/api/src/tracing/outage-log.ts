@@ -1,0 +1,32 @@
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
+import type { Logger } from 'pino';
+
+type Export = SpanExporter['export'];
+
+/** An exporter that says once that the collector is away, and once that it is back. */
+export class OutageLog implements SpanExporter {
+  private isAway = false;
+
+  constructor(
+    private readonly exporter: SpanExporter,
+    private readonly logger: Logger,
+  ) {}
+
+  export(spans: Parameters<Export>[0], done: Parameters<Export>[1]): void {
+    this.exporter.export(spans, (result) => {
+      this.report(result.code !== 0, result.error);
+      done(result);
+    });
+  }
+
+  shutdown(): Promise<void> {
+    return this.exporter.shutdown();
+  }
+
+  private report(isAway: boolean, error: Error | undefined): void {
+    if (isAway === this.isAway) return;
+    this.isAway = isAway;
+    if (isAway) this.logger.warn({ reason: error?.message }, 'traces are not exported');
+    else this.logger.info('traces are exported again');
+  }
+}

@@ -1,0 +1,73 @@
+import {
+  type Context,
+  context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Tracer,
+} from '@opentelemetry/api';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseTraceParent } from './trace-parent.js';
+
+interface RequestTrace {
+  readonly span: Span;
+  readonly context: Context;
+}
+
+/** A SERVER span for each request, before any other hook. Nothing that a client sends is in it, the ids of `traceparent` apart. */
+export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
+  const traces = new WeakMap<FastifyRequest, RequestTrace>();
+
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { method } = request;
+    const { url: route } = request.routeOptions;
+    const parent = callerOf(request);
+    const span = tracer.startSpan(
+      route === undefined ? method : `${method} ${route}`,
+      {
+        kind: SpanKind.SERVER,
+        attributes: {
+          'http.request.method': method,
+          'url.scheme': request.protocol === 'https' ? 'https' : 'http',
+          'network.protocol.version': request.raw.httpVersion,
+          ...(route !== undefined && { 'http.route': route }),
+        },
+      },
+      parent,
+    );
+    const traced = { span, context: trace.setSpan(parent, span) };
+    request.traceId = span.spanContext().traceId;
+    traces.set(request, traced);
+    context.with(traced.context, done);
+  });
+
+  // The body's events come from the socket, which knows no context.
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    context.with(traces.get(request)?.context ?? ROOT_CONTEXT, done);
+  });
+
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const span = traces.get(request)?.span;
+    const { statusCode } = reply;
+    if (!reply.raw.writableFinished) {
+      span?.setAttribute('error.type', 'client_disconnected');
+    } else {
+      span?.setAttribute('http.response.status_code', statusCode);
+      if (statusCode >= 500) span?.setAttribute('error.type', String(statusCode)).setStatus({ code: SpanStatusCode.ERROR });
+    }
+    span?.end();
+    done();
+  });
+}
+
+/** The caller's `tracestate` is left out: nobody is called to hand it on to, and it may hold anything. */
+function callerOf({ raw }: FastifyRequest): Context {
+  const parent = parseTraceParent(raw.headers['traceparent']);
+  if (!parent) return ROOT_CONTEXT;
+  const { traceId, spanId, sampled } = parent;
+  const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true });
+}

@@ -1,0 +1,67 @@
+import { poolOf } from '@animal-store/database';
+import { type Attributes, SpanKind, type Tracer } from '@opentelemetry/api';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { inSpan } from './in-span.js';
+
+interface Statement {
+  /** Of a prepared statement. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+type Query = (...args: readonly unknown[]) => unknown;
+
+const FIRST_WORD = /^\s*(\w+)/;
+
+/**
+ * A CLIENT span for each statement, from the wait for a connection to the result. Made where the statement is handed over: the pool's
+ * own callbacks run in the context of whoever returned the connection.
+ */
+export function traceStatements(dataSource: DataSource, tracer: Tracer): void {
+  const server = serverAttributes(dataSource);
+  const traced = ({ name, text, values }: Statement, work: () => unknown): unknown => {
+    const summary = name ?? FIRST_WORD.exec(text)?.[1]?.toUpperCase() ?? 'statement';
+    // A text without parameters may hold values.
+    const isParametrised = name !== undefined || (values !== undefined && values.length > 0);
+    const attributes = { ...server, 'db.query.summary': summary, ...(isParametrised && { 'db.query.text': text.trim() }) };
+    return inSpan(tracer, summary, { kind: SpanKind.CLIENT, attributes }, work);
+  };
+
+  const pool = poolOf(dataSource) as { query: Query };
+  const query = pool.query.bind(pool);
+  pool.query = (...args) => {
+    const statement = statementOf(args);
+    return statement ? traced(statement, () => query(...args)) : query(...args);
+  };
+
+  const { driver } = dataSource;
+  const createQueryRunner = driver.createQueryRunner.bind(driver);
+  driver.createQueryRunner = (mode) => {
+    const runner = createQueryRunner(mode);
+    const run = runner.query.bind(runner);
+    runner.query = ((text, values, useStructuredResult) =>
+      traced({ text, ...(Array.isArray(values) && { values }) }, () => run(text, values, useStructuredResult))) as QueryRunner['query'];
+    return runner;
+  };
+}
+
+/** Undefined where the caller waits by other means than a promise: a callback, a stream. */
+function statementOf([query, values, callback]: readonly unknown[]): Statement | undefined {
+  if (typeof values === 'function' || typeof callback === 'function') return undefined;
+  const given = Array.isArray(values) ? { values } : {};
+  if (typeof query === 'string') return { text: query, ...given };
+  return typeof query === 'object' && query !== null && 'text' in query && !('submit' in query)
+    ? { ...given, ...(query as Statement) }
+    : undefined;
+}
+
+function serverAttributes({ options }: DataSource): Attributes {
+  const { hostname, port, pathname } = new URL((options as { url: string }).url);
+  return {
+    'db.system.name': 'postgresql',
+    'db.namespace': decodeURIComponent(pathname.slice(1)),
+    'server.address': hostname,
+    ...(port !== '' && { 'server.port': Number(port) }),
+  };
+}

@@ -1,0 +1,26 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import type { Tracer } from '@opentelemetry/api';
+import { inSpan } from './in-span.js';
+
+type Execute = (...args: readonly unknown[]) => unknown;
+
+interface UseCase {
+  execute: Execute;
+}
+
+/** Gives the `execute` of every provider that has one an INTERNAL span named by its class. */
+export function traceUseCases(app: INestApplicationContext, tracer: Tracer): void {
+  const providers = [...app.get(ModulesContainer).values()].flatMap((module) => [...module.providers.values()]);
+  const useCases = new Set(providers.map(({ instance }) => instance as unknown).filter(isUseCase));
+  for (const useCase of useCases) {
+    const { name } = useCase.constructor;
+    const execute = useCase.execute.bind(useCase);
+    const options = { attributes: { 'code.function.name': `${name}.execute` } };
+    useCase.execute = (...args) => inSpan(tracer, name, options, () => execute(...args));
+  }
+}
+
+function isUseCase(instance: unknown): instance is UseCase {
+  return typeof instance === 'object' && instance !== null && typeof (instance as Partial<UseCase>).execute === 'function';
+}

@@ -1,0 +1,153 @@
+import { env } from 'node:process';
+import js from '@eslint/js';
+import { createProjectGraphAsync, readCachedProjectGraph } from '@nx/devkit';
+import nx from '@nx/eslint-plugin';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import globals from 'globals';
+import tseslint from 'typescript-eslint';
+
+/** What each layer may import. */
+const LAYERS = {
+  kernel: [],
+  contract: ['kernel'],
+  platform: ['kernel'],
+  local: ['kernel'],
+  domain: ['kernel'],
+  application: ['kernel', 'domain'],
+  infrastructure: ['kernel', 'domain', 'application', 'platform'],
+  http: ['kernel', 'domain', 'application', 'contract'],
+  testing: ['kernel', 'domain'],
+  app: ['kernel', 'contract', 'platform', 'domain', 'application', 'infrastructure', 'http'],
+  e2e: ['local'],
+  tool: ['kernel', 'contract', 'platform', 'local', 'domain', 'application', 'infrastructure', 'http', 'testing', 'app', 'e2e', 'tool'],
+};
+/** What it may import besides: in specs and their support, in the Nest module of a context, in the command-line tool. */
+const MORE_IN_TESTS = {
+  platform: ['local'],
+  application: ['testing'],
+  infrastructure: ['testing', 'local'],
+  http: ['testing'],
+  app: ['testing', 'local'],
+};
+const MORE_IN_MODULES = { http: ['infrastructure'] };
+const MORE_IN_CLI = { app: ['app', 'local'] };
+
+/** The rules of the business: they import neither npm packages nor Node.js. */
+const PURE_LAYERS = ['kernel', 'domain', 'application'];
+
+const TESTS = ['**/*.spec.ts', '**/src/testing/**/*.ts'];
+const TEST_LAYERS = ['testing', 'e2e'];
+const TEST_PACKAGES = ['vitest', 'fast-check'];
+
+// A task of Nx finds a fresh graph; without one the rule on boundaries would skip itself.
+const { nodes } = env.NX_TASK_TARGET_PROJECT ? readCachedProjectGraph() : await createProjectGraphAsync();
+const projects = Object.values(nodes).map(({ data }) => ({ root: data.root, tags: data.tags ?? [] }));
+
+/** Every scope but these is a context, and imports itself and the platform only. */
+const SHARED_SCOPES = ['platform', 'apps', 'tools'];
+const scopes = new Set(projects.flatMap(({ tags }) => tags).filter((tag) => tag.startsWith('scope:')));
+const contexts = [...scopes].map((tag) => tag.slice('scope:'.length)).filter((scope) => !SHARED_SCOPES.includes(scope));
+const SCOPES = {
+  ...Object.fromEntries(contexts.map((context) => [context, [context, 'platform']])),
+  platform: ['platform'],
+  apps: [...contexts, 'platform', 'apps'],
+  tools: [...contexts, ...SHARED_SCOPES],
+};
+
+function boundaries(more = {}, options = {}) {
+  const rows = (kind, table) =>
+    Object.entries(table).map(([name, allowed]) => ({
+      sourceTag: `${kind}:${name}`,
+      onlyDependOnLibsWithTags: allowed.map((target) => `${kind}:${target}`),
+    }));
+  const layers = Object.entries(LAYERS).map(([name, allowed]) => [name, [...allowed, ...(more[name] ?? [])]]);
+  const depConstraints = [...rows('scope', SCOPES), ...rows('layer', Object.fromEntries(layers))];
+  return { '@nx/enforce-module-boundaries': ['error', { banTransitiveDependencies: true, depConstraints, ...options }] };
+}
+
+const OWN_INDEX = {
+  regex: String.raw`^\.{1,2}/(?:.*/)?index\.js$`,
+  message: 'Import the file itself: a library that imports its own index meets names that are undefined yet.',
+};
+const OWN_TEST_SUPPORT = {
+  regex: String.raw`^\.{1,2}/(?:.*/)?(?:testing/.*|[^/]*\.spec)\.js$`,
+  message: 'Only specs and their support import test support.',
+};
+const STATIC_LOCAL_POSTGRES = {
+  regex: '^@animal-store/local-postgres(?:/|$)',
+  allowTypeImports: true,
+  message: 'Import it dynamically: the deployed tool does without it.',
+};
+const packagesExcept = (allowed) => ({
+  regex: String.raw`^(?!${[String.raw`\.{1,2}/`, '@animal-store/', ...allowed.map((name) => `${name}$`)].join('|')})`,
+  message: 'This layer imports neither npm packages nor Node.js.',
+});
+const restrictedImports = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
+
+const restrictedSyntax = (...restrictions) => ({ 'no-restricted-syntax': ['error', ...restrictions] });
+const DYNAMIC_IMPORT = { selector: 'ImportExpression', message: 'This layer imports nothing dynamically.' };
+const UNUSED_TEST = {
+  selector: 'MemberExpression[object.name=/^(?:describe|it|test)$/][property.name=/^(?:only|skip|todo|fails)$/]',
+  message: 'Every test runs and passes.',
+};
+const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'];
+
+const rootsOf = (layers) => projects.filter(({ tags }) => layers.some((layer) => tags.includes(`layer:${layer}`))).map(({ root }) => root);
+const pureRoots = rootsOf(PURE_LAYERS);
+
+export default defineConfig(
+  globalIgnores(['**/dist/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
+  { linterOptions: { noInlineConfig: true } },
+  js.configs.recommended,
+  { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
+  { files: ['apps/*/assets/**/*.js'], linterOptions: { noInlineConfig: false }, languageOptions: { globals: globals.browser } },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    plugins: { '@nx': nx },
+    languageOptions: {
+      parserOptions: { projectService: { allowDefaultProject: ['*.ts'] }, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      eqeqeq: 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      // An adapter of an asynchronous port may have nothing to await.
+      '@typescript-eslint/require-await': 'off',
+      // Only libraries declare enums here, and not always well.
+      '@typescript-eslint/no-unsafe-enum-comparison': 'off',
+      ...boundaries(),
+      ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT),
+    },
+  },
+  { files: ['**/*.module.ts'], rules: boundaries(MORE_IN_MODULES) },
+  {
+    files: ['apps/cli/**/*.ts'],
+    rules: { ...boundaries(MORE_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },
+  },
+  {
+    files: pureRoots.map((root) => `${root}/**/*.ts`),
+    rules: {
+      'no-restricted-globals': ['error', ...NODE_GLOBALS.map((name) => ({ name, message: 'This layer does not use Node.js.' }))],
+      ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, packagesExcept([])),
+      ...restrictedSyntax(DYNAMIC_IMPORT),
+    },
+  },
+  {
+    files: [...TESTS, ...rootsOf(TEST_LAYERS).map((root) => `${root}/**/*.ts`)],
+    rules: {
+      // Matchers such as expect.any() are of type any.
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      // What production code loads lazily, a spec may import as usual.
+      ...boundaries(MORE_IN_TESTS, { checkDynamicDependenciesExceptions: ['.*'] }),
+      'no-restricted-imports': 'off',
+      ...restrictedSyntax(UNUSED_TEST),
+    },
+  },
+  {
+    files: pureRoots.flatMap((root) => TESTS.map((pattern) => `${root}/${pattern}`)),
+    rules: { ...restrictedImports(packagesExcept(TEST_PACKAGES)), ...restrictedSyntax(DYNAMIC_IMPORT, UNUSED_TEST) },
+  },
+);

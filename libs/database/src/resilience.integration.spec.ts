@@ -1,0 +1,161 @@
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { Client, type PoolClient } from 'pg';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
+import { isDatabaseUnavailable } from './database-unavailable.js';
+import { isMigrated, migrateDown, migrateUp } from './migrations.js';
+import { retryRead } from './retry-read.js';
+
+class CreateThings1763683200000 implements MigrationInterface {
+  up = (queryRunner: QueryRunner) => queryRunner.query('CREATE TABLE things (id bigint)') as Promise<void>;
+  down = (queryRunner: QueryRunner) => queryRunner.query('DROP TABLE things') as Promise<void>;
+}
+
+class AddNameToThings1763683260000 implements MigrationInterface {
+  up = (queryRunner: QueryRunner) => queryRunner.query('ALTER TABLE things ADD COLUMN name text') as Promise<void>;
+  down = (queryRunner: QueryRunner) => queryRunner.query('ALTER TABLE things DROP COLUMN name') as Promise<void>;
+}
+
+let database: TestDatabase;
+let admin: Client;
+const opened: DataSource[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  admin = new Client({ connectionString: database.url });
+  await admin.connect();
+});
+
+afterEach(async () => {
+  for (const dataSource of opened.splice(0)) await dataSource.destroy();
+});
+
+afterAll(async () => {
+  await admin.end();
+  await database.drop();
+});
+
+async function open(options: Partial<DatabaseOptions> = {}): Promise<DataSource> {
+  const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence: [], ...options });
+  await dataSource.initialize();
+  opened.push(dataSource);
+  return dataSource;
+}
+
+const failure = async (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+const terminate = (dataSource: DataSource) =>
+  admin
+    .query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()', [])
+    .then(() => dataSource);
+
+describe('a statement', () => {
+  it('that runs too long is ended by the server, and the next one runs', async () => {
+    const pool = poolOf(await open({ statementTimeoutMs: 100, poolSize: 1 }));
+    const error = await failure(pool.query('SELECT pg_sleep(10)'));
+    expect(error).toMatchObject({ code: '57014' });
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('that nobody answers is given up with its connection', async () => {
+    // The server itself is not told of any limit.
+    const pool = poolOf(await open({ statementTimeoutMs: 100, preparedStatements: false, poolSize: 1 }));
+    const error = await failure(pool.query('SELECT pg_sleep(30)'));
+    expect(error).toEqual(new Error('Query read timeout'));
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it.each([
+    [true, ['pick']],
+    [false, []],
+  ])('with preparedStatements %s leaves %j behind on the server', async (preparedStatements, left) => {
+    const pool = poolOf(await open({ preparedStatements, poolSize: 1 }));
+    for (const value of [1, 2]) {
+      expect((await pool.query({ name: 'pick', text: 'SELECT $1::int AS value', values: [value] })).rows).toEqual([{ value }]);
+    }
+    expect((await pool.query('SELECT name FROM pg_prepared_statements')).rows).toEqual(left.map((name) => ({ name })));
+  });
+});
+
+describe('a connection', () => {
+  it('is waited for no longer than told when the pool is exhausted', async () => {
+    const pool = poolOf(await open({ poolSize: 1, connectTimeoutMs: 100 }));
+    const taken = await pool.connect();
+    const error = await failure(pool.query('SELECT 1'));
+    expect(error).toEqual(new Error('timeout exceeded when trying to connect'));
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    taken.release();
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+
+  it('that is lost while it is checked out and idle ends neither the process nor the pool', async () => {
+    const dataSource = await open({ poolSize: 1 });
+    const taken: PoolClient = await poolOf(dataSource).connect();
+    const lost = new Promise((resolve) => taken.once('end', resolve));
+    await terminate(dataSource);
+    await lost;
+    taken.release();
+    expect((await poolOf(dataSource).query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('retryRead', () => {
+  it('reads once more when the connection is lost under the read', async () => {
+    const pool = poolOf(await open());
+    let attempts = 0;
+    const read = () => pool.query(attempts++ === 0 ? 'SELECT pg_terminate_backend(pg_backend_pid())' : 'SELECT 1 AS one');
+    expect((await retryRead(read)).rows).toEqual([{ one: 1 }]);
+    expect(attempts).toBe(2);
+  });
+
+  it.each([
+    ['lost again', 'SELECT pg_terminate_backend(pg_backend_pid())', 2, '57P01'],
+    ['of another fault', 'SELECT 1 / 0', 1, '22012'],
+  ])('fails when it is %s', async (_what, text, expected, code) => {
+    const pool = poolOf(await open());
+    let attempts = 0;
+    const read = () => {
+      attempts++;
+      return pool.query(text);
+    };
+    expect(await failure(retryRead(read))).toMatchObject({ code });
+    expect(attempts).toBe(expected);
+  });
+});
+
+describe('a migration', () => {
+  const schema = { schema: 'public', entities: [], migrations: [CreateThings1763683200000] };
+
+  it('steps back from a lock that it cannot have, so that those behind it go on, and succeeds later', async () => {
+    const first = await open({ persistence: [schema] });
+    expect(await isMigrated(first)).toBe(false);
+    await migrateUp(first);
+    expect(await isMigrated(first)).toBe(true);
+    const second = await open({ persistence: [schema, { ...schema, migrations: [AddNameToThings1763683260000] }] });
+    expect(await isMigrated(second)).toBe(false);
+
+    const reader = await poolOf(first).connect();
+    await reader.query('BEGIN');
+    await reader.query('SELECT * FROM things');
+    const migrated = migrateUp(second);
+    await until(`SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'`);
+    // Queued behind the migration, which waits for the reader: answered because the migration gives way.
+    expect((await poolOf(first).query('SELECT * FROM things')).rows).toEqual([]);
+    await reader.query('COMMIT');
+    reader.release();
+    expect(await migrated).toEqual(['AddNameToThings1763683260000']);
+    expect(await isMigrated(second)).toBe(true);
+    expect(await isMigrated(first)).toBe(true);
+    expect(await migrateDown(second)).toBe('AddNameToThings1763683260000');
+  });
+
+  async function until(query: string): Promise<void> {
+    while ((await admin.query(query)).rows.length === 0);
+  }
+});

@@ -1,0 +1,22 @@
+/** Shut down by an administrator, crash of another session, serialization failure, deadlock. */
+const TRY_AGAIN_SQLSTATE = /^(?:57P0[12]|40001|40P01)$/;
+const LOST_SYSTEM_ERRORS = new Set(['ECONNRESET', 'EPIPE']);
+const LOST_MESSAGES = /^(?:Connection terminated unexpectedly|Client has encountered a connection error|Client was closed)/;
+
+/**
+ * Reads once more when the connection was lost under the first attempt, as after a restart of the database. For statements
+ * that change nothing, and none else: whether a lost write has happened is not known.
+ */
+export function retryRead<T>(read: () => Promise<T>): Promise<T> {
+  return read().catch((error: unknown) => {
+    if (!isWorthAnotherRead(error)) throw error;
+    return read();
+  });
+}
+
+function isWorthAnotherRead(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string') return LOST_SYSTEM_ERRORS.has(code) || TRY_AGAIN_SQLSTATE.test(code);
+  return LOST_MESSAGES.test(error.message);
+}

@@ -1,0 +1,91 @@
+import type { Linter } from 'eslint';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BoundaryLinter, NEW_CONTEXT, openBoundaryLinter } from './boundary-linter.js';
+import { BOUNDARIES, GLOBALS, IMPORTS, type Probe, PROBES, SYNTAX } from './boundary-probes.js';
+import { type Project, readProjects, tagOf } from './workspace.js';
+
+const SHARED_SCOPES = ['platform', 'apps', 'tools'];
+/** Layers that may import the domain of their own context. */
+const USES_DOMAIN = ['application', 'infrastructure', 'http', 'testing'];
+
+let linter: BoundaryLinter;
+beforeAll(async () => {
+  linter = await openBoundaryLinter();
+}, 30_000);
+afterAll(() => linter.close());
+
+const projects = readProjects();
+const contexts = [...new Set(projects.map((project) => tagOf(project, 'scope') ?? ''))].filter((scope) => !SHARED_SCOPES.includes(scope));
+
+/** Every context, whatever there will be, keeps out of the others; a new one too, without a line of configuration. */
+const contextProbes: readonly Probe[] = [
+  ...contexts.map((context) => ({ context, root: userOfDomain(context).root, other: NEW_CONTEXT })),
+  { context: NEW_CONTEXT, root: `libs/${NEW_CONTEXT}/application`, other: contexts[0] ?? '' },
+].map(({ context, root, other }) => ({
+  says: `"scope:${context}"`,
+  rule: BOUNDARIES,
+  file: `${root}/src/probe.ts`,
+  forbidden: `export * from '@animal-store/${other}-domain';\n`,
+  legal: `export * from '@animal-store/${context}-domain';\n`,
+}));
+
+function userOfDomain(context: string): Project {
+  const found = projects.find((project) => tagOf(project, 'scope') === context && USES_DOMAIN.includes(tagOf(project, 'layer') ?? ''));
+  if (!found) throw new Error(`no project of the context ${context} uses its domain`);
+  return found;
+}
+
+const probes = [...PROBES, ...contextProbes];
+
+describe('each rule fires on what it forbids, alone, and keeps silent on what is legal', () => {
+  it.each(probes.map((probe) => [`${probe.file}: ${probe.forbidden.trim()}`, probe] as const))('%s', async (_, probe) => {
+    expect(await linter.lint(probe.file, probe.forbidden)).toEqual([{ ruleId: probe.rule, message: expect.stringContaining(probe.says) }]);
+    expect(await linter.lint(probe.file, probe.legal)).toEqual([]);
+  });
+});
+
+it('each row of the rules has a probe', async () => {
+  const fired = new Set<string>();
+  for (const { file, forbidden } of probes) for (const { message } of await linter.lint(file, forbidden)) fired.add(message);
+
+  const rows = new Set<string>();
+  for (const { root } of linter.projects) {
+    for (const name of ['probe.ts', 'probe.spec.ts', 'probe.module.ts', 'testing/probe.ts']) {
+      for (const row of messagesOf(await linter.rulesOf(`${root}/src/${name}`))) rows.add(row);
+    }
+  }
+  const without = [...rows].filter((row) => ![...fired].some((message) => message.includes(row)));
+  expect(without).toEqual([]);
+  expect(rows.size).toBeGreaterThan(20);
+});
+
+interface DependencyRow {
+  readonly sourceTag: string;
+  readonly onlyDependOnLibsWithTags: readonly string[];
+}
+
+/** What ESLint says when a row is violated; a row that allows everything cannot be. */
+function messagesOf(rules: Linter.RulesRecord): string[] {
+  const optionsOf = <T>(rule: string): T[] => ((rules[rule] as unknown[] | undefined) ?? []).slice(1) as T[];
+  const [{ depConstraints } = { depConstraints: [] }] = optionsOf<{ depConstraints: DependencyRow[] }>(BOUNDARIES);
+  const names = { layer: namesOf('layer'), scope: namesOf('scope') };
+  return [
+    ...depConstraints
+      .filter(({ sourceTag, onlyDependOnLibsWithTags: allowed }) => {
+        const kind = sourceTag.startsWith('layer:') ? 'layer' : 'scope';
+        return names[kind].some((name) => !allowed.includes(`${kind}:${name}`));
+      })
+      .map(({ sourceTag, onlyDependOnLibsWithTags: allowed }) =>
+        allowed.length === 0
+          ? `A project tagged with "${sourceTag}" cannot depend on any libs with tags`
+          : `A project tagged with "${sourceTag}" can only depend on libs tagged with ${allowed.map((tag) => `"${tag}"`).join(', ')}`,
+      ),
+    ...optionsOf<{ patterns?: { message: string }[] }>(IMPORTS).flatMap(({ patterns = [] }) => patterns.map(({ message }) => message)),
+    ...optionsOf<{ message: string }>(SYNTAX).map(({ message }) => message),
+    ...optionsOf<{ message: string }>(GLOBALS).map(({ message }) => message),
+  ].map((message) => message.replace(/\.$/, ''));
+}
+
+function namesOf(kind: 'layer' | 'scope'): string[] {
+  return linter.projects.map((project) => tagOf(project, kind) ?? '');
+}

@@ -1,0 +1,92 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Linter } from 'eslint';
+import { type Project, readProjects, readText, ROOT } from './workspace.js';
+
+/** A context that is not there: the configuration has to know the rules of any. */
+export const NEW_CONTEXT = 'orders';
+
+export interface Finding {
+  readonly ruleId: string | null;
+  readonly message: string;
+}
+
+export interface BoundaryLinter {
+  readonly projects: readonly Project[];
+  /** Findings in a file that need not exist. */
+  lint(file: string, code: string): Promise<readonly Finding[]>;
+  rulesOf(file: string): Promise<Linter.RulesRecord>;
+  close(): Promise<void>;
+}
+
+/**
+ * ESLint with the workspace's own configuration and a project graph of its own: the workspace's projects and a new
+ * context, without the dependencies between them, so that a planted import is never reported as a cycle instead.
+ */
+export async function openBoundaryLinter(): Promise<BoundaryLinter> {
+  const projects = [...readProjects(), ...newContext()];
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-boundaries-'));
+  await writeFile(join(folder, 'project-graph.json'), JSON.stringify(graphOf(projects)));
+  await writeFile(join(folder, 'file-map.json'), JSON.stringify({ fileMap: { projectFileMap: {}, nonProjectFiles: [] } }));
+
+  // Nx looks for the graph when it is loaded.
+  process.env['NX_WORKSPACE_DATA_DIRECTORY'] = folder;
+  process.env['NX_TASK_TARGET_PROJECT'] = 'checks';
+  const [eslint, typescript] = await Promise.all([import('eslint'), import('typescript-eslint')]);
+  // Types would need the files to exist.
+  const linter = new eslint.ESLint({ cwd: ROOT, overrideConfig: [typescript.default.configs.disableTypeChecked] });
+
+  return {
+    projects,
+    async lint(file, code) {
+      const results = await linter.lintText(code, { filePath: join(ROOT, file) });
+      return results.flatMap(({ messages }) => messages.map(({ ruleId, message }) => ({ ruleId, message })));
+    },
+    async rulesOf(file) {
+      const { rules } = (await linter.calculateConfigForFile(join(ROOT, file))) as { rules: Linter.RulesRecord };
+      return rules;
+    },
+    close: () => rm(folder, { recursive: true }),
+  };
+}
+
+function newContext(): Project[] {
+  return ['domain', 'application'].map((layer) => ({
+    name: `${NEW_CONTEXT}-${layer}`,
+    packageName: `@animal-store/${NEW_CONTEXT}-${layer}`,
+    root: `libs/${NEW_CONTEXT}/${layer}`,
+    tags: [`layer:${layer}`, `scope:${NEW_CONTEXT}`],
+    exports: {},
+  }));
+}
+
+function graphOf(projects: readonly Project[]): object {
+  const { dependencies, devDependencies } = JSON.parse(readText('package.json')) as Record<string, Record<string, string>>;
+  const packages = Object.entries({ ...dependencies, ...devDependencies });
+  return {
+    nodes: Object.fromEntries(
+      projects.map(({ name, packageName, root, tags, exports }) => [
+        name,
+        {
+          name,
+          type: 'lib',
+          data: {
+            root,
+            tags,
+            targets: {},
+            // With an index for each, so that only tags can forbid its import.
+            metadata: { js: { packageName, packageExports: { '.': './src/index.ts', ...exports }, isInPackageManagerWorkspaces: true } },
+          },
+        },
+      ]),
+    ),
+    externalNodes: Object.fromEntries(
+      packages.map(([packageName, version]) => [
+        `npm:${packageName}`,
+        { type: 'npm', name: `npm:${packageName}`, data: { packageName, version } },
+      ]),
+    ),
+    dependencies: Object.fromEntries(projects.map(({ name }) => [name, []])),
+  };
+}

@@ -1,0 +1,154 @@
+/** One violation of a rule on what may be imported, and its legal counterpart. */
+export interface Probe {
+  /** Part of what the rule says. */
+  readonly says: string;
+  readonly rule: string;
+  /** Where both are planted. */
+  readonly file: string;
+  readonly forbidden: string;
+  readonly legal: string;
+}
+
+export const BOUNDARIES = '@nx/enforce-module-boundaries';
+export const IMPORTS = 'no-restricted-imports';
+export const SYNTAX = 'no-restricted-syntax';
+export const GLOBALS = 'no-restricted-globals';
+
+const from = (module: string) => `export * from '${module}';\n`;
+const project = (name: string) => from(`@animal-store/${name}`);
+const lazily = (module: string) => `export const load = () => import('${module}');\n`;
+const testOf = (call: string) => `import { it } from 'vitest';\n${call}('does', () => undefined);\n`;
+
+/** A row of the table of layers; it names the layer and what the layer may import. */
+const layer = (name: string, file: string, forbidden: string, legal: string): Probe => ({
+  says: `"layer:${name}"`,
+  rule: BOUNDARIES,
+  file,
+  forbidden,
+  legal,
+});
+
+export const PROBES: readonly Probe[] = [
+  layer('kernel', 'libs/kernel/src/probe.ts', project('database'), from('./clock.js')),
+  layer('contract', 'libs/http-contract/src/probe.ts', project('database'), project('kernel')),
+  layer('platform', 'libs/database/src/probe.ts', project('http-contract'), project('kernel')),
+  layer('local', 'libs/local-postgres/src/probe.ts', project('database'), project('kernel')),
+  layer('domain', 'libs/pets/domain/src/probe.ts', project('pets-application'), project('kernel')),
+  layer('application', 'libs/pets/application/src/probe.ts', project('pets-infrastructure'), project('pets-domain')),
+  layer('infrastructure', 'libs/pets/infrastructure/src/probe.ts', project('pets-http'), project('database')),
+  layer('http', 'libs/pets/http/src/probe.ts', project('pets-infrastructure'), project('http-contract')),
+  layer('testing', 'libs/pets/testing/src/probe.ts', project('pets-application'), project('pets-domain')),
+  layer('app', 'apps/api/src/probe.ts', project('local-postgres'), project('pets-http')),
+  layer('e2e', 'apps/api-e2e/src/probe.ts', project('pets-http'), project('local-postgres/testing')),
+
+  layer('platform', 'libs/database/src/probe.spec.ts', project('http-contract'), project('local-postgres/testing')),
+  layer('application', 'libs/pets/application/src/probe.spec.ts', project('pets-infrastructure'), project('pets-testing')),
+  layer('infrastructure', 'libs/pets/infrastructure/src/probe.spec.ts', project('pets-http'), project('local-postgres/testing')),
+  layer('http', 'libs/pets/http/src/probe.spec.ts', project('pets-infrastructure'), project('pets-testing')),
+  layer('app', 'apps/api/src/probe.spec.ts', project('api-e2e'), project('pets-testing')),
+  layer('app', 'apps/api/src/testing/probe.ts', project('api-e2e'), project('local-postgres/testing')),
+  layer('http', 'libs/pets/http/src/probe.module.ts', project('database'), project('pets-infrastructure')),
+  layer('app', 'apps/cli/src/probe.ts', project('pets-testing'), lazily('@animal-store/local-postgres')),
+  layer('app', 'apps/api/src/probe.ts', project('cli'), project('kernel')),
+
+  layer('application', 'libs/pets/application/src/probe.ts', project('pets-testing'), project('kernel')),
+  layer('infrastructure', 'libs/pets/infrastructure/src/probe.ts', project('pets-testing'), project('pets-application')),
+  layer('infrastructure', 'libs/pets/infrastructure/src/probe.ts', project('local-postgres/testing'), project('pets-domain')),
+  layer('http', 'libs/pets/http/src/probe.ts', project('pets-testing'), project('pets-application')),
+  layer('app', 'apps/api/src/probe.ts', project('pets-testing'), project('pets-infrastructure')),
+  layer('app', 'apps/api/src/probe.ts', lazily('@animal-store/local-postgres'), lazily('@animal-store/database')),
+  layer('domain', 'libs/access/domain/src/probe.ts', "export type * from '@animal-store/database';\n", project('kernel')),
+
+  {
+    says: '"scope:platform"',
+    rule: BOUNDARIES,
+    file: 'libs/database/src/probe.ts',
+    forbidden: project('pets-domain'),
+    legal: project('kernel'),
+  },
+  { says: '"scope:apps"', rule: BOUNDARIES, file: 'apps/api/src/probe.ts', forbidden: project('start'), legal: project('access-domain') },
+
+  {
+    says: 'relative or absolute path',
+    rule: BOUNDARIES,
+    file: 'libs/pets/application/src/probe.ts',
+    forbidden: from('../../domain/src/pet.js'),
+    legal: project('pets-domain'),
+  },
+  {
+    says: 'Projects should use relative imports',
+    rule: BOUNDARIES,
+    file: 'libs/pets/domain/src/probe.ts',
+    forbidden: project('pets-domain'),
+    legal: from('./pet.js'),
+  },
+  {
+    says: 'Transitive or unresolvable dependencies',
+    rule: BOUNDARIES,
+    file: 'apps/api/src/probe.ts',
+    forbidden: from('avvio'),
+    legal: from('fastify'),
+  },
+  {
+    says: 'Import the file itself',
+    rule: IMPORTS,
+    file: 'libs/pets/http/src/probe.ts',
+    forbidden: from('./index.js'),
+    legal: from('./pets.controller.js'),
+  },
+  {
+    says: 'Only specs and their support import test support',
+    rule: IMPORTS,
+    file: 'apps/api/src/probe.ts',
+    forbidden: from('./testing/probe.js'),
+    legal: from('./create-app.js'),
+  },
+  {
+    says: 'Import it dynamically',
+    rule: IMPORTS,
+    file: 'apps/cli/src/probe.ts',
+    forbidden: project('local-postgres'),
+    legal: "export type * from '@animal-store/local-postgres';\n",
+  },
+  ...[
+    'libs/kernel',
+    'libs/pets/domain',
+    'libs/pets/application',
+    'libs/access/domain',
+    'libs/access/application',
+    'libs/orders/domain',
+  ].flatMap((root) => [
+    ...['typeorm', '@nestjs/common', 'node:fs', 'fs', 'fs/promises', 'pg'].map((name) =>
+      purity(`${root}/src/probe.ts`, name, './probe-too.js'),
+    ),
+    ...['typeorm', 'node:fs', 'fs', '@nestjs/common'].map((name) => purity(`${root}/src/probe.spec.ts`, name, 'vitest')),
+  ]),
+  purity('libs/pets/application/src/probe.spec.ts', 'vitest/node', 'fast-check'),
+  ...['libs/kernel/src/probe.ts', 'libs/pets/application/src/probe.ts', 'libs/access/domain/src/probe.spec.ts'].map((file) => ({
+    says: 'nothing dynamically',
+    rule: SYNTAX,
+    file,
+    forbidden: lazily('node:fs'),
+    legal: from('./probe-too.js'),
+  })),
+  ...['process', 'Buffer'].map((name) => ({
+    says: 'does not use Node.js',
+    rule: GLOBALS,
+    file: 'libs/pets/domain/src/probe.ts',
+    forbidden: `export const probe = ${name};\n`,
+    legal: `export const probe = URL;\n`,
+  })),
+  ...['libs/database/src/probe.spec.ts', 'libs/pets/domain/src/probe.spec.ts', 'libs/pets/testing/src/probe.ts'].flatMap((file) =>
+    ['it.only', 'it.skip', 'it.todo', 'it.fails'].map((call) => ({
+      says: 'Every test runs and passes',
+      rule: SYNTAX,
+      file,
+      forbidden: testOf(call),
+      legal: testOf('it'),
+    })),
+  ),
+];
+
+function purity(file: string, forbidden: string, legal: string): Probe {
+  return { says: 'neither npm packages nor Node.js', rule: IMPORTS, file, forbidden: from(forbidden), legal: from(legal) };
+}

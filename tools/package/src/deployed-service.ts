@@ -1,0 +1,79 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+const START_WITHIN_MS = 20_000;
+
+/** Starts a program of the deployed service, wherever that is, with pipes and with these variables alone. */
+export type Run = (command: readonly string[], env: Readonly<Record<string, string>>) => ChildProcess;
+
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Waits for the end of a program. */
+export async function ended(child: ChildProcess): Promise<Ended> {
+  const output = collect(child);
+  const [exitCode] = (await once(child, 'close')) as [number | null];
+  return { exitCode, ...output };
+}
+
+/** A service that listens, as a client and an operator see it. */
+export class DeployedService {
+  readonly #child: ChildProcess;
+  readonly #url: string;
+
+  private constructor(child: ChildProcess, url: string) {
+    this.#child = child;
+    this.#url = url;
+  }
+
+  /** Waits until it tells where it listens. */
+  static async listening(child: ChildProcess): Promise<DeployedService> {
+    const output = collect(child);
+    const url = await new Promise<string>((resolve, reject) => {
+      const fail = (what: string) => reject(new Error(`the service ${what}:\n${output.stdout}${output.stderr}`));
+      const timer = setTimeout(() => fail('does not listen'), START_WITHIN_MS);
+      child.once('exit', (code) => fail(`ended with ${String(code)}`));
+      child.stdout?.on('data', () => {
+        const [, found] = /"url":"(http:[^"]+)"/.exec(output.stdout) ?? [];
+        if (found === undefined) return;
+        clearTimeout(timer);
+        resolve(found);
+      });
+    });
+    return new DeployedService(child, url);
+  }
+
+  get port(): string {
+    return new URL(this.#url).port;
+  }
+
+  /** The status and the text of an answer. */
+  async request(path: string, init: { key?: string; body?: unknown } = {}): Promise<{ status: number; text: string }> {
+    const response = await fetch(new URL(path, this.#url), {
+      headers: {
+        ...(init.key && { authorization: `Bearer ${init.key}` }),
+        ...(init.body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(init.body !== undefined && { method: 'POST', body: JSON.stringify(init.body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  /** Asks it to stop, through `kill` where it is not the child itself, and returns its exit code. */
+  async stop(kill: () => unknown = () => this.#child.kill('SIGTERM')): Promise<number | null> {
+    const exit = this.#child.exitCode === null ? once(this.#child, 'exit') : [this.#child.exitCode];
+    kill();
+    const [exitCode] = (await exit) as [number | null];
+    return exitCode;
+  }
+}
+
+function collect(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (output.stdout += chunk));
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (output.stderr += chunk));
+  return output;
+}

@@ -1,0 +1,32 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readDockerfile } from './dockerfile.js';
+import { readJson, type RootManifest } from './workspace.js';
+
+const WORKSPACE = join(import.meta.dirname, '../../..');
+const { nodeImage, command } = await readDockerfile(WORKSPACE);
+const text = await readFile(join(WORKSPACE, 'Dockerfile'), 'utf8');
+
+it('the image runs the Node.js that package.json locks for every platform', async () => {
+  const { optionalDependencies } = await readJson<RootManifest>(join(WORKSPACE, 'package.json'));
+  const locked = Object.entries(optionalDependencies).flatMap(([name, version]) => (name.startsWith('node-') ? [version] : []));
+  expect(locked.length).toBeGreaterThan(3);
+  const [, version] = /^node:([\d.]+)-[a-z]+-slim(?:@sha256:[0-9a-f]{64})?$/.exec(nodeImage) ?? [];
+  expect(new Set(locked)).toEqual(new Set([version]));
+});
+
+it('every stage starts from that image', () => {
+  const stages = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  expect(stages.length).toBeGreaterThan(1);
+  expect(new Set(stages)).toEqual(new Set(['${NODE_IMAGE}']));
+});
+
+it('the service runs as a user that is not root, by number', () => {
+  expect([...text.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]);
+});
+
+it('the service is process 1, without a shell or npm between it and the signals', () => {
+  expect(command).toEqual(['node', 'apps/api/dist/main.js']);
+  expect(text).toMatch(/^ENTRYPOINT \[\]$/m);
+});

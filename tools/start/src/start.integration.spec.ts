@@ -1,0 +1,231 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+
+const RUN = join(import.meta.dirname, '..', 'run.mjs');
+const BUILD_WITHIN_MS = 120_000;
+vi.setConfig({ testTimeout: 60_000 });
+
+let temporary: string;
+let dataDir: string;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'start-'));
+  dataDir = join(temporary, 'data');
+  // What is stale is built once, outside the time of a spec.
+  await run({ PORT: 'build only' });
+}, BUILD_WITHIN_MS);
+afterEach(async () => {
+  for (const child of children.splice(0)) if (isRunning(child)) await kill(child);
+});
+afterAll(() => rm(temporary, { recursive: true, force: true }));
+
+describe('npm start', () => {
+  it('prints commands that work as pasted, and leaves nothing running after Ctrl-C', async () => {
+    const service = await start();
+    const [list, add] = service.commands;
+    expect(await pasted(list)).toBe('[]');
+    expect(JSON.parse(await pasted(add))).toEqual({ id: 1, name: 'Rex', categoryId: 1, status: 'available' });
+    expect(service.apiKey).toMatch(/^ast_local_/);
+    expect((await stat(join(dataDir, 'api-key'))).mode & 0o777).toBe(0o600);
+
+    expect(await stop(service, 'SIGINT')).toBe(0);
+    expect(await processesOf(dataDir)).toEqual([]);
+  });
+
+  it('keeps the catalogue and the API key over a restart', async () => {
+    const before = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
+    const service = await start();
+    expect(service.apiKey).toBe(before);
+    expect(JSON.parse(await pasted(service.commands[0]))).toMatchObject([{ name: 'Rex' }]);
+    expect(await stop(service, 'SIGTERM')).toBe(0);
+  });
+
+  it('recovers after kill -9', async () => {
+    const killed = await start();
+    await pasted(killed.commands[1]);
+    await kill(killed.child);
+    expect(await processesOf(dataDir)).not.toEqual([]);
+
+    const service = await start();
+    expect(JSON.parse(await pasted(service.commands[0]))).toHaveLength(2);
+    await stop(service, 'SIGTERM');
+  });
+
+  it('answers 503 and says so while PostgreSQL is down, and has it back', async () => {
+    const service = await start();
+    const status = async () => (await fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${service.apiKey}` } })).status;
+    expect(await status()).toBe(200);
+    const [pid] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(pid), 'SIGKILL');
+    await vi.waitFor(async () => expect(await status()).toBe(503), 5_000);
+    await vi.waitFor(async () => expect(await status()).toBe(200), 10_000);
+    expect(service.stderr()).toBe('PostgreSQL has stopped unexpectedly and is started again.\nPostgreSQL is back.\n');
+    expect(await stop(service, 'SIGTERM')).toBe(0);
+  });
+
+  it.each([
+    ['is lost', (file: string) => rm(file)],
+    [
+      'holds a key that the database does not know',
+      (file: string) => writeFile(file, 'ast_local_0000000000000000000000000000000000000000000000000\n'),
+    ],
+  ])('makes another API key when the file %s', async (_case, damage) => {
+    const file = join(dataDir, 'api-key');
+    const before = (await readFile(file, 'utf8')).trim();
+    await damage(file);
+    await chmod(file, 0o644).catch(() => undefined);
+    const service = await start();
+    expect(service.apiKey).not.toBe(before);
+    expect(JSON.parse(await pasted(service.commands[0]))).toHaveLength(2);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await stop(service, 'SIGTERM');
+  });
+
+  it('stops when npm, which it runs under, is gone', async () => {
+    const shell = spawn('sh', ['-c', `"${process.execPath}" "${RUN}" start; true`], { env: environment({ npm_lifecycle_event: 'start' }) });
+    children.push(shell);
+    await greeting(shell);
+    await kill(shell);
+    await vi.waitFor(async () => expect(await processesOf(dataDir)).toEqual([]), 10_000);
+  });
+
+  it('uses the database of DATABASE_URL and tells how to make a key', async () => {
+    const database = await createTestDatabase();
+    const unused = join(temporary, 'unused');
+    const service = await start({ DATABASE_URL: database.url, DATA_DIR: unused });
+    expect(service.output).toContain('npm run animal-store -- keys create --client');
+    expect((await fetch(`${service.url}/pets`)).status).toBe(401);
+    expect(await stop(service, 'SIGTERM')).toBe(0);
+    await expect(access(unused)).rejects.toThrow();
+    await database.drop();
+  });
+});
+
+describe('npm start says in one line', () => {
+  it('that the data folder is in use', async () => {
+    const service = await start();
+    const origin = service.url.replace('/v1', '');
+    expect(await run()).toEqual({
+      exitCode: 1,
+      stderr: `The data folder ${dataDir} is in use by the service at ${origin} (process ${service.child.pid}).\n`,
+    });
+    await stop(service, 'SIGTERM');
+  });
+
+  it('that the port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const { exitCode, stderr } = await run({ PORT: String(port) });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(new RegExp(`^Port ${port} .*\\n$`));
+    expect(await processesOf(dataDir)).toEqual([]);
+    other.close();
+  });
+
+  it('which variable is bad, before anything is started', async () => {
+    const untouched = join(temporary, 'untouched');
+    const { exitCode, stderr } = await run({ PORT: 'many', DATA_DIR: untouched });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^PORT .*\n$/);
+    await expect(access(untouched)).rejects.toThrow();
+  });
+
+  it('that the data folder cannot be used', async () => {
+    const file = join(temporary, 'file');
+    await writeFile(file, '');
+    expect(await run({ DATA_DIR: file })).toEqual({ exitCode: 1, stderr: `The data folder ${file} cannot be used: it is not a folder.\n` });
+  });
+
+  it('that the database of DATABASE_URL cannot be reached', async () => {
+    const { exitCode, stderr } = await run({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/none' });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^The database at 127\.0\.0\.1:1 .*\n$/);
+    expect(stderr).not.toContain('secret');
+  });
+});
+
+interface Started {
+  readonly child: ChildProcess;
+  /** Without what comes after the greeting. */
+  readonly output: string;
+  /** http://localhost:3000/v1 */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly commands: readonly [list: string, add: string];
+  stderr(): string;
+}
+
+async function start(variables: Record<string, string> = {}): Promise<Started> {
+  const child = spawn(process.execPath, [RUN, 'start'], { env: environment(variables) });
+  children.push(child);
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
+  const output = await greeting(child);
+  const field = (name: string) => new RegExp(`^ *${name} +(\\S.*)$`, 'm').exec(output)?.[1] ?? '';
+  const commands = [...output.matchAll(/^ *(curl .*)$/gm)].map(([, command = '']) => command);
+  return { child, output, url: field('Address'), apiKey: field('API key'), commands: commands as [string, string], stderr: () => errors };
+}
+
+/** All output until the greeting is complete. */
+async function greeting(child: ChildProcess): Promise<string> {
+  let output = '';
+  child.stdout?.setEncoding('utf8');
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', (chunk: string) => {
+      output += chunk;
+      if (output.includes('Ctrl-C stops')) resolve();
+    });
+    child.once('exit', () => reject(new Error(`the service has ended: ${output}`)));
+  });
+  return output;
+}
+
+/** Runs until the end of a start that fails. */
+async function run(variables: Record<string, string> = {}): Promise<{ exitCode: number | null; stderr: string }> {
+  const child = spawn(process.execPath, [RUN, 'start'], { env: environment(variables), stdio: ['ignore', 'ignore', 'pipe'] });
+  children.push(child);
+  const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { exitCode: child.exitCode, stderr };
+}
+
+function environment(variables: Record<string, string>): NodeJS.ProcessEnv {
+  const { PATH } = process.env;
+  return { PATH, DATA_DIR: dataDir, PORT: '0', ...variables };
+}
+
+async function pasted(command: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+  return stdout;
+}
+
+async function stop({ child }: Started, signal: NodeJS.Signals): Promise<number | null> {
+  const exit = once(child, 'exit');
+  child.kill(signal);
+  await exit;
+  return child.exitCode;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+async function processesOf(folder: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'command=']);
+  return stdout.split('\n').filter((command) => command.includes('postgres') && command.includes(folder));
+}

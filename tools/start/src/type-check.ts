@@ -1,0 +1,30 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** Checks the types in the background with `tsc -b --watch`, which also keeps the build up to date, and tells only what is wrong. */
+export function watchTypes(report: (text: string) => void): ChildProcess {
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const project = join(import.meta.dirname, '..', 'tsconfig.lib.json');
+  const child = spawn(process.execPath, [tsc, '-b', '--watch', '--pretty', '--preserveWatchOutput', project], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  // The service is to be back first.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  let lines: string[] = [];
+  let wasWrong = false;
+  createInterface(child.stdout).on('line', (line) => {
+    const [, errors] = /Found (\d+) errors?\./.exec(line) ?? [];
+    if (errors !== undefined) {
+      const isWrong = errors !== '0';
+      if (isWrong) report(lines.join('\n').trim());
+      else if (wasWrong) report('The types are right again.');
+      wasWrong = isWrong;
+    }
+    const isStatus = errors !== undefined || /Starting (?:incremental )?compilation/.test(line);
+    lines = isStatus ? [] : [...lines, line];
+  });
+  return child;
+}
