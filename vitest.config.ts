@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 // One configuration for every project: `vitest run <project>/src/`. A spec that wants PostgreSQL says so by its suffix.
 const POSTGRES_SPECS = '**/*.integration.spec.ts';
 const NOT_OURS = ['**/node_modules/**', '**/dist/**'];
+/** Generous: a busy machine is no reason for a test to fail. */
+const patience = { testTimeout: 30_000, hookTimeout: 60_000 };
 const shared = {
   // The oldest supported syntax of decorators is what NestJS, TypeORM and class-validator read.
   oxc: { decorator: { legacy: true, emitDecoratorMetadata: true }, assumptions: { setPublicClassFields: true } },
@@ -16,19 +18,18 @@ export default defineConfig({
     projects: [
       {
         ...shared,
-        test: { name: 'unit', include: ['**/src/**/*.spec.ts'], exclude: [POSTGRES_SPECS, ...NOT_OURS] },
+        test: { name: 'unit', ...patience, include: ['**/src/**/*.spec.ts'], exclude: [POSTGRES_SPECS, ...NOT_OURS] },
       },
       {
         ...shared,
         test: {
           name: 'integration',
+          ...patience,
           include: [POSTGRES_SPECS],
           exclude: NOT_OURS,
           globalSetup: ['./libs/local-postgres/src/testing/postgres.global-setup.ts'],
           // Vite puts its own BASE_URL into the environment of a worker.
           env: { BASE_URL: process.env['BASE_URL'] ?? '' },
-          testTimeout: 20_000,
-          hookTimeout: 30_000,
         },
       },
     ],

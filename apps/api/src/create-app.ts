@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { createDataSource, poolOf } from '@animal-store/database';
-import { Clock, SystemClock } from '@animal-store/kernel';
+import { type Clock, SystemClock } from '@animal-store/kernel';
 import cors from '@fastify/cors';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';

@@ -11,7 +11,9 @@ export const MIGRATIONS_TABLE = 'schema_migrations';
 /** int8 comes back as a bigint: a JavaScript number would round it. */
 const exactTypes: CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === INT8_OID && format !== 'binary' ? BigInt : types.getTypeParser(oid, format)) as CustomTypesConfig['getTypeParser'],
+    oid === INT8_OID && format !== 'binary'
+      ? BigInt
+      : (types.getTypeParser(oid, format) as (text: string) => unknown)) as CustomTypesConfig['getTypeParser'],
 };
 
 export interface DatabaseOptions {

@@ -1,3 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Until the pool has noticed which of its other connections are lost as well. */
+const PAUSE_MS = 50;
+
 /** Shut down by an administrator, crash of another session, serialization failure, deadlock. */
 const TRY_AGAIN_SQLSTATE = /^(?:57P0[12]|40001|40P01)$/;
 const LOST_SYSTEM_ERRORS = new Set(['ECONNRESET', 'EPIPE']);
@@ -8,8 +13,9 @@ const LOST_MESSAGES = /^(?:Connection terminated unexpectedly|Client has encount
  * that change nothing, and none else: whether a lost write has happened is not known.
  */
 export function retryRead<T>(read: () => Promise<T>): Promise<T> {
-  return read().catch((error: unknown) => {
+  return read().catch(async (error: unknown) => {
     if (!isWorthAnotherRead(error)) throw error;
+    await sleep(PAUSE_MS);
     return read();
   });
 }

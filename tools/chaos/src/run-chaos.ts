@@ -13,7 +13,7 @@ export interface ChaosOptions {
   readonly outageMs: number;
   /** Whether promises of time can break the run: not on a machine that does other things as well. */
   readonly judgeTimes: boolean;
-  report(line: string): void;
+  readonly report: (line: string) => void;
 }
 
 interface Phase {

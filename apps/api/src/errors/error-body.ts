@@ -1,6 +1,6 @@
 import { DomainError, type ErrorKind } from '@animal-store/kernel';
 import { redactKeys } from '../logging/redact-keys.js';
-import { HttpError } from './http-errors.js';
+import type { HttpError } from './http-errors.js';
 
 /** The shape of every error that a client can see. */
 export interface ErrorBody {
