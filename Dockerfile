@@ -12,6 +12,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /workspace
 COPY --from=manifests /manifests ./
 # A mirror, a proxy's certificate or a private registry: `--secret id=npmrc,src=…`; nothing of it stays in the image.
+# Optional packages bring a second Node.js and what only tests run.
 RUN --mount=type=secret,id=npmrc --mount=type=cache,target=/var/cache/npm \
     NPM_CONFIG_USERCONFIG=/run/secrets/npmrc NPM_CONFIG_CACHE=/var/cache/npm npm ci --ignore-scripts --omit=optional
 COPY . .

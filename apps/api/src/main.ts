@@ -1,12 +1,20 @@
-import { serve, StartupError } from './serve.js';
+import { type RunningService, serve, StartupError } from './serve.js';
+
+let service: RunningService | undefined;
+
+/** Before the service listens there is nothing to wait for. Signals may come again: a supervisor passes on what its group got already. */
+function stopBy(how: 'close' | 'drain'): () => void {
+  return () => void Promise.resolve(service?.[how]()).then(() => process.exit(0));
+}
+
+// An orchestrator's stop is gentle, Ctrl-C is quick.
+process.on('SIGTERM', stopBy('drain'));
+process.on('SIGINT', stopBy('close'));
 
 try {
-  const service = await serve(process.env);
-  const exit = () => process.exit(0);
-  // An orchestrator's stop is gentle, Ctrl-C is quick. Both may come again: a supervisor passes on what a group got already.
-  process.on('SIGTERM', () => void service.drain().then(exit));
-  process.on('SIGINT', () => void service.close().then(exit));
+  service = await serve(process.env);
 } catch (error) {
   console.error(error instanceof StartupError ? error.message : error);
-  process.exitCode = 1;
+  // A worker's channel to its supervisor would keep it alive.
+  process.exit(1);
 }

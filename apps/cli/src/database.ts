@@ -13,16 +13,22 @@ export interface Database {
   readonly isLocal: boolean;
 }
 
-export function databaseUrl({ env }: Terminal): string | undefined {
-  const url = env['DATABASE_URL'];
+/** The first of the variables that is set. */
+export function databaseUrl({ env }: Terminal, variables: readonly string[] = ['DATABASE_URL']): string | undefined {
+  const variable = variables.find((name) => env[name]);
+  const url = variable && env[variable];
   if (!url) return undefined;
   if (URL.canParse(url) && ['postgres:', 'postgresql:'].includes(new URL(url).protocol)) return url;
-  throw new CliError('DATABASE_URL must be a postgres:// URL', EXIT_USAGE);
+  throw new CliError(`${variable} must be a postgres:// URL`, EXIT_USAGE);
 }
 
-/** Does the work on the database that DATABASE_URL names, or else on the one of the data folder, which it starts if need be. */
-export async function withDatabase<T>(terminal: Terminal, work: (database: Database) => Promise<T>): Promise<T> {
-  const url = databaseUrl(terminal);
+/** Does the work on the database that a variable names, or else on the one of the data folder, which it starts if need be. */
+export async function withDatabase<T>(
+  terminal: Terminal,
+  work: (database: Database) => Promise<T>,
+  variables?: readonly string[],
+): Promise<T> {
+  const url = databaseUrl(terminal, variables);
   if (url !== undefined) return work({ url, isLocal: false });
   const { useLocalPostgres } = await import('@animal-store/local-postgres').catch(explainAbsence);
   const server = await useLocalPostgres({ dataDir: terminal.env['DATA_DIR'] || DEFAULT_DATA_DIR });

@@ -4,6 +4,9 @@ import { type Database, withDatabase, withDataSource } from './database.js';
 import { toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
+/** Migrations may have to go round a pooler. */
+const MIGRATION_VARIABLES = ['MIGRATION_DATABASE_URL', 'DATABASE_URL'];
+
 interface Options {
   readonly json?: boolean;
 }
@@ -11,9 +14,13 @@ interface Options {
 export function migrateCommand(terminal: Terminal): Command {
   const { stdout } = terminal;
   const action = (work: (database: Database, options: Options) => Promise<string>) => (options: Options) =>
-    withDatabase(terminal, async (database) => {
-      stdout.write(await work(database, options));
-    });
+    withDatabase(
+      terminal,
+      async (database) => {
+        stdout.write(await work(database, options));
+      },
+      MIGRATION_VARIABLES,
+    );
   const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
 
   return new Command('migrate')

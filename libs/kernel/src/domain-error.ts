@@ -1,13 +1,6 @@
 /** What went wrong, in terms a transport can map once; see the API's exception filter for the HTTP status of each. */
 export type ErrorKind =
-  | 'invalid'
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'not_found'
-  | 'removed'
-  | 'unprocessable'
-  | 'rate_limited'
-  | 'unavailable';
+  'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'removed' | 'unprocessable' | 'rate_limited' | 'unavailable';
 
 /** One entry of the error catalogue. `code` is lower snake case and never changes once published. */
 export interface ErrorDefinition {

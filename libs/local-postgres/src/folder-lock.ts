@@ -12,8 +12,8 @@ const ATTEMPTS = 20;
 const O_EXLOCK = 0x20;
 
 export interface Holder {
-  /** A command lets go soon; a service does not. */
-  readonly kind: 'command' | 'service';
+  /** Lets go soon by itself: a command, or a service that stops. */
+  readonly isTransient: boolean;
   /** Completes "is in use by …". */
   readonly description: string;
 }
@@ -34,7 +34,7 @@ export async function lockFolder(folder: string, self: () => Holder): Promise<{ 
     const holder = await askHolder(address);
     if (holder) return { holder };
   }
-  return { holder: { kind: 'service', description: 'another process' } };
+  return { holder: { isTransient: false, description: 'another process' } };
 }
 
 function lockAddress(folder: string): string {
@@ -98,6 +98,6 @@ async function askHolder(address: string): Promise<Holder | undefined> {
   try {
     return JSON.parse(await text(socket)) as Holder;
   } catch {
-    return { kind: 'service', description: 'a process that does not answer' };
+    return { isTransient: false, description: 'a process that does not answer' };
   }
 }

@@ -91,6 +91,15 @@ describe('the lock of a data folder', () => {
     await postgres.stop();
   });
 
+  it('is waited for when its holder stops', async () => {
+    const stopping = new AbortController();
+    const first = await startLocalPostgres({ dataDir, stopping: stopping.signal });
+    stopping.abort();
+    const next = startLocalPostgres({ dataDir });
+    await first.stop();
+    expect(await query((await next).url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+  });
+
   it('is given to one of several starts at the same instant', async () => {
     const starts = await Promise.allSettled(Array.from({ length: 5 }, () => startLocalPostgres({ dataDir })));
     const running = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);

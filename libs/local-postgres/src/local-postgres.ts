@@ -7,7 +7,7 @@ import { stopLeftOverServer } from './left-over-server.js';
 import { asDataFolderError, LocalPostgresError } from './local-postgres-error.js';
 
 const LOCK_POLL_MS = 100;
-const COMMAND_WITHIN_MS = 30_000;
+const TRANSIENT_WITHIN_MS = 30_000;
 const RESTART_AFTER_MS = 1_000;
 
 /** A running PostgreSQL whose data is in a data folder of the project. */
@@ -25,16 +25,18 @@ export interface StartOptions {
   readonly dataDir: string;
   /** Who has the folder, as another start is told: completes "is in use by …". */
   readonly announce?: () => string;
+  /** Once it is aborted, another start waits for the folder instead of failing. */
+  readonly stopping?: AbortSignal;
   /** Is told in one line when the server has died, and how its restart goes. */
   readonly report?: (line: string) => void;
 }
 
 /** Takes the lock of the data folder, ends what an earlier holder has left running, and starts the server. */
 export async function startLocalPostgres(options: StartOptions): Promise<LocalPostgres> {
-  const { dataDir, announce = () => `process ${process.pid}`, report = () => undefined } = options;
+  const { dataDir, announce = () => `process ${process.pid}`, stopping, report = () => undefined } = options;
   try {
     const folder = await makeFolder(dataDir);
-    const lock = await waitForLock(dataDir, folder, () => ({ kind: 'service', description: announce() }));
+    const lock = await waitForLock(dataDir, folder, () => ({ isTransient: stopping?.aborted ?? false, description: announce() }));
     return await startWithLock(folder, lock, report);
   } catch (error) {
     throw asDataFolderError(dataDir, error);
@@ -44,14 +46,14 @@ export async function startLocalPostgres(options: StartOptions): Promise<LocalPo
 /** For a command: uses the server that a service runs on the folder, or else starts it until `stop()`. */
 export async function useLocalPostgres(options: { readonly dataDir: string }): Promise<LocalPostgres> {
   const { dataDir } = options;
-  const self: Holder = { kind: 'command', description: `a command (process ${process.pid})` };
+  const self: Holder = { isTransient: true, description: `a command (process ${process.pid})` };
   try {
     const folder = await makeFolder(dataDir);
-    const deadline = Date.now() + COMMAND_WITHIN_MS;
+    const deadline = Date.now() + TRANSIENT_WITHIN_MS;
     for (;;) {
       const result = await lockFolder(folder, () => self);
       if ('lock' in result) return await startWithLock(folder, result.lock, () => undefined);
-      const running = result.holder.kind === 'service' ? await connectToRunning(folder) : undefined;
+      const running = result.holder.isTransient ? undefined : await connectToRunning(folder);
       if (running) return running;
       if (Date.now() > deadline) throw inUse(dataDir, result.holder);
       await sleep(LOCK_POLL_MS);
@@ -68,13 +70,13 @@ async function connectToRunning(folder: string): Promise<LocalPostgres | undefin
   return { url, version: await ensureDatabase(url), stop: () => Promise.resolve(), kill: () => undefined };
 }
 
-/** Only commands are waited for. */
+/** Waits only for a holder that lets go soon. */
 async function waitForLock(dataDir: string, folder: string, self: () => Holder): Promise<FolderLock> {
-  const deadline = Date.now() + COMMAND_WITHIN_MS;
+  const deadline = Date.now() + TRANSIENT_WITHIN_MS;
   for (;;) {
     const result = await lockFolder(folder, self);
     if ('lock' in result) return result.lock;
-    if (result.holder.kind === 'service' || Date.now() > deadline) throw inUse(dataDir, result.holder);
+    if (!result.holder.isTransient || Date.now() > deadline) throw inUse(dataDir, result.holder);
     await sleep(LOCK_POLL_MS);
   }
 }

@@ -61,5 +61,5 @@ export class Stage {
 }
 
 function startService(databaseUrl: string): Promise<ServiceProcess> {
-  return ServiceProcess.start({ DATABASE_URL: databaseUrl, WORKERS: '2', RATE_LIMIT: '0', ADMIN_PORT: '0' });
+  return ServiceProcess.start({ DATABASE_URL: databaseUrl, WORKERS: '2', RATE_LIMIT: '0', DRAIN_SECONDS: '1' });
 }

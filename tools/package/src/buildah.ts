@@ -60,7 +60,8 @@ export class Buildah {
   }
 
   #run(...args: readonly string[]): void {
-    run('buildah', ...this.#storage, ...args);
+    // Caches of the build are kept below TMPDIR.
+    run('env', `TMPDIR=${this.#folder}`, 'buildah', ...this.#storage, ...args);
   }
 
   #ask(...args: readonly string[]): string {
@@ -73,7 +74,7 @@ function run(command: string, ...args: readonly string[]): void {
   try {
     execFileSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   } catch {
-    throw new PackagingError(`${command} failed; see above.`);
+    throw new PackagingError(`${[command, ...args].join(' ')} failed; see above.`);
   }
 }
 

@@ -39,10 +39,10 @@ export async function packageService(workspaceFolder: string, out: string): Prom
   const projects = await requiredProjects(workspace, ENTRIES);
   const packages = productionPackages(workspace).filter((path) => isBelow(path, ['node_modules', ...projects]));
   await makeEmpty(out);
+  await writeManifests(workspace, projects, packages, out);
   for (const project of projects) await copyProject(join(workspaceFolder, project), join(out, project));
   for (const path of packages) copyPackage(workspaceFolder, path, out);
   await linkProjects(workspace, projects, out);
-  await writeManifests(workspace, projects, packages, out);
   await copyFile(join(workspaceFolder, 'LICENSE'), join(out, 'LICENSE'));
   await mkdir(join(out, 'bin'));
   await writeFile(join(out, 'bin/animal-store'), COMMAND);
@@ -114,7 +114,7 @@ async function writeManifests(
   const { version, description, license, dependencies, overrides } = manifest;
   const root = { name: NAME, version, license, workspaces: projects, dependencies };
   const kept = new Set([...projects, ...linksTo(lock, projects), ...packages]);
-  const entries = Object.entries(lock.packages).filter(([path]) => kept.has(path));
+  const entries: [string, object][] = Object.entries(lock.packages).filter(([path]) => kept.has(path));
   await writeJson(join(out, 'package.json'), { ...root, private: true, description, type: 'module', overrides });
   await writeJson(join(out, 'package-lock.json'), {
     name: NAME,

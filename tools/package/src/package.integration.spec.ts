@@ -25,7 +25,7 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'animal-store-package-')));
   out = join(folder, 'service');
   await npm(['run', 'package', '--', '--out', out], WORKSPACE);
-});
+}, 60_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -91,7 +91,7 @@ describe('the packaged service', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    env = { DATABASE_URL: database.url, PORT: '0', MIGRATE_ON_START: 'false' };
+    env = { DATABASE_URL: database.url, PORT: '0', MIGRATE_ON_START: 'false', DRAIN_SECONDS: '0' };
     expect(await animalStore('migrate', 'up')).toMatchObject({ exitCode: 0, stderr: '' });
     ({ key } = JSON.parse((await createFirstKey()).stdout) as { key: string });
     service = await DeployedService.listening(run((await readDockerfile(WORKSPACE)).command, env));

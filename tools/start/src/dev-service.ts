@@ -12,8 +12,7 @@ process.on('SIGINT', () => undefined); // Ctrl-C is for the parent
 const load = once(process, 'message');
 for (const url of process.argv.slice(2)) await import(url).catch(() => undefined);
 await load;
-const { serve } = await import('@animal-store/api/serve');
-const { reportFailure } = await import('./failure.js');
+const { reportFailure, serve } = await import('./dev-sources.js');
 const start = once(process, 'message');
 process.send?.({ packages: [...packageImports] });
 await start;

@@ -18,7 +18,7 @@ const environment = new LocalEnvironment(process.env);
 const stop = stopSignal(() => environment.kill());
 let exitCode = 0;
 try {
-  const env = await environment.open();
+  const env = await environment.open(stop);
   if (!stop.aborted) await develop(env);
 } catch (error) {
   reportFailure(error);
@@ -47,7 +47,9 @@ async function develop(env: NodeJS.ProcessEnv): Promise<void> {
   };
   const schedule = (file: string) => {
     clearTimeout(timer);
-    timer = setTimeout(() => (reloading = reloading.then(() => reload(file)).catch(reportFailure)), SETTLE_MS);
+    timer = setTimeout(() => {
+      reloading = reloading.then(() => reload(file)).catch(reportFailure);
+    }, SETTLE_MS);
   };
 
   const watchers = SOURCE_FOLDERS.map((folder) =>

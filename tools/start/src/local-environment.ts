@@ -22,7 +22,7 @@ export class LocalEnvironment {
    * Resolves to the environment variables for the service.
    * @throws StartupError, LocalPostgresError
    */
-  async open(): Promise<NodeJS.ProcessEnv> {
+  async open(stopping: AbortSignal): Promise<NodeJS.ProcessEnv> {
     if (this.given['DATABASE_URL']) return this.given;
     const env = { ...this.given, ENVIRONMENT: this.given['ENVIRONMENT'] || 'local' };
     // A bad variable is told before anything is started.
@@ -31,6 +31,7 @@ export class LocalEnvironment {
       dataDir: this.dataDir,
       announce: () =>
         `${this.serviceUrl === undefined ? 'a service that is starting' : `the service at ${this.serviceUrl}`} (process ${process.pid})`,
+      stopping,
       report: (line) => console.error(line),
     });
     return { ...env, DATABASE_URL: this.postgres.url };

@@ -10,7 +10,7 @@ const stop = stopSignal(() => environment.kill());
 let service: RunningService | undefined;
 let exitCode = 0;
 try {
-  const env = await environment.open();
+  const env = await environment.open(stop);
   if (!stop.aborted) service = await serve(env);
   if (service && !stop.aborted) console.log(await environment.welcome(service.url, env));
   if (!stop.aborted) await once(stop, 'abort');

@@ -2,7 +2,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** npm passes on a Ctrl-C that the terminal has sent already: what comes so soon is the same one. */
 const SAME_MS = 1_000;
 const EXIT_FORCED = 130;
-const PARENT_POLL_MS = 500;
+const PARENT_POLL_MS = 100;
 
 /** Is aborted by Ctrl-C or SIGTERM, and when npm is gone; a second signal ends the process at once. */
 export function stopSignal(beforeForcedExit: () => void): AbortSignal {

@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Checks the types in the background with `tsc -b --watch`, which also keeps the build up to date, and tells only what is wrong. */
+/**
+ * Checks the types in the background and tells only what is wrong. It builds nothing: `tsc -b --watch` takes a source that
+ * changes while it is at work for built.
+ */
 export function watchTypes(report: (text: string) => void): ChildProcess {
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  const project = join(import.meta.dirname, '..', 'tsconfig.lib.json');
-  const child = spawn(process.execPath, [tsc, '-b', '--watch', '--pretty', '--preserveWatchOutput', project], {
+  const project = join(import.meta.dirname, '..', 'tsconfig.dev.json');
+  const child = spawn(process.execPath, [tsc, '--watch', '--pretty', '--preserveWatchOutput', '--project', project], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  // The service is to be back first.
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   let lines: string[] = [];
   let wasWrong = false;
   createInterface(child.stdout).on('line', (line) => {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { relative } from 'node:path';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { ExecutorContext } from '@nx/devkit';
@@ -59,18 +61,22 @@ export async function lintProject(options: Options, context: ExecutorContext): P
 }
 
 async function eslint(paths: readonly string[], root: string): Promise<{ results: ESLint.LintResult[]; crash: string }> {
-  const child = spawn(process.execPath, [ESLINT, '--format=json', '--no-error-on-unmatched-pattern', ...paths], {
-    cwd: root,
-    // The graph is there; see eslint.config.mjs.
-    env: { ...process.env, NX_TASK_TARGET_PROJECT: 'all' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [output, errors, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close') as Promise<[number | null]>,
-  ]);
-  // 0 and 1: ESLint ran.
-  if (code !== 0 && code !== 1) return { results: [], crash: `${output}${errors}\n` };
-  return { results: JSON.parse(output) as ESLint.LintResult[], crash: '' };
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-lint-'));
+  // Not on the standard output, where configuration and plugins may write too.
+  const file = join(folder, 'results.json');
+  try {
+    const child = spawn(process.execPath, [ESLINT, '--format=json', `--output-file=${file}`, '--no-error-on-unmatched-pattern', ...paths], {
+      cwd: root,
+      // The graph is there; see eslint.config.mjs.
+      env: { ...process.env, NX_TASK_TARGET_PROJECT: 'all' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const closed = once(child, 'close') as Promise<[number | null]>;
+    const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
+    // 0 and 1: ESLint ran.
+    if (code !== 0 && code !== 1) return { results: [], crash: `${output}${errors}\n` };
+    return { results: JSON.parse(await readFile(file, 'utf8')) as ESLint.LintResult[], crash: '' };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

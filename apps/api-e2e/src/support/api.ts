@@ -2,6 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { expect } from 'vitest';
 import { type Answer, expectCommonHeaders } from './answers.js';
+import { expectDocumented } from './openapi-contract.js';
 import { type Pet, readPet, readPets } from './json.js';
 import { rawExchange, type RawRequest } from './raw-exchange.js';
 
@@ -54,6 +55,7 @@ export class Api {
   async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     const answer = await this.#request(method, this.path(path), options);
     expectCommonHeaders(answer);
+    expectDocumented(method, path, answer);
     return answer;
   }
 
@@ -86,6 +88,7 @@ export class Api {
     expect(origin).toBe(this.url.origin);
     const answer = await this.#request('GET', pathname + search, {});
     expectCommonHeaders(answer);
+    expectDocumented('GET', pathname + search, answer);
     return answer;
   }
 

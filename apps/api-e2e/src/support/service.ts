@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const API_MAIN = '../../../api/dist/main.js';
 const CLI_MAIN = '../../../cli/dist/main.js';
 const LISTENING = /"url":"(http:\/\/[^"]+)"|(http:\/\/(?:localhost|127\.0\.0\.1|\[::1?\]|0\.0\.0\.0):[0-9]+)/;
-const START_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 60_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -25,7 +25,7 @@ export class Service {
 
   /** Starts the service on a free port and waits until it listens. */
   static async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
-    const { process: service, output } = spawnService({ DATABASE_URL: databaseUrl, PORT: '0', ...environment });
+    const { process: service, output } = spawnService({ DATABASE_URL: databaseUrl, PORT: '0', DRAIN_SECONDS: '0', ...environment });
     const url = await new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`the service does not listen:\n${output()}`)), START_TIMEOUT_MS);
       service.on('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)));
@@ -45,11 +45,21 @@ export class Service {
     return this.#output();
   }
 
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const exit = once(this.#process, 'exit');
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
+  /** Resolves to the exit code once the process has ended, null after a signal. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    const exit = this.exit();
     this.#process.kill(signal);
-    await exit;
+    return exit;
+  }
+
+  async exit(): Promise<number | null> {
+    const { exitCode, signalCode } = this.#process;
+    if (exitCode === null && signalCode === null) await once(this.#process, 'exit');
+    return this.#process.exitCode;
   }
 }
 

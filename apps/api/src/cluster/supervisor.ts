@@ -33,7 +33,6 @@ export class Supervisor implements MetricsText {
     help: 'Workers that were replaced because they ended unexpectedly.',
     registers: [this.own],
   });
-  private port: number | undefined;
   private hasStarted = false;
   private isStopping = false;
 
@@ -55,10 +54,8 @@ export class Supervisor implements MetricsText {
   /** Resolves to the address once every worker listens; rejects, with none left, when one ends before it does. */
   async start(): Promise<Address> {
     try {
-      const address = await this.fork();
-      // The others, and those that come later, take the port that the first one got.
-      this.port = address.port;
-      await Promise.all(Array.from({ length: this.options.workers - 1 }, () => this.fork()));
+      // Port 0 is the same free port for all of them.
+      const [address] = await Promise.all([this.fork(), ...Array.from({ length: this.options.workers - 1 }, () => this.fork())]);
       this.hasStarted = true;
       return address;
     } catch (error) {
@@ -89,8 +86,7 @@ export class Supervisor implements MetricsText {
 
   /** Resolves to the address on which the worker listens. */
   private fork(): Promise<Address> {
-    const { env } = this.options;
-    const worker = cluster.fork(this.port === undefined ? env : { ...env, PORT: String(this.port) });
+    const worker = cluster.fork(this.options.env);
     const ended = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal) => {
         this.running.delete(worker);

@@ -61,11 +61,17 @@ export const variables = {
     example: 'postgres://animal_store:secret@localhost:5432/animal_store',
   }),
   DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Connections to PostgreSQL that one process keeps at most.' }),
-  DATABASE_CONNECT_TIMEOUT_MS: integer(1, 60_000)({
+  DATABASE_CONNECT_TIMEOUT_MS: integer(
+    1,
+    60_000,
+  )({
     default: 2_500,
     desc: 'How long a request waits for a connection to PostgreSQL, be it a free one or a new one.',
   }),
-  DATABASE_STATEMENT_TIMEOUT_MS: integer(0, 60_000)({
+  DATABASE_STATEMENT_TIMEOUT_MS: integer(
+    0,
+    60_000,
+  )({
     default: 3_000,
     desc: 'PostgreSQL ends statements of requests that run longer; 0 for no limit.',
   }),
@@ -95,15 +101,24 @@ export const variables = {
     desc: 'Redis through which several machines count requests together; each counts alone unless set.',
     example: 'redis://localhost:6379',
   }),
-  MAX_IN_FLIGHT: integer(1, 1_000_000)({
+  MAX_IN_FLIGHT: integer(
+    1,
+    1_000_000,
+  )({
     default: 512,
     desc: 'Requests that one process works on at a time; further ones are answered with 503.',
   }),
-  MAX_EVENT_LOOP_LAG_MS: integer(1, 60_000)({
+  MAX_EVENT_LOOP_LAG_MS: integer(
+    1,
+    60_000,
+  )({
     default: 500,
     desc: 'Requests are answered with 503 while the event loop is further behind.',
   }),
-  DRAIN_SECONDS: integer(0, 600)({
+  DRAIN_SECONDS: integer(
+    0,
+    600,
+  )({
     default: 5,
     desc: 'After SIGTERM requests are still served this long, while /health/ready answers 503.',
   }),

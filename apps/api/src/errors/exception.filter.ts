@@ -26,6 +26,8 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const error = this.toPublicError(exception, request, reply);
     const body = errorBody(error);
     if (body.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
+    // A refusal before the route's own hooks has not announced the deprecation yet.
+    reply.headers(request.routeOptions.config.announcement ?? {});
     request.errorCode = body.code;
     // What was raised on purpose is told by the request's own line.
     if (body.status >= 500 && error !== exception)

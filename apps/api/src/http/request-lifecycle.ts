@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
@@ -12,6 +14,10 @@ const MAX_HEADER_FIELDS = 64;
 const HOST = /^[^\s,/?#@]*$/;
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The headers that announce the deprecation of the route. */
+    announcement?: Readonly<Record<string, string>>;
+  }
   interface FastifyRequest {
     /** Of the trace that the request belongs to: the caller's, or one that begins here. */
     traceId: string | undefined;
@@ -28,7 +34,7 @@ export function observeRequests(
     const { traceparent } = request.raw.headers;
     if (traceparent !== undefined) request.traceId ??= parseTraceParent(traceparent)?.traceId;
     reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
-    const refusal = refusalOf(request, reply);
+    const refusal = afterUpgrade(request.raw, reply) ?? refusalOf(request, reply);
     if (refusal) {
       done(refusal);
       return;
@@ -47,6 +53,7 @@ export function observeRequests(
     const deprecation = route.config?.deprecation;
     if (!deprecation) return;
     const announced = announcement(deprecation, publicUrl);
+    route.config = { ...route.config, announcement: announced };
     const announce: onRequestHookHandler = (_request, reply, done) => {
       reply.headers(announced);
       done();
@@ -85,6 +92,19 @@ function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publi
     Sunset: removedAt.toUTCString(),
     Link: `<${publicUrl.of(successor)}>; rel="successor-version"`,
   };
+}
+
+const askedForUpgrade = new WeakSet<Socket>();
+
+/**
+ * Node drops what has arrived behind a request that asks for another protocol, so that what comes next may begin in the middle of a
+ * body. The request is served as what it is, and is the last one of its connection.
+ */
+function afterUpgrade({ headers, socket }: IncomingMessage, reply: FastifyReply): HttpError | undefined {
+  const isTooLate = askedForUpgrade.has(socket);
+  if (isTooLate || headers.upgrade !== undefined) reply.header('Connection', 'close');
+  if (headers.upgrade !== undefined) askedForUpgrade.add(socket);
+  return isTooLate ? new HttpError(HTTP_ERRORS.malformedRequest) : undefined;
 }
 
 function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError | undefined {

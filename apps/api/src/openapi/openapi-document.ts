@@ -82,6 +82,8 @@ Identifiers are 64-bit integers written as JSON numbers: read them with a parser
 Every error has the shape \`Error\`. Besides the errors of the operations below, an unknown path answers
 ${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', a method that a path does not have ')}.
 
+Requests are limited per client; the \`RateLimit\` headers tell how many are left.
+
 HEAD is answered wherever GET is, and OPTIONS on every path, without a key.`;
 
 /** Every error that the operation can answer with. */
@@ -125,6 +127,8 @@ const SHARED_HEADERS = {
   NoSniff: header('The content is what its type says.', 'nosniff'),
   NoStore: header('Errors are not kept.', 'no-store'),
   PreferenceApplied: header('When the request preferred strict handling.', 'handling=strict', false),
+  RateLimit: header('How many requests the client has left, and for how many seconds.', '"default";r=5999;t=60', false),
+  RateLimitPolicy: header('How many requests a client may send in how many seconds.', '"default";q=6000;w=60', false),
   RetryAfter: header('Seconds to wait before the next attempt.', '1'),
 } as const;
 
@@ -145,10 +149,19 @@ const SHARED_PARAMETERS = {
     description: 'Comes back on the answer and stands on every log line of the request: 1 to 128 visible ASCII characters.',
     schema: { type: 'string', minLength: 1, maxLength: 128 },
   },
+  TraceParent: {
+    name: 'traceparent',
+    in: 'header',
+    required: false,
+    description: 'Joins the log lines of the request to a trace of the caller (W3C Trace Context).',
+    schema: { type: 'string' },
+  },
 } as const;
 
-/** Statuses that Node's HTTP parser may answer with before it is known which operation is asked. */
-const ANSWERED_BEFORE_ROUTING = ['400', '408', '414', '417', '431'];
+/** Statuses that a request may be answered with before it is known which operation it asks for. */
+const BEFORE_ROUTING = ['400', '408', '414', '417', '431', '503'];
+/** Statuses of requests whose client is not known. */
+const BEFORE_AUTHENTICATION = ['401', '408', '414', '417', '431'];
 
 function completeOperation(operation: Operation, { publicBaseUrl = '' }: ServerAddresses): Operation {
   const { [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: _throws, ...published } = operation;
@@ -160,8 +173,9 @@ function completeOperation(operation: Operation, { publicBaseUrl = '' }: ServerA
       'X-Request-Id': shared('RequestId'),
       'X-Content-Type-Options': shared('NoSniff'),
       ...response.headers,
+      ...(!BEFORE_AUTHENTICATION.includes(status) && { 'RateLimit-Policy': shared('RateLimitPolicy'), RateLimit: shared('RateLimit') }),
       ...(Number(status) <= 400 && { 'Preference-Applied': shared('PreferenceApplied') }),
-      ...(deprecation && deprecationHeaders(deprecation, publicBaseUrl, !ANSWERED_BEFORE_ROUTING.includes(status))),
+      ...(deprecation && deprecationHeaders(deprecation, publicBaseUrl, !BEFORE_ROUTING.includes(status))),
     };
   }
   return {

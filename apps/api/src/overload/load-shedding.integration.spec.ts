@@ -78,7 +78,13 @@ describe('with as many requests in flight as allowed', () => {
   it('none is counted twice or for ever, however a request ends', async () => {
     const { port } = new URL(service.url);
     const begin = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
-    for (const bytes of [`${begin}Content-Length: 100\r\n\r\n{"name":`, `${begin}Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam`, `${begin}\r\n`, 'OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n']) {
+    for (const bytes of [
+      `${begin}Content-Length: 100\r\n\r\n{"name":`,
+      `${begin}Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam`,
+      `${begin}\r\n`,
+      'OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n',
+      'GET / HTTP/1.1\r\n\r\n',
+    ]) {
       const socket = connect(Number(port));
       socket.on('error', () => undefined);
       socket.write(bytes);

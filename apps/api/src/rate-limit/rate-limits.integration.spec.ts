@@ -23,12 +23,16 @@ async function keyOf(clientName: string, ...scopes: string[]): Promise<string> {
   return secret;
 }
 
-async function get({ url }: TestApp, key: string | undefined, { path = '/v1/pets', headers = {} } = {}): Promise<Response & { text: string }> {
+async function get({ url }: TestApp, key: string | undefined, { path = '/v1/pets', headers = {} } = {}) {
   const response = await fetch(url + path, { headers: { ...(key !== undefined && { Authorization: `Bearer ${key}` }), ...headers } });
-  return Object.assign(response, { text: await response.text() }) as never;
+  return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-const limits = ({ headers }: Response) => [headers.get('ratelimit-policy'), headers.get('ratelimit'), headers.get('retry-after')];
+const limits = ({ headers }: { headers: Headers }) => [
+  headers.get('ratelimit-policy'),
+  headers.get('ratelimit'),
+  headers.get('retry-after'),
+];
 
 describe('the rate limit of a client', () => {
   it.each([
@@ -39,7 +43,11 @@ describe('the rate limit of a client', () => {
     const [reader, nobody] = [await keyOf('acme', 'pets:read'), await keyOf('acme', 'nothing:much')];
     const policy = '"default";q=4;w=60';
     const t = '(?:60|5[0-9])';
-    const told = (remaining: number) => [policy, expect.stringMatching(new RegExp(`^"default";r=${String(remaining)};t=${t}$`)), null];
+    const told = (remaining: number): unknown[] => [
+      policy,
+      expect.stringMatching(new RegExp(`^"default";r=${String(remaining)};t=${t}$`)),
+      null,
+    ];
 
     const ok = await get(service, reader);
     expect([ok.status, ...limits(ok)]).toEqual([200, ...told(3)]);
@@ -63,7 +71,8 @@ describe('the rate limit of a client', () => {
 
   it('is not told where no key is asked for', async () => {
     const service = await start({ RATE_LIMIT: '1' });
-    for (const path of ['/health/live', '/openapi.json', '/nothing']) expect(limits(await get(service, undefined, { path }))).toEqual([null, null, null]);
+    for (const path of ['/health/live', '/openapi.json', '/nothing'])
+      expect(limits(await get(service, undefined, { path }))).toEqual([null, null, null]);
     expect(limits(await get(service, undefined))).toEqual([null, null, null]);
   });
 
@@ -80,7 +89,8 @@ describe('the rate limit of a client', () => {
 describe('failed authentications', () => {
   const LIMIT = 600;
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
-  const fail = async (service: TestApp, options: { headers?: Record<string, string> } = {}) => (await get(service, 'wrong', options)).status;
+  const fail = async (service: TestApp, options: { headers?: Record<string, string> } = {}) =>
+    (await get(service, 'wrong', options)).status;
   const failOften = (service: TestApp, options: { headers?: Record<string, string> }) =>
     Promise.all(Array.from({ length: LIMIT }, () => fail(service, options)));
 

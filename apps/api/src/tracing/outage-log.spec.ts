@@ -13,7 +13,7 @@ it('says once that the collector is away and once that it is back', () => {
   const lines: object[] = [];
   const log = new OutageLog(exporter, pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line) as object) }));
   const answered: object[] = [];
-  for (const _ of results) log.export([], (result) => answered.push(result));
+  results.forEach(() => log.export([], (result) => answered.push(result)));
   expect(answered).toEqual(results);
   expect(lines).toEqual([
     { level: 40, reason: 'connect ECONNREFUSED', msg: 'traces are not exported' },

@@ -12,7 +12,7 @@ interface UseCase {
 /** Gives the `execute` of every provider that has one an INTERNAL span named by its class. */
 export function traceUseCases(app: INestApplicationContext, tracer: Tracer): void {
   const providers = [...app.get(ModulesContainer).values()].flatMap((module) => [...module.providers.values()]);
-  const useCases = new Set(providers.map(({ instance }) => instance as unknown).filter(isUseCase));
+  const useCases = new Set(providers.map(({ instance }): unknown => instance).filter(isUseCase));
   for (const useCase of useCases) {
     const { name } = useCase.constructor;
     const execute = useCase.execute.bind(useCase);

@@ -23,7 +23,7 @@ export interface ThrowAwayPostgres {
 export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
   await removeAbandoned();
   const folder = await realpath(await mkdtemp(join(tmpdir(), PREFIX)));
-  const result = await lockFolder(folder, () => ({ kind: 'service', description: `process ${process.pid}` }));
+  const result = await lockFolder(folder, () => ({ isTransient: false, description: `process ${process.pid}` }));
   if ('holder' in result) throw new Error(`${folder} is in use by ${result.holder.description}`);
   const { server, password } = await startInFolder(folder, { durable: false, settings: SETTINGS }).catch(async (error: unknown) => {
     await rm(folder, { recursive: true, force: true });
@@ -70,7 +70,7 @@ async function removeAbandoned(): Promise<void> {
 }
 
 async function removeUnlessInUse(folder: string): Promise<void> {
-  const result = await lockFolder(folder, () => ({ kind: 'command', description: `a cleaner (process ${process.pid})` }));
+  const result = await lockFolder(folder, () => ({ isTransient: true, description: `a cleaner (process ${process.pid})` }));
   if ('holder' in result) return;
   try {
     await stopLeftOverServer({

@@ -1,0 +1,112 @@
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { RollingProxy } from '../support/rolling-proxy.js';
+import { createKey, type Environment, Service } from '../support/service.js';
+
+const LOAD = 8;
+
+// Several processes start at once.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let database: TestDatabase;
+let key: string;
+const running: Service[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await (await start()).stop();
+  ({ key } = await createKey(database.url, 'suite'));
+});
+
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.stop('SIGKILL');
+});
+
+afterAll(() => database.drop());
+
+async function start(environment: Environment = {}): Promise<Service> {
+  const service = await Service.start(database.url, { RATE_LIMIT: '0', DATABASE_STATEMENT_TIMEOUT_MS: '0', ...environment });
+  running.push(service);
+  return service;
+}
+
+const send = async (url: string, path = '/v1/pets', body?: string) => {
+  const headers = { Authorization: `Bearer ${key}`, ...(body !== undefined && { 'Content-Type': 'application/json' }) };
+  const response = await fetch(url + path, { headers, ...(body !== undefined && { method: 'POST', body }) });
+  return { status: response.status, connection: response.headers.get('connection'), body: await response.text() };
+};
+
+describe('SIGTERM', () => {
+  it('makes the process unready, lets it serve on and answer what it has begun, and ends it with exit code 0', async () => {
+    const service = await start({ DRAIN_SECONDS: '1' });
+    expect(await send(service.url, '/health/ready')).toMatchObject({ status: 200 });
+    const other = new Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
+    const [read, creation] = [send(service.url), send(service.url, '/v1/pets', '{"name":"Last","categoryId":1}')];
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    const watcher = new Client({ connectionString: database.url });
+    await watcher.connect();
+    await vi.waitFor(async () => expect((await watcher.query(waiting)).rowCount).toBe(2));
+
+    const exit = service.stop('SIGTERM');
+    await vi.waitFor(async () => expect(await send(service.url, '/health/ready')).toMatchObject({ status: 503, connection: 'close' }));
+    expect(await send(service.url, '/v1/pets/none')).toMatchObject({ connection: 'close' });
+    // It has stopped listening, but has requests to answer.
+    await vi.waitFor(async () => await expect(send(service.url, '/health/live')).rejects.toThrow('fetch failed'), { timeout: 5_000 });
+    await other.query('COMMIT');
+    expect(await read).toMatchObject({ status: 200 });
+    const { status, body } = await creation;
+    expect(status).toBe(201);
+    expect(await exit).toBe(0);
+    const { id } = JSON.parse(body) as { id: number };
+    expect((await watcher.query('SELECT name FROM pets.pets WHERE id = $1', [id])).rows).toEqual([{ name: 'Last' }]);
+    await other.end();
+    await watcher.end();
+  });
+
+  it('a second time changes nothing, and SIGINT ends the grace', async () => {
+    const service = await start({ DRAIN_SECONDS: '600' });
+    const exit = service.stop('SIGTERM');
+    void service.stop('SIGTERM');
+    await vi.waitFor(async () => expect(await send(service.url, '/health/ready')).toMatchObject({ status: 503 }));
+    void service.stop('SIGINT');
+    expect(await exit).toBe(0);
+  });
+});
+
+describe('processes behind a balancer, replaced one after the other under load', () => {
+  it('drop no request', async () => {
+    const environment = { DRAIN_SECONDS: '1' };
+    const [one, two, ...replacements] = await Promise.all([start(environment), start(environment), start(environment), start(environment)]);
+    const old = [one, two];
+    const proxy = new RollingProxy();
+    const url = await proxy.listen();
+    for (const service of old) await proxy.add(service.url);
+
+    const outcomes = new Map<string, number>();
+    let isOver = false;
+    const client = async (n: number) => {
+      for (let i = 0; !isOver; i++) {
+        const body = (n + i) % 4 === 0 ? '{"name":"Rex","categoryId":1}' : undefined;
+        const outcome = await send(url, '/v1/pets', body).then(
+          ({ status }) => `${body === undefined ? 'GET' : 'POST'} ${status}`,
+          () => 'dropped',
+        );
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      }
+    };
+    const load = Array.from({ length: LOAD }, (_, n) => client(n));
+    for (const service of old) {
+      await proxy.add(replacements.shift()?.url ?? '');
+      expect(await service.stop('SIGTERM')).toBe(0);
+    }
+    isOver = true;
+    await Promise.all(load);
+    proxy.close();
+    expect([...outcomes.keys()].sort()).toEqual(['GET 200', 'POST 201']);
+    expect(outcomes.get('POST 201')).toBeGreaterThan(LOAD);
+  });
+});

@@ -1,0 +1,89 @@
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { RedisServer } from '../support/redis-server.js';
+import { createKey, Service } from '../support/service.js';
+
+// `npm run verify:redis`: not part of `npm test`, since there is no Redis in the npm registry.
+
+const LIMIT = 300;
+
+let redis: RedisServer;
+let database: TestDatabase;
+let machines: readonly [Service, Service];
+let clients = 0;
+
+beforeAll(async () => {
+  redis = await RedisServer.start();
+  database = await createTestDatabase();
+  const environment = { REDIS_URL: redis.url, RATE_LIMIT: String(LIMIT) };
+  const first = await Service.start(database.url, environment);
+  machines = [first, await Service.start(database.url, { ...environment, WORKERS: '2' })];
+});
+
+afterAll(async () => {
+  for (const machine of machines) await machine.stop();
+  await database.drop();
+  await redis.stop();
+});
+
+/** How many requests of a new client each machine admits, of more than it may send. */
+async function admitted(): Promise<[number, number]> {
+  const { key } = await createKey(database.url, `client ${++clients}`);
+  const counts: [number, number] = [0, 0];
+  for (let i = 0; i < 2 * LIMIT; i += 20) {
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => {
+        const machine = n % 2 === 0 ? 0 : 1;
+        const headers = { Authorization: `Bearer ${key}`, Connection: 'close' };
+        const response = await fetch(`${machines[machine].url}/v1/pets`, { headers });
+        await response.arrayBuffer();
+        return [machine, response.status] as const;
+      }),
+    );
+    for (const [machine, status] of statuses) {
+      expect([200, 429]).toContain(status);
+      if (status === 200) counts[machine]++;
+    }
+  }
+  return counts;
+}
+
+async function expectOneCount(): Promise<void> {
+  const [first, second] = await admitted();
+  expect(first + second).toBeGreaterThanOrEqual(LIMIT);
+  expect(first + second).toBeLessThanOrEqual(LIMIT * 1.1);
+}
+
+async function expectCountPerMachine(): Promise<void> {
+  for (const count of await admitted()) {
+    expect(count).toBeGreaterThanOrEqual(LIMIT);
+    expect(count).toBeLessThanOrEqual(LIMIT * 1.1);
+  }
+}
+
+const logged = (text: string, times: number) =>
+  vi.waitFor(() => expect(machines[0].output.split(text).length - 1).toBeGreaterThanOrEqual(times), { timeout: 10_000 });
+const LOST = 'Redis is lost, requests are counted on this machine alone';
+const BACK = 'Redis is back, requests are counted together';
+
+describe('two machines', () => {
+  it('count the requests of a client together in Redis', () => expectOneCount());
+
+  it('count alone while Redis is gone, and together again when it is back', async () => {
+    await redis.stop();
+    await logged(LOST, 1);
+    await expectCountPerMachine();
+    await redis.restart();
+    await logged(BACK, 1);
+    await expectOneCount();
+  });
+
+  it('count alone while Redis is silent, and together again when it answers', async () => {
+    redis.signal('SIGSTOP');
+    await logged(LOST, 2);
+    await expectCountPerMachine();
+    redis.signal('SIGCONT');
+    await logged(BACK, 2);
+    await expectOneCount();
+  });
+});

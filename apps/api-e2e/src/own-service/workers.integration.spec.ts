@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createKey, refusedStart, Service } from '../support/service.js';
+
+const WORKERS = 2;
+const LIMIT = 200;
+
+// Several processes start at once.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let database: TestDatabase;
+let service: Service;
+let adminUrl: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  service = await Service.start(database.url, { WORKERS: String(WORKERS), RATE_LIMIT: String(LIMIT), ADMIN_PORT: '0' });
+  const [, port] = /"port":(\d+),"msg":"metrics"/.exec(service.output) ?? [];
+  adminUrl = `http://127.0.0.1:${port}`;
+});
+
+afterAll(async () => {
+  await service.stop('SIGKILL');
+  await database.drop();
+});
+
+const get = async (path: string, key = '') => {
+  // A connection of its own each time: the workers take turns.
+  const response = await fetch(service.url + path, { headers: { Authorization: `Bearer ${key}`, Connection: 'close' } });
+  await response.arrayBuffer();
+  return response.status;
+};
+const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[1]);
+const workers = () => {
+  const output = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' });
+  const processes = output.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  return processes.filter(([parent]) => parent === service.pid && parent !== 0).flatMap(([, pid]) => pid ?? []);
+};
+const kill = (pid = 0) => {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+};
+const twoWorkers = () =>
+  vi.waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]), { timeout: 10_000 });
+
+describe('a service of two workers', () => {
+  it('holds the rate limit of a client together, and measures together', async () => {
+    const { key } = await createKey(database.url, 'limited');
+    const statuses: number[] = [];
+    for (let i = 0; i < 16; i++) statuses.push(...(await Promise.all(Array.from({ length: 20 }, () => get('/v1/pets', key)))));
+    const admitted = statuses.filter((status) => status === 200).length;
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect(admitted).toBeGreaterThanOrEqual(LIMIT);
+    expect(admitted).toBeLessThanOrEqual(LIMIT * 1.1);
+    expect(await metric(/^http_request_duration_seconds_count\{operation="listPets",status="200"\} (\d+)$/m)).toBe(admitted);
+    expect(await metric(/^http_requests_rate_limited_total (\d+)$/m)).toBe(statuses.length - admitted);
+    expect(await metric(/^database_pool_connections\{state="idle"\} (\d+)$/m)).toBeGreaterThanOrEqual(WORKERS);
+  });
+
+  it('replaces a worker that was killed, and serves meanwhile', async () => {
+    const before = workers();
+    expect(before).toHaveLength(WORKERS);
+    kill(before[0]);
+    await vi.waitFor(() => expect(workers()).not.toEqual(before));
+    for (let i = 0; i < 10; i++) expect(await get('/health/ready')).toBe(200);
+    await twoWorkers();
+    expect(workers()).not.toContain(before[0]);
+    expect(await metric(/^worker_restarts_total (\d+)$/m)).toBe(1);
+    expect(service.output).toContain('a worker ended unexpectedly');
+  });
+
+  it('ends with all of its workers and exit code 0 after SIGTERM', async () => {
+    const started = await Service.start(database.url, { WORKERS: '2' });
+    expect(await started.stop('SIGTERM')).toBe(0);
+    await expect(fetch(`${started.url}/health/live`)).rejects.toThrow('fetch failed');
+  });
+
+  it('gives up, loudly, when its workers crash again and again', async () => {
+    const exit = service.exit();
+    let hasEnded = false;
+    void exit.then(() => (hasEnded = true));
+    while (!hasEnded) {
+      for (const pid of workers()) kill(pid);
+      await sleep(20);
+    }
+    expect(await exit).toBe(1);
+    expect(service.output).toContain('the workers crash again and again, the service gives up');
+  });
+});
+
+describe('a service whose workers cannot start', () => {
+  it('says why and ends', async () => {
+    const holder = net.createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const PORT = String((holder.address() as net.AddressInfo).port);
+    const { exitCode, output } = await refusedStart({ DATABASE_URL: database.url, WORKERS: '2', PORT });
+    holder.close();
+    expect(exitCode).toBe(1);
+    expect(output).toContain(`Port ${PORT} is taken; set PORT to another one.`);
+  });
+});

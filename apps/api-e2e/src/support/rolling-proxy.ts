@@ -1,0 +1,58 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const PROBE_INTERVAL_MS = 100;
+
+/** A balancer as they are: keeps connections, asks each backend whether it is ready, and sends no request twice. */
+export class RollingProxy {
+  readonly #backends = new Map<string, { isReady: boolean; readonly agent: http.Agent }>();
+  readonly #server = http.createServer((request, response) => this.#forward(request, response));
+  readonly #timer = setInterval(() => void this.#probe(), PROBE_INTERVAL_MS);
+  #turn = 0;
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async add(url: string): Promise<void> {
+    this.#backends.set(url, { isReady: false, agent: new http.Agent({ keepAlive: true }) });
+    while (!this.#backends.get(url)?.isReady) await this.#probe();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const { agent } of this.#backends.values()) agent.destroy();
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  async #probe(): Promise<void> {
+    for (const [url, backend] of this.#backends) {
+      backend.isReady = await fetch(`${url}/health/ready`).then(
+        async (response) => (await response.arrayBuffer(), response.ok),
+        () => false,
+      );
+    }
+  }
+
+  #forward(request: http.IncomingMessage, response: http.ServerResponse): void {
+    const ready = [...this.#backends].filter(([, { isReady }]) => isReady);
+    const [url, backend] = ready[this.#turn++ % ready.length] ?? [];
+    if (!url || !backend) {
+      response.writeHead(502).end();
+      return;
+    }
+    const { method, url: path, headers } = request;
+    const onward = http.request(new URL(path ?? '/', url), { method: method ?? 'GET', headers, agent: backend.agent });
+    onward.on('response', (answer) => {
+      response.writeHead(
+        answer.statusCode ?? 502,
+        answer.headers['content-type'] ? { 'content-type': answer.headers['content-type'] } : {},
+      );
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  }
+}

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestApp, type TestApp } from '../testing/test-app.js';
+
+let service: TestApp;
+let key: string;
+
+beforeAll(async () => {
+  service = await startTestApp({ env: { RATE_LIMIT: '0' } });
+  key = await service.createKey('pets:read', 'pets:write');
+});
+
+afterAll(() => service.close());
+
+function open(): Socket {
+  const { hostname, port } = new URL(service.url);
+  return connect(Number(port), hostname).on('error', () => undefined);
+}
+
+/** Sends the text and then `more` every 100 ms, until the server ends the connection; resolves to what it answered. */
+async function trickle(text: string, more: string): Promise<string> {
+  const socket = open();
+  socket.write(text);
+  const timer = setInterval(() => socket.write(more), 100);
+  let answer = '';
+  socket.on('data', (data) => (answer += data.toString()));
+  await once(socket, 'close');
+  clearInterval(timer);
+  return answer;
+}
+
+// Seconds long, and together no longer than the longest of them.
+describe.concurrent('a client that takes its time with', () => {
+  const post = () => `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+
+  it.each([
+    ['its first byte', () => '', ''],
+    ['the header section', () => 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ', 'y'],
+    ['header fields', () => 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X: y\r\n'],
+    ['the body', () => `${post()}Content-Length: 1000\r\n\r\n`, ' '],
+    ['chunks', () => `${post()}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
+  ])('%s is told 408 and disconnected', async (_what, begin, more) => {
+    const [head = '', body = ''] = (await trickle(begin(), more)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 408 /);
+    expect(head).toMatch(/^Connection: close$/m);
+    expect(JSON.parse(body)).toEqual({ code: 'request_timeout', message: expect.any(String) as string, status: 408 });
+  });
+});
+
+describe('a client that is in a hurry', () => {
+  it('and sends requests without waiting is answered in their order', async () => {
+    const COUNT = 1_000;
+    const socket = open();
+    const requests = Array.from(
+      { length: COUNT },
+      (_, i) => `GET /v1/pets/${String(i)} HTTP/1.1\r\nHost: x\r\nX-Request-Id: r${String(i)}\r\n\r\n`,
+    );
+    socket.write(requests.join(''));
+    let answers = '';
+    socket.on('data', (data) => (answers += data.toString()));
+    const statuses = () => answers.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
+    while (statuses().length < COUNT) await once(socket, 'data');
+    expect([...answers.matchAll(/^x-request-id: (\S+)\r$/gm)].map(([, id]) => id)).toEqual(requests.map((_, i) => `r${String(i)}`));
+    // What is beyond the bound on requests in flight is shed.
+    for (const status of statuses()) expect(['401', '503']).toContain(status);
+    socket.destroy();
+  });
+
+  it('and keeps its connection may do so for 72 seconds', async () => {
+    const response = await fetch(`${service.url}/health/live`);
+    expect([response.headers.get('keep-alive'), await response.json()]).toEqual(['timeout=72', { status: 'ok' }]);
+  });
+});

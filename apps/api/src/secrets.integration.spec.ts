@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { generateApiKeySecret, type KeyEnvironment, prefixOf, type ApiKeySecret } from '@animal-store/access-domain';
+import { startTcpProxy, type TcpProxy } from '@animal-store/local-postgres/testing';
+import { DataSource } from 'typeorm';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startAdminServer } from './admin/admin-server.js';
+import { createLogger } from './logging/logger.js';
+import { exposeMetrics } from './metrics/expose-metrics.js';
+import { Metrics } from './metrics/metrics.js';
+import { type Answer, RawConnection } from './testing/fuzz/raw-connection.js';
+import { startTestApp, type TestApp } from './testing/test-app.js';
+import { startTraceCollector } from './testing/trace-collector.js';
+
+const RATE_LIMIT = 300;
+const JSON_TYPE = 'Content-Type: application/json';
+/** Every status of the catalogue of errors, and the successes. */
+const ALL_STATUSES = [200, 201, 400, 401, 403, 404, 405, 408, 410, 413, 414, 415, 417, 422, 429, 431, 500, 503];
+
+/** All that leaves the service, a pet's name in a 2xx apart, which a client gets back as it sent it. */
+const left = { log: '', answers: '', metrics: '', traces: '' };
+const statuses = new Set<number>();
+let keys: readonly ApiKeySecret[];
+let port: number;
+
+async function exchange(request: string): Promise<Answer | undefined> {
+  const connection = await RawConnection.open(port);
+  connection.write(Buffer.from(request, 'latin1'));
+  const answer = await connection.read({ isHead: false });
+  connection.reset();
+  if (!answer) return undefined;
+  statuses.add(answer.status);
+  left.answers += `${JSON.stringify(answer.headers)}\n${answer.status < 300 ? '' : answer.body}\n`;
+  return answer;
+}
+
+function send(method: string, target: string, headers: readonly string[], body?: string): Promise<Answer | undefined> {
+  const framing = body === undefined ? [] : [`Content-Length: ${String(body.length)}`];
+  return exchange([`${method} ${target} HTTP/1.1`, 'Host: localhost', ...headers, ...framing, '', body ?? ''].join('\r\n'));
+}
+
+/** With a good key in the right place, and a key in each wrong one. */
+async function misplace(good: string, key: string): Promise<void> {
+  const authorization = `Authorization: Bearer ${good}`;
+  const encoded = key.replaceAll('_', '%5F');
+  const create = (body: string, ...headers: string[]) => send('POST', '/v1/pets', [authorization, JSON_TYPE, ...headers], body);
+
+  for (const field of [`Bearer ${key}`, `Bearer ${key}x`, `Bearer ${key}, Bearer ${key}`, `Basic ${key}`, key, '']) {
+    await send('GET', '/v1/pets', [`Authorization: ${field}`]);
+  }
+  for (const target of [key, encoded, `v1/pets/${key}`, `v1/pets/${encoded}`, `docs/assets/${key}`, `${key}${'a'.repeat(5000)}`]) {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) await send(method, `/${target}`, [authorization]);
+  }
+  for (const target of [`http://${key}@localhost/v1/pets`, `http://${key}/v1/pets`, `http://localhost/${key}`, key]) {
+    await send('GET', target, [authorization]);
+  }
+  for (const query of [`api_key=${key}`, key, `limit=${key}`, `status=${key}`, `cursor=${key}`, `${encoded}=${encoded}`]) {
+    await send('GET', `/v1/pets?${query}`, [authorization]);
+    await send('GET', `/v1/pets?${query}`, [authorization, 'Prefer: handling=strict']);
+    await send('GET', `/v1/pets?${query}`, []);
+  }
+  for (const name of ['X-Api-Key', 'X-Request-Id', 'Cookie', 'Prefer', 'If-None-Match', 'traceparent', 'tracestate', 'baggage', 'Origin']) {
+    await send('GET', '/v1/pets', [authorization, `${name}: ${key}`]);
+  }
+  for (const name of ['User-Agent', 'Referer', 'Accept', 'Expect', 'X-Forwarded-For', 'X-Forwarded-Host', 'Forwarded', 'Upgrade', key]) {
+    await send('GET', '/v1/pets/0', [authorization, `${name}: ${key}`]);
+  }
+  await send('GET', '/v1/pets', [authorization, `Host: ${key}`]);
+  await send('GET', '/v1/pets', [authorization, `X: ${key.repeat(200)}`]);
+  await send('POST', '/v1/pets', [authorization, `Content-Type: application/${key}`], key);
+  await send('POST', '/v1/pets', [authorization, JSON_TYPE, `Content-Encoding: ${key}`], key);
+  for (const body of [
+    key,
+    `"${key}"`,
+    `{"name":"${key}","categoryId":7}`,
+    `{"name":"${key}","categoryId":"${key}","status":"${key}"}`,
+    `{"name":"${key}\\u0000","categoryId":7}`,
+    `{"${key}":"${key}","name":"Rex","categoryId":7`,
+    `{"name":"${key}","categoryId":7,"x":"${'x'.repeat(70_000)}"}`,
+  ]) {
+    await create(body);
+  }
+  await create(`{"${key}":"${key}","name":"Rex","categoryId":7}`, 'Prefer: handling=strict');
+  await create('{"name":"Rex","categoryId":7}', `Idempotency-Key: ${key}`);
+  await create('{"name":"Max","categoryId":7}', `Idempotency-Key: ${key}`);
+  await create('{"name":"Max","categoryId":7}', `Idempotency-Key: ${key} ${key}`);
+  for (const bytes of [`${key} / HTTP/1.1\r\n\r\n`, `GET / HTTP/${key}\r\n\r\n`, `GET / HTTP/1.1\r\n${key}\r\n\r\n`, `${key}\r\n\r\n`]) {
+    await exchange(bytes);
+  }
+}
+
+/** A fault of ours, with a key among the values of the statement. */
+async function provokeInternalError({ app }: TestApp, key: string): Promise<void> {
+  await app.get(DataSource).query('ALTER TABLE pets.pets RENAME TO lost');
+  const headers = [`Authorization: Bearer ${key}`, JSON_TYPE];
+  for (const extra of [[], [`Idempotency-Key: internal-${key}`]]) {
+    await send('POST', '/v1/pets', [...headers, ...extra], `{"name":"${key}","categoryId":7}`);
+  }
+  await app.get(DataSource).query('ALTER TABLE pets.lost RENAME TO pets');
+}
+
+async function exhaust(key: string): Promise<void> {
+  for (let i = 0; i < RATE_LIMIT && !statuses.has(429); i++) await send('GET', '/v1/pets', [`Authorization: Bearer ${key}`]);
+}
+
+beforeAll(async () => {
+  const collector = await startTraceCollector();
+  let proxy: TcpProxy | undefined;
+  let now = new Date();
+  const service = await startTestApp({
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      RATE_LIMIT: String(RATE_LIMIT),
+      CORS_ORIGINS: 'https://app.example',
+      MAX_EVENT_LOOP_LAG_MS: '60000',
+    },
+    logger: createLogger('debug', { write: (line) => (left.log += line) }),
+    clock: { now: () => now },
+    databaseUrl: async (url) => {
+      proxy = await startTcpProxy(url);
+      return proxy.url;
+    },
+  });
+  port = Number(new URL(service.url).port);
+  const full = await service.createKey('pets:read', 'pets:write');
+  const other = await service.createKey('pets:read', 'pets:write');
+  const readOnly = await service.createKey('pets:read');
+  const unknown = generateApiKeySecret('test' as KeyEnvironment);
+  keys = [full as ApiKeySecret, readOnly as ApiKeySecret, other as ApiKeySecret, unknown];
+  // The server gives up on it after some seconds.
+  const unfinished = exchange(`GET /v1/pets?api_key=${full} HTTP/1.1\r\nAuthorization: Bearer ${full}\r\n`);
+
+  await misplace(full, full);
+  await misplace(other, unknown);
+  await misplace(readOnly, readOnly);
+  await provokeInternalError(service, full);
+  now = new Date('2030-12-05T00:00:00Z');
+  await send('GET', `/v1/pets/${full}?${full}`, [`Authorization: Bearer ${other}`]);
+  now = new Date();
+  await proxy?.cut();
+  await misplace(full, unknown);
+  await proxy?.restore();
+  await exhaust(readOnly);
+  await unfinished;
+
+  const { registry } = service.app.get(Metrics);
+  exposeMetrics(registry);
+  const admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, registry);
+  left.metrics = await (await fetch(`http://127.0.0.1:${String(admin.port)}/metrics`)).text();
+  await admin.close();
+  await service.close();
+  await proxy?.cut();
+  left.traces = collector.text();
+  await collector.close();
+}, 60_000);
+
+describe('an API key that a client puts anywhere', () => {
+  it('meets every error that there is', () => {
+    expect([...statuses].sort((a, b) => a - b)).toEqual(expect.arrayContaining(ALL_STATUSES));
+  });
+
+  it.each(['log', 'answers', 'metrics', 'traces'] as const)('is not in the %s', (where) => {
+    const text = left[where];
+    for (const key of keys) {
+      const secret = key.slice(prefixOf(key).length);
+      // A broken key is nearly one, and a hash finds its key in a list of leaked ones.
+      for (const part of [secret, secret.slice(0, 20), secret.slice(-20)]) expect(text).not.toContain(part);
+      const hash = createHash('sha256').update(key);
+      const digest = hash.digest();
+      for (const encoding of ['hex', 'base64', 'base64url'] as const) expect(text).not.toContain(digest.toString(encoding));
+    }
+  });
+
+  it('left traces where it was taken out, and in each place that was searched something else', () => {
+    expect(left.log).toContain(`${prefixOf(keys[0] as ApiKeySecret)}…`);
+    expect(left.log).toContain('"msg":"request failed"');
+    expect(left.answers).toContain('is no known query parameter');
+    expect(left.metrics).toContain('http_request_duration_seconds_count');
+    expect(left.traces).toContain('find_api_key_by_hash');
+  });
+});

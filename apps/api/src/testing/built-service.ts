@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+const START_WITHIN_MS = 20_000;
+const WARNING = 40;
+/** Lets the process tell its memory on any platform. */
+const MEMORY_PROBE = 'process.on("message", () => process.send(process.memoryUsage.rss())); process.channel.unref();';
+
+interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly url?: string;
+}
+
+/** A process of the built service, with what it has to complain about. */
+export class BuiltService {
+  private constructor(
+    private readonly process: ChildProcess,
+    readonly port: number,
+    /** Warnings and errors that it has logged, and all it has written on stderr. */
+    readonly complaints: readonly string[],
+  ) {}
+
+  static async start(environment: Readonly<Record<string, string>>): Promise<BuiltService> {
+    if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: build the API first`);
+    const { PATH, SystemRoot, TEMP } = process.env;
+    const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(MEMORY_PROBE)}`, MAIN], {
+      env: { PATH, SystemRoot, TEMP, ...environment, PORT: '0', LOG_LEVEL: 'info' },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    const complaints: string[] = [];
+    const port = await new Promise<number>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`the service does not listen: ${complaints.join('\n')}`)), START_WITHIN_MS);
+      child.on('exit', (code) => reject(new Error(`the service ended with ${String(code)}: ${complaints.join('\n')}`)));
+      createInterface({ input: child.stderr as Readable }).on('line', (line) => complaints.push(line));
+      createInterface({ input: child.stdout as Readable }).on('line', (line) => {
+        const { level, msg, url } = JSON.parse(line) as LogLine;
+        if (level >= WARNING) complaints.push(line);
+        if (msg !== 'listening' || url === undefined) return;
+        clearTimeout(timer);
+        resolve(Number(new URL(url).port));
+      });
+    });
+    return new BuiltService(child, port, complaints);
+  }
+
+  get isAlive(): boolean {
+    return this.process.exitCode === null && this.process.signalCode === null;
+  }
+
+  /** Resident memory in bytes. */
+  async memory(): Promise<number> {
+    const told = once(this.process, 'message') as Promise<[number]>;
+    this.process.send('memory');
+    const [bytes] = await told;
+    return bytes;
+  }
+
+  async stop(): Promise<void> {
+    if (!this.isAlive) return;
+    const exit = once(this.process, 'exit');
+    this.process.kill('SIGTERM');
+    await exit;
+  }
+}

@@ -1,0 +1,148 @@
+import type { AnswerRules } from './answer-rules.js';
+import { type Bytes, KEY, READ_ONLY_KEY } from './hostile-bytes.js';
+import type { HostileInput, HostileRequest } from './hostile-input.js';
+import { type Answer, BrokenAnswerError, RawConnection } from './raw-connection.js';
+
+/** How long a server may be silent about bytes that need not be a request. */
+const RAW_PATIENCE_MS = 30;
+const CHUNK_SIZES = [1, 7, 1_000, 16_384];
+
+export interface FuzzTarget {
+  readonly port: number;
+  readonly key: string;
+  readonly readOnlyKey: string;
+}
+
+/** What was said and what was wrong with the answer. */
+export class FuzzFinding extends Error {
+  constructor(violation: string, input: unknown) {
+    super(`${violation}\nanswering ${toAscii(JSON.stringify(input))}`);
+  }
+}
+
+/** Sends the input, holds every answer against the rules, and returns how many requests were sent. */
+export async function converse(target: FuzzTarget, rules: AnswerRules, input: HostileInput): Promise<number> {
+  if (input.kind === 'raw') return converseRaw(target, rules, input.pieces);
+  const { requests, isPipelined } = input;
+  if (isPipelined) {
+    // An error that ends the connection may come first, and it has a body.
+    const readable = requests.map((request) => (request.method === 'HEAD' ? { ...request, method: 'GET' } : request));
+    return pipeline(target, rules, readable);
+  }
+  let connection: RawConnection | undefined;
+  try {
+    let said: HostileRequest[] = [];
+    for (const request of requests) {
+      if (!connection || connection.hasEnded) {
+        connection = await RawConnection.open(target.port);
+        said = [];
+      }
+      said.push(request);
+      connection.write(render(request, target));
+      const answer = await read(connection, { isHead: request.method === 'HEAD' }, said);
+      check(rules, answer, request, said);
+      if (!answer || answer.headers['connection'] === 'close') {
+        connection.reset();
+        connection = undefined;
+      }
+    }
+  } finally {
+    connection?.reset();
+  }
+  return requests.length;
+}
+
+async function pipeline(target: FuzzTarget, rules: AnswerRules, requests: readonly HostileRequest[]): Promise<number> {
+  const connection = await RawConnection.open(target.port);
+  try {
+    connection.write(Buffer.concat(requests.map((request) => render(request, target))));
+    for (const request of requests) {
+      const answer = await read(connection, { isHead: false }, requests);
+      if (!answer) break;
+      check(rules, answer, request, requests);
+      if (answer.headers['connection'] === 'close') break;
+    }
+  } finally {
+    connection.reset();
+  }
+  return requests.length;
+}
+
+/** Whatever comes back has to be answers; when nothing more comes, our side ends and the server has to close the connection. */
+async function converseRaw(target: FuzzTarget, rules: AnswerRules, pieces: readonly Bytes[]): Promise<number> {
+  const connection = await RawConnection.open(target.port);
+  try {
+    for (const piece of pieces) {
+      connection.write(withKeys(toText(piece), target));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    for (let patienceMs: number | undefined = RAW_PATIENCE_MS; ;) {
+      const answer: Answer | undefined = await read(connection, { isHead: false, ...(patienceMs !== undefined && { patienceMs }) }, pieces);
+      if (answer) {
+        const violation = rules.violation(answer);
+        if (violation !== undefined) throw new FuzzFinding(violation, pieces);
+      } else if (patienceMs === undefined || connection.hasEnded) {
+        return pieces.length;
+      } else {
+        connection.end();
+        patienceMs = undefined;
+      }
+    }
+  } finally {
+    connection.reset();
+  }
+}
+
+function check(rules: AnswerRules, answer: Answer | undefined, request: HostileRequest, input: unknown): void {
+  if (!answer) return;
+  const violation = rules.violation(answer, request);
+  if (violation !== undefined) throw new FuzzFinding(`${violation}: ${JSON.stringify(answer).slice(0, 1000)}`, input);
+}
+
+async function read(
+  connection: RawConnection,
+  options: { isHead: boolean; patienceMs?: number },
+  input: unknown,
+): Promise<Answer | undefined> {
+  try {
+    return await connection.read(options);
+  } catch (error) {
+    if (error instanceof BrokenAnswerError) throw new FuzzFinding(error.message, input);
+    throw error;
+  }
+}
+
+function render({ method, target: uri, headers, body }: HostileRequest, target: FuzzTarget): Buffer {
+  const content = body && Buffer.concat(body.bytes.map((bytes) => withKeys(toText(bytes), target)));
+  const framing: HostileRequest['headers'] = !content
+    ? []
+    : [body.isChunked ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', String(content.length)]];
+  const lines = [...headers, ...framing].map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = withKeys(`${method} ${uri} HTTP/1.1\r\n${lines.join('')}\r\n`, target);
+  if (!content) return head;
+  return Buffer.concat([head, body.isChunked ? chunked(content) : content]);
+}
+
+/** In chunks of many sizes. */
+function chunked(content: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0, i = 0; at < content.length; i++) {
+    const piece = content.subarray(at, at + (CHUNK_SIZES[i % CHUNK_SIZES.length] ?? 1));
+    parts.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'));
+    at += piece.length;
+  }
+  return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')]);
+}
+
+function toText(bytes: Bytes): string {
+  return typeof bytes === 'string' ? bytes : bytes.filler.repeat(bytes.times);
+}
+
+function withKeys(text: string, { key, readOnlyKey }: FuzzTarget): Buffer {
+  return Buffer.from(text.replaceAll(KEY, key).replaceAll(READ_ONLY_KEY, readOnlyKey), 'latin1');
+}
+
+/** So that what a terminal shows is what was sent. */
+function toAscii(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { AnswerRules } from './answer-rules.js';
+import { converse } from './conversation.js';
+import type { FuzzedService } from './fuzzed-service.js';
+import { hostileInput } from './hostile-input.js';
+
+const OPENAPI = join(import.meta.dirname, '../../../../../docs/openapi.json');
+/** Inputs that are sent at the same time. */
+const BATCH = 32;
+
+export interface FuzzOptions {
+  readonly requests: number;
+  readonly seed: number;
+}
+
+/** Sends at least so many hostile requests, and returns how many; the first bad answer ends it, with the input and its seed. */
+export async function fuzz({ target }: FuzzedService, { requests, seed }: FuzzOptions): Promise<number> {
+  const rules = new AnswerRules(OPENAPI);
+  let sent = 0;
+  for (let batch = 0; sent < requests; batch++) {
+    const property = fc.asyncProperty(fc.array(hostileInput, { minLength: BATCH, maxLength: BATCH }), async (inputs) => {
+      const counts = await Promise.all(inputs.map((input) => converse(target, rules, input)));
+      sent += counts.reduce((total, count) => total + count, 0);
+    });
+    const { failed, errorInstance } = await fc.check(property, { seed: seed + batch, numRuns: 1, endOnFailure: true });
+    if (failed) throw new Error(`seed ${String(seed + batch)}: ${String(errorInstance)}`);
+  }
+  return sent;
+}
+
+/** It serves, has logged no error, and has carried out nothing that was no request. */
+export async function expectUnharmed({ target, complaints, countSmuggled }: FuzzedService): Promise<void> {
+  const health = await fetch(`http://127.0.0.1:${String(target.port)}/health/ready`);
+  expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
+  expect(complaints).toEqual([]);
+  expect(await countSmuggled()).toBe(0);
+}

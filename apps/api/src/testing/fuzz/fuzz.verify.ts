@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectUnharmed, fuzz } from './fuzz.js';
+import { type BuiltFuzzedService, startBuilt } from './fuzzed-service.js';
+
+// `npm run verify:fuzz`: other requests each time, unless FUZZ_SEED says which.
+const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 100_000);
+const WITHIN_MS = 15 * 60_000;
+const MIB = 2 ** 20;
+/** A service that holds on to a kilobyte of each request needs more. */
+const MAX_MEMORY_MIB = 384;
+
+let service: BuiltFuzzedService;
+
+beforeAll(async () => {
+  service = await startBuilt();
+});
+
+afterAll(() => service.stop());
+
+it(
+  'a process of the built service survives hostile requests, and does not grow',
+  async () => {
+    const sent = await fuzz(service, { requests: REQUESTS, seed: SEED });
+    await expectUnharmed(service);
+    const memory = Math.round((await service.memory()) / MIB);
+    console.log(`${String(sent)} requests from seed ${String(SEED)} on; resident memory at the end: ${String(memory)} MiB`);
+    expect(memory).toBeLessThan(MAX_MEMORY_MIB);
+  },
+  WITHIN_MS,
+);

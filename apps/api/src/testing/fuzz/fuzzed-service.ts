@@ -1,0 +1,83 @@
+import { openAccess } from '@animal-store/access-infrastructure';
+import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { DataSource } from 'typeorm';
+import { BuiltService } from '../built-service.js';
+import { startTestApp } from '../test-app.js';
+import type { FuzzTarget } from './conversation.js';
+import { SMUGGLED_NAME } from './hostile-sockets.js';
+
+/** A busy machine is not what is looked for. */
+const ENVIRONMENT = {
+  RATE_LIMIT: '0',
+  DRAIN_SECONDS: '0',
+  MAX_EVENT_LOOP_LAG_MS: '60000',
+  DATABASE_CONNECT_TIMEOUT_MS: '60000',
+  DATABASE_STATEMENT_TIMEOUT_MS: '60000',
+};
+const ERROR = 50;
+
+/** A service to send hostile requests to, and what it has to show after them. */
+export interface FuzzedService {
+  readonly target: FuzzTarget;
+  /** What it has logged that is worse than a request. */
+  readonly complaints: readonly string[];
+  /** How many requests were carried out that were no requests. */
+  countSmuggled(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface BuiltFuzzedService extends FuzzedService {
+  /** Resident bytes of its process. */
+  memory(): Promise<number>;
+}
+
+/** In this process. */
+export async function startInProcess(): Promise<FuzzedService> {
+  const complaints: string[] = [];
+  const write = (line: string) => {
+    if ((JSON.parse(line) as { level: number }).level >= ERROR) complaints.push(line);
+  };
+  const logger = pino({ level: 'info' }, { write });
+  const service = await startTestApp({ env: ENVIRONMENT, logger });
+  return {
+    target: {
+      port: Number(new URL(service.url).port),
+      key: await service.createKey('pets:read', 'pets:write'),
+      readOnlyKey: await service.createKey('pets:read'),
+    },
+    complaints,
+    countSmuggled: () => countSmuggled((service.app.get(DataSource).options as { url: string }).url),
+    stop: () => service.close(),
+  };
+}
+
+/** The built service, in a process of its own. */
+export async function startBuilt(): Promise<BuiltFuzzedService> {
+  const database = await createTestDatabase();
+  const service = await BuiltService.start({ ...ENVIRONMENT, DATABASE_URL: database.url });
+  const access = await openAccess(database.url);
+  const createKey = async (...scopes: string[]) =>
+    (await access.createApiKey.execute({ clientName: 'fuzz', environment: 'test', scopes })).secret;
+  const [key, readOnlyKey] = [await createKey('pets:read', 'pets:write'), await createKey('pets:read')];
+  await access.close();
+  return {
+    target: { port: service.port, key, readOnlyKey },
+    complaints: service.complaints,
+    countSmuggled: () => countSmuggled(database.url),
+    memory: () => service.memory(),
+    stop: async () => {
+      await service.stop();
+      await database.drop();
+    },
+  };
+}
+
+async function countSmuggled(databaseUrl: string): Promise<number> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query('SELECT 1 FROM pets.pets WHERE name = $1', [SMUGGLED_NAME]);
+  await client.end();
+  return rows.length;
+}

@@ -1,0 +1,23 @@
+import fc, { type Arbitrary } from 'fast-check';
+
+/** Bytes as text, one character each, or a filler that would be too long to print. */
+export type Bytes = string | { readonly filler: string; readonly times: number };
+
+/** Stand for valid keys of both scopes and of one; the input does not hold the keys themselves, so that it can be printed. */
+export const KEY = '<KEY>';
+export const READ_ONLY_KEY = '<READ_ONLY_KEY>';
+
+export const SHORT = 40;
+
+const latin1 = (minimum: number, maximum: number) => fc.integer({ min: minimum, max: maximum }).map((code) => String.fromCharCode(code));
+export const anyByte = latin1(0, 0xff);
+export const visibleByte = latin1(0x21, 0xff);
+export const visible = latin1(0x21, 0x7e);
+export const bytes = fc.string({ unit: anyByte, maxLength: SHORT });
+
+export const filler = (text: string, ...times: number[]): Arbitrary<Bytes> =>
+  fc.constantFrom(...times).map((count) => ({ filler: text, times: count }));
+
+/** One wrong part hides all others from the server: most parts are right. */
+export const mostly = <T>(usual: Arbitrary<T>, ...unusual: Arbitrary<T>[]): Arbitrary<T> =>
+  fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: fc.oneof(...unusual) });

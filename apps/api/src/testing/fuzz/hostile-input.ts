@@ -1,0 +1,69 @@
+import fc, { type Arbitrary } from 'fast-check';
+import { bodyBytes } from './hostile-bodies.js';
+import { type Bytes, KEY, mostly } from './hostile-bytes.js';
+import { type HeaderField, headers, knownHeader } from './hostile-headers.js';
+import { rawPiece } from './hostile-sockets.js';
+import { target } from './hostile-targets.js';
+
+export interface HostileRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: readonly HeaderField[];
+  readonly body?: { readonly bytes: readonly Bytes[]; readonly isChunked: boolean };
+}
+
+/** What is sent on one connection. */
+export type HostileInput =
+  | { readonly kind: 'requests'; readonly isPipelined: boolean; readonly requests: readonly HostileRequest[] }
+  /** Bytes that need not be HTTP, each piece a write of its own. */
+  | { readonly kind: 'raw'; readonly pieces: readonly Bytes[] };
+
+const FITTING: readonly HeaderField[] = [
+  ['Host', 'localhost'],
+  ['Authorization', `Bearer ${KEY}`],
+];
+
+const method = mostly(
+  fc.constantFrom('GET', 'POST', 'GET', 'POST', 'HEAD', 'OPTIONS'),
+  fc.constantFrom('PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'PURGE', 'SUBSCRIBE', 'SEARCH', 'LINK', 'ACL'),
+  fc.constantFrom('get', 'G', 'GETT', 'POST\t', 'X-METHOD', '__proto__'),
+);
+
+const body = fc.record({ bytes: bodyBytes, isChunked: fc.boolean() });
+const oneMore = fc.oneof(
+  fc.constant([]),
+  knownHeader.map((field) => [field]),
+);
+const request: Arbitrary<HostileRequest> = fc
+  .tuple(method, target, headers, fc.oneof({ weight: 3, arbitrary: body }, { weight: 1, arbitrary: fc.constant(undefined) }))
+  .map(([verb, uri, fields, content]) => {
+    const sendsBody = content !== undefined && (verb === 'POST' || content.bytes.length === 1);
+    return { method: verb, target: uri, headers: fields, ...(sendsBody && { body: content }) };
+  });
+/** Right in everything but one part, so that it gets as far as that. */
+const creation: Arbitrary<HostileRequest> = fc.tuple(body, oneMore).map(([content, more]) => ({
+  method: 'POST',
+  target: '/v1/pets',
+  headers: [...FITTING, ['Content-Type', 'application/json'], ...more],
+  body: content,
+}));
+const reading: Arbitrary<HostileRequest> = fc
+  .tuple(fc.constantFrom('GET', 'HEAD'), target, oneMore)
+  .map(([verb, uri, more]) => ({ method: verb, target: uri, headers: [...FITTING, ...more] }));
+const anyRequest = fc.oneof({ weight: 2, arbitrary: request }, { weight: 1, arbitrary: creation }, { weight: 1, arbitrary: reading });
+
+/** Requests, or what looks like them. */
+export const hostileInput: Arbitrary<HostileInput> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('requests' as const),
+      isPipelined: fc.boolean(),
+      requests: fc.array(anyRequest, { minLength: 1, maxLength: 8 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('raw' as const), pieces: fc.array(rawPiece, { minLength: 1, maxLength: 3 }) }),
+  },
+);

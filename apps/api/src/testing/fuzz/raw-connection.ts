@@ -1,0 +1,154 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+const ANSWER_WITHIN_MS = 15_000;
+
+/** One HTTP answer; field names are in lower case, a repeated field is joined by `, `. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+}
+
+/** The server wrote what is no sequence of HTTP answers, or nothing for too long. */
+export class BrokenAnswerError extends Error {}
+
+/** A TCP connection that writes bytes as they are and reads HTTP answers. */
+export class RawConnection {
+  private received = Buffer.alloc(0);
+  private isClosed = false;
+  private isReset = false;
+
+  private constructor(private readonly socket: Socket) {
+    socket.setNoDelay(true);
+    socket
+      .on('data', (chunk: Buffer) => {
+        this.received = Buffer.concat([this.received, chunk]);
+      })
+      .on('error', () => {
+        this.isReset = true;
+      })
+      .on('close', () => {
+        this.isClosed = true;
+      });
+  }
+
+  static async open(port: number): Promise<RawConnection> {
+    const socket = connect({ host: '127.0.0.1', port });
+    await once(socket, 'connect');
+    return new RawConnection(socket);
+  }
+
+  write(bytes: Buffer): void {
+    if (!this.socket.destroyed) this.socket.write(bytes);
+  }
+
+  /** Ends our side; the server's stays open. */
+  end(): void {
+    if (!this.socket.destroyed) this.socket.end();
+  }
+
+  /** Without leaving the port in TIME_WAIT: a hundred thousand connections would need more than there are. */
+  reset(): void {
+    this.socket.resetAndDestroy();
+  }
+
+  /** The next final answer; undefined when the server has closed the connection, or after `patienceMs` of silence. */
+  async read({ isHead, patienceMs }: { isHead: boolean; patienceMs?: number }): Promise<Answer | undefined> {
+    const deadline = Date.now() + (patienceMs ?? ANSWER_WITHIN_MS);
+    for (;;) {
+      const parsed = parseAnswer(this.received, isHead, this.isClosed);
+      if (parsed) {
+        this.received = this.received.subarray(parsed.size);
+        if (parsed.answer.status >= 200) return parsed.answer;
+        continue;
+      }
+      if (this.isClosed) {
+        // What had arrived is lost when a connection is reset.
+        if (this.received.length > 0 && !this.isReset) throw new BrokenAnswerError(`no HTTP answer: ${this.beginning()}`);
+        return undefined;
+      }
+      const remainingMs = deadline - Date.now();
+      if (remainingMs <= 0) {
+        if (patienceMs !== undefined) return undefined;
+        throw new BrokenAnswerError(`no answer, and the connection stays open; received so far: ${this.beginning()}`);
+      }
+      await this.change(remainingMs);
+    }
+  }
+
+  get hasEnded(): boolean {
+    return this.isClosed && this.received.length === 0;
+  }
+
+  private beginning(): string {
+    return JSON.stringify(this.received.subarray(0, 500).toString('latin1'));
+  }
+
+  private change(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        this.socket.off('data', settle).off('close', settle);
+        resolve();
+      };
+      const timer = setTimeout(settle, timeoutMs);
+      this.socket.on('data', settle).on('close', settle);
+    });
+  }
+}
+
+const END_OF_HEAD = '\r\n\r\n';
+const STATUS_LINE = /^HTTP\/1\.1 ([1-5][0-9]{2}) [\x20-\x7e]*$/;
+
+/** Undefined while bytes are missing. */
+function parseAnswer(bytes: Buffer, isHead: boolean, isClosed: boolean): { answer: Answer; size: number } | undefined {
+  const headEnd = bytes.indexOf(END_OF_HEAD);
+  if (headEnd < 0) return undefined;
+  const [statusLine = '', ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n');
+  const status = Number(STATUS_LINE.exec(statusLine)?.[1]);
+  if (Number.isNaN(status)) throw new BrokenAnswerError(`no status line: ${JSON.stringify(statusLine.slice(0, 200))}`);
+  const headers = parseFields(lines);
+  const start = headEnd + END_OF_HEAD.length;
+  const isBodiless = isHead || status < 200 || status === 204 || status === 304;
+  const body = isBodiless ? { bytes: Buffer.alloc(0), end: start } : readBody(bytes, start, headers, isClosed);
+  return body && { answer: { status, headers, body: body.bytes.toString('utf8') }, size: body.end };
+}
+
+function parseFields(lines: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    if (name === '') throw new BrokenAnswerError(`no header field: ${JSON.stringify(line.slice(0, 200))}`);
+    const known = headers[name.toLowerCase()];
+    headers[name.toLowerCase()] = known === undefined ? value : `${known}, ${value}`;
+  }
+  return headers;
+}
+
+function readBody(
+  bytes: Buffer,
+  start: number,
+  headers: Readonly<Record<string, string>>,
+  isClosed: boolean,
+): { bytes: Buffer; end: number } | undefined {
+  if (headers['transfer-encoding'] === 'chunked') return readChunks(bytes, start);
+  const length = headers['content-length'];
+  if (length === undefined) return isClosed ? { bytes: bytes.subarray(start), end: bytes.length } : undefined;
+  const end = start + Number(length);
+  return bytes.length < end ? undefined : { bytes: bytes.subarray(start, end), end };
+}
+
+function readChunks(bytes: Buffer, start: number): { bytes: Buffer; end: number } | undefined {
+  const chunks: Buffer[] = [];
+  for (let at = start; ;) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    if (lineEnd < 0) return undefined;
+    const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16);
+    const end = lineEnd + 2 + size + 2;
+    if (bytes.length < end) return undefined;
+    if (size === 0) return { bytes: Buffer.concat(chunks), end };
+    chunks.push(bytes.subarray(lineEnd + 2, end - 2));
+    at = end;
+  }
+}
