@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { generateApiKeySecret, type KeyEnvironment, prefixOf, type ApiKeySecret } from '@animal-store/access-domain';
-import { startTcpProxy, type TcpProxy } from '@animal-store/local-postgres/testing';
+import { TcpProxy } from '@animal-store/local-postgres/testing';
 import { DataSource } from 'typeorm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startAdminServer } from './admin/admin-server.js';
@@ -116,7 +116,7 @@ beforeAll(async () => {
     logger: createLogger('debug', { write: (line) => (left.log += line) }),
     clock: { now: () => now },
     databaseUrl: async (url) => {
-      proxy = await startTcpProxy(url);
+      proxy = await TcpProxy.start(url);
       return proxy.url;
     },
   });

@@ -28,7 +28,8 @@ export class Observations {
 /** Several clients that create, list and get, and retry a creation with its key until they are told. */
 export class Load {
   observations = new Observations();
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 256 });
+  /** As many connections as there are requests at once: what waits shall wait at the service, not here. */
+  private readonly agent = new Agent({ keepAlive: true });
   private readonly clients: Promise<void>[] = [];
   private stopping = false;
   private serial = 0;

@@ -9,20 +9,26 @@ import {
   PetRepository,
   type PetView,
 } from '@animal-store/pets-domain';
-import { DatabaseError, type Pool } from 'pg';
+import type { Pool } from 'pg';
 import type { DataSource, Repository } from 'typeorm';
 import { PetEntity } from './pet.entity.js';
 
-/** One statement is one transaction: the pet and the record of its key commit together. */
+/**
+ * One statement is one transaction: the pet and the record of its key commit together. No row comes back when the key is known;
+ * a repetition that arrives at once waits in the unique index until the first one has committed or failed.
+ */
 const ADD_ONCE = {
   name: 'add_pet_once',
   text: `
-    WITH pet AS (
-      INSERT INTO pets.pets (name, category_id, status) VALUES ($1, $2, $3) RETURNING id
+    WITH record AS (
+      INSERT INTO pets.idempotency_keys (client_id, key, pet_id, name, category_id, status)
+      VALUES ($4, $5, nextval('pets.pets_id_seq'), $1, $2, $3)
+      ON CONFLICT DO NOTHING
+      RETURNING pet_id
     )
-    INSERT INTO pets.idempotency_keys (client_id, key, pet_id, name, category_id, status)
-    SELECT $4, $5, id, $1, $2, $3 FROM pet
-    RETURNING pet_id AS id`,
+    INSERT INTO pets.pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE
+    SELECT pet_id, $1, $2, $3 FROM record
+    RETURNING id`,
 };
 const FIND_BY_KEY = {
   name: 'find_pet_by_key',
@@ -56,16 +62,12 @@ export class PostgresPetRepository extends PetRepository {
   override async addOnce(pet: NewPet, { clientId, key }: IdempotencyKey): Promise<CreatedPet> {
     const { name, categoryId, status } = pet;
     for (;;) {
-      try {
-        // A repetition that arrives at once waits here, in the unique index, until the first one has committed or failed.
-        const { rows } = await this.pool.query<{ id: bigint }>({ ...ADD_ONCE, values: [name, categoryId, status, clientId, key] });
-        const { id } = rows[0] as { id: bigint };
-        return { pet: Pet.rehydrate({ id, name, categoryId, status }), replayed: false };
-      } catch (error) {
-        if (!(error instanceof DatabaseError && error.constraint === 'idempotency_keys_pkey')) throw error;
-      }
-      const { rows } = await this.pool.query<PetView>({ ...FIND_BY_KEY, values: [clientId, key] });
-      const known = rows[0];
+      const added = await this.pool.query<{ id: bigint }>({ ...ADD_ONCE, values: [name, categoryId, status, clientId, key] });
+      const [row] = added.rows;
+      if (row) return { pet: Pet.rehydrate({ id: row.id, name, categoryId, status }), replayed: false };
+      const {
+        rows: [known],
+      } = await this.pool.query<PetView>({ ...FIND_BY_KEY, values: [clientId, key] });
       // Forgotten in between: the key is free again.
       if (!known) continue;
       if (!pet.equals(known)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
