@@ -88,14 +88,17 @@ async function misplace(good: string, key: string): Promise<void> {
   }
 }
 
-/** A fault of ours, with a key among the values of the statement. */
-async function provokeInternalError({ app }: TestApp, key: string): Promise<void> {
-  await app.get(DataSource).query('ALTER TABLE pets.pets RENAME TO lost');
+/** Faults of ours, with a key among the values of the statement and in the words of PostgreSQL. */
+async function provokeInternalErrors({ app }: TestApp, key: string): Promise<void> {
+  const database = app.get(DataSource);
+  await database.query(`
+    CREATE FUNCTION quote_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no room for %', NEW.name; END $$;
+    CREATE TRIGGER quote_row BEFORE INSERT ON pets.pets FOR EACH ROW EXECUTE FUNCTION quote_row()`);
   const headers = [`Authorization: Bearer ${key}`, JSON_TYPE];
   for (const extra of [[], [`Idempotency-Key: internal-${key}`]]) {
     await send('POST', '/v1/pets', [...headers, ...extra], `{"name":"${key}","categoryId":7}`);
   }
-  await app.get(DataSource).query('ALTER TABLE pets.lost RENAME TO pets');
+  await database.query('DROP TRIGGER quote_row ON pets.pets');
 }
 
 async function exhaust(key: string): Promise<void> {
@@ -132,7 +135,7 @@ beforeAll(async () => {
   await misplace(full, full);
   await misplace(other, unknown);
   await misplace(readOnly, readOnly);
-  await provokeInternalError(service, full);
+  await provokeInternalErrors(service, full);
   now = new Date('2030-12-05T00:00:00Z');
   await send('GET', `/v1/pets/${full}?${full}`, [`Authorization: Bearer ${other}`]);
   now = new Date();
@@ -172,7 +175,7 @@ describe('an API key that a client puts anywhere', () => {
 
   it('left traces where it was taken out, and in each place that was searched something else', () => {
     expect(left.log).toContain(`${prefixOf(keys[0] as ApiKeySecret)}…`);
-    expect(left.log).toContain('"msg":"request failed"');
+    expect(left.log).toContain(`no room for ${prefixOf(keys[0] as ApiKeySecret)}…`);
     expect(left.answers).toContain('is no known query parameter');
     expect(left.metrics).toContain('http_request_duration_seconds_count');
     expect(left.traces).toContain('find_api_key_by_hash');

@@ -12,14 +12,9 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseTraceParent } from './trace-parent.js';
 
-interface RequestTrace {
-  readonly span: Span;
-  readonly context: Context;
-}
-
 /** A SERVER span for each request, before any other hook. Nothing that a client sends is in it, the ids of `traceparent` apart. */
 export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
-  const traces = new WeakMap<FastifyRequest, RequestTrace>();
+  const spans = new WeakMap<FastifyRequest, Span>();
 
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { method } = request;
@@ -38,19 +33,14 @@ export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
       },
       parent,
     );
-    const traced = { span, context: trace.setSpan(parent, span) };
     request.traceId = span.spanContext().traceId;
-    traces.set(request, traced);
-    context.with(traced.context, done);
-  });
-
-  // The body's events come from the socket, which knows no context.
-  fastify.addHook('preValidation', (request, _reply, done) => {
-    context.with(traces.get(request)?.context ?? ROOT_CONTEXT, done);
+    spans.set(request, span);
+    // Fastify carries the context over the body, whose events come from the socket.
+    context.with(trace.setSpan(parent, span), done);
   });
 
   fastify.addHook('onResponse', (request, reply, done) => {
-    const span = traces.get(request)?.span;
+    const span = spans.get(request);
     const { statusCode } = reply;
     if (!reply.raw.writableFinished) {
       span?.setAttribute('error.type', 'client_disconnected');

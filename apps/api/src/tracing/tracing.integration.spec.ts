@@ -6,6 +6,7 @@ import { poolOf } from '@animal-store/database';
 import { pino } from 'pino';
 import { DataSource } from 'typeorm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../testing/trace-collector.js';
 
@@ -149,6 +150,29 @@ describe('with a collector', () => {
       'server.address': hostname,
       'server.port': Number(port),
     });
+  });
+
+  it('a body that comes later finds its trace again', async () => {
+    const { collector, service } = await startTraced();
+    const key = await service.createKey('pets:write');
+    const caller = aCaller();
+    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    const body = '{"name":"Rex","categoryId":7}';
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\ntraceparent: ${caller.traceparent}\r\n`;
+    connection.write(
+      Buffer.from(`${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${String(body.length)}\r\n\r\n`),
+    );
+    await vi.waitFor(() => expect(connection.hasBytes).toBe(true));
+    connection.write(Buffer.from(body));
+    expect(await connection.read({ isHead: false })).toMatchObject({ status: 201 });
+    connection.reset();
+    await service.close();
+    const [server] = collector.spans().filter(({ kind }) => kind === 'SERVER');
+    const useCases = collector.spans().filter(({ kind }) => kind === 'INTERNAL');
+    expect(useCases.map(({ name, parentSpanId, traceId }) => [name, parentSpanId, traceId])).toEqual([
+      ['AuthenticateApiKey', server?.spanId, caller.traceId],
+      ['CreatePet', server?.spanId, caller.traceId],
+    ]);
   });
 
   it('keeps apart requests that wait for the same connection', async () => {

@@ -24,7 +24,7 @@ export interface FuzzedService {
   /** What it has logged that is worse than a request. */
   readonly complaints: readonly string[];
   /** How many requests were carried out that were no requests. */
-  countSmuggled(): Promise<number>;
+  readonly countSmuggled: () => Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -41,6 +41,7 @@ export async function startInProcess(): Promise<FuzzedService> {
   };
   const logger = pino({ level: 'info' }, { write });
   const service = await startTestApp({ env: ENVIRONMENT, logger });
+  const records = await openRecords((service.app.get(DataSource).options as { url: string }).url);
   return {
     target: {
       port: Number(new URL(service.url).port),
@@ -48,8 +49,11 @@ export async function startInProcess(): Promise<FuzzedService> {
       readOnlyKey: await service.createKey('pets:read'),
     },
     complaints,
-    countSmuggled: () => countSmuggled((service.app.get(DataSource).options as { url: string }).url),
-    stop: () => service.close(),
+    countSmuggled: () => records.countSmuggled(),
+    stop: async () => {
+      await records.close();
+      await service.close();
+    },
   };
 }
 
@@ -62,22 +66,26 @@ export async function startBuilt(): Promise<BuiltFuzzedService> {
     (await access.createApiKey.execute({ clientName: 'fuzz', environment: 'test', scopes })).secret;
   const [key, readOnlyKey] = [await createKey('pets:read', 'pets:write'), await createKey('pets:read')];
   await access.close();
+  const records = await openRecords(database.url);
   return {
     target: { port: service.port, key, readOnlyKey },
     complaints: service.complaints,
-    countSmuggled: () => countSmuggled(database.url),
+    countSmuggled: () => records.countSmuggled(),
     memory: () => service.memory(),
     stop: async () => {
+      await records.close();
       await service.stop();
       await database.drop();
     },
   };
 }
 
-async function countSmuggled(databaseUrl: string): Promise<number> {
+/** A connection of its own, past the service. */
+async function openRecords(databaseUrl: string): Promise<{ countSmuggled(): Promise<number>; close(): Promise<void> }> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
-  const { rows } = await client.query('SELECT 1 FROM pets.pets WHERE name = $1', [SMUGGLED_NAME]);
-  await client.end();
-  return rows.length;
+  return {
+    countSmuggled: async () => (await client.query('SELECT 1 FROM pets.pets WHERE name = $1', [SMUGGLED_NAME])).rows.length,
+    close: () => client.end(),
+  };
 }

@@ -7,10 +7,13 @@ export const SMUGGLED_NAME = 'smuggled';
 const FIELDS = `Host: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
 const SMUGGLED_BODY = `{"name":"${SMUGGLED_NAME}","categoryId":7}`;
 const SMUGGLED = `POST /v1/pets HTTP/1.1\r\n${FIELDS}Content-Length: ${String(SMUGGLED_BODY.length)}\r\n\r\n${SMUGGLED_BODY}`;
+/** Behind the end of a chunked body, where only one of two readings ends the body. */
+const ENDED_SMUGGLED = `0\r\n\r\n${SMUGGLED}`;
 const CHUNKED_SMUGGLED = `${SMUGGLED.length.toString(16)}\r\n${SMUGGLED}\r\n0\r\n\r\n`;
 
 const framing = fc.constantFrom(
   `Content-Length: ${String(SMUGGLED.length)}\r\nTransfer-Encoding: chunked\r\n`,
+  `Content-Length: ${String(ENDED_SMUGGLED.length)}\r\nTransfer-Encoding: chunked\r\n`,
   'Transfer-Encoding: chunked\r\nContent-Length: 4\r\n',
   'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\nContent-Length: 4\r\n',
   'Transfer-Encoding: identity\r\n',
@@ -42,7 +45,7 @@ const smuggling = fc
     fc.constantFrom('GET', 'POST', 'OPTIONS'),
     fc.constantFrom('/v1/pets', '/health/live', '/missing'),
     framing,
-    fc.constantFrom(SMUGGLED, CHUNKED_SMUGGLED),
+    fc.constantFrom(SMUGGLED, CHUNKED_SMUGGLED, ENDED_SMUGGLED),
   )
   .map(([verb, uri, fields, inner]): Bytes => `${verb} ${uri} HTTP/1.1\r\n${FIELDS}${fields}\r\n${inner}`);
 /** The inner request is the body of the outer one, without any doubt. */

@@ -77,6 +77,11 @@ export class RawConnection {
     }
   }
 
+  /** Whether something has arrived that was not read yet. */
+  get hasBytes(): boolean {
+    return this.received.length > 0;
+  }
+
   get hasEnded(): boolean {
     return this.isClosed && this.received.length === 0;
   }
