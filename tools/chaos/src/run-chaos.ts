@@ -11,8 +11,6 @@ export interface ChaosOptions {
   readonly rounds: number;
   /** Of the longest outage; the others are shorter in proportion. */
   readonly outageMs: number;
-  /** Whether promises of time can break the run: not on a machine that does other things as well. */
-  readonly judgeTimes: boolean;
   readonly report: (line: string) => void;
 }
 
@@ -65,7 +63,7 @@ async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, o
   const recoveryMs = await Promise.race([load.recovery(), sleep(RECOVERY_PATIENCE_MS, undefined, { ref: false })]);
   const seen = load.nextPhase();
   if (recoveryMs === undefined) ledger.problem(`${fault.name}: no recovery within ${RECOVERY_PATIENCE_MS} ms`);
-  else if (options.judgeTimes && fault.recoversWithinMs !== undefined && recoveryMs > fault.recoversWithinMs) {
+  else if (fault.recoversWithinMs !== undefined && recoveryMs > fault.recoversWithinMs) {
     ledger.problem(`${fault.name}: recovered after ${Math.round(recoveryMs)} ms instead of ${fault.recoversWithinMs}`);
   }
   if (!fault.mayDrop && seen.dropped > 0) ledger.problem(`${fault.name}: ${seen.dropped} requests got no answer`);
@@ -74,14 +72,14 @@ async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, o
 }
 
 /** Five times what the closed loop got through, whether or not it is answered. */
-async function overload(load: Load, ledger: Ledger, calm: Observations, { outageMs, judgeTimes, report }: ChaosOptions): Promise<Phase> {
+async function overload(load: Load, ledger: Ledger, calm: Observations, { outageMs, report }: ChaosOptions): Promise<Phase> {
   const name = '5 times the load';
   report(name);
   const perSecond = Math.max(1_000, (5 * calm.acceptedMs.length * 1000) / CALM_MS);
   await load.flood(perSecond, outageMs / 4_000);
   const seen = load.nextPhase();
   const p99 = seen.quantile(0.99);
-  if (judgeTimes && p99 > OVERLOAD_P99_MS) ledger.problem(`${name}: accepted requests took ${Math.round(p99)} ms at p99`);
+  if (p99 > OVERLOAD_P99_MS) ledger.problem(`${name}: accepted requests took ${Math.round(p99)} ms at p99`);
   if (seen.dropped > 0) ledger.problem(`${name}: ${seen.dropped} requests got no answer`);
   return { name, seen };
 }
