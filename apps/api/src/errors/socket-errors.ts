@@ -1,6 +1,7 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { endConnection } from '../http/ended-connections.js';
 import { newRequestId } from '../http/request-id.js';
 import { declaresTooLargeBody } from '../validation/request-body.js';
 import { errorBody } from './error-body.js';
@@ -26,7 +27,8 @@ export function answerClientError(error: ClientError, socket: Socket & { _httpMe
 
 /** What Node answers by itself, without the error shape, unless it is listened for. */
 export function answerSpecialRequests(server: Server): void {
-  server.on('checkExpectation', (_request, response) => {
+  server.on('checkExpectation', (request, response) => {
+    endConnection(request.socket);
     const { headers, body } = plainAnswer(HTTP_ERRORS.expectationFailed);
     response.writeHead(HTTP_ERRORS.expectationFailed.status, headers).end(body);
   });

@@ -1,11 +1,10 @@
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import { loggedPath } from '../logging/redact-keys.js';
 import { parseTraceParent } from '../tracing/trace-parent.js';
+import { endConnection, isConnectionEnded } from './ended-connections.js';
 import type { RouteTable } from './route-table.js';
 
 const MAX_TARGET_LENGTH = 4096;
@@ -34,7 +33,7 @@ export function observeRequests(
     const { traceparent } = request.raw.headers;
     if (traceparent !== undefined) request.traceId ??= parseTraceParent(traceparent)?.traceId;
     reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
-    const refusal = afterUpgrade(request.raw, reply) ?? refusalOf(request, reply);
+    const refusal = refusalOf(request, reply);
     if (refusal) {
       done(refusal);
       return;
@@ -94,28 +93,25 @@ function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publi
   };
 }
 
-const askedForUpgrade = new WeakSet<Socket>();
-
-/**
- * Node drops what has arrived behind a request that asks for another protocol, so that what comes next may begin in the middle of a
- * body. The request is served as what it is, and is the last one of its connection.
- */
-function afterUpgrade({ headers, socket }: IncomingMessage, reply: FastifyReply): HttpError | undefined {
-  const isTooLate = askedForUpgrade.has(socket);
-  if (isTooLate || headers.upgrade !== undefined) reply.header('Connection', 'close');
-  if (headers.upgrade !== undefined) askedForUpgrade.add(socket);
-  return isTooLate ? new HttpError(HTTP_ERRORS.malformedRequest) : undefined;
-}
-
 function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
-  const { host } = raw.headers;
+  const { host, upgrade } = raw.headers;
+  const end = () => {
+    endConnection(raw.socket);
+    reply.header('Connection', 'close');
+  };
+  if (isConnectionEnded(raw.socket)) {
+    end();
+    return new HttpError(HTTP_ERRORS.malformedRequest, 'An earlier request has ended this connection.');
+  }
+  // It is served as what it is, but Node drops what has arrived behind it: what comes next may begin in the middle of a body.
+  if (upgrade !== undefined) end();
   // Node's parser takes a request line without a version for HTTP/0.9.
   if (raw.httpVersionMajor < 1) {
-    reply.header('Connection', 'close');
+    end();
     return new HttpError(HTTP_ERRORS.malformedRequest);
   }
   if ((host === undefined && raw.httpVersion === '1.1') || (host !== undefined && !HOST.test(host))) {
-    reply.header('Connection', 'close');
+    end();
     return new HttpError(HTTP_ERRORS.malformedRequest, 'The request needs exactly one valid Host header.');
   }
   if (url.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
