@@ -1,8 +1,7 @@
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, TcpProxy, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { expectError, linksOf } from '../support/answers.js';
 import { Api } from '../support/api.js';
-import { DatabaseProxy } from '../support/database-proxy.js';
 import { readPet } from '../support/json.js';
 import { unknownKey } from '../support/keys.js';
 import { createKey, refusedStart, Service } from '../support/service.js';
@@ -11,7 +10,7 @@ const PUBLIC_BASE_URL = 'https://store.example/animals';
 const VALID = '{"name":"Rex","categoryId":7}';
 const api = new Api();
 let database: TestDatabase;
-let proxy: DatabaseProxy;
+let proxy: TcpProxy;
 let service: Service;
 let key: string;
 
@@ -23,14 +22,14 @@ async function start(): Promise<void> {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  proxy = await DatabaseProxy.start(database.url);
+  proxy = await TcpProxy.start(database.url);
   await start();
 });
 
 afterAll(async () => {
   api.close();
   await service.stop();
-  await proxy.stop();
+  await proxy.cut();
   await database.drop();
 });
 
@@ -70,11 +69,7 @@ describe('PUBLIC_BASE_URL', () => {
 });
 
 describe('without its database', () => {
-  let restore: () => Promise<void>;
-
-  beforeAll(async () => {
-    restore = await proxy.cut();
-  });
+  beforeAll(() => proxy.cut());
 
   it.each([
     ['listPets', 'GET', '/v1/pets'],
@@ -94,7 +89,7 @@ describe('without its database', () => {
   });
 
   it('serves again when the database is back', async () => {
-    await restore();
+    await proxy.restore();
     await vi.waitFor(async () => expect((await api.get('/v1/pets')).status).toBe(200), { timeout: 10_000, interval: 100 });
     expect((await api.create(VALID)).status).toBe(201);
   });

@@ -1,0 +1,119 @@
+import { createTestDatabase, TcpProxy, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
+
+const AT_ONCE = 1_000;
+const AFTER_KILL = 100;
+/** A busy machine may take its time: no request is refused for it. */
+const PATIENT = {
+  RATE_LIMIT: '0',
+  MAX_IN_FLIGHT: String(AT_ONCE),
+  MAX_EVENT_LOOP_LAG_MS: '60000',
+  DATABASE_CONNECT_TIMEOUT_MS: '60000',
+  DATABASE_STATEMENT_TIMEOUT_MS: '0',
+};
+
+// Several processes start at once.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let database: TestDatabase;
+let sql: Client;
+/** A service of two workers. */
+let survivor: Service;
+/** A service of one process, which reaches the database through `network`. */
+let mortal: Service;
+let network: TcpProxy;
+let beforeRotation = '';
+let afterRotation = '';
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  network = await TcpProxy.start(database.url);
+  survivor = await Service.start(database.url, { ...PATIENT, WORKERS: '2' });
+  const { id, key } = await createKey(database.url, 'suite');
+  const rotated = JSON.parse(await animalStore(database.url, 'keys', 'rotate', String(id), '--json')) as CreatedKey;
+  [beforeRotation, afterRotation] = [key, rotated.key];
+  sql = await connect();
+});
+
+afterAll(async () => {
+  await sql.end();
+  await survivor.stop();
+  await network.cut();
+  await database.drop();
+});
+
+async function connect(): Promise<Client> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  return client;
+}
+
+interface Outcome {
+  readonly answer: string;
+  readonly replayed: boolean;
+}
+
+async function create({ url }: Service, key: string): Promise<Outcome> {
+  const response = await fetch(`${url}/v1/pets`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Idempotency-Key': '"only-once"' },
+    body: '{"name":"Only","categoryId":9007199254740993}',
+  });
+  const { headers, status } = response;
+  return { answer: `${status} ${headers.get('location')} ${await response.text()}`, replayed: headers.has('idempotent-replayed') };
+}
+
+/** That there is one animal, which every answer tells of; how many of them are no replays. */
+async function firstAnswers(outcomes: readonly Outcome[]): Promise<number> {
+  const { rows } = await sql.query<{ id: string }>('SELECT id::text FROM pets.pets');
+  expect(rows).toHaveLength(1);
+  const [{ id = '' } = {}] = rows;
+  const answer = `201 /v1/pets/${id} {"id":${id},"name":"Only","categoryId":9007199254740993,"status":"available"}`;
+  expect(new Set(outcomes.map((outcome) => outcome.answer))).toEqual(new Set([answer]));
+  return outcomes.filter(({ replayed }) => !replayed).length;
+}
+
+const countOf = async (query: string) => Number((await sql.query<{ count: string }>(query)).rows[0]?.count);
+const stored = () => countOf('SELECT count(*) FROM pets.pets');
+const waitingForLocks = () =>
+  countOf(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+
+describe.each([
+  ['one API key', () => ({ first: beforeRotation, second: beforeRotation })],
+  ['the API keys of before and after a rotation', () => ({ first: beforeRotation, second: afterRotation })],
+])('with %s', (_which, keys) => {
+  beforeAll(async () => {
+    network.slowDown(0);
+    mortal = await Service.start(network.url, PATIENT);
+    return () => mortal.stop('SIGKILL');
+  });
+
+  beforeEach(() => sql.query('TRUNCATE pets.pets, pets.idempotency_keys'));
+
+  /** Every third one to the service of one process, so that each process gets as many; the API keys by turns. */
+  const retries = (count: number, send: (service: Service, key: string) => Promise<Outcome>) =>
+    Promise.all(Array.from({ length: count }, (_, n) => send(n % 3 === 0 ? mortal : survivor, n % 2 === 0 ? keys().first : keys().second)));
+
+  it(`${AT_ONCE} requests at once over three processes add one animal and are answered alike`, async () => {
+    expect(await firstAnswers(await retries(AT_ONCE, create))).toBe(1);
+  });
+
+  it(`${AFTER_KILL} requests do so when the process that has added it is killed before it answers`, async () => {
+    const locker = await connect();
+    await locker.query('BEGIN');
+    await locker.query('LOCK TABLE pets.pets IN SHARE MODE');
+    const unanswered = create(mortal, keys().first).catch(() => 'no answer');
+    await vi.waitFor(async () => expect(await waitingForLocks()).toBe(1));
+    // From now on the process hears nothing of its database: not even that its animal is there.
+    network.slowDown(60_000);
+    await locker.query('COMMIT');
+    await locker.end();
+    await vi.waitFor(async () => expect(await stored()).toBe(1));
+    const all = retries(AFTER_KILL, (service, key) => create(service, key).catch(() => create(survivor, key)));
+    await mortal.stop('SIGKILL');
+    expect(await unanswered).toBe('no answer');
+    expect(await firstAnswers(await all)).toBe(0);
+  });
+});
