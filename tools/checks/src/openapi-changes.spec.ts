@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { breakingChanges, type OpenApiDocument, versionPrefix } from './openapi-changes.js';
+import { documentsByPrefix, openApiFiles, releasedDocuments } from './releases.js';
+import { readText } from './workspace.js';
+
+const released = releasedDocuments();
+const today = documentsByPrefix(openApiFiles());
+
+describe('the OpenAPI documents', () => {
+  it('were released', () => {
+    expect([...released.keys()]).toContain('v1');
+  });
+
+  it.each([...released])('of %s break no client of the last release (a breaking change needs a new version prefix)', (prefix, document) => {
+    const current = today.get(prefix);
+    expect(current, `${prefix} was released and is gone`).toBeDefined();
+    expect(breakingChanges(document, current ?? {})).toEqual([]);
+  });
+});
+
+/** As much of the document as the plants touch. */
+interface Document extends OpenApiDocument {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, object> };
+  security?: object[];
+}
+interface Operation {
+  operationId: string;
+  deprecated?: boolean;
+  security?: object[];
+  parameters: { name: string; in: string; required: boolean; schema: Schema }[];
+  requestBody?: { required: boolean; content: Record<string, object> };
+  responses: Record<string, { headers: Record<string, object>; content: Record<string, object> }>;
+}
+interface Schema {
+  type?: string | string[];
+  format?: string;
+  properties: Record<string, Schema>;
+  required: string[];
+  enum: string[];
+  maximum?: number;
+  maxLength?: number;
+  default?: unknown;
+  description?: string;
+  additionalProperties?: boolean;
+}
+
+const changed = (change: (document: Document) => void) => {
+  const before = JSON.parse(readText('docs/releases/1.0.0/openapi.json')) as Document;
+  const after = structuredClone(before);
+  change(after);
+  return breakingChanges(before, after);
+};
+const operation = ({ paths }: Document, method: string, path = '/pets') => paths[path]?.[method] ?? fail(`${method} ${path}`);
+const schema = ({ components }: Document, name: string) => components.schemas[name] ?? fail(name);
+const member = (document: Document, name: string, of: string) => schema(document, of).properties[name] ?? fail(`${name} of ${of}`);
+const answer = (document: Document, method: string, status: string, path?: string) =>
+  operation(document, method, path).responses[status] ?? fail(status);
+const parameter = (document: Document, name: string) =>
+  operation(document, 'get').parameters.find((candidate) => candidate.name === name) ?? fail(name);
+function fail(what: string): never {
+  throw new Error(`the document has no ${what}`);
+}
+const TEXT = { type: 'string' } as Schema;
+
+const BREAKING: readonly (readonly [string, (document: Document) => void])[] = [
+  ['an operation is gone', ({ paths }) => delete paths['/pets']?.['post']],
+  ['a path is gone', ({ paths }) => delete paths['/pets/{petId}']],
+  ['an operation has another name', (document) => (operation(document, 'get').operationId = 'findPets')],
+  ['an answer has lost a member', (document) => delete schema(document, 'Pet').properties['name']],
+  ['a member of an answer may be absent', (document) => schema(document, 'Pet').required.pop()],
+  ['a member of an answer has another type', (document) => (member(document, 'name', 'Pet').type = 'integer')],
+  ['a member of an answer may be null', (document) => (member(document, 'name', 'Pet').type = ['string', 'null'])],
+  ['a member of an answer has another format', (document) => (member(document, 'id', 'Pet').format = 'int32')],
+  ['an answer has a value that clients do not know', (document) => schema(document, 'PetStatus').enum.push('lost')],
+  ['an answer has lost its status', (document) => delete operation(document, 'get', '/pets/{petId}').responses['404']],
+  ['an answer has lost a header', (document) => delete answer(document, 'get', '200').headers['Link']],
+  [
+    'an answer has another content type',
+    (document) =>
+      (answer(document, 'get', '200').content = { 'text/csv': answer(document, 'get', '200').content['application/json'] ?? {} }),
+  ],
+  [
+    'a body has a new required member',
+    (document) => {
+      schema(document, 'NewPet').properties['colour'] = TEXT;
+      schema(document, 'NewPet').required.push('colour');
+    },
+  ],
+  ['a member of a body has become required', (document) => schema(document, 'NewPet').required.push('status')],
+  ['a member of a body has another type', (document) => (member(document, 'categoryId', 'NewPet').type = 'string')],
+  ['a member of a body must be shorter', (document) => (member(document, 'name', 'NewPet').maxLength = 100)],
+  ['a body is closed', (document) => (schema(document, 'NewPet').additionalProperties = false)],
+  ['a value is no longer taken', (document) => schema(document, 'PetStatus').enum.pop()],
+  ['a parameter is gone', (document) => operation(document, 'get').parameters.shift()],
+  ['a parameter has become required', (document) => (parameter(document, 'status').required = true)],
+  [
+    'there is a new required parameter',
+    (document) => operation(document, 'get').parameters.push({ name: 'store', in: 'query', required: true, schema: TEXT }),
+  ],
+  ['a parameter has a smaller maximum', (document) => (parameter(document, 'limit').schema.maximum = 50)],
+  ['a parameter has another default', (document) => (parameter(document, 'limit').schema.default = 10)],
+  [
+    'another authentication is asked for',
+    ({ components }) => (components.securitySchemes['apiKey'] = { type: 'apiKey', in: 'query', name: 'key' }),
+  ],
+  ['an operation asks for more', (document) => (operation(document, 'get').security = [{ apiKey: ['admin'] }])],
+];
+
+const COMPATIBLE: readonly (readonly [string, (document: Document) => void])[] = [
+  ['nothing changes', () => undefined],
+  ['there is a new operation', ({ paths }) => (paths['/owners'] = { get: structuredClone(paths['/pets']?.['get'] ?? fail('get')) })],
+  ['a body has a new optional member', (document) => (schema(document, 'NewPet').properties['colour'] = TEXT)],
+  [
+    'an answer has a new member',
+    (document) => {
+      schema(document, 'Pet').properties['colour'] = TEXT;
+      schema(document, 'Pet').required.push('colour');
+    },
+  ],
+  [
+    'there is a new optional parameter',
+    (document) => operation(document, 'get').parameters.push({ name: 'store', in: 'query', required: false, schema: TEXT }),
+  ],
+  ['a parameter has a greater maximum', (document) => (parameter(document, 'limit').schema.maximum = 200)],
+  ['an answer has a new header', (document) => (answer(document, 'get', '200').headers['X-Total'] = { schema: TEXT })],
+  ['there is a new status of an error', (document) => (operation(document, 'get').responses['418'] = answer(document, 'get', '401'))],
+  ['an operation is deprecated', (document) => (operation(document, 'get').deprecated = true)],
+  ['a text is written anew', (document) => (member(document, 'name', 'Pet').description = 'How the animal is called.')],
+];
+
+describe('a client breaks when', () => {
+  it.each(BREAKING)('%s', (_, change) => {
+    expect(changed(change)).not.toEqual([]);
+  });
+});
+
+describe('no client breaks when', () => {
+  it.each(COMPATIBLE)('%s', (_, change) => {
+    expect(changed(change)).toEqual([]);
+  });
+});
+
+it('the version prefix is that of the servers', () => {
+  expect(versionPrefix({ servers: [{ url: '/v2' }, { url: 'https://staging.example/store/v2' }] })).toBe('v2');
+  expect(() => versionPrefix({ servers: [{ url: '/v1' }, { url: '/v2' }] })).toThrow('one version');
+});

@@ -1,0 +1,21 @@
+/** `npm run release:record`: keeps what later releases are compared with, in `docs/releases/<version>`. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { hashOf, migrationFiles, MIGRATIONS_OF_RELEASE, openApiFiles, RELEASES } from './releases.js';
+import { readText, ROOT } from './workspace.js';
+
+const { version } = JSON.parse(readText('package.json')) as { version: string };
+const folder = join(ROOT, RELEASES, version);
+if (existsSync(folder)) fail(`${RELEASES}/${version} is there: raise the version in package.json first`);
+if (!readText('CHANGELOG.md').includes(`\n## [${version}] - `)) fail(`CHANGELOG.md has no section "## [${version}] - <day>"`);
+
+mkdirSync(folder, { recursive: true });
+for (const file of openApiFiles()) writeFileSync(join(folder, basename(file)), readText(file));
+const hashes = Object.fromEntries(migrationFiles().map((file) => [file, hashOf(file)]));
+writeFileSync(join(folder, MIGRATIONS_OF_RELEASE), `${JSON.stringify(hashes, undefined, 2)}\n`);
+console.log(`${RELEASES}/${version} is written; commit it and tag v${version}`);
+
+function fail(reason: string): never {
+  console.error(reason);
+  process.exit(1);
+}

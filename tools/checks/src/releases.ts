@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { type OpenApiDocument, versionPrefix } from './openapi-changes.js';
+import { readText, workspaceFiles } from './workspace.js';
+
+/** What is kept of each release: its OpenAPI documents, and its migrations with their hashes. */
+export const RELEASES = 'docs/releases';
+export const MIGRATIONS_OF_RELEASE = 'migrations.json';
+
+export type MigrationHashes = Readonly<Record<string, string>>;
+
+/** From the oldest to the newest. */
+export function releases(): string[] {
+  const versions = workspaceFiles().flatMap((file) => /^docs\/releases\/(\d+\.\d+\.\d+)\//.exec(file)?.[1] ?? []);
+  return [...new Set(versions)].sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
+}
+
+/** The files of the OpenAPI documents of today, one for each version prefix. */
+export function openApiFiles(): string[] {
+  return workspaceFiles().filter((file) => /^docs\/openapi(?:\.v\d+)?\.json$/.test(file));
+}
+
+/** The newest released document of each version prefix. */
+export function releasedDocuments(): Map<string, OpenApiDocument> {
+  const files = releases().flatMap((version) => workspaceFiles().filter((file) => file.startsWith(`${RELEASES}/${version}/openapi`)));
+  return documentsByPrefix(files);
+}
+
+export function documentsByPrefix(files: readonly string[]): Map<string, OpenApiDocument> {
+  const documents = files.map((file) => JSON.parse(readText(file)) as OpenApiDocument);
+  return new Map(documents.map((document) => [versionPrefix(document), document]));
+}
+
+/** The migrations of every context, in the order in which they are applied. */
+export function migrationFiles(): string[] {
+  return workspaceFiles()
+    .filter((file) => /^libs\/[^/]+\/infrastructure\/src\/migrations\/.*\.ts$/.test(file) && !file.endsWith('.spec.ts'))
+    .sort((one, other) => basename(one).localeCompare(basename(other), 'en', { numeric: true }));
+}
+
+export function hashOf(file: string): string {
+  return createHash('sha256').update(readText(file)).digest('hex');
+}
+
+/** What is wrong with the migrations of today, seen from those that were released. */
+export function migrationFaults(released: MigrationHashes, today: MigrationHashes): string[] {
+  const newest = (context: string) =>
+    Object.keys(released)
+      .filter((file) => contextOf(file) === context)
+      .at(-1) ?? '';
+  return [
+    ...Object.keys(released)
+      .filter((file) => !(file in today))
+      .map((file) => `${file} was released and is gone`),
+    ...Object.entries(released)
+      .filter(([file, hash]) => file in today && today[file] !== hash)
+      .map(([file]) => `${file} was released and is changed: write a new migration`),
+    ...Object.keys(today)
+      .filter((file) => !(file in released) && timestampOf(file) <= timestampOf(newest(contextOf(file))))
+      .map((file) => `${file} comes before a released one: give it a later time`),
+  ];
+}
+
+const contextOf = (file: string) => file.split('/')[1] ?? '';
+export const timestampOf = (file: string) => Number(/^\d+/.exec(basename(file))?.[0] ?? 0);
