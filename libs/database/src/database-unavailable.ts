@@ -32,3 +32,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
   return isDatabaseUnavailable(driverError ?? error.cause);
 }
+
+/** Data exceptions and violated constraints: the values of one row are at fault, and the statement has done nothing. */
+const FAULT_SQLSTATE = /^2[23]...$/;
+
+export function isFaultOfStatement(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && FAULT_SQLSTATE.test(code);
+}

@@ -1,5 +1,6 @@
+export { Batcher, type BatcherOptions } from './batcher.js';
 export { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
-export { isDatabaseUnavailable } from './database-unavailable.js';
+export { isDatabaseUnavailable, isFaultOfStatement } from './database-unavailable.js';
 export {
   isMigrated,
   migrateDown,

@@ -25,7 +25,7 @@ describe('CreatePet', () => {
   it('adds nothing that breaks an invariant', async () => {
     const pets = new InMemoryPets();
     await expect(new CreatePet(pets).execute({ name: '', categoryId: 7n })).rejects.toThrow(DomainError);
-    expect(await pets.list({ limit: 10 })).toEqual([]);
+    expect(await pets.list({ limit: 10 })).toEqual({ pets: [] });
   });
 });
 
@@ -57,7 +57,7 @@ describe('ListPets', () => {
           expect('next' in page).toBe(visited.length < count);
           after = page.next;
         } while (after !== undefined);
-        expect(visited).toEqual((await pets.list({ limit: 100 })).map(({ id }) => id));
+        expect(visited).toEqual((await pets.list({ limit: 100 })).pets.map(({ id }) => id));
       }),
     );
   });

@@ -11,10 +11,23 @@ export interface PetListQuery {
   readonly after?: PetId | undefined;
 }
 
-/** The read side of the catalogue: plain rows, no aggregates. */
+export interface PetPage {
+  /** In ascending order of `id`. */
+  readonly pets: readonly PetView[];
+  /** The last pet of this page, exactly when a further one exists. */
+  readonly next?: PetId;
+}
+
+/** The read side of the catalogue: plain rows, no aggregates. Answers may be shared between callers. */
 export abstract class PetCatalogue {
   abstract find(id: PetId): Promise<PetView | undefined>;
 
-  /** In ascending order of `id`. */
-  abstract list(query: PetListQuery): Promise<readonly PetView[]>;
+  abstract list(query: PetListQuery): Promise<PetPage>;
+}
+
+/** The page that begins with these pets, of which one more than `limit` was asked for. */
+export function petPage(found: readonly PetView[], limit: number): PetPage {
+  if (found.length <= limit) return { pets: found };
+  const pets = found.slice(0, limit);
+  return { pets, next: pets.at(-1)?.id as PetId };
 }

@@ -1,7 +1,13 @@
 import { CreatePet, ForgetIdempotencyKeys, GetPet, ListPets } from '@animal-store/pets-application';
 import { Clock } from '@animal-store/kernel';
 import { PetCatalogue, PetRepository } from '@animal-store/pets-domain';
-import { petsPersistence, PostgresPetCatalogue, PostgresPetRepository } from '@animal-store/pets-infrastructure';
+import {
+  GroupedPetRepository,
+  petsPersistence,
+  PostgresPetCatalogue,
+  PostgresPetRepository,
+  SharedPetCatalogue,
+} from '@animal-store/pets-infrastructure';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { IdempotencyKeyCleaner } from './idempotency-key-cleaner.js';
@@ -10,8 +16,16 @@ import { PetsController } from './pets.controller.js';
 @Module({
   controllers: [PetsController],
   providers: [
-    { provide: PetRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new PostgresPetRepository(dataSource) },
-    { provide: PetCatalogue, inject: [DataSource], useFactory: (dataSource: DataSource) => new PostgresPetCatalogue(dataSource) },
+    {
+      provide: PetRepository,
+      inject: [DataSource],
+      useFactory: (dataSource: DataSource) => new GroupedPetRepository(new PostgresPetRepository(dataSource)),
+    },
+    {
+      provide: PetCatalogue,
+      inject: [DataSource],
+      useFactory: (dataSource: DataSource) => new SharedPetCatalogue(new PostgresPetCatalogue(dataSource)),
+    },
     { provide: CreatePet, inject: [PetRepository], useFactory: (pets: PetRepository) => new CreatePet(pets) },
     {
       provide: ForgetIdempotencyKeys,

@@ -3,9 +3,11 @@ import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { describePetsContract } from '@animal-store/pets-testing';
 import type { DataSource } from 'typeorm';
 import { afterAll, beforeAll } from 'vitest';
+import { GroupedPetRepository } from './grouped-pet-repository.js';
 import { petsPersistence } from './pets-persistence.js';
 import { PostgresPetCatalogue } from './postgres-pet-catalogue.js';
 import { PostgresPetRepository } from './postgres-pet-repository.js';
+import { SharedPetCatalogue } from './shared-pet-catalogue.js';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let dataSource: DataSource;
@@ -22,7 +24,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-describePetsContract('PostgreSQL', async () => {
+async function emptyAdapters(): Promise<{ repository: PostgresPetRepository; catalogue: PostgresPetCatalogue }> {
   await dataSource.query('TRUNCATE pets.pets, pets.idempotency_keys');
   return { repository: new PostgresPetRepository(dataSource), catalogue: new PostgresPetCatalogue(dataSource) };
+}
+
+describePetsContract('PostgreSQL', emptyAdapters);
+
+describePetsContract('PostgreSQL, grouped and shared', async () => {
+  const { repository, catalogue } = await emptyAdapters();
+  return { repository: new GroupedPetRepository(repository), catalogue: new SharedPetCatalogue(catalogue) };
 });

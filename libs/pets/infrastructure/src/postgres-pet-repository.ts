@@ -10,30 +10,58 @@ import {
   type PetView,
 } from '@animal-store/pets-domain';
 import type { Pool } from 'pg';
-import type { DataSource, Repository } from 'typeorm';
-import { PetEntity } from './pet.entity.js';
+import type { DataSource } from 'typeorm';
+
+/** One statement is one transaction. Numbers are drawn beforehand: PostgreSQL promises no order of what INSERT returns. */
+const ADD_PETS = {
+  name: 'add_pets',
+  text: `
+    WITH numbered AS MATERIALIZED (
+      SELECT nextval('pets.pets_id_seq') AS id, pet.*
+      FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY AS pet (name, category_id, status, ordinal)
+    ), added AS (
+      INSERT INTO pets.pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE
+      SELECT id, name, category_id, status FROM numbered
+    )
+    SELECT id FROM numbered ORDER BY ordinal`,
+};
 
 /**
- * One statement is one transaction: the pet and the record of its key commit together. No row comes back when the key is known;
- * a repetition that arrives at once waits in the unique index until the first one has committed or failed.
+ * Pets and the records of their keys commit together. No row comes back for a key that is known; a repetition that arrives at
+ * once waits in the unique index until the first one has committed or failed. Keys are taken in one order: two processes with
+ * the same keys wait for each other in turn, never in a circle.
  */
-const ADD_ONCE = {
-  name: 'add_pet_once',
+const ADD_PETS_ONCE = {
+  name: 'add_pets_once',
   text: `
-    WITH record AS (
+    WITH numbered AS MATERIALIZED (
+      SELECT nextval('pets.pets_id_seq') AS id, pet.*
+      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[])
+        WITH ORDINALITY AS pet (client_id, key, name, category_id, status, ordinal)
+    ), record AS (
       INSERT INTO pets.idempotency_keys (client_id, key, pet_id, name, category_id, status)
-      VALUES ($4, $5, nextval('pets.pets_id_seq'), $1, $2, $3)
+      SELECT client_id, key, id, name, category_id, status FROM numbered ORDER BY client_id, key COLLATE "C"
       ON CONFLICT DO NOTHING
       RETURNING pet_id
+    ), added AS (
+      INSERT INTO pets.pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE
+      SELECT id, name, category_id, status FROM numbered JOIN record ON pet_id = id
     )
-    INSERT INTO pets.pets (id, name, category_id, status) OVERRIDING SYSTEM VALUE
-    SELECT pet_id, $1, $2, $3 FROM record
-    RETURNING id`,
+    SELECT ordinal::int, id FROM numbered JOIN record ON pet_id = id`,
 };
-const FIND_BY_KEY = {
-  name: 'find_pet_by_key',
-  text: `SELECT pet_id AS id, name, category_id AS "categoryId", status FROM pets.idempotency_keys WHERE client_id = $1 AND key = $2`,
+
+/** OFFSET 0 keeps the planner from joining by a scan of the whole table. */
+const FIND_BY_KEYS = {
+  name: 'find_pets_by_keys',
+  text: `
+    SELECT wanted.ordinal::int, record.*
+    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS wanted (client_id, key, ordinal)
+    CROSS JOIN LATERAL (
+      SELECT pet_id AS id, name, category_id AS "categoryId", status
+      FROM pets.idempotency_keys WHERE client_id = wanted.client_id AND key = wanted.key OFFSET 0
+    ) AS record`,
 };
+
 const FORGET_KEYS = {
   name: 'forget_keys',
   text: `
@@ -42,41 +70,74 @@ const FORGET_KEYS = {
     )`,
 };
 
+/** A creation that is to happen once. */
+export interface KeyedPet {
+  readonly pet: NewPet;
+  readonly key: IdempotencyKey;
+}
+
+/** By named prepared statements, several pets in one commit; `docs/performance.md` has the figures. */
 export class PostgresPetRepository extends PetRepository {
-  private readonly entities: Repository<PetEntity>;
   private readonly pool: Pool;
 
   constructor(dataSource: DataSource) {
     super();
-    this.entities = dataSource.getRepository(PetEntity);
     this.pool = poolOf(dataSource);
   }
 
-  override async add({ name, categoryId, status }: NewPet): Promise<Pet> {
-    // insert(), not save(): save selects before it writes.
-    const { identifiers } = await this.entities.insert({ name, categoryId, status });
-    const { id } = identifiers[0] as { id: bigint };
-    return Pet.rehydrate({ id, name, categoryId, status });
+  override async add(pet: NewPet): Promise<Pet> {
+    const [added] = await this.addAll([pet]);
+    return added as Pet;
   }
 
-  override async addOnce(pet: NewPet, { clientId, key }: IdempotencyKey): Promise<CreatedPet> {
-    const { name, categoryId, status } = pet;
-    for (;;) {
-      const added = await this.pool.query<{ id: bigint }>({ ...ADD_ONCE, values: [name, categoryId, status, clientId, key] });
-      const [row] = added.rows;
-      if (row) return { pet: Pet.rehydrate({ id: row.id, name, categoryId, status }), replayed: false };
-      const {
-        rows: [known],
-      } = await this.pool.query<PetView>({ ...FIND_BY_KEY, values: [clientId, key] });
-      // Forgotten in between: the key is free again.
-      if (!known) continue;
-      if (!pet.equals(known)) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
-      return { pet: Pet.rehydrate(known), replayed: true };
+  override async addOnce(pet: NewPet, key: IdempotencyKey): Promise<CreatedPet> {
+    const [created] = await this.addAllOnce([{ pet, key }]);
+    if (created instanceof DomainError) throw created;
+    return created as CreatedPet;
+  }
+
+  /** All or none, in the order given. */
+  async addAll(pets: readonly NewPet[]): Promise<Pet[]> {
+    const { rows } = await this.pool.query<{ id: bigint }>({ ...ADD_PETS, values: columnsOf(pets) });
+    return pets.map(({ name, categoryId, status }, index) => Pet.rehydrate({ id: rows[index]!.id, name, categoryId, status }));
+  }
+
+  /** In the order given, an error for each key that stands for a different pet. No two of them have the same key. */
+  async addAllOnce(keyedPets: readonly KeyedPet[]): Promise<(CreatedPet | DomainError)[]> {
+    const results = new Map<KeyedPet, CreatedPet | DomainError>();
+    for (let left = keyedPets; left.length > 0; left = left.filter((keyed) => !results.has(keyed))) {
+      const keys = [left.map(({ key }) => key.clientId), left.map(({ key }) => key.key)];
+      const added = await this.pool.query<{ ordinal: number; id: bigint }>({
+        ...ADD_PETS_ONCE,
+        values: [...keys, ...columnsOf(left.map(({ pet }) => pet))],
+      });
+      for (const { ordinal, id } of added.rows) {
+        const keyed = left[ordinal - 1]!;
+        const { name, categoryId, status } = keyed.pet;
+        results.set(keyed, { pet: Pet.rehydrate({ id, name, categoryId, status }), replayed: false });
+      }
+      if (added.rows.length === left.length) break;
+      // What is found neither way was forgotten in between: the key is free again.
+      const known = await this.pool.query<PetView & { ordinal: number }>({ ...FIND_BY_KEYS, values: keys });
+      for (const { ordinal, ...pet } of known.rows) {
+        const keyed = left[ordinal - 1]!;
+        if (!results.has(keyed)) results.set(keyed, replay(keyed.pet, pet));
+      }
     }
+    return keyedPets.map((keyed) => results.get(keyed)!);
   }
 
   override async forgetKeys(before: Date, limit: number): Promise<number> {
     const { rowCount } = await this.pool.query({ ...FORGET_KEYS, values: [before, limit] });
     return rowCount ?? 0;
   }
+}
+
+/** What a repetition is answered with. */
+export function replay(repeated: NewPet, known: PetView): CreatedPet | DomainError {
+  return repeated.equals(known) ? { pet: Pet.rehydrate(known), replayed: true } : new DomainError(IDEMPOTENCY_KEY_REUSED);
+}
+
+function columnsOf(pets: readonly NewPet[]): unknown[][] {
+  return [pets.map(({ name }) => name), pets.map(({ categoryId }) => categoryId), pets.map(({ status }) => status)];
 }

@@ -8,6 +8,8 @@ import {
   type PetCatalogue,
   type PetId,
   type PetListQuery,
+  petPage,
+  type PetPage,
   type PetRepository,
   type PetView,
 } from '@animal-store/pets-domain';
@@ -44,9 +46,9 @@ export class InMemoryPets implements PetRepository, PetCatalogue {
     return Promise.resolve(this.pets.find((pet) => pet.id === id));
   }
 
-  list({ limit, status, after }: PetListQuery): Promise<readonly PetView[]> {
+  list({ limit, status, after }: PetListQuery): Promise<PetPage> {
     const wanted = this.pets.filter((pet) => (status === undefined || pet.status === status) && (after === undefined || pet.id > after));
-    return Promise.resolve(wanted.slice(0, limit));
+    return Promise.resolve(petPage(wanted.slice(0, limit + 1), limit));
   }
 
   private insert({ name, categoryId, status }: NewPet): Pet {

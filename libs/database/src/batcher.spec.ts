@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Batcher } from './batcher.js';
+
+/** Batches that end when the test says so. */
+class Runs {
+  readonly batches: (readonly number[])[] = [];
+  private readonly ends: (() => void)[] = [];
+
+  readonly run = async (items: readonly number[]): Promise<number[]> => {
+    this.batches.push(items);
+    await new Promise<void>((resolve) => this.ends.push(resolve));
+    return items.map((item) => item * 2);
+  };
+
+  async endOldest(): Promise<void> {
+    this.ends.shift()?.();
+    await sleep(0);
+  }
+}
+
+describe('Batcher', () => {
+  it('runs a lone call at once, and what comes meanwhile together as the next batch', async () => {
+    const runs = new Runs();
+    const batcher = new Batcher({ run: runs.run, maxSize: 10 });
+    const calls = [1, 2, 3].map((item) => batcher.submit(item));
+    expect(runs.batches).toEqual([[1]]);
+    await runs.endOldest();
+    expect(runs.batches).toEqual([[1], [2, 3]]);
+    const late = batcher.submit(2);
+    await runs.endOldest();
+    // Not the answer of the batch that began before it was asked for.
+    expect(runs.batches).toEqual([[1], [2, 3], [2]]);
+    await runs.endOldest();
+    expect(await Promise.all([...calls, late])).toEqual([2, 4, 6, 4]);
+  });
+
+  it('shares one item among calls of one key that wait for the same batch', async () => {
+    const runs = new Runs();
+    const batcher = new Batcher({ run: runs.run, maxSize: 10 });
+    const calls = [1, 2, 2, 2].map((item) => batcher.submit(item, `key ${String(item)}`));
+    await runs.endOldest();
+    expect(runs.batches).toEqual([[1], [2]]);
+    await runs.endOldest();
+    expect(await Promise.all(calls)).toEqual([2, 4, 4, 4]);
+  });
+
+  it('answers each call with its own result, in batches of at most the size', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.integer(), { maxLength: 60 }), fc.integer({ min: 1, max: 9 }), async (items, maxSize) => {
+        const sizes: number[] = [];
+        const batcher = new Batcher<number, string>({
+          run: async (batch) => {
+            sizes.push(batch.length);
+            await Promise.resolve();
+            return batch.map(String);
+          },
+          maxSize,
+        });
+        expect(await Promise.all(items.map((item) => batcher.submit(item)))).toEqual(items.map(String));
+        expect(Math.max(0, ...sizes)).toBeLessThanOrEqual(maxSize);
+        expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(items.length);
+      }),
+    );
+  });
+
+  it('fails all calls of a batch, and only those', async () => {
+    let attempts = 0;
+    const batcher = new Batcher<number, number>({
+      run: async (items) => {
+        attempts++;
+        await sleep(1);
+        if (items.includes(2)) throw new Error('lost');
+        return [...items];
+      },
+      maxSize: 10,
+      isFaultOfOneItem: () => false,
+    });
+    const ends = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(attempts).toBe(2);
+    expect(await batcher.submit(4)).toBe(4);
+  });
+
+  it('tries each item alone when one of them is at fault', async () => {
+    const bad = new Error('bad value');
+    const batcher = new Batcher<number, number>({
+      run: async (items) => {
+        await sleep(1);
+        if (items.includes(3)) throw bad;
+        return [...items];
+      },
+      maxSize: 10,
+      isFaultOfOneItem: (error) => error === bad,
+    });
+    const ends = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
+    expect(ends).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'fulfilled', value: 2 },
+      { status: 'rejected', reason: bad },
+      { status: 'fulfilled', value: 4 },
+    ]);
+  });
+
+  it('does not wait for a batch that has stalled', async () => {
+    const runs = new Runs();
+    const batcher = new Batcher({ run: runs.run, maxSize: 10 });
+    const [stalled, next] = [batcher.submit(1), batcher.submit(2)];
+    while (runs.batches.length < 2) await sleep(5);
+    expect(runs.batches).toEqual([[1], [2]]);
+    await runs.endOldest();
+    await runs.endOldest();
+    expect(await Promise.all([stalled, next])).toEqual([2, 4]);
+  });
+});

@@ -1,0 +1,77 @@
+export interface BatcherOptions<Item, Result> {
+  /** Answers the items in their order, or rejects for all of them. */
+  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly maxSize: number;
+  /** Whether the error says that one item was at fault and nothing has happened: then each item is tried alone. */
+  readonly isFaultOfOneItem?: (error: unknown) => boolean;
+}
+
+interface Call<Item, Result> {
+  readonly item: Item;
+  readonly promise: Promise<Result>;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A batch that takes longer holds nobody up: the next one starts beside it. */
+const STALL_MS = 50;
+const MOST_AT_ONCE = 3;
+
+/**
+ * Runs calls in batches: what arrives while a batch is under way waits for the next one, never for one that began before it, so
+ * that everybody reads what was written before they asked. A lone call runs at once. Calls with the same key share one item.
+ */
+export class Batcher<Item, Result> {
+  private gathered = new Map<unknown, Call<Item, Result>>();
+  private underWay = 0;
+
+  constructor(private readonly options: BatcherOptions<Item, Result>) {}
+
+  submit(item: Item, key: unknown = item): Promise<Result> {
+    const known = this.gathered.get(key);
+    if (known) return known.promise;
+    const call = { item, ...Promise.withResolvers<Result>() };
+    this.gathered.set(key, call);
+    if (this.underWay === 0) this.start();
+    return call.promise;
+  }
+
+  private start(): void {
+    const calls = this.take();
+    this.underWay++;
+    const stalled = setTimeout(() => {
+      if (this.gathered.size > 0 && this.underWay < MOST_AT_ONCE) this.start();
+    }, STALL_MS);
+    void this.run(calls).then(() => {
+      clearTimeout(stalled);
+      this.underWay--;
+      if (this.gathered.size > 0) this.start();
+    });
+  }
+
+  private take(): Call<Item, Result>[] {
+    const { maxSize } = this.options;
+    if (this.gathered.size <= maxSize) {
+      const all = [...this.gathered.values()];
+      this.gathered = new Map();
+      return all;
+    }
+    const oldest = [...this.gathered].slice(0, maxSize);
+    for (const [key] of oldest) this.gathered.delete(key);
+    return oldest.map(([, call]) => call);
+  }
+
+  /** Never rejects: each call hears of its own end. */
+  private async run(calls: readonly Call<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.options.run(calls.map(({ item }) => item));
+      for (const [index, { resolve }] of calls.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      if (calls.length > 1 && this.options.isFaultOfOneItem?.(error)) {
+        for (const call of calls) await this.run([call]);
+      } else {
+        for (const { reject } of calls) reject(error);
+      }
+    }
+  }
+}
