@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Api } from '../support/api.js';
-import { expectForbidden, expectUnauthenticated } from '../support/challenges.js';
+import { expectUnauthenticated } from '../support/challenges.js';
+import { describeAccess } from '../support/describe-access.js';
 import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 import { useOwnService } from '../support/use-api.js';
 
@@ -67,23 +68,11 @@ describe('the end of a key', () => {
   }
 });
 
-describe('a key with the scope pets:write alone', () => {
-  let authorization: string;
-
-  beforeAll(async () => {
-    authorization = `Bearer ${(await createKey(own.databaseUrl, 'writer', ['pets:write'])).key}`;
-  });
-
-  it('may create', async () => {
-    expect((await api.create('{"name":"Rex","categoryId":7}', { authorization })).status).toBe(201);
-  });
-
-  it('may neither list nor get: 403 with the scope that is wanting', async () => {
-    expectForbidden(await api.get('/v1/pets', { authorization }), 'pets:read');
-    const answer = await api.get('/v1/pets/1', { authorization });
-    expectForbidden(answer, 'pets:read');
-    expect(answer.headers).toMatchObject({ deprecation: '@1764892800', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' });
-  });
+describeAccess('pets', own, {
+  listPets: { method: 'GET', path: '/v1/pets', scope: 'pets:read', success: 200 },
+  createPet: { method: 'POST', path: '/v1/pets', body: '{"name":"Rex","categoryId":7}', scope: 'pets:write', success: 201 },
+  // None is there.
+  getPet: { method: 'GET', path: '/v1/pets/-1', scope: 'pets:read', success: 404 },
 });
 
 describe('the secret of a key', () => {

@@ -7,7 +7,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The published error codes and the status of each. */
+/** The published error codes and the status of each; contexts have further codes of what was not found. */
 export const ERROR_STATUS = {
   invalid_request: 400,
   malformed_json: 400,
@@ -30,7 +30,9 @@ export const ERROR_STATUS = {
   service_unavailable: 503,
 } as const;
 
-export type ErrorCode = keyof typeof ERROR_STATUS;
+export type ErrorCode = keyof typeof ERROR_STATUS | `${string}_not_found`;
+
+export const statusOf = (code: ErrorCode): number => (code in ERROR_STATUS ? ERROR_STATUS[code as keyof typeof ERROR_STATUS] : 404);
 
 const JSON_MEDIA_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i;
 /** A stack frame, a statement, a path of the machine. */
@@ -56,7 +58,7 @@ export function expectError(answer: Answer | undefined, ...codes: readonly Error
   const body = JSON.parse(answer.text) as { code: ErrorCode; message: string; status: number };
   expect(body).toStrictEqual({ code: expect.any(String), message: expect.stringMatching(/\S/), status: answer.status });
   expect(codes, `${answer.status} ${answer.text}`).toContain(body.code);
-  expect(answer.status).toBe(ERROR_STATUS[body.code]);
+  expect(answer.status).toBe(statusOf(body.code));
   expect(answer.headers['cache-control']).toBe('no-store');
   expect(body.message).not.toMatch(INTERNALS);
   return body.message;

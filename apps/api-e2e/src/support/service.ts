@@ -80,6 +80,8 @@ export async function animalStore(databaseUrl: string, ...args: readonly string[
   return stdout;
 }
 
+export const ALL_PETS: readonly string[] = ['pets:read', 'pets:write'];
+
 export interface CreatedKey {
   readonly id: number;
   readonly key: string;
@@ -90,7 +92,7 @@ export interface CreatedKey {
 export async function createKey(
   databaseUrl: string,
   client: string,
-  scopes: readonly string[] = ['pets:read', 'pets:write'],
+  scopes: readonly string[] = ALL_PETS,
   ...options: readonly string[]
 ): Promise<CreatedKey> {
   const printed = await animalStore(databaseUrl, 'keys', 'create', '--client', client, '--scope', scopes.join(), ...options, '--json');

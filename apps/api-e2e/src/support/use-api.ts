@@ -1,7 +1,7 @@
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll } from 'vitest';
 import { Api } from './api.js';
-import { createKey, Service } from './service.js';
+import { ALL_PETS, createKey, Service } from './service.js';
 
 const { API_KEY, API_KEY_READ_ONLY } = process.env;
 // Vite has a variable of this name, which is `/` unless Vitest's configuration passes the real one on.
@@ -35,8 +35,8 @@ export interface OwnService {
   readonly databaseUrl: string;
 }
 
-/** A service of this file's own, with an empty database and a key of its own, whatever BASE_URL says. */
-export function useOwnService(): OwnService {
+/** A service of this file's own, with an empty database and a key of its own with the scopes, whatever BASE_URL says. */
+export function useOwnService(scopes: readonly string[] = ALL_PETS): OwnService {
   const api = new Api();
   const own = { api } as { -readonly [Name in keyof OwnService]: OwnService[Name] };
   let stop = (): Promise<void> => Promise.resolve();
@@ -49,7 +49,7 @@ export function useOwnService(): OwnService {
       await database.drop();
     };
     own.databaseUrl = database.url;
-    api.open({ baseUrl: service.url, key: (await createKey(database.url, 'suite')).key });
+    api.open({ baseUrl: service.url, key: (await createKey(database.url, 'suite', scopes)).key });
   });
   afterAll(() => stop());
   return own;

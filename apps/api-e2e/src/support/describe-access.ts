@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Api, RequestOptions } from './api.js';
+import { expectForbidden, expectUnauthenticated } from './challenges.js';
+import { unknownKey } from './keys.js';
+import { createKey } from './service.js';
+import type { OwnService } from './use-api.js';
+
+const DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
+const JSON_BODY = { 'content-type': 'application/json' };
+
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string; readonly tags?: readonly string[] }>>>>;
+}
+
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  /** JSON. */
+  readonly body?: string;
+  /** The one scope that it needs. */
+  readonly scope: string;
+  /** The status of its success. */
+  readonly success: number;
+}
+
+/**
+ * The table of 401 and 403 over all operations of a context: each asks for a key, and for its own scope.
+ * @param tag of the context in the OpenAPI document; every operation that has it has to be in the table, under its operation id
+ */
+export function describeAccess(tag: string, own: OwnService, operations: Readonly<Record<string, Operation>>): void {
+  const { api } = own;
+  const scopes = [...new Set(Object.values(operations).map(({ scope }) => scope))];
+  /** By scope: a key that has it alone, and one that has every other. */
+  const keys = new Map<string, { readonly only: string; readonly without: string }>();
+
+  describe(`access to ${tag}`, () => {
+    beforeAll(async () => {
+      const keyOf = async (...chosen: readonly string[]) => `Bearer ${(await createKey(own.databaseUrl, 'access', chosen)).key}`;
+      for (const scope of scopes) {
+        const others = scopes.filter((other) => other !== scope);
+        keys.set(scope, { only: await keyOf(scope), without: await keyOf('something:else', ...others) });
+      }
+    });
+
+    it('is told of every operation', () => {
+      const { paths } = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as OpenApi;
+      const tagged = Object.values(paths).flatMap((item) => Object.values(item).filter(({ tags }) => tags?.includes(tag)));
+      expect(tagged.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(operations).sort());
+    });
+
+    describe.each(Object.entries(operations))('%s', (_operationId, operation) => {
+      it('is a 401 without a key', async () => {
+        expectUnauthenticated(await send(api, operation, null), 'missing_api_key');
+      });
+
+      it('is a 401 with a key that is unknown', async () => {
+        expectUnauthenticated(await send(api, operation, `Bearer ${unknownKey(api.target.key)}`), 'invalid_api_key');
+      });
+
+      const authorization = (which: 'only' | 'without'): string => keys.get(operation.scope)?.[which] ?? '';
+
+      it('is a 403 with every scope but its own', async () => {
+        expectForbidden(await send(api, operation, authorization('without')), operation.scope);
+      });
+
+      it('is answered with its own scope alone', async () => {
+        const answer = await send(api, operation, authorization('only'));
+        expect(answer.status, answer.text).toBe(operation.success);
+      });
+    });
+  });
+}
+
+function send(api: Api, { method, path, body }: Operation, authorization: string | null): ReturnType<Api['send']> {
+  const options: RequestOptions = { authorization, ...(body !== undefined && { headers: JSON_BODY, body }) };
+  return api.send(method, path, options);
+}
