@@ -5,7 +5,7 @@ import type { Linter } from 'eslint';
 import { type Project, readProjects, readText, ROOT } from './workspace.js';
 
 /** A context that is not there: the configuration has to know the rules of any. */
-export const NEW_CONTEXT = 'orders';
+export const NEW_CONTEXT = 'planted';
 
 export interface Finding {
   readonly ruleId: string | null;

@@ -4,7 +4,6 @@ import { type Access, openAccess } from '@animal-store/access-infrastructure';
 import { DomainError } from '@animal-store/kernel';
 
 const CLIENT = 'local';
-const SCOPES = ['pets:read', 'pets:write'];
 
 export interface LocalApiKeyOptions {
   readonly databaseUrl: string;
@@ -13,13 +12,15 @@ export interface LocalApiKeyOptions {
   readonly environment: string;
 }
 
-/** The API key kept in the file, or a new one when the file is lost or the database does not accept what it holds. */
+/** The API key kept in the file, which allows everything, or a new one when the file is lost or the database does not accept what it holds. */
 export async function localApiKey({ databaseUrl, file, environment }: LocalApiKeyOptions): Promise<string> {
+  const { contexts } = await import('@animal-store/api/contexts');
+  const scopes = contexts.flatMap((context) => context.scopes ?? []);
   const access = await openAccess(databaseUrl);
   try {
     const kept = await readIfThere(file);
-    if (kept !== undefined && (await isAccepted(access, kept))) return kept;
-    const { secret } = await access.createApiKey.execute({ clientName: CLIENT, environment, scopes: SCOPES });
+    if (kept !== undefined && (await isAccepted(access, kept, scopes))) return kept;
+    const { secret } = await access.createApiKey.execute({ clientName: CLIENT, environment, scopes });
     await writePrivate(file, `${secret}\n`);
     return secret;
   } finally {
@@ -27,10 +28,10 @@ export async function localApiKey({ databaseUrl, file, environment }: LocalApiKe
   }
 }
 
-async function isAccepted({ authenticateApiKey }: Access, key: string): Promise<boolean> {
+async function isAccepted({ authenticateApiKey }: Access, key: string, wanted: readonly string[]): Promise<boolean> {
   try {
     const { scopes } = await authenticateApiKey.execute(key);
-    return SCOPES.every((scope) => (scopes as readonly string[]).includes(scope));
+    return wanted.every((scope) => (scopes as readonly string[]).includes(scope));
   } catch (error) {
     if (error instanceof DomainError) return false;
     throw error;

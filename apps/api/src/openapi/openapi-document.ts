@@ -61,13 +61,13 @@ function describeService({ publicBaseUrl = '', stagingBaseUrl = STAGING_PLACEHOL
     .setLicense('MIT', 'https://opensource.org/license/mit')
     .addServer(`${publicBaseUrl}${VERSION_PREFIX}`, 'Production')
     .addServer(`${stagingBaseUrl}${VERSION_PREFIX}`, 'Staging')
-    .addTag('pets', 'The catalogue of animals.')
     .addBearerAuth(
       { type: 'http', scheme: 'bearer', bearerFormat: 'ast_<environment>_…', description: 'The API key of your client.' },
       SECURITY_SCHEME,
     )
     .addSecurityRequirements(SECURITY_SCHEME)
     .build();
+  description.tags = contexts.flatMap(({ tag }) => tag ?? []);
   // The builder's own setContact would also write a URL and an e-mail address, which there are none of.
   description.info.contact = { name: 'Animal Store maintainers' };
   return description;

@@ -39,6 +39,8 @@ import { PetsController } from './pets.controller.js';
 })
 export class PetsModule {
   static readonly persistence = petsPersistence;
+  static readonly scopes = ['pets:read', 'pets:write'] as const;
+  static readonly tag = { name: 'pets', description: 'The catalogue of animals.' } as const;
   /** Named schemas of the OpenAPI document that no class stands for. */
   static readonly schemas = {
     Pets: { type: 'array', items: { $ref: '#/components/schemas/Pet' } },
