@@ -17,17 +17,32 @@ const LAYERS = {
   infrastructure: ['kernel', 'domain', 'application', 'platform'],
   http: ['kernel', 'domain', 'application', 'contract'],
   testing: ['kernel', 'domain'],
+  'test-kit': ['kernel', 'platform', 'local'],
   app: ['kernel', 'contract', 'platform', 'domain', 'application', 'infrastructure', 'http'],
   e2e: ['local'],
-  tool: ['kernel', 'contract', 'platform', 'local', 'domain', 'application', 'infrastructure', 'http', 'testing', 'app', 'e2e', 'tool'],
+  tool: [
+    'kernel',
+    'contract',
+    'platform',
+    'local',
+    'domain',
+    'application',
+    'infrastructure',
+    'http',
+    'testing',
+    'test-kit',
+    'app',
+    'e2e',
+    'tool',
+  ],
 };
 /** What it may import besides: in specs and their support, in the Nest module of a context, in the command-line tool. */
 const MORE_IN_TESTS = {
   platform: ['local'],
   application: ['testing'],
-  infrastructure: ['testing', 'local'],
+  infrastructure: ['testing', 'test-kit', 'local'],
   http: ['testing'],
-  app: ['testing', 'local'],
+  app: ['testing', 'test-kit', 'local'],
 };
 const MORE_IN_MODULES = { http: ['infrastructure'] };
 const MORE_IN_CLI = { app: ['app', 'local'] };
@@ -36,7 +51,7 @@ const MORE_IN_CLI = { app: ['app', 'local'] };
 const PURE_LAYERS = ['kernel', 'domain', 'application'];
 
 const TESTS = ['**/*.spec.ts', '**/src/testing/**/*.ts'];
-const TEST_LAYERS = ['testing', 'e2e'];
+const TEST_LAYERS = ['testing', 'test-kit', 'e2e'];
 const TEST_PACKAGES = ['vitest', 'fast-check'];
 
 // A task of Nx finds a fresh graph; without one the rule on boundaries would skip itself.

@@ -18,8 +18,9 @@ const PROJECTS: Readonly<Record<string, readonly string[]>> = {
     'chaos',
   ],
   'http-contract': ['layer:http', ...DEPLOYMENT],
-  database: ['layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'chaos'],
-  'local-postgres': ['database', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'chaos', 'testing'],
+  database: ['test-kit', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'chaos'],
+  'test-kit': ['layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'chaos'],
+  'local-postgres': ['database', 'test-kit', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'chaos', 'testing'],
 
   'access-domain': ['access-application', 'access-infrastructure', 'access-testing', ...DEPLOYMENT, 'chaos'],
   'access-testing': ['access-application', 'access-infrastructure', ...DEPLOYMENT, 'chaos'],

@@ -51,9 +51,19 @@ describe('a project to come', () => {
   });
 
   it('has the rows of its layer when it is a context', () => {
-    const orders = ['domain', 'application', 'http'].map((layer) => added(`libs/orders/${layer}`, `layer:${layer}`, 'scope:orders'));
-    const [domain] = orders.map((project) => affectedBy(project, [...projects, ...orders]));
-    expect(domain).toEqual(['api', 'api-e2e', 'checks', 'cli', 'orders-application', 'orders-domain', 'orders-http', 'package', 'start']);
+    const planted = ['domain', 'application', 'http'].map((layer) => added(`libs/planted/${layer}`, `layer:${layer}`, 'scope:planted'));
+    const [domain] = planted.map((project) => affectedBy(project, [...projects, ...planted]));
+    expect(domain).toEqual([
+      'api',
+      'api-e2e',
+      'checks',
+      'cli',
+      'package',
+      'planted-application',
+      'planted-domain',
+      'planted-http',
+      'start',
+    ]);
   });
 
   it('must get a row when it is another library, an app or a tool', () => {

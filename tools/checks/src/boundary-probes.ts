@@ -38,12 +38,15 @@ export const PROBES: readonly Probe[] = [
   layer('infrastructure', 'libs/pets/infrastructure/src/probe.ts', project('pets-http'), project('database')),
   layer('http', 'libs/pets/http/src/probe.ts', project('pets-infrastructure'), project('http-contract')),
   layer('testing', 'libs/pets/testing/src/probe.ts', project('pets-application'), project('pets-domain')),
+  layer('test-kit', 'libs/test-kit/src/probe.ts', project('http-contract'), project('database')),
   layer('app', 'apps/api/src/probe.ts', project('local-postgres'), project('pets-http')),
   layer('e2e', 'apps/api-e2e/src/probe.ts', project('pets-http'), project('local-postgres/testing')),
 
   layer('platform', 'libs/database/src/probe.spec.ts', project('http-contract'), project('local-postgres/testing')),
   layer('application', 'libs/pets/application/src/probe.spec.ts', project('pets-infrastructure'), project('pets-testing')),
   layer('infrastructure', 'libs/pets/infrastructure/src/probe.spec.ts', project('pets-http'), project('local-postgres/testing')),
+  layer('infrastructure', 'libs/pets/infrastructure/src/probe.ts', project('test-kit'), project('database')),
+  layer('http', 'libs/pets/http/src/probe.spec.ts', project('test-kit'), project('pets-testing')),
   layer('http', 'libs/pets/http/src/probe.spec.ts', project('pets-infrastructure'), project('pets-testing')),
   layer('app', 'apps/api/src/probe.spec.ts', project('api-e2e'), project('pets-testing')),
   layer('app', 'apps/api/src/testing/probe.ts', project('api-e2e'), project('local-postgres/testing')),
@@ -116,7 +119,7 @@ export const PROBES: readonly Probe[] = [
     'libs/pets/application',
     'libs/access/domain',
     'libs/access/application',
-    'libs/orders/domain',
+    'libs/planted/domain',
   ].flatMap((root) => [
     ...['typeorm', '@nestjs/common', 'node:fs', 'fs', 'fs/promises', 'pg'].map((name) =>
       purity(`${root}/src/probe.ts`, name, './probe-too.js'),

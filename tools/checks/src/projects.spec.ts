@@ -8,6 +8,7 @@ const PLATFORM: Readonly<Record<string, string>> = {
   'http-contract': 'contract',
   database: 'platform',
   'local-postgres': 'local',
+  'test-kit': 'test-kit',
 };
 
 /** What a project's folder says of its tags. */

@@ -25,7 +25,7 @@ describe('migrations', () => {
   it('are each registered, under the time of the file name, in the order of their times', () => {
     for (const { persistence } of contexts) {
       const times = persistence.migrations.map(({ name }) => Number(/\d+$/.exec(name)?.[0]));
-      const folder = `libs/${persistence.schema}/infrastructure/`;
+      const folder = `libs/${persistence.schema.replaceAll('_', '-')}/infrastructure/`;
       expect(times).toEqual(files.filter((file) => file.startsWith(folder)).map(timestampOf));
     }
   });

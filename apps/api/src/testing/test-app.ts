@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { openAccess } from '@animal-store/access-infrastructure';
-import { createDataSource, migrateUp } from '@animal-store/database';
 import type { Clock } from '@animal-store/kernel';
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { createMigratedDatabase } from '@animal-store/test-kit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Logger, pino } from 'pino';
 import { readConfig } from '../configuration/config.js';
@@ -31,16 +30,7 @@ export async function startTestApp({
   clock,
   logger = pino({ level: 'silent' }),
 }: TestAppOptions = {}): Promise<TestApp> {
-  const database = await createTestDatabase();
-  const migrations = createDataSource({
-    url: database.url,
-    applicationName: 'spec',
-    poolSize: 1,
-    persistence: contexts.map(({ persistence }) => persistence),
-  });
-  await migrations.initialize();
-  await migrateUp(migrations);
-  await migrations.destroy();
+  const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
   const access = await openAccess(database.url);
   const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...env });
   const app = await createApp({ config, logger, ...(clock && { clock }) });

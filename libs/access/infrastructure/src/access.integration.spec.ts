@@ -1,46 +1,30 @@
 import { isApiKeySecret } from '@animal-store/access-domain';
 import { describeApiKeyRepository } from '@animal-store/access-testing';
-import { createDataSource, isDatabaseUnavailable, migrateUp } from '@animal-store/database';
+import { isDatabaseUnavailable } from '@animal-store/database';
 import { DomainError, INT64_MAX, SystemClock } from '@animal-store/kernel';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { useDatabase } from '@animal-store/test-kit';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import type { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { accessUseCases, openAccess } from './access.js';
 import { accessPersistence } from './access-persistence.js';
 import { PostgresApiKeyRepository } from './postgres-api-key-repository.js';
 
-let database: TestDatabase;
-let dataSource: DataSource;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 10, persistence: [accessPersistence] });
-  await dataSource.initialize();
-  await migrateUp(dataSource);
-});
-
-afterAll(async () => {
-  await dataSource.destroy();
-  await database.drop();
-});
-
-const empty = () => dataSource.query('TRUNCATE access.clients, access.api_keys RESTART IDENTITY');
+const database = useDatabase(accessPersistence);
 
 describeApiKeyRepository('PostgresApiKeyRepository', async () => {
-  await empty();
-  return new PostgresApiKeyRepository(dataSource);
+  await database.empty();
+  return new PostgresApiKeyRepository(database.dataSource);
 });
 
 describe('the use cases on PostgreSQL', () => {
   const input = { clientName: 'acme', environment: 'local', scopes: ['pets:read', 'pets:write'] };
 
-  beforeEach(empty);
+  beforeEach(() => database.empty());
 
   it('keep nothing of a secret but its SHA-256 and its beginning', async () => {
-    const { key, secret } = await accessUseCases(dataSource).createApiKey.execute(input);
-    const [row] = await dataSource.query<[{ hash: Buffer; text: string; computed: Buffer }]>(
+    const { key, secret } = await accessUseCases(database.dataSource).createApiKey.execute(input);
+    const [row] = await database.dataSource.query<[{ hash: Buffer; text: string; computed: Buffer }]>(
       'SELECT hash, k::text AS text, sha256($1::bytea) AS computed FROM access.api_keys k',
       [Buffer.from(secret)],
     );
@@ -51,9 +35,9 @@ describe('the use cases on PostgreSQL', () => {
 
   it('hold identifiers exactly over the whole range of int64', async () => {
     for (const table of ['clients', 'api_keys']) {
-      await dataSource.query(`SELECT setval(pg_get_serial_sequence('access.${table}', 'id'), $1)`, [INT64_MAX - 1n]);
+      await database.dataSource.query(`SELECT setval(pg_get_serial_sequence('access.${table}', 'id'), $1)`, [INT64_MAX - 1n]);
     }
-    const { createApiKey, authenticateApiKey, listApiKeys, revokeApiKey } = accessUseCases(dataSource);
+    const { createApiKey, authenticateApiKey, listApiKeys, revokeApiKey } = accessUseCases(database.dataSource);
     const { secret } = await createApiKey.execute(input);
     expect(await authenticateApiKey.execute(secret)).toMatchObject({ clientId: INT64_MAX, keyId: INT64_MAX });
     expect((await listApiKeys.execute())[0]?.key).toMatchObject({ id: INT64_MAX, client: { id: INT64_MAX } });
@@ -62,7 +46,7 @@ describe('the use cases on PostgreSQL', () => {
 
   it('authenticate a key through its life, on every process', async () => {
     const access = await openAccess(database.url);
-    const elsewhere = accessUseCases(dataSource, new SystemClock());
+    const elsewhere = accessUseCases(database.dataSource, new SystemClock());
     try {
       const { key, secret } = await access.createApiKey.execute(input);
       expect(isApiKeySecret(secret)).toBe(true);
@@ -72,7 +56,7 @@ describe('the use cases on PostgreSQL', () => {
       const rotated = await access.rotateApiKey.execute(String(key.id));
       expect(await elsewhere.authenticateApiKey.execute(rotated.secret)).toEqual({ ...principal, keyId: rotated.key.id });
       await access.revokeApiKey.execute(rotated.key.prefix);
-      const afresh = accessUseCases(dataSource).authenticateApiKey;
+      const afresh = accessUseCases(database.dataSource).authenticateApiKey;
       await expect(afresh.execute(rotated.secret)).rejects.toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
       expect(await afresh.execute(secret)).toEqual(principal);
       expect((await access.listApiKeys.execute()).map(({ state }) => state)).toEqual(['active', 'revoked']);
@@ -82,7 +66,7 @@ describe('the use cases on PostgreSQL', () => {
   });
 
   it('write the time of last use', async () => {
-    const { createApiKey, authenticateApiKey, listApiKeys } = accessUseCases(dataSource);
+    const { createApiKey, authenticateApiKey, listApiKeys } = accessUseCases(database.dataSource);
     const { secret } = await createApiKey.execute(input);
     await authenticateApiKey.execute(secret);
     await expect.poll(async () => (await listApiKeys.execute())[0]?.key.lastUsedAt).toBeInstanceOf(Date);

@@ -1,60 +1,21 @@
 import { isClientName } from '@animal-store/access-domain';
-import { createDataSource, migrateDown, migrateUp } from '@animal-store/database';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import type { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeMigrations, useDatabase } from '@animal-store/test-kit';
+import { describe, expect, it } from 'vitest';
 import { accessPersistence } from './access-persistence.js';
 
-describe('the migrations of the schema access', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
+describeMigrations(accessPersistence);
 
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence: [accessPersistence] });
-    await dataSource.initialize();
-  });
-
-  afterAll(async () => {
-    await dataSource.destroy();
-    await database.drop();
-  });
-
-  const relations = async () => {
-    const rows = await dataSource.query<{ relname: string }[]>(
-      `SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('access') AND relkind IN ('r', 'i') ORDER BY 1`,
-    );
-    return rows.map(({ relname }) => relname);
-  };
-
-  it('go up, down to nothing, and up again', async () => {
-    const names = ['CreateClientsAndApiKeys1763683140000'];
-    const made = [
-      'api_keys',
-      'api_keys_client_id_idx',
-      'api_keys_hash_key',
-      'api_keys_pkey',
-      'clients',
-      'clients_name_key',
-      'clients_pkey',
-    ];
-    expect(await migrateUp(dataSource)).toEqual(names);
-    expect(await relations()).toEqual(made);
-    expect(await migrateDown(dataSource)).toBe(names[0]);
-    expect(await dataSource.query(`SELECT 1 FROM pg_namespace WHERE nspname = 'access'`)).toEqual([]);
-    expect(await migrateDown(dataSource)).toBeUndefined();
-    expect(await migrateUp(dataSource)).toEqual(names);
-    expect(await relations()).toEqual(made);
-  });
+describe('the tables of the schema access', () => {
+  const database = useDatabase(accessPersistence);
 
   const insertClient = (name: string | null) =>
-    dataSource.query<{ id: bigint }[]>('INSERT INTO access.clients (name, created_at) VALUES ($1, now()) RETURNING id', [name]);
+    database.dataSource.query<{ id: bigint }[]>('INSERT INTO access.clients (name, created_at) VALUES ($1, now()) RETURNING id', [name]);
 
   it('let in every character of a name of a client that the domain lets in, and no other', async () => {
-    const [check] = await dataSource.query<[{ expression: string }]>(
+    const [check] = await database.dataSource.query<[{ expression: string }]>(
       `SELECT pg_get_expr(conbin, conrelid) AS expression FROM pg_constraint WHERE conname = 'clients_name_check'`,
     );
-    const refused = await dataSource.query<{ n: number }[]>(
+    const refused = await database.dataSource.query<{ n: number }[]>(
       `SELECT n FROM generate_series(1, 65535) AS n, LATERAL (SELECT 'a' || chr(n) || 'b' AS name)
        WHERE n NOT BETWEEN 55296 AND 57343 AND NOT (${check.expression})`,
     );
@@ -101,7 +62,9 @@ describe('the migrations of the schema access', () => {
       revoked_at: 'NULL',
     };
     const insert = (values: Record<string, string>) =>
-      dataSource.query(`INSERT INTO access.api_keys (${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`);
+      database.dataSource.query(
+        `INSERT INTO access.api_keys (${Object.keys(values).join(', ')}) VALUES (${Object.values(values).join(', ')})`,
+      );
     await insert(columns);
     await expect(insert({ ...columns, [column]: value })).rejects.toThrow(reason);
   });

@@ -1,6 +1,5 @@
-import { createDataSource, migrateUp } from '@animal-store/database';
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { PET_STATUSES } from '@animal-store/pets-domain';
+import { createMigratedDatabase } from '@animal-store/test-kit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { petsPersistence } from './pets-persistence.js';
@@ -20,15 +19,11 @@ const MOST_BLOCKS = 40;
 const RARE = 'pending';
 
 describe('the statements of the catalogue', () => {
-  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+  let database: Awaited<ReturnType<typeof createMigratedDatabase>>;
   let client: Client;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence: [petsPersistence] });
-    await dataSource.initialize();
-    await migrateUp(dataSource);
-    await dataSource.destroy();
+    database = await createMigratedDatabase([petsPersistence]);
     client = new Client({ connectionString: database.url });
     await client.connect();
   });

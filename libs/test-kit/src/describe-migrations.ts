@@ -1,0 +1,69 @@
+import { createDataSource, migrateDown, migrateUp, migrationStatus, type Persistence } from '@animal-store/database';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import type { DataSource } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const PROCESSES = 4;
+
+/** What the migrations of every context have to keep. */
+export function describeMigrations(persistence: Persistence): void {
+  const { schema, migrations } = persistence;
+  const names = migrations.map(({ name }) => name);
+
+  describe(`the migrations of the schema ${schema}`, () => {
+    it('are named after what they do and when they were made, in the order in which they are applied', () => {
+      expect(names.filter((name) => !/^[A-Z][A-Za-z0-9]*?[0-9]{13}$/.test(name))).toEqual([]);
+      const timestamps = names.map((name) => name.slice(-13));
+      expect(timestamps).toEqual([...new Set(timestamps)].sort());
+    });
+
+    describe('in PostgreSQL', () => {
+      let database: TestDatabase;
+      let dataSource: DataSource;
+
+      beforeEach(async () => {
+        database = await createTestDatabase();
+        dataSource = await connect();
+      });
+
+      afterEach(async () => {
+        await dataSource.destroy();
+        await database.drop();
+      });
+
+      const connect = () =>
+        createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [persistence] }).initialize();
+
+      const relations = () =>
+        dataSource.query<{ schema: string; name: string; columns: string | null; isValid: boolean | null }[]>(
+          `SELECT nspname AS schema, relname AS name, string_agg(attname, ' ' ORDER BY attnum) AS columns, indisvalid AS "isValid"
+         FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+         LEFT JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+         LEFT JOIN pg_index ON indexrelid = pg_class.oid
+         WHERE nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast', 'public')
+         GROUP BY nspname, relname, indisvalid ORDER BY 1, 2`,
+        );
+
+      it('go up, down to nothing, and up again, in their own schema alone', async () => {
+        expect(await migrateUp(dataSource)).toEqual(names);
+        expect(await migrateUp(dataSource)).toEqual([]);
+        expect(await migrationStatus(dataSource)).toEqual(names.map((name) => ({ name, applied: true })));
+        const made = await relations();
+        expect(new Set(made.map((relation) => relation.schema))).toEqual(new Set([schema]));
+        expect(made.filter(({ isValid }) => isValid === false)).toEqual([]);
+        for (const name of names.toReversed()) expect(await migrateDown(dataSource)).toBe(name);
+        expect(await migrateDown(dataSource)).toBeUndefined();
+        expect(await dataSource.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema])).toEqual([]);
+        expect(await migrateUp(dataSource)).toEqual(names);
+        expect(await relations()).toEqual(made);
+      });
+
+      it('are applied once by several processes that start at once', async () => {
+        const processes = await Promise.all(Array.from({ length: PROCESSES }, connect));
+        const applied = await Promise.all(processes.map((process) => migrateUp(process)));
+        expect(applied.flat()).toEqual(names);
+        await Promise.all(processes.map((process) => process.destroy()));
+      });
+    });
+  });
+}

@@ -1,0 +1,15 @@
+import { createDataSource, migrateUp, type Persistence } from '@animal-store/database';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+
+/** A new database with everything that the contexts keep, and no rows. */
+export async function createMigratedDatabase(persistence: readonly Persistence[]): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
+  await dataSource.initialize();
+  try {
+    await migrateUp(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+  return database;
+}
