@@ -21,6 +21,10 @@ export class DurablePostgres {
     return databaseUrl(this.current.server.port, this.current.password);
   }
 
+  get pid(): number {
+    return this.current.server.pid;
+  }
+
   /** A fast shutdown. */
   async stop(): Promise<void> {
     await this.current.server.stop();

@@ -1,0 +1,30 @@
+-- For wrk: sends the requests of a file, which are separated by NUL, from a given one on and round again. A byte 1 in a
+-- request stands for eight digits that no other request of the run has.
+local texts, position, serial = {}, 0, 0
+
+function init(args)
+  local file = assert(io.open(args[1], "rb"))
+  for text in file:read("*a"):gmatch("[^%z]+") do
+    local before, after = text:match("^(.-)\1(.*)$")
+    texts[#texts + 1] = before and { before, after } or text
+  end
+  file:close()
+  position = tonumber(args[2]) % #texts
+end
+
+function request()
+  position = position % #texts + 1
+  local text = texts[position]
+  if type(text) == "string" then return text end
+  serial = serial + 1
+  return text[1] .. string.format("%08d", serial) .. text[2]
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format(
+    '\nRESULT {"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"badStatuses":%d,"socketErrors":%d}\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    errors.status, errors.connect + errors.read + errors.write + errors.timeout
+  ))
+end

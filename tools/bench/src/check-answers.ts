@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import { httpRequest, type Paging, withSerial } from './http-requests.js';
+import type { Catalogue, Pet } from './stage.js';
+import type { CreateRequest, PetRequest } from './workloads.js';
+
+const SAMPLES = 40;
+
+interface CheckedTarget {
+  readonly url: string;
+  readonly paging: Paging;
+  readonly authenticates: boolean;
+  /** The texts that it always answers with. */
+  readonly constants?: Readonly<Record<PetRequest['operation'], string>> | undefined;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** @throws Error that shows the first answer of a sample that is not what it has to be */
+export async function checkAnswers(target: CheckedTarget, requests: readonly PetRequest[], catalogue: Catalogue): Promise<void> {
+  const step = Math.max(1, Math.floor(requests.length / SAMPLES));
+  const sample = requests.filter((_, index) => index % step === 0);
+  for (const [serial, request] of sample.entries()) {
+    const { path, method, headers, body } = httpRequest(request, target.paging, catalogue.keys);
+    const sent = body === undefined ? {} : { body: withSerial(body, serial) };
+    const fail = (what: string, answer: Answer) => {
+      throw new Error(`${method} ${path} ${what}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    };
+    const answer = await ask(target.url + path, { method, headers, ...sent });
+    if (!(await isRight(answer, request, serial, target, catalogue))) fail('was answered wrongly', answer);
+    if (!target.authenticates || serial > 0) continue;
+    const stranger = await ask(target.url + path, { method, headers: { ...headers, Authorization: 'Bearer stranger' }, ...sent });
+    if (stranger.status !== 401) fail('let a stranger in', stranger);
+  }
+}
+
+async function isRight(
+  { status, text }: Answer,
+  request: PetRequest,
+  serial: number,
+  { constants }: CheckedTarget,
+  catalogue: Catalogue,
+): Promise<boolean> {
+  if (status !== (request.operation === 'create' ? 201 : 200)) return false;
+  if (constants) return text === constants[request.operation];
+  const body: unknown = JSON.parse(text);
+  switch (request.operation) {
+    case 'list':
+      return isDeepStrictEqual(body, await catalogue.page(request));
+    case 'get':
+      return isDeepStrictEqual(body, await catalogue.pet(request.id));
+    case 'create':
+      return isCreated(body as Pet, request, serial) && isDeepStrictEqual(body, await catalogue.pet((body as Pet).id));
+  }
+}
+
+function isCreated(body: Pet, { name, categoryId, status }: CreateRequest, serial: number): boolean {
+  return body.name === withSerial(name, serial) && body.categoryId === categoryId && body.status === status;
+}
+
+async function ask(url: string, init: RequestInit): Promise<Answer> {
+  const response = await fetch(url, init);
+  return { status: response.status, text: await response.text() };
+}

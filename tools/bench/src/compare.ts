@@ -1,0 +1,123 @@
+import { cpus } from 'node:os';
+import { Random } from '@animal-store/chaos/random';
+import type { CleanUp } from './clean-up.js';
+import { chooseLoadGenerator } from './load/choose-load-generator.js';
+import { walkAllPages } from './page-starts.js';
+import { PGBENCH_WORKLOADS } from './pgbench.js';
+import { requireProc } from './process-usage.js';
+import { type RoundsOptions, runScenario, type Scenario, type ScenarioResult } from './rounds.js';
+import { isInstalled } from './run-process.js';
+import { RunningHttpTarget, RunningPgbench, type RunningTarget } from './running-target.js';
+import { type Catalogue, DatabaseServer } from './stage.js';
+import { HTTP_TARGETS, type HttpTarget, OURS, startService } from './targets.js';
+import { MANY_CONNECTIONS } from './verdicts.js';
+import { requestsOf, type Universe, type Workload, WORKLOADS } from './workloads.js';
+
+export const PGBENCH = 'pgbench';
+export const TARGETS = [...Object.keys(HTTP_TARGETS), PGBENCH];
+const SINGLE_WORKLOADS: readonly Workload[] = ['list', 'get', 'create'];
+
+const ROWS = 100_000;
+const KEYS = 20;
+const PAGES = 200;
+
+export interface CompareOptions {
+  readonly targets: readonly string[];
+  readonly workloads: readonly Workload[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly seed: number;
+}
+
+export interface Comparison {
+  readonly measuredAt: string;
+  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
+  readonly generator: string;
+  readonly rows: number;
+  readonly options: CompareOptions;
+  /** Targets that could not be measured, with what to install. */
+  readonly missing: Readonly<Record<string, string>>;
+  readonly scenarios: readonly ScenarioResult[];
+}
+
+/** The service and its peers on the same PostgreSQL and rows. */
+export async function compare(options: CompareOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<Comparison> {
+  requireProc();
+  const generator = await chooseLoadGenerator();
+  const random = new Random(options.seed);
+  const server = await DatabaseServer.start(cleanUp);
+  report(`${ROWS.toLocaleString('en')} pets, load by ${generator.name}`);
+  const catalogue = await server.createCatalogue('bench', { rows: ROWS, keys: KEYS });
+
+  const missing: Record<string, string> = {};
+  const running = new Map<string, RunningTarget>();
+  for (const name of options.targets) {
+    const lack = await whatIsMissing(name);
+    if (lack === undefined) running.set(name, await startTarget(name));
+    else missing[name] = lack;
+    report(lack === undefined ? `${name} runs` : `${name} is left out; it needs: ${lack}`);
+  }
+
+  const universe = await explore(catalogue, report);
+  const scenarios: ScenarioResult[] = [];
+  for (const scenario of plan(options, universe, random)) {
+    const settings: RoundsOptions = { ...options, random, catalogue, report };
+    scenarios.push(await runScenario(scenario, running, settings));
+  }
+  const { model = 'unknown' } = cpus()[0] ?? {};
+  return {
+    measuredAt: new Date().toISOString(),
+    machine: { cpu: model, cores: cpus().length, node: process.version },
+    generator: generator.name,
+    rows: ROWS,
+    options,
+    missing,
+    scenarios,
+  };
+
+  async function startTarget(name: string): Promise<RunningTarget> {
+    if (name === PGBENCH) return new RunningPgbench(catalogue);
+    const target = httpTarget(name);
+    const process = await target.start(catalogue);
+    cleanUp.add(() => process.stop());
+    return new RunningHttpTarget(target, process, catalogue, generator);
+  }
+}
+
+/** The scenarios in the order of the workloads; those that write come last. */
+function plan({ targets, workloads }: CompareOptions, universe: Universe, random: Random): Scenario[] {
+  return WORKLOADS.filter((workload) => workloads.includes(workload)).flatMap((workload) => {
+    const requests = requestsOf(workload, universe, random);
+    const able = targets.filter((name) => workloadsOf(name).includes(workload));
+    const many = { workload, requests, connections: MANY_CONNECTIONS, targets: able };
+    return SINGLE_WORKLOADS.includes(workload) ? [many, { ...many, connections: 1 }] : [many];
+  });
+}
+
+/** Where pages begin is asked of a service that is there for nothing else. */
+async function explore(catalogue: Catalogue, report: (line: string) => void): Promise<Universe> {
+  const [key = ''] = catalogue.keys;
+  const service = await startService(catalogue, { name: 'explored' });
+  try {
+    const pages = await walkAllPages(service.url, key, PAGES);
+    report(`${pages.flat().length} starts of pages`);
+    return { rows: catalogue.rows, keys: catalogue.keys.length, pages };
+  } finally {
+    await service.stop();
+  }
+}
+
+function httpTarget(name: string): HttpTarget {
+  const targets: Readonly<Record<string, HttpTarget>> = HTTP_TARGETS;
+  return targets[name] ?? HTTP_TARGETS[OURS];
+}
+
+function workloadsOf(name: string): readonly Workload[] {
+  return name === PGBENCH ? PGBENCH_WORKLOADS : httpTarget(name).workloads;
+}
+
+async function whatIsMissing(name: string): Promise<string | undefined> {
+  if (name !== PGBENCH) return httpTarget(name).missing?.();
+  return (await isInstalled('pgbench')) ? undefined : 'apt-get install postgresql-contrib';
+}

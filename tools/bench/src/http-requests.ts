@@ -1,0 +1,53 @@
+import { type PetRequest, SERIAL } from './workloads.js';
+
+export type Paging = 'cursor' | 'after';
+
+const SERIAL_DIGITS = 8;
+
+/** As the parts that fetch() and load generators want. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export function httpRequest(request: PetRequest, paging: Paging, keys: readonly string[]): HttpRequest {
+  const headers = { Authorization: `Bearer ${keys[request.key]}` };
+  switch (request.operation) {
+    case 'list': {
+      const { limit, status, [paging]: position } = request;
+      const query = [
+        `limit=${limit}`,
+        ...(status ? [`status=${status}`] : []),
+        ...(position === undefined ? [] : [`${paging}=${position}`]),
+      ];
+      return { method: 'GET', path: `/v1/pets?${query.join('&')}`, headers };
+    }
+    case 'get':
+      return { method: 'GET', path: `/v1/pets/${request.id}`, headers };
+    case 'create': {
+      const { name, categoryId, status } = request;
+      // Not by JSON.stringify alone: it would escape the place of the serial.
+      const body = JSON.stringify({ name: '', categoryId, status }).replace('""', () => `"${name}"`);
+      return { method: 'POST', path: '/v1/pets', headers: { ...headers, 'Content-Type': 'application/json' }, body };
+    }
+  }
+}
+
+/** On the wire, with a length that fits once the serial is in its place. */
+export function rawRequest({ method, path, headers, body }: HttpRequest, host: string): string {
+  const length = body === undefined ? undefined : Buffer.byteLength(body.replace(SERIAL, '0'.repeat(SERIAL_DIGITS)));
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(length === undefined ? [] : [`Content-Length: ${length}`]),
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`;
+}
+
+/** With the serial in its place. */
+export function withSerial(body: string, serial: number): string {
+  return body.replace(SERIAL, String(serial).padStart(SERIAL_DIGITS, '0'));
+}

@@ -1,0 +1,22 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runProcess } from '../run-process.js';
+import type { LoadGenerator, LoadOptions, LoadResult } from './load-generator.js';
+
+const PROGRAM = fileURLToPath(new URL('./autocannon-process.js', import.meta.url));
+
+/** What the process reads: the options of a load. */
+export type AutocannonInput = Omit<LoadOptions, 'folder'>;
+
+/** A process of its own, so that its CPU is told apart from ours. */
+export const autocannon: LoadGenerator = {
+  name: 'autocannon',
+  async run({ folder, ...input }) {
+    const file = join(folder, 'requests.json');
+    await writeFile(file, JSON.stringify(input satisfies AutocannonInput));
+    const { output, cpuMs } = await runProcess(process.execPath, [PROGRAM, file]);
+    const result = JSON.parse(output) as Omit<LoadResult, 'generatorCpu'>;
+    return { ...result, generatorCpu: cpuMs / (result.seconds * 1000) };
+  },
+};

@@ -1,0 +1,21 @@
+import { InvalidArgumentError } from 'commander';
+
+/** A parser for commander: names from a list, separated by commas. */
+export function namesFrom<T extends string>(known: readonly T[]): (text: string) => T[] {
+  return (text) =>
+    text.split(',').map((part) => {
+      const name = known.find((candidate) => candidate === part.trim());
+      if (name === undefined) throw new InvalidArgumentError(`${part.trim() || 'an empty name'} is none of ${known.join(', ')}.`);
+      return name;
+    });
+}
+
+export function integer(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^[0-9]{1,9}$/.test(text) || value < minimum || value > maximum) {
+      throw new InvalidArgumentError(`must be an integer from ${minimum} to ${maximum}.`);
+    }
+    return value;
+  };
+}

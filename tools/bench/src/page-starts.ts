@@ -1,0 +1,33 @@
+import { httpRequest } from './http-requests.js';
+import { type PageStart, type Status, STATUSES } from './workloads.js';
+
+const WALK_LIMIT = 100;
+
+interface Walk {
+  readonly url: string;
+  readonly key: string;
+  readonly status: Status | undefined;
+  readonly pages: number;
+}
+
+/** Follows the links of a running Animal Store, as a client would: its cursors are nobody else's to make. */
+export async function walkPages({ url, key, status, pages }: Walk): Promise<PageStart[]> {
+  const starts: PageStart[] = [];
+  let start: PageStart | undefined = { status };
+  while (start && starts.length < pages) {
+    starts.push(start);
+    const { path, headers } = httpRequest({ operation: 'list', key: 0, limit: WALK_LIMIT, ...start }, 'cursor', [key]);
+    const response = await fetch(url + path, { headers });
+    const body = await response.text();
+    if (response.status !== 200) throw new Error(`GET ${path} answered ${response.status}: ${body}`);
+    const cursor = /[?&]cursor=([^&>]+)/.exec(response.headers.get('link') ?? '')?.[1];
+    const after = (JSON.parse(body) as { id: number }[]).at(-1)?.id;
+    start = cursor === undefined ? undefined : { status, after, cursor };
+  }
+  return starts;
+}
+
+/** For each filter, none included. */
+export function walkAllPages(url: string, key: string, pages: number): Promise<PageStart[][]> {
+  return Promise.all([undefined, ...STATUSES].map((status) => walkPages({ url, key, status, pages })));
+}

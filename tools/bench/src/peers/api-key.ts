@@ -1,0 +1,24 @@
+import { hash } from 'node:crypto';
+
+const BEARER = 'Bearer ';
+const KNOWN_FOR_MS = 30_000;
+
+/** What the keys are stored by; undefined when there is no bearer token. */
+export function hashOfBearer(header: string | undefined): string | undefined {
+  return header?.startsWith(BEARER) ? hash('sha256', header.slice(BEARER.length), 'hex') : undefined;
+}
+
+/** Hashes of the keys that were found good in the last thirty seconds. */
+export class KnownKeys {
+  private readonly until = new Map<string, number>();
+
+  has(keyHash: string): boolean {
+    return (this.until.get(keyHash) ?? 0) > Date.now();
+  }
+
+  add(keyHash: string): void {
+    this.until.set(keyHash, Date.now() + KNOWN_FOR_MS);
+  }
+}
+
+export const UNAUTHORIZED = { code: 'invalid_api_key', message: 'An API key is required.', status: 401 };

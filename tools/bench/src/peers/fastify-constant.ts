@@ -1,0 +1,15 @@
+import type { AddressInfo } from 'node:net';
+import { fastify } from 'fastify';
+import { JSON_TYPE, readConstantAnswers } from './constant-answers.js';
+import { tellPort } from './listening.js';
+
+// The limit of the HTTP stack: routing and body parsing, no authentication, no database.
+const { list, get, create } = readConstantAnswers();
+
+const app = fastify();
+app.get('/v1/pets', (_, reply) => reply.type(JSON_TYPE).send(list));
+app.get('/v1/pets/:petId', (_, reply) => reply.type(JSON_TYPE).send(get));
+app.post('/v1/pets', (_, reply) => reply.status(201).type(JSON_TYPE).send(create));
+
+await app.listen({ host: '127.0.0.1', port: 0 });
+tellPort((app.server.address() as AddressInfo).port);

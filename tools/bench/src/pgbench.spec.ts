@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { parsePgbench } from './pgbench.js';
+
+const OUTPUT = `transaction type: list.sql
+number of transactions actually processed: 180000
+number of failed transactions: 3 (0.002%)
+latency average = 0.266 ms
+initial connection time = 31.415 ms
+tps = 60123.456789 (without initial connection time)
+`;
+
+it('reads what pgbench prints', () => {
+  expect(parsePgbench(OUTPUT)).toEqual({ perSecond: 60123.456789, averageMs: 0.266, failed: 3 });
+});
+
+it('shows what pgbench said instead', () => {
+  expect(() => parsePgbench('pgbench: error: connection failed')).toThrow('pgbench did not report: pgbench: error: connection failed');
+});

@@ -1,0 +1,7 @@
+import { expect, it } from 'vitest';
+import { statFields } from './process-usage.js';
+
+it('finds the fields of /proc/<pid>/stat behind a name with spaces and brackets', () => {
+  const fields = statFields('7 (io (worker) 1) S 1 7 7 0 -1 64 5 0 0 0 11 22 33 44 20 0 1');
+  expect(fields.slice(11, 15)).toEqual([11, 22, 33, 44]);
+});

@@ -1,0 +1,70 @@
+import type { Random } from '@animal-store/chaos/random';
+import type { Measurement } from './measurement.js';
+import type { Load, RunningTarget } from './running-target.js';
+import { type Catalogue } from './stage.js';
+import { isWriting, type PetRequest, type Workload } from './workloads.js';
+
+export interface Scenario {
+  readonly workload: Workload;
+  readonly connections: number;
+  readonly requests: readonly PetRequest[];
+  readonly targets: readonly string[];
+}
+
+export interface RoundsOptions {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly random: Random;
+  readonly catalogue: Catalogue;
+  readonly report: (line: string) => void;
+}
+
+export interface ScenarioResult {
+  readonly workload: Workload;
+  readonly connections: number;
+  /** By target, round by round. */
+  readonly rounds: Readonly<Record<string, readonly Measurement[]>>;
+  /** Targets that did not answer rightly, with what was wrong. */
+  readonly failures: Readonly<Record<string, string>>;
+}
+
+/** Checks and warms each target up, then measures them in turns, in another order each round. */
+export async function runScenario(
+  scenario: Scenario,
+  running: ReadonlyMap<string, RunningTarget>,
+  options: RoundsOptions,
+): Promise<ScenarioResult> {
+  const { workload, connections, requests } = scenario;
+  const { catalogue, random, report } = options;
+  const rounds: Record<string, Measurement[]> = {};
+  const failures: Record<string, string> = {};
+  const attempt = async (name: string, work: (target: RunningTarget) => Promise<void>) => {
+    const target = running.get(name);
+    if (!target || name in failures) return;
+    await work(target).catch((error: unknown) => {
+      failures[name] = error instanceof Error ? error.message : String(error);
+      report(`${name}: ${failures[name]}`);
+    });
+  };
+  const load = (round: number, seconds: number): Load => ({ workload, requests, connections, seconds, round });
+
+  for (const name of scenario.targets) {
+    await attempt(name, async (target) => {
+      await target.check(load(0, 0));
+      if (options.warmUpSeconds > 0) await target.measure(load(0, options.warmUpSeconds));
+    });
+  }
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const name of random.shuffle(scenario.targets)) {
+      if (isWriting(workload)) await catalogue.checkpoint();
+      await attempt(name, async (target) => {
+        const measured = await target.measure(load(round, options.seconds));
+        (rounds[name] ??= []).push(measured);
+        report(`${workload} at ${connections}, round ${round} of ${options.rounds}: ${name} ${Math.round(measured.perSecond)}/s`);
+      });
+    }
+  }
+  if (isWriting(workload)) await catalogue.restore();
+  return { workload, connections, rounds, failures };
+}

@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openAccess } from '@animal-store/access-infrastructure';
+import { DurablePostgres } from '@animal-store/local-postgres/testing';
+import { Client } from 'pg';
+import type { CleanUp } from './clean-up.js';
+import { runProcess } from './run-process.js';
+import type { Status } from './workloads.js';
+
+const CLI = fileURLToPath(new URL('../../../apps/cli/dist/main.js', import.meta.url));
+
+export interface Pet {
+  readonly id: number;
+  readonly name: string;
+  readonly categoryId: number;
+  readonly status: Status;
+}
+
+export interface PageQuery {
+  readonly limit: number;
+  readonly status?: Status | undefined;
+  readonly after?: number | undefined;
+}
+
+/** One durable PostgreSQL, with fsync and synchronous_commit as they are by default. */
+export class DatabaseServer {
+  private constructor(
+    private readonly postgres: DurablePostgres,
+    /** For logs and other files of the run. */
+    readonly folder: string,
+  ) {}
+
+  static async start(cleanUp: CleanUp): Promise<DatabaseServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'animal-store-bench-'));
+    cleanUp.add(() => rm(folder, { recursive: true, force: true }));
+    const postgres = await DurablePostgres.start();
+    cleanUp.add(() => postgres.remove());
+    return new DatabaseServer(postgres, folder);
+  }
+
+  get pid(): number {
+    return this.postgres.pid;
+  }
+
+  /** A new database with everything that the deployment keeps, and that many pets. */
+  async createCatalogue(name: string, options: { rows: number; pendingShare?: number; keys: number }): Promise<Catalogue> {
+    await execute(this.postgres.url, `CREATE DATABASE ${name}`);
+    const url = new URL(this.postgres.url);
+    url.pathname = `/${name}`;
+    const env = { DATABASE_URL: url.href };
+    const cli = (...args: string[]) => runProcess(process.execPath, [CLI, ...args], env);
+    await cli('migrate', 'up');
+    const share = options.pendingShare === undefined ? [] : ['--pending-share', `${options.pendingShare}`];
+    await cli('seed', '--count', `${options.rows}`, '--json', ...share);
+    const keys = await createKeys(url.href, options.keys);
+    return Catalogue.connect({ url: url.href, rows: options.rows, keys, server: this });
+  }
+}
+
+interface CatalogueOptions {
+  readonly url: string;
+  readonly rows: number;
+  readonly keys: readonly string[];
+  readonly server: DatabaseServer;
+}
+
+/** One seeded database, and what its answers have to be. */
+export class Catalogue {
+  private constructor(
+    private readonly options: CatalogueOptions,
+    private readonly client: Client,
+  ) {}
+
+  static async connect(options: CatalogueOptions): Promise<Catalogue> {
+    const client = new Client({ connectionString: options.url });
+    // When the server is stopped; what is under way then fails by itself.
+    client.on('error', () => undefined);
+    await client.connect();
+    return new Catalogue(options, client);
+  }
+
+  get url(): string {
+    return this.options.url;
+  }
+
+  /** Of the pets that were seeded, with identifiers from 1 on. */
+  get rows(): number {
+    return this.options.rows;
+  }
+
+  get keys(): readonly string[] {
+    return this.options.keys;
+  }
+
+  get server(): DatabaseServer {
+    return this.options.server;
+  }
+
+  page({ limit, status, after = 0 }: PageQuery): Promise<Pet[]> {
+    return this.select('WHERE id > $1 AND ($2::text IS NULL OR status = $2) ORDER BY id LIMIT $3', [after, status ?? null, limit]);
+  }
+
+  async pet(id: number): Promise<Pet | undefined> {
+    const [pet] = await this.select('WHERE id = $1', [id]);
+    return pet;
+  }
+
+  /** Back to the rows that were seeded, and a checkpoint, so that each target begins with the same. */
+  async restore(): Promise<void> {
+    await this.client.query('DELETE FROM pets.pets WHERE id > $1', [this.rows]);
+    await this.client.query('VACUUM (ANALYZE) pets.pets');
+    await this.checkpoint();
+  }
+
+  /** So that no target pays for the full pages of another one's writes. */
+  async checkpoint(): Promise<void> {
+    await this.client.query('CHECKPOINT');
+  }
+
+  private async select(condition: string, values: readonly unknown[]): Promise<Pet[]> {
+    const { rows } = await this.client.query<Pet & { id: string; categoryId: string }>(
+      `SELECT id, name, category_id AS "categoryId", status FROM pets.pets ${condition}`,
+      [...values],
+    );
+    return rows.map((row) => ({ ...row, id: Number(row.id), categoryId: Number(row.categoryId) }));
+  }
+}
+
+async function createKeys(url: string, count: number): Promise<string[]> {
+  const access = await openAccess(url);
+  const secrets: string[] = [];
+  for (let client = 0; client < count; client++) {
+    const { secret } = await access.createApiKey.execute({
+      clientName: `bench ${client}`,
+      environment: 'bench',
+      scopes: ['pets:read', 'pets:write'],
+    });
+    secrets.push(secret);
+  }
+  await access.close();
+  return secrets;
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query(statement).finally(() => client.end());
+}

@@ -1,0 +1,153 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createHash } from 'node:crypto';
+import type { Paging } from './http-requests.js';
+import { isInstalled, runProcess } from './run-process.js';
+import { ServerProcess } from './server-process.js';
+import type { Catalogue } from './stage.js';
+import { type Workload, WORKLOADS } from './workloads.js';
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const SERVICE = path('../../../apps/api/dist/main.js');
+const GO_SOURCE = path('../go/main.go');
+const GO_PROGRAM = path('./go-pgx');
+/** Where Debian puts the sources of Go libraries. */
+const GOPATH = '/usr/share/gocode';
+const NEVER_REACHED = '1000000000';
+
+export const OURS = 'animal-store';
+export type HttpTargetName = keyof typeof HTTP_TARGETS;
+
+export interface HttpTarget {
+  readonly description: string;
+  readonly workloads: readonly Workload[];
+  readonly paging: Paging;
+  /** It answers always the same, and these hold for it less. */
+  readonly constant?: boolean;
+  readonly authenticates: boolean;
+  /** What has to be installed; undefined when everything is there. */
+  readonly missing?: () => Promise<string | undefined>;
+  readonly start: (catalogue: Catalogue) => Promise<ServerProcess>;
+}
+
+const CONSTANT_WORKLOADS = ['list', 'get', 'create'] as const;
+
+const nodePeer = (name: string) => (catalogue: Catalogue) =>
+  ServerProcess.start({
+    program: process.execPath,
+    args: [path(`./peers/${name}.js`)],
+    env: { NODE_ENV: 'production', DATABASE_URL: catalogue.url },
+    logFile: join(catalogue.server.folder, `${name}.log`),
+    listening: /^listening (\d+)$/m,
+  });
+
+const constantPeer = (name: string, description: string, authenticates: boolean): HttpTarget => ({
+  description,
+  workloads: CONSTANT_WORKLOADS,
+  paging: 'after',
+  constant: true,
+  authenticates,
+  async start(catalogue) {
+    const file = join(catalogue.server.folder, `${name}.json`);
+    await writeFile(file, JSON.stringify(await constantAnswers(catalogue)));
+    return ServerProcess.start({
+      program: process.execPath,
+      args: [path(`./peers/${name}.js`)],
+      env: { NODE_ENV: 'production', CONSTANT_ANSWERS: file },
+      logFile: join(catalogue.server.folder, `${name}.log`),
+      listening: /^listening (\d+)$/m,
+    });
+  },
+});
+
+/** As deployed, with everything on: request logs into a file, metrics, rate limits that are not reached. */
+export function startService(
+  catalogue: Catalogue,
+  options: { name?: string; workers?: number; env?: Readonly<Record<string, string>>; nodeArgs?: readonly string[] } = {},
+): Promise<ServerProcess> {
+  return ServerProcess.start({
+    program: process.execPath,
+    args: [...(options.nodeArgs ?? []), SERVICE],
+    env: {
+      NODE_ENV: 'production',
+      DATABASE_URL: catalogue.url,
+      PORT: '0',
+      ADMIN_PORT: '0',
+      RATE_LIMIT: NEVER_REACHED,
+      WORKERS: `${options.workers ?? 1}`,
+      ...options.env,
+    },
+    logFile: join(catalogue.server.folder, `${options.name ?? OURS}.log`),
+    listening: /"url":"http:[^"]+:(\d+)"/,
+  });
+}
+
+export const HTTP_TARGETS = {
+  [OURS]: {
+    description: 'Animal Store, one process, as deployed',
+    workloads: WORKLOADS,
+    paging: 'cursor',
+    authenticates: true,
+    start: (catalogue) => startService(catalogue),
+  },
+  'animal-store-2': {
+    description: 'Animal Store, WORKERS=2',
+    workloads: WORKLOADS,
+    paging: 'cursor',
+    authenticates: true,
+    start: (catalogue) => startService(catalogue, { name: 'animal-store-2', workers: 2 }),
+  },
+  'go-pgx': {
+    description: 'Go net/http + pgx by hand, both cores',
+    workloads: WORKLOADS,
+    paging: 'after',
+    authenticates: true,
+    missing: goIsMissing,
+    start: startGo,
+  },
+  'fastify-pg': {
+    description: 'Fastify + pg by hand',
+    workloads: WORKLOADS,
+    paging: 'after',
+    authenticates: true,
+    start: nodePeer('fastify-pg'),
+  },
+  'stock-nest': {
+    description: 'NestJS, Express, TypeORM, ValidationPipe',
+    workloads: WORKLOADS,
+    paging: 'after',
+    authenticates: true,
+    start: nodePeer('stock-nest'),
+  },
+  'nest-constant': constantPeer('nest-constant', 'Nest on Fastify with a guard, answering a constant', true),
+  'fastify-constant': constantPeer('fastify-constant', 'Fastify, answering a constant', false),
+  'node-constant': constantPeer('node-constant', 'node:http, answering a constant', false),
+} satisfies Readonly<Record<string, HttpTarget>>;
+
+async function goIsMissing(): Promise<string | undefined> {
+  if (await isInstalled('gofmt')) return undefined;
+  return 'apt-get install golang-go golang-github-jackc-pgx-v4-dev';
+}
+
+async function startGo(catalogue: Catalogue): Promise<ServerProcess> {
+  await runProcess('go', ['build', '-o', GO_PROGRAM, GO_SOURCE], { GO111MODULE: 'off', GOPATH });
+  return ServerProcess.start({
+    program: GO_PROGRAM,
+    args: [],
+    env: { DATABASE_URL: catalogue.url },
+    logFile: join(catalogue.server.folder, 'go-pgx.log'),
+    listening: /^listening (\d+)$/m,
+  });
+}
+
+/** What the constants answer: what a real target would to the workload of one, and to the like of the others. */
+export async function constantAnswers(catalogue: Catalogue): Promise<{ list: string; get: string; create: string; keyHashes: string[] }> {
+  const pet = JSON.stringify(await catalogue.pet(1));
+  return {
+    list: JSON.stringify(await catalogue.page({ limit: 20, status: 'available' })),
+    get: pet,
+    create: pet,
+    keyHashes: catalogue.keys.map((key) => createHash('sha256').update(key).digest('hex')),
+  };
+}

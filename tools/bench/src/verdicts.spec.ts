@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import type { Measurement } from './measurement.js';
+import type { ScenarioResult } from './rounds.js';
+import { judge } from './verdicts.js';
+
+const measured = (perSecond: number, cpu: number): Measurement => ({
+  requests: perSecond,
+  perSecond,
+  p50Ms: 1,
+  p99Ms: 2,
+  errors: 0,
+  serviceCpu: cpu,
+  postgresCpu: cpu,
+  residentMb: 120,
+});
+
+const scenario: ScenarioResult = {
+  workload: 'list',
+  connections: 64,
+  rounds: { 'animal-store': [measured(20_000, 10), measured(10_000, 10)], 'go-pgx': [measured(10_000, 40), measured(5_000, 40)] },
+  failures: {},
+};
+
+it('holds each goal against the ratio of the rounds', () => {
+  expect(judge([scenario])).toEqual([
+    { goal: 'list: requests/s ÷ go-pgx', measured: 2, wanted: '≥ 1.75', met: true },
+    { goal: 'list: CPU per request ÷ go-pgx', measured: 0.25, wanted: '≤ 0.45', met: true },
+    { goal: 'list: p99 ÷ go-pgx', measured: 1, wanted: '≤ 1', met: true },
+    { goal: 'resident MB of a process under load', measured: 120, wanted: '≤ 150', met: true },
+  ]);
+});
+
+it('says of a goal that is missed that it is', () => {
+  const goals = judge([{ ...scenario, rounds: { ...scenario.rounds, 'go-pgx': [measured(20_000, 5), measured(10_000, 5)] } }]);
+  expect(goals.map(({ met }) => met)).toEqual([false, false, true, true]);
+});

@@ -1,0 +1,87 @@
+import type { Random } from '@animal-store/chaos/random';
+import { Zipf } from './zipf.js';
+
+/** Those that only read come first, so that all of them see the rows as they were seeded. */
+export const WORKLOADS = ['list', 'list-mixed', 'get', 'mixed', 'create'] as const;
+export type Workload = (typeof WORKLOADS)[number];
+export type Operation = 'list' | 'get' | 'create';
+
+export const OPERATIONS: Readonly<Record<Workload, readonly Operation[]>> = {
+  list: ['list'],
+  'list-mixed': ['list'],
+  get: ['get'],
+  mixed: ['list', 'get', 'create'],
+  create: ['create'],
+};
+export const isWriting = (workload: Workload): boolean => OPERATIONS[workload].includes('create');
+
+export const STATUSES = ['available', 'pending', 'sold'] as const;
+export type Status = (typeof STATUSES)[number];
+
+/** Where a page begins: our service wants its cursor, the peers the identifier before it. */
+export interface PageStart {
+  readonly status?: Status | undefined;
+  readonly after?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+interface Keyed {
+  /** Which of the API keys. */
+  readonly key: number;
+}
+export interface ListRequest extends Keyed, PageStart {
+  readonly operation: 'list';
+  readonly limit: number;
+}
+export interface GetRequest extends Keyed {
+  readonly operation: 'get';
+  readonly id: number;
+}
+export interface CreateRequest extends Keyed {
+  readonly operation: 'create';
+  readonly name: string;
+  readonly categoryId: number;
+  readonly status: Status;
+}
+export type PetRequest = ListRequest | GetRequest | CreateRequest;
+
+/** Stands for eight digits in the name of a pet that the load generator makes different in each request. */
+export const SERIAL = '\u0001';
+
+/** What the random workloads draw from. */
+export interface Universe {
+  readonly rows: number;
+  readonly keys: number;
+  /** The starts of pages one after the other, for each filter. */
+  readonly pages: readonly (readonly PageStart[])[];
+}
+
+const ONE_PAGE: ListRequest = { operation: 'list', key: 0, limit: 20, status: 'available' };
+const LIMITS = [10, 20, 50, 100];
+const LIST_LENGTH = 20_000;
+const SHARE_OF_WRITES = 0.1;
+
+/** What is sent, over and over: a single request for a workload of one. */
+export function requestsOf(workload: Workload, universe: Universe, random: Random): readonly PetRequest[] {
+  if (workload === 'list') return [ONE_PAGE];
+  const zipfs = universe.pages.map((pages) => new Zipf(pages.length));
+  const key = () => (workload === 'mixed' ? random.below(universe.keys) : 0);
+
+  const list = (): ListRequest => {
+    const filter = random.below(universe.pages.length);
+    const start = universe.pages[filter]?.[zipfs[filter]?.rank(random.next()) ?? 0] ?? {};
+    return { operation: 'list', key: key(), limit: LIMITS[random.below(LIMITS.length)] ?? 20, ...start };
+  };
+  const get = (): GetRequest => ({ operation: 'get', key: key(), id: 1 + random.below(universe.rows) });
+  const create = (): CreateRequest => ({
+    operation: 'create',
+    key: key(),
+    name: `Pet ${SERIAL} of the bench`,
+    categoryId: 1 + random.below(1_000_000),
+    status: STATUSES[random.below(STATUSES.length)] ?? 'available',
+  });
+  const mixed = () => (random.next() < SHARE_OF_WRITES ? create() : random.next() < 0.5 ? list() : get());
+
+  const draw = { 'list-mixed': list, get, create, mixed }[workload];
+  return Array.from({ length: LIST_LENGTH }, draw);
+}
