@@ -93,12 +93,12 @@ async function assemble(
   metrics.observePool(() => poolOf(dataSource));
   const rateLimits = new RateLimits(config, logger);
   const server = createHttpServer(config);
+  closeConnectionsWhenDraining(server, draining);
   routes.observe(server);
   tracing?.observeRequests(server);
   observeRequests(server, { routes, logger, publicUrl });
   measureRequests(server, metrics);
   shedLoad(server, config, metrics);
-  closeConnectionsWhenDraining(server, draining);
   rateLimits.connectWith(server);
   if (config.corsOrigins.length > 0) await server.register(cors, corsOptions(config.corsOrigins));
   tagEntities(server);

@@ -1,0 +1,114 @@
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RawConnection } from '../testing/fuzz/raw-connection.js';
+import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { Draining } from './draining.js';
+
+let service: TestApp;
+let database: Client;
+let authorization: string;
+
+beforeEach(async () => {
+  let url = '';
+  service = await startTestApp({ databaseUrl: (given) => (url = given) });
+  database = new Client({ connectionString: url });
+  await database.connect();
+  authorization = `Authorization: Bearer ${await service.createKey('pets:read', 'pets:write')}\r\n`;
+});
+
+afterEach(async () => {
+  await database.end();
+  await service.close();
+});
+
+const connect = () => RawConnection.open(Number(new URL(service.url).port));
+const get = (path: string) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`);
+const PET = '{"name":"Last","categoryId":7}';
+const creation = () =>
+  Buffer.from(
+    `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${authorization}Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n\r\n${PET}`,
+  );
+const next = (connection: RawConnection) => connection.read({ isHead: false });
+
+/** Requests for pets wait until it is undone. */
+async function holdPets(): Promise<() => Promise<unknown>> {
+  await database.query('BEGIN');
+  await database.query('LOCK TABLE pets.pets');
+  return () => database.query('COMMIT');
+}
+
+const requestsWait = (count: number) =>
+  vi.waitFor(async () => {
+    const waiting = await database.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass");
+    expect(waiting.rowCount).toBe(count);
+  });
+
+describe('requests that were sent one behind the other', () => {
+  it('are all answered, whenever the draining has begun, and the last answer ends the connection', async () => {
+    const release = await holdPets();
+    const connection = await connect();
+    connection.write(get('/v1/pets'));
+    await requestsWait(1);
+    service.app.get(Draining).begin();
+    connection.write(Buffer.concat([creation(), get('/health/live')]));
+    await requestsWait(2);
+    await release();
+    const answers = [await next(connection), await next(connection), await next(connection)];
+    expect(answers.map((answer) => [answer?.status, answer?.headers['connection'] === 'close'])).toEqual([
+      [200, false],
+      [201, false],
+      [200, true],
+    ]);
+    expect(await next(connection)).toBeUndefined();
+  });
+
+  it('are all answered by a process that closes', async () => {
+    const release = await holdPets();
+    const connection = await connect();
+    connection.write(get('/v1/pets'));
+    await requestsWait(1);
+    const closed = service.app.close();
+    await vi.waitFor(() => expect(service.app.getHttpServer().listening).toBe(false));
+    connection.write(Buffer.concat([creation(), creation()]));
+    await requestsWait(3);
+    await release();
+    const answers = [await next(connection), await next(connection), await next(connection)];
+    expect(answers.map((answer) => [answer?.status, answer?.headers['connection'] === 'close'])).toEqual([
+      [200, false],
+      [201, false],
+      [201, true],
+    ]);
+    await closed;
+  });
+
+  it('are not carried out behind the answer that ends the connection', async () => {
+    const release = await holdPets();
+    const connection = await connect();
+    service.app.get(Draining).begin();
+    connection.write(get('/v1/pets'));
+    await requestsWait(1);
+    // It is answered at once, but in its turn.
+    connection.write(get('/health/live'));
+    await fetch(`${service.url}/health/live`).then((response) => response.text());
+    connection.write(creation());
+    await fetch(`${service.url}/health/live`).then((response) => response.text());
+    await release();
+    const answers = [await next(connection), await next(connection), await next(connection)];
+    expect(answers.map((answer) => answer?.status)).toEqual([200, 200, undefined]);
+    expect((await database.query('SELECT 1 FROM pets.pets')).rows).toEqual([]);
+  });
+});
+
+it('closing waits for no connection but until its requests are answered', async () => {
+  const [unused, used, busy] = await Promise.all([connect(), connect(), connect()]);
+  used.write(get('/v1/pets'));
+  expect(await next(used)).toMatchObject({ status: 200 });
+  const release = await holdPets();
+  busy.write(get('/v1/pets'));
+  await requestsWait(1);
+  const closed = service.app.close();
+  for (const connection of [unused, used]) expect(await next(connection)).toBeUndefined();
+  await release();
+  expect(await next(busy)).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  await closed;
+});
