@@ -37,8 +37,8 @@ export class Ledger {
   }
 
   /** Every answer that a client got, whatever the weather. */
-  answered(operation: Operation, status: number, text: string): void {
-    this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+  answered(operation: Operation, status: number, text: string, times = 1): void {
+    this.statuses.set(status, (this.statuses.get(status) ?? 0) + times);
     if (!this.documented[operation].has(status)) this.problem(`${operation} answered ${status}, which is not documented: ${text}`);
     if (status >= 400 && !hasErrorShape(text, status)) this.problem(`${operation} answered ${status} without the error shape: ${text}`);
   }

@@ -41,6 +41,7 @@ export class Load {
     private readonly keys: readonly string[],
     private readonly ledger: Ledger,
     private readonly random: Random,
+    private readonly pauseMs: number,
   ) {}
 
   start(clients: number): void {
@@ -67,21 +68,6 @@ export class Load {
     });
   }
 
-  /** Open loop: so many requests a second, whether or not they are answered. */
-  async flood(perSecond: number, seconds: number): Promise<void> {
-    const sent: Promise<unknown>[] = [];
-    const begin = performance.now();
-    for (let count = 0; count < perSecond * seconds;) {
-      const due = ((performance.now() - begin) / 1000) * perSecond;
-      while (count < due) {
-        sent.push(this.send('listPets', 'GET', '/v1/pets?limit=20&status=available', this.keys[count % this.keys.length] ?? ''));
-        count++;
-      }
-      await sleep(5);
-    }
-    await Promise.all(sent);
-  }
-
   private async runClient(key: string): Promise<void> {
     let known: string | undefined;
     while (!this.stopping) {
@@ -89,7 +75,7 @@ export class Load {
       if (dice < 0.3) known = (await this.create(key)) ?? known;
       else if (dice < 0.6 && known !== undefined) await this.send('getPet', 'GET', `/v1/pets/${known}`, key);
       else await this.send('listPets', 'GET', `/v1/pets?limit=${1 + this.random.below(20)}`, key);
-      await sleep(this.random.below(5));
+      await sleep(this.random.below(this.pauseMs));
     }
   }
 

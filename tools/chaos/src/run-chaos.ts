@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, faults } from './faults.js';
 import { Ledger, type Verdict } from './ledger.js';
-import { Load, type Observations } from './load.js';
+import { flood } from './flood.js';
+import { Load, Observations } from './load.js';
 import { Random } from './random.js';
 import { Stage } from './stage.js';
 
@@ -11,6 +12,12 @@ export interface ChaosOptions {
   readonly rounds: number;
   /** Of the longest outage; the others are shorter in proportion. */
   readonly outageMs: number;
+  /** Of clients that go on all the time. */
+  readonly clients: number;
+  /** The longest that such a client rests between two requests. */
+  readonly pauseMs: number;
+  /** Whether promises of time can break the run: not on a machine that does other things as well. */
+  readonly judgesTimes: boolean;
   readonly report: (line: string) => void;
 }
 
@@ -27,10 +34,10 @@ export interface ChaosResult {
   readonly problems: readonly string[];
 }
 
-const CLIENTS = 12;
 const CALM_MS = 1_000;
 const RECOVERY_PATIENCE_MS = 30_000;
-/** What a request that is accepted may take at the 99th percentile under five times the load that can be carried. */
+const OVERLOAD = 5;
+/** What a request that is accepted may take at the 99th percentile while that many times more is sent than can be carried. */
 const OVERLOAD_P99_MS = 1_500;
 
 /** Holds load on the service while one fault after the other happens to it, and compares what was told with what is stored. */
@@ -38,17 +45,16 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const random = new Random(options.seed);
   const stage = await Stage.build();
   const ledger = new Ledger();
-  const load = new Load(stage.balancer.url, stage.keys, ledger, random);
+  const load = new Load(stage.balancer.url, stage.keys, ledger, random, options.pauseMs);
   const phases: Phase[] = [];
   try {
-    load.start(CLIENTS);
+    load.start(options.clients);
     await sleep(CALM_MS);
-    const calm = load.nextPhase();
-    phases.push({ name: 'calm', seen: calm });
+    phases.push({ name: 'calm', seen: load.nextPhase() });
     for (let round = 0; round < options.rounds; round++) {
       for (const fault of random.shuffle(faults(options))) phases.push(await inflict(fault, stage, load, ledger, options));
     }
-    phases.push(await overload(load, ledger, calm, options));
+    phases.push(await overload(stage, load, ledger, options));
     await load.stop();
     return { phases, verdict: await ledger.compare(stage.postgres.url), statuses: ledger.statuses, problems: ledger.problems };
   } finally {
@@ -63,7 +69,7 @@ async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, o
   const recoveryMs = await Promise.race([load.recovery(), sleep(RECOVERY_PATIENCE_MS, undefined, { ref: false })]);
   const seen = load.nextPhase();
   if (recoveryMs === undefined) ledger.problem(`${fault.name}: no recovery within ${RECOVERY_PATIENCE_MS} ms`);
-  else if (fault.recoversWithinMs !== undefined && recoveryMs > fault.recoversWithinMs) {
+  else if (options.judgesTimes && fault.recoversWithinMs !== undefined && recoveryMs > fault.recoversWithinMs) {
     ledger.problem(`${fault.name}: recovered after ${Math.round(recoveryMs)} ms instead of ${fault.recoversWithinMs}`);
   }
   if (!fault.mayDrop && seen.dropped > 0) ledger.problem(`${fault.name}: ${seen.dropped} requests got no answer`);
@@ -71,15 +77,31 @@ async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, o
   return { name: fault.name, seen, ...(recoveryMs !== undefined && { recoveryMs }) };
 }
 
-/** Five times what the closed loop got through, whether or not it is answered. */
-async function overload(load: Load, ledger: Ledger, calm: Observations, { outageMs, report }: ChaosOptions): Promise<Phase> {
-  const name = '5 times the load';
+/** Five times what the service carries, whether or not it is answered. */
+async function overload(stage: Stage, load: Load, ledger: Ledger, { outageMs, judgesTimes, report }: ChaosOptions): Promise<Phase> {
+  const name = `${OVERLOAD} times the load`;
   report(name);
-  const perSecond = Math.max(1_000, (5 * calm.acceptedMs.length * 1000) / CALM_MS);
-  await load.flood(perSecond, outageMs / 4_000);
+  const { keys, service } = stage;
+  const path = '/v1/pets?limit=20&status=available';
+  const { capacity, offered, acceptedMs, answers, dropped } = await flood({
+    url: service.url,
+    keys,
+    path,
+    times: OVERLOAD,
+    seconds: outageMs / 4_000,
+  });
+  report(`  ${Math.round(capacity)} requests a second are carried, ${Math.round(offered)} were sent`);
   const seen = load.nextPhase();
-  const p99 = seen.quantile(0.99);
-  if (p99 > OVERLOAD_P99_MS) ledger.problem(`${name}: accepted requests took ${Math.round(p99)} ms at p99`);
-  if (seen.dropped > 0) ledger.problem(`${name}: ${seen.dropped} requests got no answer`);
-  return { name, seen };
+  if (seen.dropped > 0) ledger.problem(`${name}: ${seen.dropped} requests of others got no answer`);
+  const flooded = new Observations();
+  flooded.acceptedMs.push(...acceptedMs);
+  flooded.dropped = dropped;
+  for (const { status, text, count } of answers.values()) {
+    ledger.answered('listPets', status, text, count);
+    if (status === 503) flooded.shed += count;
+  }
+  const p99 = flooded.quantile(0.99);
+  if (judgesTimes && p99 > OVERLOAD_P99_MS) ledger.problem(`${name}: accepted requests took ${Math.round(p99)} ms at p99`);
+  if (dropped > 0) ledger.problem(`${name}: ${dropped} requests got no answer`);
+  return { name, seen: flooded };
 }
