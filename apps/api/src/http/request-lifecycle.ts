@@ -48,6 +48,12 @@ export function observeRequests(
     done();
   });
 
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    // JSON is UTF-8 and has no charset parameter (RFC 8259, section 11); Fastify adds one to every text.
+    if (reply.getHeader('content-type') === 'application/json; charset=utf-8') reply.header('Content-Type', 'application/json');
+    done(null, payload);
+  });
+
   fastify.addHook('onRoute', (route) => {
     const deprecation = route.config?.deprecation;
     if (!deprecation) return;

@@ -103,8 +103,7 @@ function particularViolation({ status, headers, body }: Answer, expected: Expect
 }
 
 function errorViolation({ status, headers, body }: Answer, { codes }: Expectation): string | undefined {
-  if (!/^application\/json(?:; ?charset=utf-8)?$/i.test(headers['content-type'] ?? ''))
-    return `an error of type ${String(headers['content-type'])}`;
+  if (headers['content-type'] !== 'application/json') return `an error of type ${String(headers['content-type'])}`;
   if (headers['cache-control'] !== 'no-store') return 'an error that may be kept';
   const error = parseObject(body);
   if (!error) return 'an error that is no JSON object';
