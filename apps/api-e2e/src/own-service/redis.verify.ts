@@ -1,21 +1,25 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { RedisServer } from '../support/redis-server.js';
+import { DebianServer } from '../support/debian-server.js';
 import { createKey, Service } from '../support/service.js';
 
 // `npm run verify:redis`: not part of `npm test`, since there is no Redis in the npm registry.
 
 const LIMIT = 300;
 
-let redis: RedisServer;
+let redis: DebianServer;
 let database: TestDatabase;
 let machines: readonly [Service, Service];
 let clients = 0;
 
 beforeAll(async () => {
-  redis = await RedisServer.start();
+  // It keeps nothing.
+  redis = await DebianServer.start({
+    program: 'redis-server',
+    args: (port) => ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+  });
   database = await createTestDatabase();
-  const environment = { REDIS_URL: redis.url, RATE_LIMIT: String(LIMIT) };
+  const environment = { REDIS_URL: `redis://127.0.0.1:${redis.port}`, RATE_LIMIT: String(LIMIT) };
   const first = await Service.start(database.url, environment);
   machines = [first, await Service.start(database.url, { ...environment, WORKERS: '2' })];
 });

@@ -1,0 +1,13 @@
+import { startThrowAwayPostgres } from '@animal-store/local-postgres/testing';
+import { spawn } from 'node:child_process';
+import pg from 'pg';
+const p = await startThrowAwayPostgres();
+const s = spawn(process.execPath, ['apps/api/dist/main.js'], { env: { PATH: process.env.PATH, DATABASE_URL: p.url, PORT: '0' }, stdio: ['ignore','pipe','inherit'] });
+await new Promise((r) => s.stdout.on('data', (d) => String(d).includes('listening') && r()));
+const c = new pg.Client({ connectionString: p.url }); await c.connect();
+await c.query(`INSERT INTO pets.idempotency_keys (client_id, key, pet_id, name, category_id, status, created_at) SELECT 1, 'k' || i, i, 'x', 1, 'available', now() - CASE WHEN i <= 1800 THEN interval '24 hours 1 minute' ELSE interval '23 hours 50 minutes' END FROM generate_series(1, 2000) i`);
+const n = async () => (await c.query('select count(*)::int n from pets.idempotency_keys')).rows[0].n;
+console.log('before', await n());
+await new Promise((r) => setTimeout(r, 66000));
+console.log('after', await n());
+await c.end(); s.kill('SIGTERM'); await new Promise((r) => s.on('exit', (code) => { console.log('exit', code); r(); })); await p.stop();

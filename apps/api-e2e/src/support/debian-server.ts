@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Debian keeps servers here, where users do not look for programs. */
+const SERVERS = '/usr/sbin';
+const NOBODY = 65_534;
+
+export interface DebianServerOptions {
+  /** The program, which its package is named for. */
+  readonly program: string;
+  readonly args: (port: number) => readonly string[] | Promise<readonly string[]>;
+}
+
+/** A server that the npm registry does not have, on a port of its own. */
+export class DebianServer {
+  #process: ChildProcess | undefined;
+
+  private constructor(
+    readonly port: number,
+    private readonly options: DebianServerOptions,
+  ) {}
+
+  static async start(options: DebianServerOptions): Promise<DebianServer> {
+    const server = new DebianServer(await freePort(), options);
+    await server.restart();
+    return server;
+  }
+
+  async restart(): Promise<void> {
+    const { program, args } = this.options;
+    const started = spawn(program, await args(this.port), {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { PATH: `${process.env['PATH'] ?? ''}:${SERVERS}` },
+      // PgBouncer refuses to run as root.
+      ...(process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY }),
+    });
+    const missing = once(started, 'error').then(() => {
+      throw new Error(`there is no ${program}: install Debian's package ${program} (apt-get install ${program})`);
+    });
+    const ended = once(started, 'exit').then(([code]) => {
+      throw new Error(`${program} ended with ${String(code)}`);
+    });
+    this.#process = started;
+    await Promise.race([missing, ended, this.#answers()]);
+    for (const failure of [missing, ended]) failure.catch(() => undefined);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process?.kill(signal);
+  }
+
+  async stop(): Promise<void> {
+    const { exitCode, signalCode } = this.#process ?? { exitCode: 0, signalCode: null };
+    if (!this.#process || exitCode !== null || signalCode !== null) return;
+    const exit = once(this.#process, 'exit');
+    this.#process.kill('SIGKILL');
+    await exit;
+  }
+
+  async #answers(): Promise<void> {
+    for (;;) {
+      const socket = net.connect(this.port, '127.0.0.1');
+      const isUp = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'close').then(() => false)]).catch(
+        () => false,
+      );
+      socket.destroy();
+      if (isUp) return;
+      await sleep(50);
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  return port;
+}
