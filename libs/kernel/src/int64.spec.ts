@@ -17,6 +17,10 @@ const edges = [
   INT64_MIN + 1n,
 ];
 
+it('an int64 has 64 bits, one of them for the sign', () => {
+  expect([INT64_MIN, INT64_MAX]).toEqual([-9223372036854775808n, 9223372036854775807n]);
+});
+
 describe('parseInt64', () => {
   it('reads every int64 from its canonical text', () => {
     fc.assert(

@@ -167,6 +167,30 @@ describe('AuthenticateApiKey', () => {
 });
 
 describe('ApiKeyCache', () => {
+  it('remembers for less than two seconds', async () => {
+    const { text } = await aStoredKey();
+    const cache = new ApiKeyCache(keys, clock);
+    await cache.find(hasher.hash(text));
+    clock.advance(1999);
+    expect(cache.find(hasher.hash(text))).not.toBeInstanceOf(Promise);
+    clock.advance(1);
+    expect(cache.find(hasher.hash(text))).toBeInstanceOf(Promise);
+  });
+
+  it('keeps what a newer query found when an older one fails late', async () => {
+    const { text } = await aStoredKey();
+    const hash = hasher.hash(text);
+    const older = Promise.withResolvers<undefined>();
+    vi.spyOn(keys, 'findByHash').mockReturnValueOnce(older.promise);
+    const cache = new ApiKeyCache(keys, clock);
+    const first = cache.find(hash);
+    clock.advance(HOUR);
+    await cache.find(hash);
+    older.reject(new Error('connection lost'));
+    await expect(first).rejects.toThrow('connection lost');
+    expect(cache.find(hash)).not.toBeInstanceOf(Promise);
+  });
+
   it('keeps no more entries than it may, and drops the oldest', async () => {
     const find = vi.spyOn(keys, 'findByHash');
     const cache = new ApiKeyCache(keys, clock, 3);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { environmentOf, generateApiKeySecret, isApiKeySecret, isKeyEnvironment, type KeyEnvironment, prefixOf } from './api-key-secret.js';
+import { toBase62 } from './base62.js';
 import { crc32 } from './crc32.js';
 
 const environment = fc.stringMatching(/^[a-z][a-z0-9]{0,19}$/) as fc.Arbitrary<KeyEnvironment>;
@@ -29,6 +30,13 @@ describe('an API key', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('is refused with anything before or behind it, though the check sum fits', () => {
+    const withCheckSum = (text: string) => text + toBase62(BigInt(crc32(text)), 6);
+    const unchecked = generateApiKeySecret('local' as KeyEnvironment).slice(0, -6);
+    expect(isApiKeySecret(withCheckSum(unchecked))).toBe(true);
+    for (const wrong of [`x${unchecked}`, `${unchecked}0`, unchecked.slice(0, -1)]) expect(isApiKeySecret(withCheckSum(wrong))).toBe(false);
   });
 
   it('is refused for every other Base62 character at every place', () => {

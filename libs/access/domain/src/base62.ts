@@ -10,9 +10,9 @@ export function toBase62(value: bigint, length: number): string {
   return digits;
 }
 
-/** The number that the Base62 digits from `start` on stand for; exact up to eight digits. */
+/** The number that the Base62 digits from `start` on stand for, which is NaN where one is none; exact up to eight digits. */
 export function fromBase62(text: string, start: number): number {
   let value = 0;
-  for (let i = start; i < text.length; i++) value = value * 62 + (VALUES[text.charCodeAt(i)] ?? 0);
+  for (let i = start; i < text.length; i++) value = value * 62 + (VALUES[text.charCodeAt(i)] as number);
   return value;
 }

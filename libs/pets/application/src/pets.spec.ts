@@ -72,7 +72,11 @@ describe('ListPets', () => {
 });
 
 describe('ForgetIdempotencyKeys', () => {
-  it('forgets what is older than a day, in as many batches as it takes', async () => {
+  it('keeps them for a day', () => {
+    expect(IDEMPOTENCY_KEY_LIFETIME_MS).toBe(86_400_000);
+  });
+
+  it('forgets what is older, in as many batches as it takes', async () => {
     const pets = new InMemoryPets();
     for (let i = 0; i < 1001; i++) await pets.addOnce(aNewPet(), { clientId: 1n, key: String(i) });
     const after = (ms: number) => ({ now: () => new Date(Date.now() + ms) });

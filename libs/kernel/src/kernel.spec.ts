@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { SystemClock } from './clock.js';
+import { DomainError } from './domain-error.js';
+
+it('the system clock tells the time of the system', () => {
+  const before = Date.now();
+  const now = new SystemClock().now().getTime();
+  expect(now).toBeGreaterThanOrEqual(before);
+  expect(now).toBeLessThanOrEqual(Date.now());
+});
+
+it('an expected failure carries the code and kind of its definition, and its message unless it has one of its own', () => {
+  const definition = { code: 'pet_not_found', kind: 'not_found', message: 'There is no such pet.' } as const;
+  const cause = new Error('no row');
+  expect(new DomainError(definition)).toMatchObject({ ...definition, name: 'DomainError' });
+  expect(new DomainError(definition, 'No pet is called Rex.', { cause })).toMatchObject({ message: 'No pet is called Rex.', cause });
+});
