@@ -35,24 +35,21 @@ describe.each(projects.map((project) => [project.root, project] as const))('%s',
     expect([...project.tags].sort()).toEqual(expectedTags(root));
   });
 
+  it('has a README of about ten lines with its name and tags', () => {
+    expect(files).toContain(`${root}/README.md`);
+    const lines = readText(`${root}/README.md`)
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    expect(lines[0]).toBe(`# ${name}`);
+    expect(lines.length).toBeGreaterThanOrEqual(5);
+    expect(lines.length).toBeLessThanOrEqual(20);
+    for (const tag of project.tags) expect(lines.join('\n')).toContain(tag);
+  });
+
   it('has an owner', () => {
     expect(owners().some((pattern) => `/${root}/`.startsWith(pattern))).toBe(true);
   });
 });
-
-describe.each(projects.filter(({ root }) => root.startsWith('libs/')).map((project) => [project.root, project] as const))(
-  '%s',
-  (root, project) => {
-    it('has a README of about ten lines that names its tags', () => {
-      expect(files).toContain(`${root}/README.md`);
-      const readme = readText(`${root}/README.md`);
-      const lines = readme.split('\n').filter((line) => line.trim() !== '');
-      expect(lines.length).toBeGreaterThanOrEqual(5);
-      expect(lines.length).toBeLessThanOrEqual(20);
-      for (const tag of project.tags) expect(readme).toContain(tag);
-    });
-  },
-);
 
 it('every owned path is there', () => {
   const paths = owners().filter((pattern) => pattern.startsWith('/'));
