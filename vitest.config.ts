@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config';
 
 // One configuration for every project: `vitest run <project>/src/`. A spec that wants PostgreSQL says so by its suffix.
 const POSTGRES_SPECS = '**/*.integration.spec.ts';
-const NOT_OURS = ['**/node_modules/**', '**/dist/**'];
+const NOT_OURS = ['**/node_modules/**', '**/dist/**', '.nx/**'];
+/** Not what coverage is asked of: the tests and their support, and what only `npm run verify:image` can run. */
+const TEST_CODE = ['**/*.spec.ts', '**/*.verify.ts', '**/*.contract.ts', '**/src/testing/**', 'libs/*/testing/**', 'apps/api-e2e/**'];
+const NEEDS_DEBIAN = ['tools/package/src/{verify-image,buildah,container}.ts'];
 /** Generous: a busy machine is no reason for a test to fail. */
 const patience = { testTimeout: 30_000, hookTimeout: 60_000 };
 const shared = {
@@ -15,6 +18,15 @@ const shared = {
 export default defineConfig({
   test: {
     passWithNoTests: true,
+    coverage: {
+      provider: 'v8',
+      include: ['{apps,libs,tools}/**/src/**/*.ts'],
+      exclude: [...TEST_CODE, ...NEEDS_DEBIAN],
+      reporter: ['json'],
+      reportsDirectory: 'coverage',
+      clean: false,
+      reportOnFailure: true,
+    },
     projects: [
       {
         ...shared,

