@@ -1,37 +1,29 @@
 import { type Project, tagOf } from './workspace.js';
 
 /** The deployed API, and what is made of it or speaks to it. */
-const DEPLOYMENT = ['api', 'api-e2e', 'cli', 'package', 'start'];
+const DEPLOYMENT = ['api', 'api-e2e', 'bench', 'chaos', 'cli', 'package', 'start'];
 /** Reads every file of the workspace. */
 const CHECKS = 'checks';
 
 /** What a change in a project affects besides itself and the checks: names, or tags for all projects that have them. */
 const PROJECTS: Readonly<Record<string, readonly string[]>> = {
-  kernel: [
-    'http-contract',
-    'layer:domain',
-    'layer:application',
-    'layer:infrastructure',
-    'layer:http',
-    'layer:testing',
-    ...DEPLOYMENT,
-    'chaos',
-  ],
+  kernel: ['http-contract', 'layer:domain', 'layer:application', 'layer:infrastructure', 'layer:http', 'layer:testing', ...DEPLOYMENT],
   'http-contract': ['layer:http', ...DEPLOYMENT],
-  database: ['test-kit', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'chaos'],
-  'test-kit': ['layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'chaos'],
-  'local-postgres': ['database', 'test-kit', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'chaos', 'testing'],
+  database: ['test-kit', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT],
+  'test-kit': ['layer:infrastructure', 'layer:http', ...DEPLOYMENT],
+  'local-postgres': ['database', 'test-kit', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'testing'],
 
-  'access-domain': ['access-application', 'access-infrastructure', 'access-testing', ...DEPLOYMENT, 'chaos'],
-  'access-testing': ['access-application', 'access-infrastructure', ...DEPLOYMENT, 'chaos'],
-  'access-application': ['access-infrastructure', ...DEPLOYMENT, 'chaos'],
-  'access-infrastructure': [...DEPLOYMENT, 'chaos'],
+  'access-domain': ['access-application', 'access-infrastructure', 'access-testing', ...DEPLOYMENT],
+  'access-testing': ['access-application', 'access-infrastructure', ...DEPLOYMENT],
+  'access-application': ['access-infrastructure', ...DEPLOYMENT],
+  'access-infrastructure': DEPLOYMENT,
 
-  api: ['api-e2e', 'cli', 'package', 'start'],
+  api: ['api-e2e', 'bench', 'chaos', 'cli', 'package', 'start'],
   'api-e2e': [],
   cli: ['api-e2e', 'package'],
 
-  chaos: [],
+  bench: [],
+  chaos: ['bench'],
   checks: [],
   package: [],
   start: [],
