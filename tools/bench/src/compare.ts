@@ -1,25 +1,23 @@
-import { cpus } from 'node:os';
 import { Random } from '@animal-store/chaos/random';
 import type { CleanUp } from './clean-up.js';
 import { chooseLoadGenerator } from './load/choose-load-generator.js';
-import { walkAllPages } from './page-starts.js';
+import { type Machine, thisMachine } from './machine.js';
 import { PGBENCH_WORKLOADS } from './pgbench.js';
 import { requireProc } from './process-usage.js';
 import { type RoundsOptions, runScenario, type Scenario, type ScenarioResult } from './rounds.js';
 import { isInstalled } from './run-process.js';
 import { RunningHttpTarget, RunningPgbench, type RunningTarget } from './running-target.js';
-import { type Catalogue, DatabaseServer } from './stage.js';
-import { HTTP_TARGETS, type HttpTarget, OURS, startService } from './targets.js';
+import { DatabaseServer } from './stage.js';
+import { measureStarts } from './start-time.js';
+import { HTTP_TARGETS, type HttpTarget, OURS } from './targets.js';
+import { explore, KEYS, ROWS } from './universe.js';
 import { MANY_CONNECTIONS } from './verdicts.js';
 import { requestsOf, type Universe, type Workload, WORKLOADS } from './workloads.js';
 
 export const PGBENCH = 'pgbench';
 export const TARGETS = [...Object.keys(HTTP_TARGETS), PGBENCH];
+const STARTS = 5;
 const SINGLE_WORKLOADS: readonly Workload[] = ['list', 'get', 'create'];
-
-const ROWS = 100_000;
-const KEYS = 20;
-const PAGES = 200;
 
 export interface CompareOptions {
   readonly targets: readonly string[];
@@ -32,10 +30,12 @@ export interface CompareOptions {
 
 export interface Comparison {
   readonly measuredAt: string;
-  readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
+  readonly machine: Machine;
   readonly generator: string;
   readonly rows: number;
   readonly options: CompareOptions;
+  /** From the start of the process to the first answer, each time. */
+  readonly startsMs: readonly number[];
   /** Targets that could not be measured, with what to install. */
   readonly missing: Readonly<Record<string, string>>;
   readonly scenarios: readonly ScenarioResult[];
@@ -50,6 +50,9 @@ export async function compare(options: CompareOptions, cleanUp: CleanUp, report:
   report(`${ROWS.toLocaleString('en')} pets, load by ${generator.name}`);
   const catalogue = await server.createCatalogue('bench', { rows: ROWS, keys: KEYS });
 
+  const universe = await explore(catalogue);
+  const startsMs = options.targets.includes(OURS) ? await measureStarts(catalogue, STARTS) : [];
+
   const missing: Record<string, string> = {};
   const running = new Map<string, RunningTarget>();
   for (const name of options.targets) {
@@ -59,19 +62,18 @@ export async function compare(options: CompareOptions, cleanUp: CleanUp, report:
     report(lack === undefined ? `${name} runs` : `${name} is left out; it needs: ${lack}`);
   }
 
-  const universe = await explore(catalogue, report);
   const scenarios: ScenarioResult[] = [];
   for (const scenario of plan(options, universe, random)) {
     const settings: RoundsOptions = { ...options, random, catalogue, report };
     scenarios.push(await runScenario(scenario, running, settings));
   }
-  const { model = 'unknown' } = cpus()[0] ?? {};
   return {
     measuredAt: new Date().toISOString(),
-    machine: { cpu: model, cores: cpus().length, node: process.version },
+    machine: thisMachine(),
     generator: generator.name,
     rows: ROWS,
     options,
+    startsMs,
     missing,
     scenarios,
   };
@@ -90,22 +92,9 @@ function plan({ targets, workloads }: CompareOptions, universe: Universe, random
   return WORKLOADS.filter((workload) => workloads.includes(workload)).flatMap((workload) => {
     const requests = requestsOf(workload, universe, random);
     const able = targets.filter((name) => workloadsOf(name).includes(workload));
-    const many = { workload, requests, connections: MANY_CONNECTIONS, targets: able };
-    return SINGLE_WORKLOADS.includes(workload) ? [many, { ...many, connections: 1 }] : [many];
+    const many = { workload, requests, connections: MANY_CONNECTIONS, targets: able, warmUp: true };
+    return SINGLE_WORKLOADS.includes(workload) ? [many, { ...many, connections: 1, warmUp: false }] : [many];
   });
-}
-
-/** Where pages begin is asked of a service that is there for nothing else. */
-async function explore(catalogue: Catalogue, report: (line: string) => void): Promise<Universe> {
-  const [key = ''] = catalogue.keys;
-  const service = await startService(catalogue, { name: 'explored' });
-  try {
-    const pages = await walkAllPages(service.url, key, PAGES);
-    report(`${pages.flat().length} starts of pages`);
-    return { rows: catalogue.rows, keys: catalogue.keys.length, pages };
-  } finally {
-    await service.stop();
-  }
 }
 
 function httpTarget(name: string): HttpTarget {

@@ -1,5 +1,5 @@
 import { httpRequest } from './http-requests.js';
-import { type PageStart, type Status, STATUSES } from './workloads.js';
+import type { PageStart, Status } from './workloads.js';
 
 const WALK_LIMIT = 100;
 
@@ -25,9 +25,4 @@ export async function walkPages({ url, key, status, pages }: Walk): Promise<Page
     start = cursor === undefined ? undefined : { status, after, cursor };
   }
   return starts;
-}
-
-/** For each filter, none included. */
-export function walkAllPages(url: string, key: string, pages: number): Promise<PageStart[][]> {
-  return Promise.all([undefined, ...STATUSES].map((status) => walkPages({ url, key, status, pages })));
 }

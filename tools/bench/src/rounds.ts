@@ -1,7 +1,7 @@
 import type { Random } from '@animal-store/chaos/random';
 import type { Measurement } from './measurement.js';
 import type { Load, RunningTarget } from './running-target.js';
-import { type Catalogue } from './stage.js';
+import type { Catalogue } from './stage.js';
 import { isWriting, type PetRequest, type Workload } from './workloads.js';
 
 export interface Scenario {
@@ -9,6 +9,8 @@ export interface Scenario {
   readonly connections: number;
   readonly requests: readonly PetRequest[];
   readonly targets: readonly string[];
+  /** Unless the same targets have just had the same requests. */
+  readonly warmUp: boolean;
 }
 
 export interface RoundsOptions {
@@ -52,7 +54,7 @@ export async function runScenario(
   for (const name of scenario.targets) {
     await attempt(name, async (target) => {
       await target.check(load(0, 0));
-      if (options.warmUpSeconds > 0) await target.measure(load(0, options.warmUpSeconds));
+      if (scenario.warmUp) await target.measure(load(0, options.warmUpSeconds));
     });
   }
   for (let round = 1; round <= options.rounds; round++) {

@@ -1,0 +1,43 @@
+/** What `node --cpu-prof` writes, as far as it is read here. */
+export interface CpuProfile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  }[];
+  readonly samples: readonly number[];
+  /** Microseconds before each sample. */
+  readonly timeDeltas: readonly number[];
+}
+
+export interface SelfTime {
+  readonly name: string;
+  readonly ms: number;
+  /** Of the time in which the process was not idle. */
+  readonly share: number;
+}
+
+const IDLE = '(idle)';
+
+/** The functions that took the most time themselves at the end of the profile, most first. */
+export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, lastMs: number): SelfTime[] {
+  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+  const microseconds = new Map<string, number>();
+  let ago = 0;
+  for (let index = samples.length - 1; index >= 0 && ago <= lastMs * 1000; index--) {
+    ago += timeDeltas[index] ?? 0;
+    const name = names.get(samples[index] ?? 0) ?? '(unknown)';
+    if (name !== IDLE) microseconds.set(name, (microseconds.get(name) ?? 0) + (timeDeltas[index] ?? 0));
+  }
+  const total = [...microseconds.values()].reduce((sum, time) => sum + time, 0);
+  return [...microseconds].map(([name, time]) => ({ name, ms: time / 1000, share: time / total })).sort((a, b) => b.ms - a.ms);
+}
+
+function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
+  const name = functionName || '(anonymous)';
+  return url === '' ? name : `${name} ${shorten(url)}:${lineNumber + 1}`;
+}
+
+/** From the package, or from the project of the workspace on. */
+function shorten(url: string): string {
+  return /(?:.*\/node_modules\/|.*\/(?=(?:apps|libs|tools)\/))?(.*)/.exec(url)?.[1] ?? url;
+}

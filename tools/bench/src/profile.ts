@@ -1,0 +1,44 @@
+import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Random } from '@animal-store/chaos/random';
+import type { CleanUp } from './clean-up.js';
+import { type CpuProfile, type SelfTime, selfTimes } from './cpu-profile.js';
+import { chooseLoadGenerator } from './load/choose-load-generator.js';
+import { RunningHttpTarget } from './running-target.js';
+import { DatabaseServer } from './stage.js';
+import { HTTP_TARGETS, OURS, startService } from './targets.js';
+import { explore, KEYS, ROWS } from './universe.js';
+import { MANY_CONNECTIONS } from './verdicts.js';
+import { requestsOf, type Workload } from './workloads.js';
+
+const WARM_UP_SECONDS = 3;
+
+export interface ProfileOptions {
+  readonly workload: Workload;
+  readonly seconds: number;
+  /** Where the profile goes, for the tools of a browser. */
+  readonly out: string;
+}
+
+/** The service under one load, with the profiler of Node.js on. */
+export async function profile({ workload, seconds, out }: ProfileOptions, cleanUp: CleanUp): Promise<SelfTime[]> {
+  const generator = await chooseLoadGenerator();
+  const server = await DatabaseServer.start(cleanUp);
+  const catalogue = await server.createCatalogue('profile', { rows: ROWS, keys: KEYS });
+  const requests = requestsOf(workload, await explore(catalogue), new Random(1));
+  const folder = join(server.folder, 'profile');
+  const service = await startService(catalogue, { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${folder}`] });
+  cleanUp.add(() => service.stop());
+  const target = new RunningHttpTarget(HTTP_TARGETS[OURS], service, catalogue, generator);
+  const load = { workload, requests, connections: MANY_CONNECTIONS };
+  await target.check({ ...load, seconds: 0, round: 0 });
+  await target.measure({ ...load, seconds: WARM_UP_SECONDS, round: 0 });
+  await target.measure({ ...load, seconds, round: 1 });
+  // Node.js writes the profile when it ends.
+  await service.stop();
+  const [file] = await readdir(folder);
+  if (file === undefined) throw new Error('Node.js wrote no profile.');
+  await mkdir(dirname(out), { recursive: true });
+  await copyFile(join(folder, file), out);
+  return selfTimes(JSON.parse(await readFile(out, 'utf8')) as CpuProfile, seconds * 1000);
+}

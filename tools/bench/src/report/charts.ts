@@ -1,0 +1,77 @@
+import { type EChartsCoreOption, init } from 'echarts';
+import { cpu, type Figure, perSecond, typical } from '../comparison.js';
+import type { ScaleResult } from '../scale.js';
+import { costRatio, rowCounts } from '../scale-verdicts.js';
+import type { ScenarioResult } from '../rounds.js';
+import { GOALS } from '../goals.js';
+import { OURS } from '../targets.js';
+import { MANY_CONNECTIONS } from '../verdicts.js';
+
+const WIDTH = 960;
+const HEIGHT = 440;
+const OUR_COLOR = '#c2410c';
+const PEER_COLORS = ['#0f766e', '#1d4ed8', '#7c3aed', '#64748b', '#94a3b8', '#b8c2cf', '#a16207', '#4d7c0f'];
+
+export function throughputChart(scenarios: readonly ScenarioResult[]): string {
+  return barChart('Requests per second, 64 connections', scenarios, perSecond);
+}
+
+export function cpuChart(scenarios: readonly ScenarioResult[]): string {
+  return barChart('CPU of service and PostgreSQL, ms for 1,000 requests, 64 connections', scenarios, cpu);
+}
+
+/** Costs at 1 connection to those at the fewest rows. */
+export function scaleChart({ series }: ScaleResult): string {
+  const single = series.filter(({ connections }) => connections === 1);
+  const counts = [...new Set(single.flatMap(rowCounts))];
+  return render({
+    ...frame('Cost by rows, to that at a thousand, 1 connection'),
+    xAxis: { type: 'category', data: counts.map((rows) => rows.toLocaleString('en')) },
+    yAxis: { type: 'value', min: 0 },
+    series: [
+      ...single.map((one) => ({ type: 'line', name: one.read, data: counts.map((rows) => rounded(costRatio(one, rows))) })),
+      { type: 'line', name: 'goal', lineStyle: { type: 'dashed' }, symbol: 'none', data: counts.map(() => GOALS.scale) },
+    ],
+  });
+}
+
+function barChart(title: string, scenarios: readonly ScenarioResult[], figure: Figure): string {
+  const many = scenarios.filter(({ connections }) => connections === MANY_CONNECTIONS);
+  const names = [...new Set(many.flatMap(({ rounds }) => Object.keys(rounds)))];
+  const targets = [...names.filter((name) => name === OURS), ...names.filter((name) => name !== OURS).sort()];
+  return render({
+    ...frame(title),
+    xAxis: { type: 'category', data: many.map(({ workload }) => workload) },
+    yAxis: { type: 'value' },
+    series: targets.map((name, index) => ({
+      type: 'bar',
+      name,
+      itemStyle: { color: name === OURS ? OUR_COLOR : PEER_COLORS[(index - 1) % PEER_COLORS.length] },
+      data: many.map((scenario) => rounded(typical(scenario, name, figure))),
+    })),
+  });
+}
+
+function frame(title: string): EChartsCoreOption {
+  return {
+    animation: false,
+    backgroundColor: '#ffffff',
+    title: { text: title, left: 'center', textStyle: { fontSize: 15 } },
+    legend: { bottom: 0 },
+    grid: { left: 70, right: 20, top: 45, bottom: 70 },
+  };
+}
+
+/** A dash is the library's word for no value. */
+function rounded(value: number): number | '-' {
+  return Number.isFinite(value) ? Number(value.toPrecision(4)) : '-';
+}
+
+/** Without a browser. */
+function render(option: EChartsCoreOption): string {
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
+  chart.setOption(option);
+  const svg = chart.renderToSVGString();
+  chart.dispose();
+  return `${svg}\n`;
+}

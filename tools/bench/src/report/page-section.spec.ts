@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { sectionReplaced } from './page-section.js';
+
+const page = `# Performance
+
+<!-- bench: written by \`npm run bench -- --docs\`; do not edit -->
+
+old
+
+<!-- end of bench -->
+
+## Log
+
+By hand.
+`;
+
+it('replaces what is between the markers, and nothing else', () => {
+  const replaced = sectionReplaced(page, 'bench', 'new');
+  expect(replaced).toBe(page.replace('old', 'new'));
+  expect(sectionReplaced(replaced, 'bench', 'old')).toBe(page);
+});
+
+it('says when a page has no such section', () => {
+  expect(() => sectionReplaced(page, 'scale', 'new')).toThrow('The page lacks the markers of the section scale.');
+});

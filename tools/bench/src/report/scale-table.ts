@@ -1,0 +1,15 @@
+import type { ScaleResult } from '../scale.js';
+import { costRatio, rowCounts, typicalCost } from '../scale-verdicts.js';
+import { number, table } from './table.js';
+
+/** Each cell: milliseconds, and how many times those at the fewest rows. */
+export function scaleTable({ series }: ScaleResult): string {
+  const counts = [...new Set(series.flatMap(rowCounts))];
+  return table(
+    ['read, connections', ...counts.map((rows) => `${rows.toLocaleString('en')} rows`)],
+    series.map((one) => [
+      `${one.read}, ${one.connections}`,
+      ...counts.map((rows) => `${typicalCost(one, rows).toFixed(3)} × ${number(costRatio(one, rows))}`),
+    ]),
+  );
+}

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { number, table } from './table.js';
+
+it('aligns names to the left and numbers to the right', () => {
+  expect(table(['target', 'n'], [['go', '1,000']])).toBe('| target |     n |\n| ------ | ----: |\n| go     | 1,000 |');
+});
+
+it.each([
+  [12_345.6, '12,346'],
+  [12.34, '12.3'],
+  [0.126, '0.13'],
+  [NaN, '–'],
+  [undefined, '–'],
+])('shows %d as %s', (value, text) => expect(number(value)).toBe(text));

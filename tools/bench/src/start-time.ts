@@ -1,0 +1,22 @@
+import { httpRequest } from './http-requests.js';
+import type { Catalogue } from './stage.js';
+import { startService } from './targets.js';
+
+/** Milliseconds from the start of the process to the first page, each time; the database is up and migrated. */
+export async function measureStarts(catalogue: Catalogue, times: number): Promise<number[]> {
+  const { path, headers } = httpRequest({ operation: 'list', key: 0, limit: 20, status: 'available' }, 'cursor', catalogue.keys);
+  const measured: number[] = [];
+  for (let i = 0; i < times; i++) {
+    const startedAt = performance.now();
+    const service = await startService(catalogue, { name: 'started' });
+    try {
+      const response = await fetch(service.url + path, { headers });
+      await response.text();
+      if (!response.ok) throw new Error(`the first answer is ${response.status}`);
+      measured.push(performance.now() - startedAt);
+    } finally {
+      await service.stop();
+    }
+  }
+  return measured;
+}
