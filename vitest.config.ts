@@ -2,6 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 // One configuration for every project: `vitest run <project>/src/`. A spec that wants PostgreSQL says so by its suffix.
 const POSTGRES_SPECS = '**/*.integration.spec.ts';
+// The specs of a project share one process, since loading NestJS and TypeORM takes longer than most specs; not those that
+// set what Nx reads when it is loaded.
+const ISOLATED_SPECS = 'tools/checks/src/**/*.spec.ts';
 const NOT_OURS = ['**/node_modules/**', '**/dist/**', '.nx/**'];
 /** Not what coverage is asked of: the tests and their support, and what only `npm run verify:image` can run. */
 const TEST_CODE = ['**/*.spec.ts', '**/*.verify.ts', '**/*.contract.ts', '**/src/testing/**', 'libs/*/testing/**', 'apps/api-e2e/**'];
@@ -30,13 +33,24 @@ export default defineConfig({
     projects: [
       {
         ...shared,
-        test: { name: 'unit', ...patience, include: ['**/src/**/*.spec.ts'], exclude: [POSTGRES_SPECS, ...NOT_OURS] },
+        test: {
+          name: 'unit',
+          ...patience,
+          isolate: false,
+          include: ['**/src/**/*.spec.ts'],
+          exclude: [POSTGRES_SPECS, ISOLATED_SPECS, ...NOT_OURS],
+        },
+      },
+      {
+        ...shared,
+        test: { name: 'isolated', ...patience, include: [ISOLATED_SPECS], exclude: NOT_OURS },
       },
       {
         ...shared,
         test: {
           name: 'integration',
           ...patience,
+          isolate: false,
           include: [POSTGRES_SPECS],
           exclude: NOT_OURS,
           globalSetup: ['./libs/local-postgres/src/testing/postgres.global-setup.ts'],

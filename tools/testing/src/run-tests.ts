@@ -16,12 +16,12 @@ const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
 const RUN_RECORD = join(cacheDir, 'run.json');
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 
-let child: ChildProcess | undefined;
+const children = new Set<ChildProcess>();
 let stoppedBy: keyof typeof EXIT_CODES | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     stoppedBy = signal;
-    child?.kill(signal);
+    for (const child of children) child.kill(signal);
   });
 }
 
@@ -29,24 +29,36 @@ process.exitCode = await runTests(process.argv.slice(2));
 
 async function runTests(options: readonly string[]): Promise<number> {
   // One compiler for all projects is much faster than one for each; the tasks find its output and report its errors.
-  await run(TSC, ['--build'], { output: 'ignore' });
+  // ESLint runs beside it: Nx runs nothing else while it lints several projects in one process, which would leave a core idle.
+  const [, linted] = await Promise.all([run(TSC, ['--build'], { output: 'ignore' }), runTasks(['lint'], options)]);
   const postgres = await startPostgres().catch((error: unknown) => {
     // Each integration suite then starts a server of its own, or shows why it cannot.
     console.error('The shared PostgreSQL did not start:', error);
     return undefined;
   });
   try {
-    await rm(RUN_RECORD, { force: true });
-    const command = options.includes('--affected') ? 'affected' : 'run-many';
-    const furtherOptions = options.filter((option) => option !== '--affected');
-    const code = await run(NX, [command, `--targets=${TARGETS.join()}`, '--skip-sync', ...furtherOptions], {
-      output: 'pipe',
-      env: { NX_DAEMON: 'false', NX_TUI: 'false', ...(postgres && { TEST_POSTGRES_URL: postgres.url }) },
-    });
-    return stoppedBy ? EXIT_CODES[stoppedBy] : await report(code);
+    const others = TARGETS.filter((target) => target !== 'lint');
+    const done = await runTasks(others, options, postgres && { TEST_POSTGRES_URL: postgres.url });
+    return stoppedBy ? EXIT_CODES[stoppedBy] : await report(linted.code || done.code, [...linted.tasks, ...done.tasks]);
   } finally {
     await postgres?.stop();
   }
+}
+
+async function runTasks(
+  targets: readonly string[],
+  options: readonly string[],
+  env?: NodeJS.ProcessEnv,
+): Promise<{ code: number; tasks: Task[] }> {
+  await rm(RUN_RECORD, { force: true });
+  const command = options.includes('--affected') ? 'affected' : 'run-many';
+  const furtherOptions = options.filter((option) => option !== '--affected');
+  const code = await run(NX, [command, `--targets=${targets.join()}`, '--skip-sync', ...furtherOptions], {
+    output: 'pipe',
+    env: { NX_DAEMON: 'false', NX_TUI: 'false', ...env },
+  });
+  const { tasks } = JSON.parse(await readFile(RUN_RECORD, 'utf8').catch(() => '{"tasks":[]}')) as { tasks: Task[] };
+  return { code, tasks };
 }
 
 async function startPostgres(): Promise<{ url: string; stop(): Promise<void> } | undefined> {
@@ -62,20 +74,20 @@ async function run(
 ): Promise<number> {
   if (stoppedBy) return EXIT_CODES[stoppedBy];
   const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
-  child = spawn(process.execPath, [script, ...args], {
+  const child = spawn(process.execPath, [script, ...args], {
     cwd: workspaceRoot,
     env: { ...process.env, ...color, ...env },
     stdio: ['ignore', output, output],
   });
+  children.add(child);
   child.stdout?.pipe(process.stdout, { end: false });
   child.stderr?.pipe(process.stderr, { end: false });
   const [code] = (await once(child, 'close')) as [number | null];
-  child = undefined;
+  children.delete(child);
   return code ?? 1;
 }
 
-async function report(code: number): Promise<number> {
-  const { tasks } = JSON.parse(await readFile(RUN_RECORD, 'utf8').catch(() => '{"tasks":[]}')) as { tasks: Task[] };
+async function report(code: number, tasks: readonly Task[]): Promise<number> {
   const counts = new Map<string, TestCounts>();
   for (const { projectName } of tasks.filter(({ target }) => target === 'test')) {
     const { root = '' } = readCachedProjectGraph().nodes[projectName]?.data ?? {};
