@@ -6,7 +6,7 @@ import { compare, type CompareOptions, type Comparison, TARGETS } from './compar
 import { integer, namesFrom } from './options.js';
 import { profile } from './profile.js';
 import { writeComparison, writeScale } from './report/performance-page.js';
-import { scenarioTable, scenarioTitle, verdictTable } from './report/result-tables.js';
+import { leftOut, scenarioTable, scenarioTitle, verdictTable } from './report/result-tables.js';
 import { scaleTable } from './report/scale-table.js';
 import { number, table } from './report/table.js';
 import { measureScale, type ScaleOptions } from './scale.js';
@@ -52,6 +52,7 @@ const program = new Command('bench')
     const { scenarios, startsMs } = comparison;
     for (const scenario of scenarios) console.log(`\n${scenarioTitle(scenario)}\n\n${scenarioTable(scenario)}`);
     console.log(`\n${verdictTable(judge(scenarios, median(startsMs)))}\n`);
+    for (const line of leftOut(comparison)) console.error(line);
     if (docs) await writeComparison(comparison);
     process.exitCode = hasErrors(comparison) ? 1 : 0;
   });

@@ -18,7 +18,6 @@ export const PGBENCH_CONNECTIONS = 16;
 
 export interface PgbenchResult {
   readonly perSecond: number;
-  readonly averageMs: number;
   readonly failed: number;
   readonly cpuMs: number;
 }
@@ -41,7 +40,6 @@ export function parsePgbench(output: string): Omit<PgbenchResult, 'cpuMs'> {
   if (Number.isNaN(perSecond)) throw new Error(`pgbench did not report: ${output.trim()}`);
   return {
     perSecond,
-    averageMs: number(/^latency average = ([\d.]+) ms/m),
     failed: number(/^number of failed transactions: (\d+)/m) || 0,
   };
 }

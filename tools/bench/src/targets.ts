@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,13 +18,12 @@ const GOPATH = '/usr/share/gocode';
 const NEVER_REACHED = '1000000000';
 
 export const OURS = 'animal-store';
-export type HttpTargetName = keyof typeof HTTP_TARGETS;
 
 export interface HttpTarget {
   readonly description: string;
   readonly workloads: readonly Workload[];
   readonly paging: Paging;
-  /** It answers always the same, and these hold for it less. */
+  /** It answers with the same bytes always, whatever is asked for. */
   readonly constant?: boolean;
   readonly authenticates: boolean;
   /** What has to be installed; undefined when everything is there. */
@@ -126,7 +126,7 @@ export const HTTP_TARGETS = {
 } satisfies Readonly<Record<string, HttpTarget>>;
 
 async function goIsMissing(): Promise<string | undefined> {
-  if (await isInstalled('gofmt')) return undefined;
+  if ((await isInstalled('go')) && existsSync(`${GOPATH}/src/github.com/jackc/pgx/v4`)) return undefined;
   return 'apt-get install golang-go golang-github-jackc-pgx-v4-dev';
 }
 

@@ -9,7 +9,7 @@ import { median } from '../statistics.js';
 import { judge } from '../verdicts.js';
 import { sectionReplaced } from './page-section.js';
 import { cpuChart, scaleChart, throughputChart } from './charts.js';
-import { scenarioTable, scenarioTitle, verdictTable } from './result-tables.js';
+import { leftOut, scenarioTable, scenarioTitle, verdictTable } from './result-tables.js';
 import { scaleTable } from './scale-table.js';
 import { number } from './table.js';
 
@@ -26,6 +26,7 @@ export async function writeComparison(comparison: Comparison): Promise<void> {
     'CPU is in milliseconds for 1,000 requests; `CPU load` is the share of one core that the load generator took.',
     `![Requests per second](${chartFile('throughput')})`,
     `![CPU per request](${chartFile('cpu')})`,
+    ...leftOut(comparison),
     `Start to first answer: ${number(median(startsMs))} ms.`,
     '### Goals',
     verdictTable(judge(scenarios, median(startsMs))),

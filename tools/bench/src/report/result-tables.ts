@@ -1,10 +1,11 @@
 import { cpu, type Figure, p50, p99, perSecond, ratio, typical } from '../comparison.js';
+import type { Comparison } from '../compare.js';
 import type { ScenarioResult } from '../rounds.js';
 import { spread } from '../statistics.js';
 import type { Verdict } from '../verdicts.js';
 import { number, table } from './table.js';
 
-export const REFERENCES = ['go-pgx', 'fastify-pg', 'nest-constant'] as const;
+const REFERENCES = ['go-pgx', 'fastify-pg', 'nest-constant'] as const;
 
 const HEADER = [
   'target',
@@ -43,6 +44,16 @@ export function scenarioTable(result: ScenarioResult): string {
     ];
   });
   return table(HEADER, rows);
+}
+
+/** What could not be measured, and why. */
+export function leftOut({ missing, scenarios }: Comparison): string[] {
+  return [
+    ...Object.entries(missing).map(([name, lack]) => `${name} was left out; it needs: ${lack}`),
+    ...scenarios.flatMap((scenario) =>
+      Object.entries(scenario.failures).map(([name, failure]) => `${name} failed at ${scenarioTitle(scenario)}: ${failure}`),
+    ),
+  ];
 }
 
 export function scenarioTitle({ workload, connections }: ScenarioResult): string {
