@@ -11,7 +11,6 @@ import { sectionReplaced } from './page-section.js';
 import { cpuChart, scaleChart, throughputChart } from './charts.js';
 import { leftOut, scenarioTable, scenarioTitle, verdictTable } from './result-tables.js';
 import { scaleTable } from './scale-table.js';
-import { number } from './table.js';
 
 const DOCS = 'docs';
 const PAGE = join(DOCS, 'performance.md');
@@ -27,7 +26,6 @@ export async function writeComparison(comparison: Comparison): Promise<void> {
     `![Requests per second](${chartFile('throughput')})`,
     `![CPU per request](${chartFile('cpu')})`,
     ...leftOut(comparison),
-    `Start to first answer: ${number(median(startsMs))} ms.`,
     '### Goals',
     verdictTable(judge(scenarios, median(startsMs))),
     ...scenarios.flatMap((scenario) => [`### ${scenarioTitle(scenario)}`, scenarioTable(scenario)]),
