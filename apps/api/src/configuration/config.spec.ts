@@ -79,12 +79,10 @@ describe('readConfig', () => {
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a redis:// or rediss:// URL'],
     [{ MIGRATION_DATABASE_URL: 'localhost' }, 'MIGRATION_DATABASE_URL must be a postgres:// URL'],
     [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, a letter first'],
+    [{ MIGRATE_ON_START: 'maybe' }, 'MIGRATE_ON_START must be true or false'],
+    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, silent'],
   ])('refuses %o with one clear line', (env, message) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(message));
-  });
-
-  it.each([{ MIGRATE_ON_START: 'maybe' }, { LOG_LEVEL: 'loud' }])('names the variable of %o', (env) => {
-    expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new RegExp(`^${Object.keys(env)[0] ?? ''} `));
   });
 
   it('has a line for each bad variable', () => {

@@ -1,4 +1,4 @@
-import { bool, customCleanEnv, makeExactValidator, makeValidator, str } from 'envalid';
+import { customCleanEnv, makeExactValidator, makeValidator, str } from 'envalid';
 import { isCidr } from './cidr.js';
 import { StartupError } from './startup-error.js';
 
@@ -46,6 +46,12 @@ const share = makeExactValidator<number>((text) => {
   return Number(text);
 });
 
+const flag = makeValidator<boolean>((text) => {
+  if (/^(?:true|on|yes|1)$/.test(text)) return true;
+  if (/^(?:false|off|no|0)$/.test(text)) return false;
+  throw new Error('must be true or false');
+});
+
 const environmentName = makeValidator<string>((text) => {
   if (!/^[a-z][a-z0-9]{0,19}$/.test(text)) throw new Error('must be 1 to 20 lower-case letters and digits, a letter first');
   return text;
@@ -75,11 +81,11 @@ export const variables = {
     default: 3_000,
     desc: 'PostgreSQL ends statements of requests that run longer; 0 for no limit.',
   }),
-  DATABASE_PREPARED: bool({
+  DATABASE_PREPARED: flag({
     default: true,
     desc: 'Named prepared statements; off behind PgBouncer before 1.21 in transaction mode.',
   }),
-  MIGRATE_ON_START: bool({ default: true, desc: 'Apply pending migrations before serving.' }),
+  MIGRATE_ON_START: flag({ default: true, desc: 'Apply pending migrations before serving.' }),
   MIGRATION_DATABASE_URL: postgresUrl({
     default: undefined,
     desc: 'The same database for migrations, past a connection pooler; DATABASE_URL unless set.',
@@ -190,7 +196,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const values = customCleanEnv(given, variables, (cleaned) => cleaned, {
     reporter: ({ errors }) => {
       const problems = Object.entries(errors).map(
-        ([name, error]) => `${name} ${name in given ? error.message : 'is required but not set'}`,
+        ([name, error]) => `${name} ${name in given ? ruleOf(name, error) : 'is required but not set'}`,
       );
       if (problems.length > 0) throw new StartupError(problems.join('\n'));
     },
@@ -223,4 +229,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     serviceName: values.OTEL_SERVICE_NAME,
     sampledShare: values.OTEL_TRACES_SAMPLER_ARG,
   };
+}
+
+/** envalid's own message for a value that is none of the choices does not tell the rule. */
+function ruleOf(name: string, { message }: Error): string {
+  const { choices } = variables[name as keyof typeof variables] as { choices?: readonly string[] };
+  return choices ? `must be one of ${choices.join(', ')}` : message;
 }

@@ -1,10 +1,15 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { redactKeys } from './redact-keys.js';
+import { terminalLines } from './terminal-lines.js';
 
-/** The only way to a log line: no API key gets past it, wherever a line has it from, and no value of a statement. */
-export function createLogger(level: string, destination?: DestinationStream): Logger {
+/** The only way to a log line: no API key gets past it, wherever a line has it from, and no value of a statement. JSON, unless a person reads it. */
+export function createLogger(level: string, destination = forStdout()): Logger {
   const options = { level, serializers: { err: describeError }, hooks: { streamWrite: redactKeys } };
   return destination ? pino(options, destination) : pino(options);
+}
+
+function forStdout(): DestinationStream | undefined {
+  return process.stdout.isTTY ? terminalLines(process.stdout) : undefined;
 }
 
 /** What of an error helps to find its cause. Left out are the parameters of a statement, and the row that PostgreSQL shows. */

@@ -1,0 +1,34 @@
+import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
+import { describe, expect, it } from 'vitest';
+import { createLogger } from './logger.js';
+import { terminalLines } from './terminal-lines.js';
+
+function shown(log: (logger: ReturnType<typeof createLogger>) => void): string {
+  let text = '';
+  log(createLogger('debug', terminalLines({ write: (line) => (text += line) })));
+  return text;
+}
+
+describe('what a terminal shows', () => {
+  it('of a request is what was asked and how it went', () => {
+    const request = { requestId: 'r', clientId: '1', method: 'GET', path: '/v1/pets', status: 200, durationMs: 1.2 };
+    expect(shown((logger) => logger.info(request, 'request'))).toMatch(/^\d\d:\d\d:\d\d {2}GET \/v1\/pets 200 {2}durationMs=1.2\n$/);
+  });
+
+  it('of any other line is its text and what belongs to it', () => {
+    expect(shown((logger) => logger.info({ applied: ['CreatePets'], none: undefined }, 'migrated'))).toMatch(
+      /^\d\d:\d\d:\d\d {2}migrated {2}applied=\["CreatePets"\]\n$/,
+    );
+    expect(shown((logger) => logger.warn('Redis is lost'))).toMatch(/^\d\d:\d\d:\d\d {2}warning {2}Redis is lost\n$/);
+  });
+
+  it('of an error is its stack', () => {
+    const text = shown((logger) => logger.error({ err: new Error('no such thing') }, 'request failed'));
+    expect(text).toMatch(/^\d\d:\d\d:\d\d {2}error {2}request failed\nError: no such thing\n +at /);
+  });
+
+  it('is no API key', () => {
+    const key = generateApiKeySecret('test' as KeyEnvironment);
+    expect(shown((logger) => logger.info({ path: `/${key}` }, `with ${key}`))).not.toContain(key.slice(-40));
+  });
+});
