@@ -16,7 +16,7 @@ describe('the tables of the schema access', () => {
       `SELECT pg_get_expr(conbin, conrelid) AS expression FROM pg_constraint WHERE conname = 'clients_name_check'`,
     );
     const refused = await database.dataSource.query<{ n: number }[]>(
-      `SELECT n FROM generate_series(1, 65535) AS n, LATERAL (SELECT 'a' || chr(n) || 'b' AS name)
+      `SELECT n FROM generate_series(1, 65535) AS n, LATERAL (SELECT 'a' || chr(n) || 'b' AS name) AS client
        WHERE n NOT BETWEEN 55296 AND 57343 AND NOT (${check.expression})`,
     );
     const refusedByDomain = Array.from({ length: 0xffff }, (_, i) => i + 1).filter((n) => {
