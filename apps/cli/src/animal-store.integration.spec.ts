@@ -2,7 +2,7 @@ import { openAccess } from '@animal-store/access-infrastructure';
 import { startLocalPostgres } from '@animal-store/local-postgres';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,13 +29,15 @@ interface KeyJson {
 }
 
 /** Runs the built program with nothing of our environment but what a process needs. */
-function animalStore(environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
+const animalStore = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) => animalStoreIn('.', environment, ...args);
+
+function animalStoreIn(cwd: string, environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
   const { PATH, HOME, SystemRoot, TEMP } = process.env;
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [MAIN, ...args],
-      { env: { PATH, HOME, SystemRoot, TEMP, ...environment } },
+      { cwd, env: { PATH, HOME, SystemRoot, TEMP, ...environment } },
       (_, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );
   });
@@ -122,6 +124,15 @@ describe('animal-store on the database that DATABASE_URL names', () => {
       expect(key).toMatch(/^ast_staging_/);
       expect(rest).toMatchObject({ created: true, id: 1, client: 'acme', scopes: ['pets:read'], prefix: key.slice(0, 18) });
       expect(Date.parse(rest.expiresAt ?? '') - Date.parse(rest.createdAt)).toBe(90 * 86_400_000);
+    });
+
+    it('create makes no key with a scope that nothing asks for', async () => {
+      expect(await run('keys', 'create', '--client', 'acme', '--scope', 'pets:read,pets:reed')).toEqual({
+        exitCode: 2,
+        stdout: '',
+        stderr: 'error: no operation knows the scope pets:reed; there are pets:read, pets:write\n',
+      });
+      expect(json(await run('keys', 'list', '--json'))).toEqual([]);
     });
 
     it('create takes the environment from ENVIRONMENT', async () => {
@@ -232,6 +243,12 @@ describe('animal-store on a data folder', () => {
   });
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('reads .env where it is run', async () => {
+    await writeFile(join(folder, '.env'), 'DATABASE_URL=mysql://elsewhere\n');
+    const stderr = 'error: DATABASE_URL must be a postgres:// URL\n';
+    expect(await animalStoreIn(folder, {}, 'keys', 'list')).toEqual({ exitCode: 2, stdout: '', stderr });
+  });
 
   it('brings it up to date by itself, and works beside the service', async () => {
     expect(await run('keys', 'list')).toMatchObject({ exitCode: 1, stderr: 'error: the tables are missing: run "migrate up" first\n' });

@@ -5,3 +5,9 @@ export async function allPersistence(): Promise<readonly Persistence[]> {
   const { contexts } = await import('@animal-store/api/contexts');
   return contexts.map(({ persistence }) => persistence);
 }
+
+/** What API keys may allow in this deployment. */
+export async function knownScopes(): Promise<readonly string[]> {
+  const { contexts } = await import('@animal-store/api/contexts');
+  return contexts.flatMap(({ scopes }) => scopes ?? []);
+}

@@ -3,11 +3,11 @@ import type { ApiKey, ApiKeySecret } from '@animal-store/access-domain';
 import { type Access, openAccess } from '@animal-store/access-infrastructure';
 import { Command, Option } from 'commander';
 import { parseClientName, parseDuration, parseEnvironment, parseLifetime, parseScopes } from './arguments.js';
+import { knownScopes } from './contexts.js';
 import { databaseUrl, migrateIfLocal, withDatabase } from './database.js';
+import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson, toTable, toText } from './output.js';
 import type { Terminal } from './terminal.js';
-
-const DEFAULT_SCOPES = ['pets:read', 'pets:write'];
 
 interface CreateOptions {
   readonly client: string;
@@ -51,7 +51,7 @@ export function keysCommand(terminal: Terminal): Command {
       new Command('create')
         .description('Make an API key and show it, this once.')
         .requiredOption('--client <name>', 'who will hold it; a new name makes a new client', parseClientName)
-        .option('--scope <scopes>', `what it allows, separated by commas (default: ${DEFAULT_SCOPES.join()})`, parseScopes)
+        .option('--scope <scopes>', 'what it allows, such as pets:read, separated by commas (default: everything)', parseScopes)
         .option('--expires-in <duration>', 'how long it lives, such as 90d (default: until it is revoked)', parseLifetime)
         .option(
           '--environment <name>',
@@ -63,7 +63,7 @@ export function keysCommand(terminal: Terminal): Command {
         .action(async ({ client, scope, expiresIn, environment, ifNone, json }: CreateOptions) => {
           const input = {
             clientName: client,
-            scopes: scope ?? DEFAULT_SCOPES,
+            scopes: await checkScopes(scope),
             environment: environment ?? (terminal.env['ENVIRONMENT'] || (databaseUrl(terminal) === undefined ? 'local' : 'production')),
             lifetimeMs: expiresIn,
           };
@@ -119,6 +119,14 @@ export function keysCommand(terminal: Terminal): Command {
           }),
         ),
     );
+}
+
+/** A scope that no context has would make a key that nothing accepts. */
+async function checkScopes(wanted: readonly string[] | undefined): Promise<readonly string[]> {
+  const known = await knownScopes();
+  const unknown = wanted?.filter((scope) => !known.includes(scope)) ?? [];
+  if (unknown.length === 0) return wanted ?? known;
+  throw new CliError(`no operation knows the scope ${unknown.join(', ')}; there are ${known.join(', ')}`, EXIT_USAGE);
 }
 
 function keyView(key: ApiKey) {
