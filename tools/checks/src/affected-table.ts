@@ -11,7 +11,7 @@ const PROJECTS: Readonly<Record<string, readonly string[]>> = {
   'http-contract': ['layer:http', ...DEPLOYMENT],
   database: ['test-kit', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT],
   'test-kit': ['layer:infrastructure', 'layer:http', ...DEPLOYMENT],
-  'local-postgres': ['database', 'test-kit', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'testing'],
+  'local-postgres': ['database', 'test-kit', 'layer:infrastructure', 'layer:http', ...DEPLOYMENT, 'generators', 'testing'],
 
   'access-domain': ['access-application', 'access-infrastructure', 'access-testing', ...DEPLOYMENT],
   'access-testing': ['access-application', 'access-infrastructure', ...DEPLOYMENT],
@@ -25,6 +25,7 @@ const PROJECTS: Readonly<Record<string, readonly string[]>> = {
   bench: [],
   chaos: ['bench'],
   checks: [],
+  generators: [],
   package: [],
   start: [],
   testing: [],
@@ -41,12 +42,12 @@ const LAYERS_OF_A_CONTEXT: Readonly<Record<string, readonly string[]>> = {
 
 /** What a change in a file that belongs to no project affects besides the checks. */
 export const FILES: Readonly<Record<string, readonly string[] | 'all'>> = {
-  'README.md': [],
+  'README.md': ['generators'],
   'docs/adr/README.md': [],
   '.github/workflows/ci.yml': [],
-  '.prettierrc.json': [],
+  '.prettierrc.json': ['generators'],
   Dockerfile: ['package'],
-  'docs/errors.md': DEPLOYMENT,
+  'docs/errors.md': [...DEPLOYMENT, 'generators'],
   'docs/openapi.json': DEPLOYMENT,
   'eslint.config.mjs': 'all',
   'nx.json': 'all',

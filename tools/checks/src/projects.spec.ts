@@ -11,6 +11,9 @@ const PLATFORM: Readonly<Record<string, string>> = {
   'test-kit': 'test-kit',
 };
 
+/** What one types after `nx g` names this package. */
+const PACKAGE_NAMES: Readonly<Record<string, string>> = { 'tools/generators': '@animal-store/tools' };
+
 /** What a project's folder says of its tags. */
 function expectedTags(root: string): string[] {
   const [top, first = '', second] = root.split('/');
@@ -28,7 +31,7 @@ describe.each(projects.map((project) => [project.root, project] as const))('%s',
 
   it('is named after its folder', () => {
     expect(project.name).toBe(name);
-    expect(project.packageName).toBe(`@animal-store/${name}`);
+    expect(project.packageName).toBe(PACKAGE_NAMES[root] ?? `@animal-store/${name}`);
   });
 
   it('has one layer and one scope, those of its folder', () => {

@@ -1,0 +1,44 @@
+import { type Tree, updateJson } from '@nx/devkit';
+import type { ContextNames } from '../names.ts';
+import { addLine, edit } from '../tree.ts';
+import { LIBRARIES } from './libraries.ts';
+
+interface TsConfig {
+  references: { path: string }[];
+}
+
+/** What libraries of a layer hold, for the map in README.md. */
+const ROWS: Readonly<Record<string, (names: ContextNames) => string>> = {
+  domain: ({ texts }) => `${texts}, their invariants and ports`,
+  application: () => 'the use cases',
+  infrastructure: ({ schema }) => `the schema \`${schema}\` in PostgreSQL`,
+  http: () => 'controller, DTOs and the Nest module',
+  testing: () => 'builder, in-memory adapter, contract suite',
+};
+
+/** The lines that a context has outside its own folders. */
+export function register(tree: Tree, names: ContextNames): void {
+  const { context, code, text, Entities } = names;
+  edit(tree, 'apps/api/src/registered-contexts.ts', (source) =>
+    addLine(source, `export { ${Entities}Module } from '@animal-store/${context}-http';`, /^export .* from '@animal-store\//),
+  );
+  addReferences(tree, 'apps/api/tsconfig.lib.json', `../../libs/${context}/http/tsconfig.lib.json`);
+  addReferences(tree, 'tsconfig.json', ...LIBRARIES.map(({ layer }) => `./libs/${context}/${layer}`));
+  for (const owned of [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`]) {
+    edit(tree, '.github/CODEOWNERS', (owners) => `${owners.trimEnd()}\n${owned.padEnd(21)} @animal-store/${context}\n`);
+  }
+  edit(tree, 'docs/errors.md', (page) =>
+    addLine(page, `| \`${code}_not_found\` | 404 | No ${text} has this identifier. |`, /^\| `[a-z_]+` +\| 404 /),
+  );
+  edit(tree, 'README.md', (page) => {
+    const rows = LIBRARIES.map(({ layer }) => `| \`libs/${context}/${layer}\` | ${ROWS[layer]?.(names) ?? ''} |`);
+    return page.replace(/^(?=\| `libs\/kernel`)/m, `${rows.join('\n')}\n`);
+  });
+}
+
+function addReferences(tree: Tree, path: string, ...references: readonly string[]): void {
+  updateJson<TsConfig>(tree, path, (config) => ({
+    ...config,
+    references: [...config.references, ...references.map((reference) => ({ path: reference }))],
+  }));
+}

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type FileChange, type Tree } from '@nx/devkit';
+// The tree that `nx g` itself uses; nothing is written unless it is flushed.
+import { FsTree } from 'nx/src/generators/tree.js';
+import { check, resolveConfig } from 'prettier';
+import ts from 'typescript';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { generateContext } from './context/context.generator.js';
+import { generateMigration } from './migration/migration.generator.js';
+import { generateUseCase } from './use-case/use-case.generator.js';
+
+const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
+const LAYERS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
+
+let tree: Tree;
+/** Generated once for the specs of a group: formatting takes longest. */
+async function useContext(name: string): Promise<void> {
+  tree = new FsTree(WORKSPACE, false);
+  await generateContext(tree, { name });
+}
+
+const textOf = (path: string) => tree.read(path, 'utf-8') ?? '';
+const madeBy = (changes: readonly FileChange[]) => changes.filter(({ type }) => type === 'CREATE').map(({ path }) => path);
+const changed = () => tree.listChanges().filter(({ type }) => type === 'UPDATE');
+const addedLines = (path: string) => {
+  const before = readFileSync(join(WORKSPACE, path), 'utf8').split('\n');
+  return textOf(path)
+    .split('\n')
+    .filter((line) => !before.includes(line));
+};
+
+async function expectWellFormed(): Promise<void> {
+  for (const { path, content } of tree.listChanges()) {
+    const text = content?.toString('utf8') ?? '';
+    expect(text, path).not.toMatch(/<%|%>|__/);
+    if (!/\.(?:ts|json|md)$/.test(path)) continue;
+    const options = await resolveConfig(join(WORKSPACE, path));
+    expect([path, await check(text, { ...options, filepath: path })]).toEqual([path, true]);
+    if (!path.endsWith('.ts')) continue;
+    const { diagnostics = [] } = ts.transpileModule(text, {
+      reportDiagnostics: true,
+      compilerOptions: { experimentalDecorators: true, target: ts.ScriptTarget.ES2024 },
+    });
+    expect(diagnostics.map(({ messageText }) => messageText)).toEqual([]);
+  }
+}
+
+describe.each([
+  ['orders', 'order', 'Orders'],
+  ['purchase-orders', 'purchase-order', 'PurchaseOrders'],
+])('nx g @animal-store/tools:context %s', (context, singular, Entities) => {
+  beforeAll(() => useContext(context));
+
+  it('makes the libraries of a context and its end-to-end spec, formatted, in no other folder', async () => {
+    const made = madeBy(tree.listChanges());
+    expect([...new Set(made.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
+      ['apps/api-e2e/src', ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
+    );
+    expect(made).toEqual(
+      expect.arrayContaining([
+        `apps/api-e2e/src/contexts/${context}/${context}.integration.spec.ts`,
+        `libs/${context}/domain/src/${singular}.ts`,
+        `libs/${context}/http/src/${context}.controller.ts`,
+        `libs/${context}/infrastructure/src/${context}.integration.spec.ts`,
+        `libs/${context}/testing/src/${context}-contract.ts`,
+      ]),
+    );
+    await expectWellFormed();
+  });
+
+  it('tags each library with its layer and the context', () => {
+    for (const layer of LAYERS) {
+      const { name, nx } = JSON.parse(textOf(`libs/${context}/${layer}/package.json`)) as { name: string; nx: { tags: string[] } };
+      expect([name, ...nx.tags]).toEqual([`@animal-store/${context}-${layer}`, `layer:${layer}`, `scope:${context}`]);
+    }
+  });
+
+  it('costs one line in the app', () => {
+    expect(addedLines('apps/api/src/registered-contexts.ts')).toEqual([
+      `export { ${Entities}Module } from '@animal-store/${context}-http';`,
+    ]);
+    expect(
+      changed()
+        .map(({ path }) => path)
+        .filter((path) => /^(?:apps|libs|tools)\//.test(path)),
+    ).toEqual(['apps/api/src/registered-contexts.ts', 'apps/api/tsconfig.lib.json']);
+  });
+
+  it('has its lines in the lists of the workspace', () => {
+    expect(addedLines('.github/CODEOWNERS').map((line) => line.split(/ +/))).toEqual([
+      [`/libs/${context}/`, `@animal-store/${context}`],
+      [`/apps/api-e2e/src/contexts/${context}/`, `@animal-store/${context}`],
+    ]);
+    expect(addedLines('docs/errors.md').filter((line) => line.includes(`${singular.replace('-', '_')}_not_found`))).toHaveLength(1);
+    expect(textOf('README.md').match(new RegExp(`^\\| \`libs/${context}/`, 'gm'))).toHaveLength(LAYERS.length);
+    expect(textOf('tsconfig.json')).toContain(`"./libs/${context}/http"`);
+  });
+
+  it('is refused a second time', async () => {
+    await expect(generateContext(tree, { name: context })).rejects.toThrow(`libs/${context} is already there`);
+  });
+});
+
+describe('in a context', () => {
+  beforeAll(() => useContext('orders'));
+
+  it('use-case makes a class with its spec, exports it and provides it', async () => {
+    await generateUseCase(tree, { name: 'cancel-order', context: 'orders' });
+    expect(textOf('libs/orders/application/src/cancel-order.ts')).toContain('export class CancelOrder {');
+    expect(textOf('libs/orders/application/src/cancel-order.spec.ts')).toContain('new CancelOrder(');
+    expect(textOf('libs/orders/application/src/index.ts')).toContain(`export { CancelOrder } from './cancel-order.js';`);
+    const module = textOf('libs/orders/http/src/orders.module.ts');
+    expect(module).toContain('provide: CancelOrder');
+    expect(module).toMatch(/import \{[^}]*CancelOrder[^}]*\} from '@animal-store\/orders-application'/);
+    await expectWellFormed();
+  });
+
+  it('migration makes a class that is applied last', async () => {
+    const first = tree.children('libs/orders/infrastructure/src/migrations')[0]?.slice(0, 13) ?? '';
+    await generateMigration(tree, { name: 'add-due-date', context: 'orders' });
+    const files = tree.children('libs/orders/infrastructure/src/migrations').toSorted();
+    expect(files).toEqual([`${first}-create-orders.ts`, expect.stringMatching(/^[0-9]{13}-add-due-date\.ts$/)]);
+    const timestamp = files[1]?.slice(0, 13) ?? '';
+    expect(Number(timestamp)).toBeGreaterThan(Number(first));
+    const persistence = textOf('libs/orders/infrastructure/src/orders-persistence.ts');
+    expect(persistence).toContain(`import { AddDueDate${timestamp} } from './migrations/${timestamp}-add-due-date.js';`);
+    expect(persistence).toContain(`migrations: [CreateOrders${first}, AddDueDate${timestamp}],`);
+    await expectWellFormed();
+  });
+
+  it.each([
+    ['no context', { name: 'cancel-order', context: 'shops' }, 'there is no context "shops"; there are '],
+    ['a name that is not kebab-case', { name: 'CancelOrder', context: 'orders' }, 'must be in kebab-case'],
+  ])('both refuse %s', async (_what, options, reason) => {
+    await expect(generateUseCase(tree, options)).rejects.toThrow(reason);
+    await expect(generateMigration(tree, options)).rejects.toThrow(reason);
+  });
+
+  it('both refuse what is already there', async () => {
+    await expect(generateUseCase(tree, { name: 'get-order', context: 'orders' })).rejects.toThrow('get-order.ts is already there');
+    await expect(generateMigration(tree, { name: 'create-orders', context: 'orders' })).rejects.toThrow(
+      'create-orders.ts is already there',
+    );
+  });
+
+  it('use-case says which port it lacks', async () => {
+    await expect(generateUseCase(tree, { name: 'cancel-order', context: 'access', singular: 'client' })).rejects.toThrow(
+      'libs/access/domain has no port ClientCatalogue',
+    );
+  });
+});
+
+describe.each(['context', 'use-case', 'migration'])('the options of %s', (generator) => {
+  it('are asked for when they are missing', () => {
+    const { required, properties } = JSON.parse(readFileSync(join(import.meta.dirname, generator, 'schema.json'), 'utf8')) as {
+      required: string[];
+      properties: Record<string, { 'x-prompt'?: string }>;
+    };
+    expect(required.length).toBeGreaterThan(0);
+    for (const name of required) expect(properties[name]?.['x-prompt']).toMatch(/\?$/);
+  });
+});

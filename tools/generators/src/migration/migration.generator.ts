@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
+import { assertKebabCase, pascalCase, snakeCase } from '../names.ts';
+import { addImport, addToArray } from '../source-edits.ts';
+import { assertContext, edit } from '../tree.ts';
+
+export interface MigrationOptions {
+  readonly name: string;
+  readonly context: string;
+}
+
+/** A migration that comes after all others of its context, with the time in its file name and its class name. */
+export async function generateMigration(tree: Tree, { name, context }: MigrationOptions): Promise<void> {
+  assertKebabCase(name, 'the name');
+  assertContext(tree, context);
+  const folder = `libs/${context}/infrastructure/src/migrations`;
+  const files = tree.children(folder);
+  const same = files.find((file) => file.replace(/^[0-9]+-/, '') === `${name}.ts`);
+  if (same !== undefined) throw new Error(`${folder}/${same} is already there`);
+
+  const newest = Math.max(0, ...files.map((file) => Number(/^[0-9]+/.exec(file)?.[0] ?? 0)));
+  const timestamp = String(Math.max(Date.now(), newest + 1));
+  const Migration = `${pascalCase(name)}${timestamp}`;
+  const substitutions = { name, timestamp, Migration, schema: snakeCase(context), text: name.replaceAll('-', ' ') };
+  generateFiles(tree, join(import.meta.dirname, 'files'), folder, substitutions);
+  edit(tree, `libs/${context}/infrastructure/src/${context}-persistence.ts`, (persistence) =>
+    addToArray(addImport(persistence, Migration, `./migrations/${timestamp}-${name}.js`), 'migrations', Migration),
+  );
+  await formatFiles(tree);
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { namesOfContext, singularOf } from './names.js';
+
+describe('the names of a context', () => {
+  it('are those of its plural and of its singular', () => {
+    expect(namesOfContext('purchase-orders')).toEqual({
+      context: 'purchase-orders',
+      schema: 'purchase_orders',
+      Entities: 'PurchaseOrders',
+      variables: 'purchaseOrders',
+      texts: 'purchase orders',
+      file: 'purchase-order',
+      Entity: 'PurchaseOrder',
+      variable: 'purchaseOrder',
+      CONSTANT: 'PURCHASE_ORDER',
+      code: 'purchase_order',
+      text: 'purchase order',
+    });
+  });
+
+  it('take a singular that no rule tells', () => {
+    expect(namesOfContext('children', 'child')).toMatchObject({ Entities: 'Children', Entity: 'Child' });
+  });
+
+  it.each([
+    ['orders', 'order'],
+    ['categories', 'category'],
+    ['holidays', 'holiday'],
+    ['boxes', 'box'],
+    ['addresses', 'address'],
+    ['branches', 'branch'],
+    ['invoices', 'invoice'],
+    ['sizes', 'size'],
+    ['stock', undefined],
+    ['address', undefined],
+    ['status', undefined],
+  ])('the singular of %s is %s', (plural, singular) => {
+    expect(singularOf(plural)).toBe(singular);
+  });
+
+  it.each([
+    ['Orders', undefined, 'the name "Orders" must be in kebab-case'],
+    ['purchase_orders', undefined, 'must be in kebab-case'],
+    ['2nd-orders', undefined, 'must be in kebab-case'],
+    ['orders-', undefined, 'must be in kebab-case'],
+    ['../orders', undefined, 'must be in kebab-case'],
+    ['', undefined, 'must be in kebab-case'],
+    [`${'x'.repeat(40)}s`, undefined, 'must have at most 40 characters'],
+    ['stock', undefined, '"stock" is no plural'],
+    ['stock', 'stock', 'must differ from it'],
+    ['stock', 'Item', 'the singular "Item" must be in kebab-case'],
+    ['apps', 'app', 'apps means something else in the workspace'],
+    ['information-schema', 'view', 'means something else in the workspace'],
+    ['order', 'item', 'order is a reserved word of SQL'],
+    ['pg-orders', undefined, 'pg_orders is a reserved word of SQL'],
+    ['classes', undefined, 'class is a reserved word of TypeScript'],
+    ['packages', undefined, 'package is a reserved word of TypeScript'],
+    ['queries', undefined, 'query has a meaning in every context'],
+    ['errors', undefined, 'Error has a meaning of its own in code'],
+    ['modules', undefined, 'Module has a meaning of its own in code'],
+    ['new-pets', undefined, 'would be taken for what is not stored yet'],
+  ])('%j is refused (singular %j)', (name, singular, reason) => {
+    expect(() => namesOfContext(name, singular)).toThrow(reason);
+  });
+});

@@ -1,0 +1,109 @@
+import { POSTGRES_KEYWORDS } from './postgres-keywords.ts';
+
+/** The forms of a context's name in code: `purchase-orders`. */
+export interface ContextNames {
+  /** purchase-orders */
+  readonly context: string;
+  /** purchase_orders */
+  readonly schema: string;
+  /** PurchaseOrders, purchaseOrders, purchase orders */
+  readonly Entities: string;
+  readonly variables: string;
+  readonly texts: string;
+  /** purchase-order, PurchaseOrder, purchaseOrder, PURCHASE_ORDER, purchase_order, purchase order */
+  readonly file: string;
+  readonly Entity: string;
+  readonly variable: string;
+  readonly CONSTANT: string;
+  readonly code: string;
+  readonly text: string;
+}
+
+// Digits would fit neither scopes nor error codes.
+const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
+/** With what is added to it, a name stays below PostgreSQL's 63 bytes. */
+const MAX_LENGTH = 40;
+
+/** Scopes of the workspace, schemas of PostgreSQL, and a name that the boundary probes use. */
+const TAKEN = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted'];
+
+const RESERVED_IN_TYPESCRIPT = new Set(
+  `arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for
+  function if implements import in instanceof interface let new null package private protected public return static super switch
+  this throw true try typeof undefined var void while with yield`.split(/\s+/),
+);
+/** Names that the templates themselves use. */
+const USED_BY_TEMPLATES = new Set(
+  `added after answer api app body catalogue code create created database entities found id link limit name next own page pool query
+  read reply repository row rows visited
+  Body Column Controller DataSource Dto Entity Get Module Param Pool Post Query Repository Res Rule Throws`.split(/\s+/),
+);
+
+/** @throws Error that says what a name has to be */
+export function assertKebabCase(name: string, what: string): void {
+  if (!KEBAB_CASE.test(name)) throw new Error(`${what} "${name}" must be in kebab-case, of lower-case letters: purchase-orders`);
+  if (name.length > MAX_LENGTH) throw new Error(`${what} "${name}" must have at most ${String(MAX_LENGTH)} characters`);
+}
+
+/** @throws Error that says what the name has to be */
+export function namesOfContext(context: string, singular = singularOf(context)): ContextNames {
+  assertKebabCase(context, 'the name');
+  if (singular === undefined) {
+    throw new Error(`"${context}" is no plural: name the context after what it keeps, such as orders, or say --singular as well`);
+  }
+  assertKebabCase(singular, 'the singular');
+  if (singular === context) throw new Error(`the singular of "${context}" must differ from it: code tells one from many by it`);
+  const names = {
+    context,
+    schema: snakeCase(context),
+    Entities: pascalCase(context),
+    variables: camelCase(context),
+    texts: context.replaceAll('-', ' '),
+    file: singular,
+    Entity: pascalCase(singular),
+    variable: camelCase(singular),
+    CONSTANT: snakeCase(singular).toUpperCase(),
+    code: snakeCase(singular),
+    text: singular.replaceAll('-', ' '),
+  };
+  assertFree(names);
+  return names;
+}
+
+function assertFree({ context, schema, Entity, Entities, variable, variables }: ContextNames): void {
+  const refuse = (name: string, reason: string) => new Error(`"${context}" cannot be the name of a context: ${name} ${reason}`);
+  if (TAKEN.includes(context)) throw refuse(context, 'means something else in the workspace');
+  if (context.startsWith('new-')) throw refuse(context, 'would be taken for what is not stored yet');
+  if (POSTGRES_KEYWORDS.includes(schema) || schema.startsWith('pg_')) throw refuse(schema, 'is a reserved word of SQL');
+  for (const name of [variable, variables]) {
+    if (RESERVED_IN_TYPESCRIPT.has(name)) throw refuse(name, 'is a reserved word of TypeScript');
+    if (USED_BY_TEMPLATES.has(name)) throw refuse(name, 'has a meaning in every context');
+  }
+  for (const name of [Entity, Entities]) {
+    if (name in globalThis || USED_BY_TEMPLATES.has(name)) throw refuse(name, 'has a meaning of its own in code');
+  }
+}
+
+/** The usual rules of English; undefined where they give none. */
+export function singularOf(plural: string): string | undefined {
+  if (/[^aeiou]ies$/.test(plural)) return plural.replace(/ies$/, 'y');
+  if (/(?:ss|sh|ch|x)es$/.test(plural)) return plural.replace(/es$/, '');
+  if (/[^su]s$/.test(plural)) return plural.replace(/s$/, '');
+  return undefined;
+}
+
+export function pascalCase(kebab: string): string {
+  return kebab
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+export function camelCase(kebab: string): string {
+  const pascal = pascalCase(kebab);
+  return pascal.charAt(0).toLowerCase() + pascal.slice(1);
+}
+
+export function snakeCase(kebab: string): string {
+  return kebab.replaceAll('-', '_');
+}

@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const WORKSPACE = fileURLToPath(new URL('../../../../', import.meta.url));
+
+export interface Outcome {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** A copy of the workspace as a repository of its own, in which a spec may change everything. */
+export class WorkspaceCopy {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async create(): Promise<WorkspaceCopy> {
+    const copy = new WorkspaceCopy(mkdtempSync(join(realpathSync(tmpdir()), 'animal-store-copy-')));
+    const listed = await run(WORKSPACE, 'git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate']);
+    for (const file of listed.output.split('\0').filter((name) => name !== '')) {
+      mkdirSync(dirname(join(copy.folder, file)), { recursive: true });
+      cpSync(join(WORKSPACE, file), join(copy.folder, file), { force: true });
+    }
+    linkPackages(join(WORKSPACE, 'node_modules'), join(copy.folder, 'node_modules'));
+    await copy.git('init', '--quiet', '--initial-branch=main');
+    await copy.git('add', '--all');
+    await copy.git('-c', 'user.name=spec', '-c', 'user.email=spec@localhost', 'commit', '--quiet', '--message', 'before');
+    return copy;
+  }
+
+  git(...args: readonly string[]): Promise<Outcome> {
+    return run(this.folder, 'git', args);
+  }
+
+  /** Runs a program of node_modules, by the path of its script. */
+  node(script: string, ...args: readonly string[]): Promise<Outcome> {
+    return run(this.folder, process.execPath, [join(this.folder, script), ...args]);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Hard links: as quick as links, and yet `npm install` can add to the copy without touching the original. */
+function linkPackages(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else if (entry.isDirectory()) linkPackages(source, target);
+    // What npm writes in place.
+    else if (entry.name === '.package-lock.json') copyFileSync(source, target);
+    else link(source, target);
+  }
+}
+
+function link(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    copyFileSync(source, target);
+  }
+}
+
+/** Without what Nx and npm tell the processes that they start: the copy is another workspace. */
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(?:NX_|npm_|VITEST|NODE_ENV$|INIT_CWD$)/.test(name));
+  return { ...Object.fromEntries(kept), NX_DAEMON: 'false', NX_TUI: 'false', FORCE_COLOR: '0' };
+}
+
+function run(cwd: string, command: string, args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd, env: environment(), maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      resolve({ code: error ? (typeof error.code === 'number' ? error.code : 1) : 0, output: stdout + stderr });
+    });
+  });
+}

@@ -1,0 +1,31 @@
+import type { Tree } from '@nx/devkit';
+
+/** @throws Error when the file is not there */
+export function readText(tree: Tree, path: string): string {
+  const text = tree.read(path, 'utf-8');
+  if (text === null) throw new Error(`${path} is missing`);
+  return text;
+}
+
+export function edit(tree: Tree, path: string, change: (text: string) => string): void {
+  tree.write(path, change(readText(tree, path)));
+}
+
+/** Adds a line where the lines that `among` matches keep their order; such lines have to be there. */
+export function addLine(text: string, line: string, among: RegExp): string {
+  const lines = text.split('\n');
+  const matching = lines.flatMap((other, index) => (among.test(other) ? [index] : []));
+  const before = matching.find((index) => (lines[index] ?? '') > line) ?? (matching.at(-1) ?? lines.length - 2) + 1;
+  return [...lines.slice(0, before), line, ...lines.slice(before)].join('\n');
+}
+
+/** The contexts that the workspace has: folders of libs/ with a domain. */
+export function contextsOf(tree: Tree): string[] {
+  return tree.children('libs').filter((name) => tree.exists(`libs/${name}/domain/package.json`));
+}
+
+/** @throws Error that names the contexts that there are */
+export function assertContext(tree: Tree, context: string): void {
+  const contexts = contextsOf(tree);
+  if (!contexts.includes(context)) throw new Error(`there is no context "${context}"; there are ${contexts.join(', ')}`);
+}

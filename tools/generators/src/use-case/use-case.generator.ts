@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
+import { assertKebabCase, camelCase, namesOfContext, pascalCase } from '../names.ts';
+import { addImport, addToArray, exportsOf } from '../source-edits.ts';
+import { assertContext, edit, readText } from '../tree.ts';
+
+export interface UseCaseOptions {
+  readonly name: string;
+  readonly context: string;
+  readonly singular?: string;
+}
+
+/** A plain class over the read port of the context, with its spec, its export, and its provider in the context's module. */
+export async function generateUseCase(tree: Tree, { name, context, singular }: UseCaseOptions): Promise<void> {
+  assertKebabCase(name, 'the name');
+  assertContext(tree, context);
+  const names = namesOfContext(context, singular);
+  const UseCase = pascalCase(name);
+  const port = `${names.Entity}Catalogue`;
+  if (!exportsOf(readText(tree, `libs/${context}/domain/src/index.ts`)).includes(port)) {
+    throw new Error(`libs/${context}/domain has no port ${port}; the use cases that are generated are built on it`);
+  }
+  const folder = `libs/${context}/application/src`;
+  if (tree.exists(`${folder}/${name}.ts`)) throw new Error(`${folder}/${name}.ts is already there`);
+
+  generateFiles(tree, join(import.meta.dirname, 'files'), folder, { ...names, name, UseCase, useCase: camelCase(name) });
+  edit(tree, `${folder}/index.ts`, (index) => `${index}export { ${UseCase} } from './${name}.js';\n`);
+  edit(tree, `libs/${context}/http/src/${context}.module.ts`, (module) => {
+    const provider = `{ provide: ${UseCase}, inject: [${port}], useFactory: (catalogue: ${port}) => new ${UseCase}(catalogue) }`;
+    return addToArray(addImport(module, UseCase, `@animal-store/${context}-application`), 'providers', provider);
+  });
+  await formatFiles(tree);
+}
