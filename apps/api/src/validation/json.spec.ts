@@ -21,6 +21,13 @@ describe('parseJson', () => {
     ['1e400', Infinity],
   ])('leaves %s a number, which is no int64', (text, value) => expect(parse(text)).toBe(value));
 
+  it.each([
+    ['[0,-0,7,-7,999999999999999]', [0n, 0n, 7n, -7n, 999999999999999n]],
+    ['[7.0,7e0,70E-1,-0.0]', [7n, 7n, 7n, 0n]],
+    ['["1.5",7]', ['1.5', 7n]],
+    ['{"__proto__":7}', JSON.parse('{"__proto__":"7n"}', (_key, value: unknown) => (value === '7n' ? 7n : value))],
+  ])('reads the integers of %s, however they are written', (text, value) => expect(parse(text)).toEqual(value));
+
   it('agrees with JSON.parse on everything but integers', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 3 }), (text) => {

@@ -4,6 +4,9 @@ import { int64FromJsonNumber } from '@animal-store/kernel';
 /** The text is no JSON, or no UTF-8. */
 export class MalformedJsonError extends Error {}
 
+/** Only numbers with a fraction, an exponent or more than 15 digits need their source text. Text that looks like one may be in a string. */
+const MAY_LOSE_DIGITS = /[0-9](?:[.eE]|[0-9]{15})/;
+
 interface ReviverContext {
   readonly source?: string;
 }
@@ -16,11 +19,24 @@ export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new MalformedJsonError('The body is not UTF-8.');
   const text = bytes.toString('utf8');
   try {
-    return JSON.parse(text, exactIntegers);
+    return MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, exactIntegers) : withBigints(JSON.parse(text));
   } catch (error) {
     // JSON.parse calls the reviver recursively: RangeError is its word for a nesting deeper than the stack.
     throw new MalformedJsonError(error instanceof RangeError ? 'The body is nested too deeply.' : 'The body is not well-formed JSON.');
   }
+}
+
+function withBigints(value: unknown): unknown {
+  if (typeof value === 'number') return BigInt(value);
+  if (typeof value === 'object' && value !== null) {
+    const members = value as Record<string, unknown>;
+    // Each is an own member already, also one named __proto__.
+    for (const name of Object.keys(members)) {
+      const member = members[name];
+      if (typeof member === 'number' || typeof member === 'object') members[name] = withBigints(member);
+    }
+  }
+  return value;
 }
 
 // ECMAScript 2026 gives the source text of a primitive as the third argument.

@@ -4,6 +4,7 @@ import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import { type CompiledDto, compileDto } from './compiled-dto.js';
 import { declaredMembers } from './declared-members.js';
 import { MalformedJsonError, parseJson } from './json.js';
 import { unknownMember } from './preference.guard.js';
@@ -23,7 +24,23 @@ export class ValidationPipe implements PipeTransform {
   }
 }
 
+const compiledDtos = new Map<Type, CompiledDto>();
+
+function compiled(metatype: Type): CompiledDto {
+  let dto = compiledDtos.get(metatype);
+  if (!dto) {
+    dto = compileDto(metatype, declaredMembers(metatype));
+    compiledDtos.set(metatype, dto);
+  }
+  return dto;
+}
+
 function toInstance(metatype: Type, source: object, strict = false): object {
+  return (strict ? undefined : compiled(metatype)(source as Record<string, unknown>)) ?? toInstanceByLibraries(metatype, source, strict);
+}
+
+/** What the decorators mean; see `compileDto` for what is most often enough. */
+function toInstanceByLibraries(metatype: Type, source: object, strict: boolean): object {
   const declared = declaredMembers(metatype);
   // Only declared members, so that nothing a client sends can reach a prototype.
   const known = Object.fromEntries(Object.entries(source).filter(([member]) => declared.has(member)));
