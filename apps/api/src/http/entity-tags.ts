@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Representation } from './json-adapter.js';
 
 /** Gives the 200 of each route that is `@Revalidated` an ETag over body and Link, and answers 304 where the client has it. */
 export function tagEntities(fastify: FastifyInstance): void {
@@ -9,12 +10,12 @@ export function tagEntities(fastify: FastifyInstance): void {
 }
 
 function tagEntity(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: (error: null, payload: unknown) => void): void {
-  if (reply.statusCode !== 200 || typeof payload !== 'string') {
+  const { representation } = reply;
+  if (reply.statusCode !== 200 || !representation) {
     done(null, payload);
     return;
   }
-  const link = reply.getHeader('link');
-  const tag = `"${hash('sha1', link === undefined ? payload : `${payload}\n${String(link)}`, 'base64url')}"`;
+  const tag = entityTag(representation, reply.getHeader('link') as string | undefined);
   reply.header('ETag', tag);
   const known = request.headers['if-none-match'];
   if (known !== undefined && matches(known, tag)) {
@@ -23,6 +24,14 @@ function tagEntity(request: FastifyRequest, reply: FastifyReply, payload: unknow
   } else {
     done(null, payload);
   }
+}
+
+function entityTag(representation: Representation, link: string | undefined): string {
+  const { text, entityTag: known } = representation;
+  if (known && known.link === link) return known.value;
+  const value = `"${hash('sha1', link === undefined ? text : `${text}\n${link}`, 'base64url')}"`;
+  representation.entityTag = { value, link };
+  return value;
 }
 
 /** RFC 9110, section 13.1.2: by weak comparison. */

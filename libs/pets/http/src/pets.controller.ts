@@ -66,8 +66,9 @@ export class PetsController {
     const after = cursor === undefined ? undefined : decodePetCursor(cursor, status);
     const { pets, next } = await this.lister.execute({ limit, status, after });
     if (next !== undefined) {
-      const parameters = new URLSearchParams({ limit: String(limit), ...(status && { status }), cursor: encodePetCursor(next, status) });
-      reply.header('Link', `<${this.publicUrl.of(PATH)}?${parameters.toString()}>; rel="next"`);
+      // No part of it needs percent-encoding.
+      const query = `limit=${String(limit)}${status === undefined ? '' : `&status=${status}`}&cursor=${encodePetCursor(next, status)}`;
+      reply.header('Link', `<${this.publicUrl.of(PATH)}?${query}>; rel="next"`);
     }
     return pets;
   }

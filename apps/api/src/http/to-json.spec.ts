@@ -1,0 +1,23 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toJson } from './to-json.js';
+
+describe('toJson', () => {
+  it('writes what JSON.stringify writes', () => {
+    const value = fc.anything({ maxDepth: 3, withDate: true, withNullPrototype: true });
+    fc.assert(
+      fc.property(value, (given) => {
+        expect(toJson(given)).toBe((JSON.stringify(given) as string | undefined) ?? 'null');
+      }),
+      { examples: [[{ a: undefined, b: [undefined, () => 1], c: NaN, d: -0, 'a"\u2028': '\ud800\u0000' }], [undefined]], numRuns: 1000 },
+    );
+  });
+
+  it('writes a bigint as a number, digit for digit, wherever it stands', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
+        expect(toJson([{ id, list: [id] }, id])).toBe(`[{"id":${String(id)},"list":[${String(id)}]},${String(id)}]`);
+      }),
+    );
+  });
+});
