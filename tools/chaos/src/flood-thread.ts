@@ -103,7 +103,10 @@ async function capacity(): Promise<number> {
 async function openLoop(perSecond: number): Promise<number> {
   const free: Connection[] = [];
   const connections = await openAll(OPEN_LOOP_CONNECTIONS, (connection) => free.push(connection));
-  free.push(...connections);
+  // A connection that the service has not accepted yet would measure the machine.
+  for (const connection of connections) connection.send();
+  await lastAnswers();
+  acceptedMs.length = 0;
   const before = sent;
   const begin = performance.now();
   for (let due = 0; due < perSecond * seconds;) {
@@ -131,6 +134,5 @@ async function lastAnswers(): Promise<void> {
 }
 
 const answeredASecond = await capacity();
-acceptedMs.length = 0;
 const offered = await openLoop(times * answeredASecond);
 parentPort?.postMessage({ capacity: answeredASecond, offered, acceptedMs, answers, dropped } satisfies FloodResult);

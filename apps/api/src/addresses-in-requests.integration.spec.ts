@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RawConnection } from './testing/fuzz/raw-connection.js';
+import { startTestApp, type TestApp } from './testing/test-app.js';
+
+const HEADERS = [
+  ...['Host', 'Origin', 'Referer', 'User-Agent', 'Accept', 'Cookie', 'Prefer', 'If-None-Match', 'Idempotency-Key', 'traceparent'],
+  ...['tracestate', 'baggage', 'Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Original-URL', 'X-Rewrite-URL', 'X-Request-Id'],
+  ...['Link', 'Location', 'Callback', 'X-Callback-URL', 'X-Wap-Profile', 'True-Client-IP', 'Content-Location', 'Proxy'],
+];
+
+/** A server that only a service would reach which follows what it is sent. */
+const canary = createServer((socket) => {
+  reached++;
+  socket.destroy();
+}).listen(0, '127.0.0.1');
+let reached = 0;
+let address = '';
+let service: TestApp;
+let key: string;
+
+beforeAll(async () => {
+  service = await startTestApp({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
+  key = await service.createKey('pets:read', 'pets:write');
+  address = `http://127.0.0.1:${String((canary.address() as AddressInfo).port)}/`;
+});
+
+afterAll(async () => {
+  canary.close();
+  await service.close();
+});
+
+async function send(method: string, target: string, headers: readonly string[] = [], body = ''): Promise<number | undefined> {
+  const connection = await RawConnection.open(Number(new URL(service.url).port));
+  const fields = [`Authorization: Bearer ${key}`, `Content-Length: ${String(Buffer.byteLength(body))}`, ...headers];
+  if (!headers.some((header) => header.startsWith('Host:'))) fields.push('Host: localhost');
+  connection.write(Buffer.from(`${method} ${target} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body}`));
+  const answer = await connection.read({ isHead: false });
+  connection.reset();
+  return answer?.status;
+}
+
+it('the service follows no address that a client sends', async () => {
+  const { host } = new URL(address);
+  for (const name of HEADERS) {
+    for (const value of [address, host]) {
+      expect(await send('GET', '/v1/pets', [`${name}: ${value}`])).toBeDefined();
+      expect(
+        await send('POST', '/v1/pets', [`${name}: ${value}`, 'Content-Type: application/json'], '{"name":"Rex","categoryId":7}'),
+      ).toBeDefined();
+    }
+  }
+  for (const target of [
+    `${address}v1/pets`,
+    `/v1/pets?url=${address}`,
+    `/v1/pets/${address}`,
+    `/docs/assets/${address}`,
+    `/${address}`,
+    host,
+  ]) {
+    for (const method of ['GET', 'POST', 'OPTIONS', 'CONNECT']) expect(await send(method, target)).toBeDefined();
+  }
+  const members = ['name', 'url', 'callback', 'callbackUrl', 'photoUrl', 'webhook', '$ref', '$schema', '@context', 'href'];
+  const json = JSON.stringify({ categoryId: 7, ...Object.fromEntries(members.map((name) => [name, address])) });
+  expect(await send('POST', '/v1/pets', ['Content-Type: application/json'], json)).toBe(201);
+  const xml = `<?xml version="1.0"?><!DOCTYPE pet SYSTEM "${address}"><pet/>`;
+  expect(await send('POST', '/v1/pets', ['Content-Type: application/xml'], xml)).toBe(415);
+
+  // The canary lives: ours is the only connection that it has seen.
+  const own = connect((canary.address() as AddressInfo).port, '127.0.0.1');
+  own.resume();
+  await once(own, 'close');
+  expect(reached).toBe(1);
+});

@@ -1,0 +1,39 @@
+import { Controller, Get, Module } from '@nestjs/common';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Context, contexts } from './contexts.js';
+import { startTestApp, type TestApp } from './testing/test-app.js';
+
+@Controller({ path: 'forgetful', version: '1' })
+class ForgetfulController {
+  @Get()
+  listSecrets(): string[] {
+    return ['secret'];
+  }
+}
+
+@Module({ controllers: [ForgetfulController] })
+class ForgetfulModule {
+  static readonly persistence = { schema: 'forgetful', entities: [], migrations: [] };
+}
+
+let service: TestApp;
+
+beforeAll(async () => {
+  const registered = contexts as Context[];
+  registered.push(ForgetfulModule);
+  // Other specs of the process have the contexts of the deployment.
+  service = await startTestApp().finally(() => registered.pop());
+});
+
+afterAll(() => service.close());
+
+it('a route that says nothing of who may use it is open to nobody', async () => {
+  const key = await service.createKey('pets:read', 'pets:write');
+  for (const [headers, status, code] of [
+    [{}, 401, 'missing_api_key'],
+    [{ Authorization: `Bearer ${key}` }, 403, 'insufficient_scope'],
+  ] as const) {
+    const response = await fetch(`${service.url}/v1/forgetful`, { headers });
+    expect([response.status, await response.json()]).toEqual([status, expect.objectContaining({ code, status })]);
+  }
+});
