@@ -1,7 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Batcher } from './batcher.js';
+
+/** One turn of the event loop, in which a batch begins. */
+const turn = async () => {
+  await setImmediate();
+  await setImmediate();
+};
 
 /** Batches that end when the test says so. */
 class Runs {
@@ -16,7 +22,7 @@ class Runs {
 
   async endOldest(): Promise<void> {
     this.ends.shift()?.();
-    await sleep(0);
+    await turn();
   }
 }
 
@@ -24,7 +30,11 @@ describe('Batcher', () => {
   it('runs a lone call at once, and what comes meanwhile together as the next batch', async () => {
     const runs = new Runs();
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
-    const calls = [1, 2, 3].map((item) => batcher.submit(item));
+    const lone = batcher.submit(1);
+    await turn();
+    expect(runs.batches).toEqual([[1]]);
+    const calls = [2, 3].map((item) => batcher.submit(item));
+    await turn();
     expect(runs.batches).toEqual([[1]]);
     await runs.endOldest();
     expect(runs.batches).toEqual([[1], [2, 3]]);
@@ -33,15 +43,15 @@ describe('Batcher', () => {
     // Not the answer of the batch that began before it was asked for.
     expect(runs.batches).toEqual([[1], [2, 3], [2]]);
     await runs.endOldest();
-    expect(await Promise.all([...calls, late])).toEqual([2, 4, 6, 4]);
+    expect(await Promise.all([lone, ...calls, late])).toEqual([2, 4, 6, 4]);
   });
 
   it('shares one item among calls of one key that wait for the same batch', async () => {
     const runs = new Runs();
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
     const calls = [1, 2, 2, 2].map((item) => batcher.submit(item, `key ${String(item)}`));
-    await runs.endOldest();
-    expect(runs.batches).toEqual([[1], [2]]);
+    await turn();
+    expect(runs.batches).toEqual([[1, 2]]);
     await runs.endOldest();
     expect(await Promise.all(calls)).toEqual([2, 4, 4, 4]);
   });
@@ -78,8 +88,8 @@ describe('Batcher', () => {
       isFaultOfOneItem: () => false,
     });
     const ends = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
-    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-    expect(attempts).toBe(2);
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(attempts).toBe(1);
     expect(await batcher.submit(4)).toBe(4);
   });
 
@@ -106,7 +116,9 @@ describe('Batcher', () => {
   it('does not wait for a batch that has stalled', async () => {
     const runs = new Runs();
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
-    const [stalled, next] = [batcher.submit(1), batcher.submit(2)];
+    const stalled = batcher.submit(1);
+    await turn();
+    const next = batcher.submit(2);
     while (runs.batches.length < 2) await sleep(5);
     expect(runs.batches).toEqual([[1], [2]]);
     await runs.endOldest();

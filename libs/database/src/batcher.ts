@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 export interface BatcherOptions<Item, Result> {
   /** Answers the items in their order, or rejects for all of them. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -19,33 +21,48 @@ const MOST_AT_ONCE = 3;
 
 /**
  * Runs calls in batches: what arrives while a batch is under way waits for the next one, never for one that began before it, so
- * that everybody reads what was written before they asked. A lone call runs at once. Calls with the same key share one item.
+ * that everybody reads what was written before they asked. A lone call waits for nobody. Calls with the same key share one item.
  */
 export class Batcher<Item, Result> {
   private gathered = new Map<unknown, Call<Item, Result>>();
   private underWay = 0;
+  private isStarting = false;
+  /** That of the first call: its trace is the one that the batch shows up in. */
+  private inContext = AsyncLocalStorage.snapshot();
 
   constructor(private readonly options: BatcherOptions<Item, Result>) {}
 
   submit(item: Item, key: unknown = item): Promise<Result> {
     const known = this.gathered.get(key);
     if (known) return known.promise;
+    if (this.gathered.size === 0) this.inContext = AsyncLocalStorage.snapshot();
     const call = { item, ...Promise.withResolvers<Result>() };
     this.gathered.set(key, call);
-    if (this.underWay === 0) this.start();
+    if (this.underWay === 0) this.startSoon();
     return call.promise;
+  }
+
+  /** Once the event loop has read every request that has arrived: nobody waits for that, and the batch is larger. */
+  private startSoon(): void {
+    if (this.isStarting) return;
+    this.isStarting = true;
+    setImmediate(() => {
+      this.isStarting = false;
+      this.start();
+    });
   }
 
   private start(): void {
     const calls = this.take();
+    if (calls.length === 0) return;
     this.underWay++;
     const stalled = setTimeout(() => {
       if (this.gathered.size > 0 && this.underWay < MOST_AT_ONCE) this.start();
     }, STALL_MS);
-    void this.run(calls).then(() => {
+    void this.inContext(() => this.run(calls)).then(() => {
       clearTimeout(stalled);
       this.underWay--;
-      if (this.gathered.size > 0) this.start();
+      if (this.gathered.size > 0) this.startSoon();
     });
   }
 

@@ -37,7 +37,7 @@ async function holdPets(): Promise<() => Promise<unknown>> {
   return () => database.query('COMMIT');
 }
 
-const requestsWait = (count: number) =>
+const statementsWait = (count: number) =>
   vi.waitFor(async () => {
     const waiting = await database.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass");
     expect(waiting.rowCount).toBe(count);
@@ -48,10 +48,10 @@ describe('requests that were sent one behind the other', () => {
     const release = await holdPets();
     const connection = await connect();
     connection.write(get('/v1/pets'));
-    await requestsWait(1);
+    await statementsWait(1);
     service.app.get(Draining).begin();
     connection.write(Buffer.concat([creation(), get('/health/live')]));
-    await requestsWait(2);
+    await statementsWait(2);
     await release();
     const answers = [await next(connection), await next(connection), await next(connection)];
     expect(answers.map((answer) => [answer?.status, answer?.headers['connection'] === 'close'])).toEqual([
@@ -66,11 +66,12 @@ describe('requests that were sent one behind the other', () => {
     const release = await holdPets();
     const connection = await connect();
     connection.write(get('/v1/pets'));
-    await requestsWait(1);
+    await statementsWait(1);
     const closed = service.app.close();
     await vi.waitFor(() => expect(service.app.getHttpServer().listening).toBe(false));
     connection.write(Buffer.concat([creation(), creation()]));
-    await requestsWait(3);
+    // Both creations go as one statement.
+    await statementsWait(2);
     await release();
     const answers = [await next(connection), await next(connection), await next(connection)];
     expect(answers.map((answer) => [answer?.status, answer?.headers['connection'] === 'close'])).toEqual([
@@ -86,7 +87,7 @@ describe('requests that were sent one behind the other', () => {
     const connection = await connect();
     service.app.get(Draining).begin();
     connection.write(get('/v1/pets'));
-    await requestsWait(1);
+    await statementsWait(1);
     // It is answered at once, but in its turn.
     connection.write(get('/health/live'));
     await fetch(`${service.url}/health/live`).then((response) => response.text());
@@ -105,7 +106,7 @@ it('closing waits for no connection but until its requests are answered', async 
   expect(await next(used)).toMatchObject({ status: 200 });
   const release = await holdPets();
   busy.write(get('/v1/pets'));
-  await requestsWait(1);
+  await statementsWait(1);
   const closed = service.app.close();
   for (const connection of [unused, used]) expect(await next(connection)).toBeUndefined();
   await release();

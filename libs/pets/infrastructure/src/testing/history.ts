@@ -1,0 +1,53 @@
+/** One operation on a catalogue to which pets are only added, with the times of its call and its return on one logical clock. */
+export interface Operation {
+  readonly calledAt: number;
+  readonly returnedAt: number;
+  /** The pet that was created; undefined for a read. */
+  readonly created?: bigint;
+  /** The pets that a read could have seen: one for `find`, undefined for a list of all. */
+  readonly askedFor?: bigint;
+  readonly seen?: ReadonlySet<bigint>;
+}
+
+/** Records what concurrent callers did and saw. */
+export class History {
+  readonly operations: Operation[] = [];
+  private time = 0;
+
+  async record<T>(work: () => Promise<T>, tell: (result: T) => Pick<Operation, 'created' | 'askedFor' | 'seen'>): Promise<T> {
+    const calledAt = ++this.time;
+    const result = await work();
+    this.operations.push({ calledAt, returnedAt: ++this.time, ...tell(result) });
+    return result;
+  }
+}
+
+/**
+ * Why the history is not linearizable (Herlihy and Wing, 1990), or undefined when it is. For a set that only grows that is: a read
+ * sees what was created, or seen by another read, before it was called; nothing before its creation was called; and of two lists
+ * one sees all that the other sees.
+ */
+export function violation(operations: readonly Operation[]): string | undefined {
+  const reads = operations.filter(({ seen }) => seen !== undefined);
+  const creations = operations.filter(({ created }) => created !== undefined);
+  const inQuestion = (read: Operation, pet: bigint) => read.askedFor === undefined || read.askedFor === pet;
+
+  for (const read of reads) {
+    for (const { created, calledAt, returnedAt } of creations) {
+      const pet = created as bigint;
+      if (!inQuestion(read, pet)) continue;
+      const isSeen = read.seen?.has(pet) ?? false;
+      if (isSeen && calledAt > read.returnedAt) return `${String(pet)} was seen before it was created`;
+      if (!isSeen && returnedAt < read.calledAt) return `${String(pet)} was created, and not seen afterwards`;
+      if (!isSeen && reads.some((earlier) => earlier.returnedAt < read.calledAt && earlier.seen?.has(pet)))
+        return `${String(pet)} was seen, and not seen afterwards`;
+    }
+  }
+  const lists = reads.filter(({ askedFor }) => askedFor === undefined).map(({ seen }) => seen as ReadonlySet<bigint>);
+  lists.sort((one, other) => one.size - other.size);
+  for (const [index, smaller] of lists.entries()) {
+    const larger = lists[index + 1];
+    if (larger && !smaller.isSubsetOf(larger)) return 'two lists see different creations first';
+  }
+  return undefined;
+}
