@@ -7,6 +7,8 @@ import { createKey } from './service.js';
 import type { OwnService } from './use-api.js';
 
 const DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
+/** For a context with one scope alone. */
+const ELSEWHERE = ['pets:read'];
 const JSON_BODY = { 'content-type': 'application/json' };
 
 interface OpenApi {
@@ -39,7 +41,7 @@ export function describeAccess(tag: string, own: OwnService, operations: Readonl
       const keyOf = async (...chosen: readonly string[]) => `Bearer ${(await createKey(own.databaseUrl, 'access', chosen)).key}`;
       for (const scope of scopes) {
         const others = scopes.filter((other) => other !== scope);
-        keys.set(scope, { only: await keyOf(scope), without: await keyOf('something:else', ...others) });
+        keys.set(scope, { only: await keyOf(scope), without: await keyOf(...(others.length > 0 ? others : ELSEWHERE)) });
       }
     });
 
