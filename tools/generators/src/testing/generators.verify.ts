@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Outcome, WorkspaceCopy } from './workspace-copy.js';
+
+const NX = 'node_modules/nx/dist/bin/nx.js';
+const VITEST = 'node_modules/vitest/vitest.mjs';
+const ESLINT = 'node_modules/eslint/bin/eslint.js';
+const CONTEXTS = ['orders', 'purchase-orders'] as const;
+const PATIENCE = 600_000;
+
+let copy: WorkspaceCopy;
+const nx = (...args: readonly string[]) => copy.node(NX, ...args);
+const vitest = (...filters: readonly string[]) => copy.node(VITEST, 'run', ...filters);
+const succeeds = ({ code, output }: Outcome) => expect(code, output).toBe(0);
+
+beforeAll(async () => {
+  copy = await WorkspaceCopy.create();
+}, PATIENCE);
+afterAll(() => copy.remove());
+
+describe('in a copy of the workspace', { timeout: PATIENCE }, () => {
+  it('--dry-run changes nothing, a bad name is one clear line', async () => {
+    const dry = await nx('g', '@animal-store/tools:context', 'orders', '--dry-run');
+    succeeds(dry);
+    expect(dry.output).toContain('CREATE libs/orders/domain/src/order.ts');
+    const refused = await nx('g', '@animal-store/tools:context', 'Orders');
+    expect(refused.code).not.toBe(0);
+    expect(refused.output).toContain('the name "Orders" must be in kebab-case');
+    expect((await copy.git('status', '--short')).output).toBe('');
+  });
+
+  it.each(CONTEXTS)('the generators make the context %s, with a further use case and migration', async (context) => {
+    succeeds(await nx('g', '@animal-store/tools:context', context));
+    succeeds(await nx('g', '@animal-store/tools:use-case', `cancel-${context.slice(0, -1)}`, `--context=${context}`));
+    succeeds(await nx('g', '@animal-store/tools:migration', 'add-due-date', `--context=${context}`));
+  });
+
+  it('no file of another context is changed, and one line per context in the code of the app', async () => {
+    const { output } = await copy.git('diff', '--numstat');
+    const lines = output.trim().split('\n');
+    expect(lines.filter((line) => /\t(?:libs|tools|apps\/[^/]+\/src)\//.test(line))).toEqual([
+      `${String(CONTEXTS.length)}\t0\tapps/api/src/registered-contexts.ts`,
+    ]);
+  });
+
+  it('what they made lints, type-checks, builds, and passes its tests', async () => {
+    const projects = CONTEXTS.map((context) => `${context}-*`).join();
+    succeeds(await nx('run-many', '--targets=lint,typecheck,build,test', `--projects=${projects}`, '--outputStyle=static'));
+    succeeds(await nx('run-many', '--targets=lint,typecheck,build', '--projects=api,api-e2e,cli', '--outputStyle=static'));
+  });
+
+  it('the end-to-end specs, the table of 401 and 403, and the checks of the workspace pass', async () => {
+    succeeds(await vitest('apps/api-e2e/src/contexts', 'apps/api/src/openapi', 'apps/api/src/routes', 'tools/checks'));
+  });
+
+  it('an import between the new context and pets is refused, both ways', async () => {
+    const imports = [
+      ['orders', 'pets'],
+      ['pets', 'orders'],
+    ] as const;
+    for (const [from, to] of imports) {
+      const planted = `libs/${from}/application/src/planted.ts`;
+      writeFileSync(join(copy.folder, planted), `export type * from '@animal-store/${to}-domain';\n`);
+      const { code, output } = await copy.node(ESLINT, planted);
+      rmSync(join(copy.folder, planted));
+      expect([code, output]).toEqual([1, expect.stringContaining('@nx/enforce-module-boundaries')]);
+      expect(output).toContain(`A project tagged with "scope:${from}" can only depend on libs tagged with`);
+    }
+  });
+
+  it('the new routes are in the OpenAPI document', async () => {
+    const { output } = await copy.git('diff', 'docs/openapi.json');
+    for (const context of CONTEXTS) expect(output).toContain(`+    "/${context}": {`);
+  });
+});
+
+describe('the first route, on the built service', { timeout: PATIENCE }, () => {
+  let database: TestDatabase;
+  let service: ChildProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    service = spawn(process.execPath, [join(copy.folder, 'apps/api/dist/main.js')], {
+      env: { PATH: process.env['PATH'], DATABASE_URL: database.url, PORT: '0', DRAIN_SECONDS: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    url = await new Promise((resolve, reject) => {
+      service.on('exit', (code) => reject(new Error(`the service ended with ${String(code)}`)));
+      service.stdout?.setEncoding('utf8').on('data', (text: string) => {
+        const found = /"url":"([^"]+)"/.exec(text)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+    });
+  }, PATIENCE);
+
+  afterAll(async () => {
+    const exit = once(service, 'exit');
+    service.kill('SIGTERM');
+    await exit;
+    await database.drop();
+  });
+
+  async function keyFor(scope: string): Promise<string> {
+    const main = join(copy.folder, 'apps/cli/dist/main.js');
+    const child = spawn(process.execPath, [main, 'keys', 'create', '--client', scope, '--scope', scope, '--json'], {
+      env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    await once(child, 'close');
+    return (JSON.parse(printed) as { key: string }).key;
+  }
+
+  const post = async (key: string | undefined, body: string) => {
+    const response = await fetch(`${url}/v1/orders`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(key !== undefined && { Authorization: `Bearer ${key}` }) },
+      body,
+    });
+    return [response.status, await response.json()] as const;
+  };
+
+  it('inherits authentication, validation and the shape of errors', async () => {
+    const [writer, stranger] = [await keyFor('orders:write'), await keyFor('pets:write')];
+    const error = (status: number, code: string) => [status, { code, message: expect.stringMatching(/\S/) as string, status }];
+    expect(await post(undefined, '{}')).toEqual(error(401, 'missing_api_key'));
+    expect(await post('wrong', '{}')).toEqual(error(401, 'invalid_api_key'));
+    expect(await post(stranger, '{"name":"first"}')).toEqual(error(403, 'insufficient_scope'));
+    expect(await post(writer, '{"name":')).toEqual(error(400, 'malformed_json'));
+    expect(await post(writer, '{"name":7}')).toEqual([
+      400,
+      { code: 'invalid_request', message: expect.stringMatching(/^name must be a string/) as string, status: 400 },
+    ]);
+    expect(await post(writer, '{"name":"first"}')).toEqual([201, { id: 1, name: 'first' }]);
+  });
+});
