@@ -9,6 +9,8 @@ const NOT_OURS = ['**/node_modules/**', '**/dist/**', '.nx/**'];
 /** Not what coverage is asked of: the tests and their support, and what only `npm run verify:image` can run. */
 const TEST_CODE = ['**/*.spec.ts', '**/*.verify.ts', '**/*.contract.ts', '**/src/testing/**', 'libs/*/testing/**', 'apps/api-e2e/**'];
 const NEEDS_DEBIAN = ['tools/package/src/{verify-image,buildah,container}.ts'];
+/** Measures for minutes; its own specs hold its arithmetic. */
+const MEASURES = ['tools/bench/**'];
 /** Generous: a busy machine is no reason for a test to fail. */
 const patience = { testTimeout: 30_000, hookTimeout: 60_000 };
 const shared = {
@@ -24,7 +26,7 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['{apps,libs,tools}/**/src/**/*.ts'],
-      exclude: [...TEST_CODE, ...NEEDS_DEBIAN],
+      exclude: [...TEST_CODE, ...NEEDS_DEBIAN, ...MEASURES],
       reporter: ['json'],
       reportsDirectory: 'coverage',
       clean: false,

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Profiler } from 'node:inspector';
 import { join } from 'node:path';
 import convert from 'ast-v8-to-istanbul';
-import { parseAstAsync } from 'vite';
+import { parse } from 'vite';
 import { addHits, type Coverage } from './merge-coverage.ts';
 
 /** Built code of this workspace, or of a copy of it that a test has made. */
@@ -31,6 +31,6 @@ async function loadScript(path: string) {
   return {
     code,
     sourceMap: JSON.parse(sourceMap) as NonNullable<Parameters<typeof convert>[0]['sourceMap']>,
-    ast: await parseAstAsync(code),
+    ast: (await parse(path, code)).program,
   };
 }

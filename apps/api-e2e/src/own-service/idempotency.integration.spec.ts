@@ -69,7 +69,7 @@ async function create({ url }: Service, key: string): Promise<Outcome> {
 async function firstAnswers(outcomes: readonly Outcome[]): Promise<number> {
   const { rows } = await sql.query<{ id: string }>('SELECT id::text FROM pets.pets');
   expect(rows).toHaveLength(1);
-  const [{ id = '' } = {}] = rows;
+  const [{ id } = { id: '' }] = rows;
   const answer = `201 /v1/pets/${id} {"id":${id},"name":"Only","categoryId":9007199254740993,"status":"available"}`;
   expect(new Set(outcomes.map((outcome) => outcome.answer))).toEqual(new Set([answer]));
   return outcomes.filter(({ replayed }) => !replayed).length;
