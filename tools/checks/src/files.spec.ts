@@ -49,3 +49,9 @@ describe('YAML', () => {
     expect(yamlFiles).toEqual(expect.arrayContaining(['.github/workflows/ci.yml', 'docker-compose.yml']));
   });
 });
+
+it('docs/architecture.md names files that are there', () => {
+  const named = [...readText('docs/architecture.md').matchAll(/`((?:apps|libs|tools)\/[\w./-]+\.ts)`/g)].map(([, file = '']) => file);
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((file) => !files.includes(file))).toEqual([]);
+});
