@@ -134,7 +134,7 @@ const truncated = fc
 const mutated = fc
   .tuple(fc.constantFrom(whole, wholeCreation, `${whole}${whole}`), fc.array(fc.tuple(fc.nat(), anyByte), { minLength: 1, maxLength: 4 }))
   .map(([text, changes]): Bytes =>
-    changes.reduce((result, [at, byte]) => result.slice(0, at % text.length) + byte + result.slice((at % text.length) + 1), text),
+    changes.reduce<string>((result, [at, byte]) => result.slice(0, at % text.length) + byte + result.slice((at % text.length) + 1), text),
   );
 /** What is no HTTP, or might be taken for two different things. */
 export const rawPiece: Arbitrary<Bytes> = fc.oneof(
