@@ -52,7 +52,8 @@ async function serveInThisProcess(config: Config, logger: Logger): Promise<Runni
     const { registry } = app.get(Metrics);
     exposeMetrics(registry);
     if (!cluster.isWorker) admin = await startAdmin(config, registry, logger);
-    await app.listen({ host: config.host, port: config.port });
+    // Not by Nest, which writes an error of its own before `explain` says it in one line.
+    await app.getHttpAdapter().getInstance().listen({ host: config.host, port: config.port });
   } catch (error) {
     await admin?.close();
     await app.close();

@@ -7,7 +7,7 @@ export const SOURCE_FOLDERS = ['apps/api', 'libs'];
 const COMPILED = join(import.meta.dirname, 'dev');
 
 export function isSource(path: string): boolean {
-  return /(?:^|[\\/])src[\\/].*\.ts$/.test(path) && !/\.spec\.ts$|[\\/](?:node_modules|dist)[\\/]/.test(path);
+  return /(?:^|[\\/])src[\\/].*\.ts$/.test(path) && !/\.(?:spec|d)\.ts$|[\\/](?:node_modules|dist)[\\/]/.test(path);
 }
 
 /** Where `npm run dev` keeps the JavaScript of a source file. */

@@ -25,7 +25,10 @@ beforeAll(async () => {
     env: { PATH, PORT: '0', LOG_LEVEL: 'warn', DATA_DIR: join(copy, '.data') },
   });
   for (const stream of [dev.stdout, dev.stderr]) stream?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-  await vi.waitFor(() => expect(output).toContain('Ctrl-C stops'), WITHIN);
+  const ended = once(dev, 'exit').then(() => {
+    throw new Error(`it has ended: ${output}`);
+  });
+  await Promise.race([ended, vi.waitFor(() => expect(output).toContain('Ctrl-C stops'), WITHIN)]);
 });
 afterAll(async () => {
   if (dev.exitCode === null && dev.signalCode === null) {

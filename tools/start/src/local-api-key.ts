@@ -1,6 +1,7 @@
 import { chmod, chown, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Access, openAccess } from '@animal-store/access-infrastructure';
+import { contexts } from '@animal-store/api/contexts';
 import { DomainError } from '@animal-store/kernel';
 
 const CLIENT = 'local';
@@ -14,7 +15,6 @@ export interface LocalApiKeyOptions {
 
 /** The API key kept in the file, which allows everything, or a new one when the file is lost or the database does not accept what it holds. */
 export async function localApiKey({ databaseUrl, file, environment }: LocalApiKeyOptions): Promise<string> {
-  const { contexts } = await import('@animal-store/api/contexts');
   const scopes = contexts.flatMap((context) => context.scopes ?? []);
   const access = await openAccess(databaseUrl);
   try {

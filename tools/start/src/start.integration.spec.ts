@@ -116,6 +116,7 @@ describe('npm start says in one line', () => {
     const origin = service.url.replace('/v1', '');
     expect(await run()).toEqual({
       exitCode: 1,
+      stdout: '',
       stderr: `The data folder ${dataDir} is in use by the service at ${origin} (process ${service.child.pid}).\n`,
     });
     await stop(service, 'SIGTERM');
@@ -125,8 +126,8 @@ describe('npm start says in one line', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    const { exitCode, stderr } = await run({ PORT: String(port) });
-    expect(exitCode).toBe(1);
+    const { exitCode, stdout, stderr } = await run({ PORT: String(port) });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(new RegExp(`^Port ${port} .*\\n$`));
     expect(await processesOf(dataDir)).toEqual([]);
     other.close();
@@ -134,8 +135,8 @@ describe('npm start says in one line', () => {
 
   it('which variable is bad, before anything is started', async () => {
     const untouched = join(temporary, 'untouched');
-    const { exitCode, stderr } = await run({ PORT: 'many', DATA_DIR: untouched });
-    expect(exitCode).toBe(1);
+    const { exitCode, stdout, stderr } = await run({ PORT: 'many', DATA_DIR: untouched });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/^PORT .*\n$/);
     await expect(access(untouched)).rejects.toThrow();
   });
@@ -143,12 +144,16 @@ describe('npm start says in one line', () => {
   it('that the data folder cannot be used', async () => {
     const file = join(temporary, 'file');
     await writeFile(file, '');
-    expect(await run({ DATA_DIR: file })).toEqual({ exitCode: 1, stderr: `The data folder ${file} cannot be used: it is not a folder.\n` });
+    expect(await run({ DATA_DIR: file })).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `The data folder ${file} cannot be used: it is not a folder.\n`,
+    });
   });
 
   it('that the database of DATABASE_URL cannot be reached', async () => {
-    const { exitCode, stderr } = await run({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/none' });
-    expect(exitCode).toBe(1);
+    const { exitCode, stdout, stderr } = await run({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/none' });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/^The database at 127\.0\.0\.1:1 .*\n$/);
     expect(stderr).not.toContain('secret');
   });
@@ -191,11 +196,11 @@ async function greeting(child: ChildProcess): Promise<string> {
 }
 
 /** Runs until the end of a start that fails. */
-async function run(variables: Record<string, string> = {}): Promise<{ exitCode: number | null; stderr: string }> {
-  const child = spawn(process.execPath, [RUN, 'start'], { env: environment(variables), stdio: ['ignore', 'ignore', 'pipe'] });
+async function run(variables: Record<string, string> = {}): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [RUN, 'start'], { env: environment(variables), stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
-  const [stderr] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-  return { exitCode: child.exitCode, stderr };
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { exitCode: child.exitCode, stdout, stderr };
 }
 
 function environment(variables: Record<string, string>): NodeJS.ProcessEnv {
