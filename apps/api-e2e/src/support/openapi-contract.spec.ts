@@ -60,6 +60,12 @@ describe('the OpenAPI contract', () => {
     ]);
   });
 
+  it('is broken by a header that the document names for other answers only', () => {
+    expect(contract.violations('POST', '/v1/pets', created({ headers: { etag: '"x"', via: '1.1 proxy' } }))).toEqual([
+      'the header etag is not documented for 201',
+    ]);
+  });
+
   it('knows an operation by template, by path and by its path below the base of a server', () => {
     const strange: Answer = { status: 299, text: '', headers: {} };
     for (const path of ['/v1/pets/{petId}', '/v1/pets/7', '/v1/pets/%20?x=y']) {

@@ -36,6 +36,8 @@ export class OpenApiContract {
   readonly #document: OpenApi;
   readonly #ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
   readonly #prefixes: ReadonlySet<string>;
+  /** Every header that the document names; what proxies add is none of them. */
+  readonly #headers: ReadonlySet<string>;
 
   /** @param text of the document: /openapi.json of a deployment, or docs/openapi.json, which is the default */
   constructor(text = readFileSync(KEPT_DOCUMENT, 'utf8')) {
@@ -43,6 +45,10 @@ export class OpenApiContract {
     const document = JSON.parse(text, withInt64Keyword) as OpenApi;
     this.#ajv.addSchema(document, DOCUMENT_ID);
     this.#document = document;
+    const responses = Object.values(document.paths).flatMap((item) =>
+      Object.values(item).flatMap((operation) => Object.values(operation.responses)),
+    );
+    this.#headers = new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers).map((name) => name.toLowerCase())));
     const serverPaths = document.servers.map(({ url }) => new URL(url, 'http://localhost').pathname);
     this.#prefixes = new Set(serverPaths.flatMap((path) => [path, path.slice(path.lastIndexOf('/'))]));
   }
@@ -76,9 +82,15 @@ export class OpenApiContract {
   }
 
   #headerViolations({ headers = {} }: Response, answer: Answer): string[] {
-    return Object.entries(headers)
-      .filter(([name, header]) => this.#resolve(header).required === true && !(name.toLowerCase() in answer.headers))
-      .map(([name]) => `the header ${name} is missing`);
+    const documented = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+    return [
+      ...Object.entries(headers)
+        .filter(([name, header]) => this.#resolve(header).required === true && !(name.toLowerCase() in answer.headers))
+        .map(([name]) => `the header ${name} is missing`),
+      ...Object.keys(answer.headers)
+        .filter((name) => this.#headers.has(name) && !documented.has(name))
+        .map((name) => `the header ${name} is not documented for ${answer.status}`),
+    ];
   }
 
   #contentViolations(method: string, { content = {} }: Response, pointer: readonly string[], { headers, text }: Answer): string[] {

@@ -80,11 +80,11 @@ Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`.
 Identifiers are 64-bit integers written as JSON numbers: read them with a parser that keeps every digit.
 
 Every error has the shape \`Error\`. Besides the errors of the operations below, an unknown path answers
-${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', a method that a path does not have ')}.
+${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', a method that a path does not have ')}, with those it has in \`Allow\`.
 
 Requests are limited per client; the \`RateLimit\` headers tell how many are left.
 
-HEAD is answered wherever GET is, and OPTIONS on every path, without a key.`;
+HEAD is answered wherever GET is, and OPTIONS on every path with \`Allow\`, without a key.`;
 
 /** Every error that the operation can answer with. */
 function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [] }: Operation): readonly ErrorBody[] {
@@ -162,6 +162,8 @@ const SHARED_PARAMETERS = {
 const BEFORE_ROUTING = ['400', '408', '414', '417', '431', '503'];
 /** Statuses of requests whose client is not known. */
 const BEFORE_AUTHENTICATION = ['401', '408', '414', '417', '431'];
+/** Statuses of requests that are refused before their preference is looked at. */
+const BEFORE_PREFERENCE = [...BEFORE_AUTHENTICATION, '403', '410', '429'];
 
 function completeOperation(operation: Operation, { publicBaseUrl = '' }: ServerAddresses): Operation {
   const { [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: _throws, ...published } = operation;
@@ -174,7 +176,7 @@ function completeOperation(operation: Operation, { publicBaseUrl = '' }: ServerA
       'X-Content-Type-Options': shared('NoSniff'),
       ...response.headers,
       ...(!BEFORE_AUTHENTICATION.includes(status) && { 'RateLimit-Policy': shared('RateLimitPolicy'), RateLimit: shared('RateLimit') }),
-      ...(Number(status) <= 400 && { 'Preference-Applied': shared('PreferenceApplied') }),
+      ...(!BEFORE_PREFERENCE.includes(status) && { 'Preference-Applied': shared('PreferenceApplied') }),
       ...(deprecation && deprecationHeaders(deprecation, publicBaseUrl, !BEFORE_ROUTING.includes(status))),
     };
   }
