@@ -150,7 +150,7 @@ describe('401 comes before every other refusal', () => {
   });
 });
 
-describe.runIf(hasReadOnlyKey)('a key with the scope pets:read alone', () => {
+describe.runIf(hasReadOnlyKey)('a key with the scope pets:read alone (API_KEY_READ_ONLY)', () => {
   const authorization = (): string => `Bearer ${api.target.readOnlyKey}`;
 
   it('may list and get', async () => {
