@@ -71,6 +71,14 @@ describe('the reference page', () => {
     await screenshot('desktop');
   });
 
+  it('copies a command as it is shown', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const command = page.locator('.first-steps .command').last();
+    await command.getByRole('button', { name: 'Copy' }).click();
+    await command.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await command.locator('pre').textContent());
+  });
+
   it('takes a key', async () => {
     await page.getByRole('button', { name: 'Authorize' }).click();
     const dialog = page.locator('.dialog-ux');

@@ -7,6 +7,9 @@ for (const id of ['list-pets', 'create-pet']) {
   command.textContent = command.textContent.replace('/v1', service);
 }
 
+// A page without TLS, other than on localhost, may not write to the clipboard.
+if (navigator.clipboard) for (const command of document.querySelectorAll('.first-steps pre')) addCopyButton(command);
+
 const description = await (await fetch(new URL('openapi.json', base))).json();
 
 document
@@ -58,6 +61,21 @@ function indented(content) {
   } catch {
     return content;
   }
+}
+
+function addCopyButton(command) {
+  const button = element('button', 'Copy');
+  button.type = 'button';
+  button.className = 'copy';
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(command.textContent);
+    button.textContent = 'Copied';
+    setTimeout(() => (button.textContent = 'Copy'), 2000);
+  });
+  const frame = element('div');
+  frame.className = 'command';
+  command.replaceWith(frame);
+  frame.append(command, button);
 }
 
 function entry(term, ...content) {
