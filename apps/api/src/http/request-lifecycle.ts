@@ -2,7 +2,7 @@ import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import type { Logger } from 'pino';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
-import { loggedPath } from '../logging/redact-keys.js';
+import { requestLog } from '../logging/request-log.js';
 import { parseTraceParent } from '../tracing/trace-parent.js';
 import { endConnection, isConnectionEnded } from './ended-connections.js';
 import type { RouteTable } from './route-table.js';
@@ -48,12 +48,6 @@ export function observeRequests(
     done();
   });
 
-  fastify.addHook('onSend', (_request, reply, payload, done) => {
-    // JSON is UTF-8 and has no charset parameter (RFC 8259, section 11); Fastify adds one to every text.
-    if (reply.getHeader('content-type') === 'application/json; charset=utf-8') reply.header('Content-Type', 'application/json');
-    done(null, payload);
-  });
-
   fastify.addHook('onRoute', (route) => {
     const deprecation = route.config?.deprecation;
     if (!deprecation) return;
@@ -66,22 +60,9 @@ export function observeRequests(
     route.onRequest = [announce, ...[route.onRequest ?? []].flat()];
   });
 
+  const log = requestLog(logger);
   fastify.addHook('onResponse', (request, reply, done) => {
-    logger.info(
-      {
-        requestId: request.id,
-        traceId: request.traceId,
-        clientId: request.principal?.clientId.toString(),
-        keyId: request.principal?.keyId.toString(),
-        operation: request.operation,
-        method: request.method,
-        path: loggedPath(request.url),
-        status: reply.statusCode,
-        code: request.errorCode,
-        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
-      },
-      'request',
-    );
+    log(request, reply);
     done();
   });
 }
