@@ -8,6 +8,8 @@ const API_MAIN = '../../../api/dist/main.js';
 const CLI_MAIN = '../../../cli/dist/main.js';
 const LISTENING = /"url":"(http:\/\/[^"]+)"|(http:\/\/(?:localhost|127\.0\.0\.1|\[::1?\]|0\.0\.0\.0):[0-9]+)/;
 const START_TIMEOUT_MS = 60_000;
+/** A busy machine is no overload of the service. */
+const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000' };
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -25,7 +27,13 @@ export class Service {
 
   /** Starts the service on a free port and waits until it listens. */
   static async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
-    const { process: service, output } = spawnService({ DATABASE_URL: databaseUrl, PORT: '0', DRAIN_SECONDS: '0', ...environment });
+    const { process: service, output } = spawnService({
+      DATABASE_URL: databaseUrl,
+      PORT: '0',
+      DRAIN_SECONDS: '0',
+      ...PATIENT,
+      ...environment,
+    });
     const url = await new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`the service does not listen:\n${output()}`)), START_TIMEOUT_MS);
       service.on('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)));

@@ -23,6 +23,9 @@ export interface TestAppOptions {
   readonly logger?: Logger;
 }
 
+/** A busy machine is no overload of the service. */
+const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000' };
+
 /** The app of `main`, listening on a free port, over a migrated database of its own. */
 export async function startTestApp({
   env = {},
@@ -32,7 +35,7 @@ export async function startTestApp({
 }: TestAppOptions = {}): Promise<TestApp> {
   const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
   const access = await openAccess(database.url);
-  const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...env });
+  const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...PATIENT, ...env });
   const app = await createApp({ config, logger, ...(clock && { clock }) });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.getHttpServer().address() as AddressInfo;
