@@ -91,7 +91,7 @@ async function assemble(
   const draining = new Draining();
   const metrics = new Metrics();
   metrics.observePool(() => poolOf(dataSource));
-  const rateLimits = new RateLimits(config, logger);
+  const rateLimits = await RateLimits.create(config, logger);
   const server = createHttpServer(config);
   closeConnectionsWhenDraining(server, draining);
   routes.observe(server);

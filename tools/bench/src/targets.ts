@@ -11,6 +11,8 @@ import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const SERVICE = path('../../../apps/api/dist/main.js');
+/** As the image starts it; see the Dockerfile. */
+const SERVICE_OPTIONS = ['--max-semi-space-size=8'];
 const GO_SOURCE = path('../go/main.go');
 const GO_PROGRAM = path('./go-pgx');
 /** Where Debian puts the sources of Go libraries. */
@@ -68,7 +70,7 @@ export function startService(
 ): Promise<ServerProcess> {
   return ServerProcess.start({
     program: process.execPath,
-    args: [...(options.nodeArgs ?? []), SERVICE],
+    args: [...SERVICE_OPTIONS, ...(options.nodeArgs ?? []), SERVICE],
     env: {
       NODE_ENV: 'production',
       DATABASE_URL: catalogue.url,

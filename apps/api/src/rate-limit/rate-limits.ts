@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { addressGroup } from './address-group.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
-import { createRedisClient, type RedisClient } from './redis.js';
+import type { RedisClient } from './redis.js';
 import { createSharedCounter } from './shared-counter.js';
 
 const WINDOW_MS = 60_000;
@@ -20,16 +20,25 @@ export interface RateLimitsOptions {
 
 /** How often clients may ask, and how often an address may fail to authenticate. */
 export class RateLimits {
-  private readonly redis: RedisClient | undefined;
   private readonly clients: RateLimiter | undefined;
   private readonly failures: RateLimiter | undefined;
   private readonly policy: string;
 
-  constructor({ rateLimit, redisUrl, workers, environment }: RateLimitsOptions, logger: Logger) {
+  /** Without REDIS_URL, the client of Redis is not even loaded. */
+  static async create(options: RateLimitsOptions, logger: Logger): Promise<RateLimits> {
+    const { rateLimit, redisUrl } = options;
+    if (rateLimit === 0 || redisUrl === undefined) return new RateLimits(options, undefined);
+    const { createRedisClient } = await import('./redis.js');
+    return new RateLimits(options, createRedisClient(redisUrl, logger));
+  }
+
+  private constructor(
+    { rateLimit, workers, environment }: RateLimitsOptions,
+    private readonly redis: RedisClient | undefined,
+  ) {
     // https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
     this.policy = `"default";q=${String(rateLimit)};w=${String(WINDOW_MS / 1000)}`;
     if (rateLimit === 0) return;
-    const redis = redisUrl === undefined ? undefined : createRedisClient(redisUrl, logger);
     const limiter = (name: string, limit: number) =>
       new RateLimiter({
         limit,
@@ -43,7 +52,6 @@ export class RateLimits {
           redis,
         }),
       });
-    this.redis = redis;
     this.clients = limiter('requests', rateLimit);
     this.failures = limiter('failed-authentications', FAILED_AUTHENTICATIONS);
   }
