@@ -8,11 +8,17 @@ export interface BatcherOptions<Item, Result> {
   readonly isFaultOfOneItem?: (error: unknown) => boolean;
 }
 
-interface Call<Item, Result> {
-  readonly item: Item;
+class Call<Item, Result> {
   readonly promise: Promise<Result>;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
+  resolve!: (result: Result) => void;
+  reject!: (error: unknown) => void;
+
+  constructor(readonly item: Item) {
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
 }
 
 /** A batch that takes longer holds nobody up: the next one starts beside it. */
@@ -36,7 +42,7 @@ export class Batcher<Item, Result> {
     const known = this.gathered.get(key);
     if (known) return known.promise;
     if (this.gathered.size === 0) this.inContext = AsyncLocalStorage.snapshot();
-    const call = { item, ...Promise.withResolvers<Result>() };
+    const call = new Call<Item, Result>(item);
     this.gathered.set(key, call);
     if (this.underWay === 0) this.startSoon();
     return call.promise;
@@ -82,7 +88,7 @@ export class Batcher<Item, Result> {
   private async run(calls: readonly Call<Item, Result>[]): Promise<void> {
     try {
       const results = await this.options.run(calls.map(({ item }) => item));
-      for (const [index, { resolve }] of calls.entries()) resolve(results[index] as Result);
+      for (let i = 0; i < calls.length; i++) calls[i]?.resolve(results[i] as Result);
     } catch (error) {
       if (calls.length > 1 && this.options.isFaultOfOneItem?.(error)) {
         for (const call of calls) await this.run([call]);

@@ -22,7 +22,7 @@ export class DeprecationGuard implements CanActivate {
       deprecation = this.reflector.get<Deprecation | undefined>(DEPRECATION, handler) ?? null;
       this.deprecations.set(handler, deprecation);
     }
-    if (deprecation && this.clock.now() >= deprecation.removedAt) throw new DomainError(OPERATION_REMOVED);
+    if (deprecation && this.clock.now().getTime() >= deprecation.removedAt.getTime()) throw new DomainError(OPERATION_REMOVED);
     return true;
   }
 }

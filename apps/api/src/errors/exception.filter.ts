@@ -5,6 +5,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpSta
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { RouteTable } from '../http/route-table.js';
+import { sendJson } from '../http/send-json.js';
 import { errorBody } from './error-body.js';
 import { HTTP_ERRORS, HttpError, SERVICE_UNAVAILABLE } from './http-errors.js';
 
@@ -32,7 +33,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
     // What was raised on purpose is told by the request's own line.
     if (body.status >= 500 && error !== exception)
       this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
-    void reply.code(body.status).header('Cache-Control', 'no-store').header('Content-Type', 'application/json').send(JSON.stringify(body));
+    void sendJson(reply.code(body.status).header('Cache-Control', 'no-store'), JSON.stringify(body));
   }
 
   private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): DomainError | HttpError {

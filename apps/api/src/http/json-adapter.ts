@@ -1,5 +1,6 @@
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { sendJson } from './send-json.js';
 import { toJson } from './to-json.js';
 
 /** A body as it is sent. */
@@ -30,7 +31,7 @@ export class JsonAdapter extends FastifyAdapter {
     if (typeof body !== 'object' || body === null || 'pipe' in body) return super.reply(response, body, statusCode);
     if (statusCode !== undefined) response.code(statusCode);
     response.representation = Array.isArray(body) ? this.represent(body) : { text: toJson(body) };
-    return response.header('Content-Type', 'application/json').send(response.representation.text);
+    return sendJson(response, response.representation.text);
   }
 
   private represent(body: readonly unknown[]): Representation {

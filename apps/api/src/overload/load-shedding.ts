@@ -2,6 +2,7 @@ import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors/error-body.js';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { sendJson } from '../http/send-json.js';
 import type { Metrics } from '../metrics/metrics.js';
 
 const LAG_SAMPLE_MS = 100;
@@ -57,10 +58,7 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
 
 function refuse(request: FastifyRequest, reply: FastifyReply): void {
   request.errorCode = BODY.code;
-  void reply
-    .code(BODY.status)
-    .headers({ 'Content-Type': 'application/json', 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS })
-    .send(TEXT);
+  void sendJson(reply.code(BODY.status).headers({ 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS }), TEXT);
 }
 
 /** How late timers fire. */

@@ -1,4 +1,4 @@
-import type { ApiKey, ApiKeyRepository, KeyHash } from '@animal-store/access-domain';
+import type { ApiKey, ApiKeyId, ApiKeyRepository, ClientId, ClientName, KeyHash, Scope } from '@animal-store/access-domain';
 import type { Clock } from '@animal-store/kernel';
 
 /**
@@ -8,8 +8,17 @@ import type { Clock } from '@animal-store/kernel';
 const MAX_AGE_MS = 2_000;
 const MAX_ENTRIES = 10_000;
 
+/** Who is asking, and what the key allows. */
+export interface Principal {
+  readonly clientId: ClientId;
+  readonly clientName: ClientName;
+  readonly keyId: ApiKeyId;
+  readonly scopes: readonly Scope[];
+}
+
 export interface CachedApiKey {
   readonly key: ApiKey;
+  readonly principal: Principal;
   /** When this process last asked for the use to be recorded, or the store said it was. */
   lastUseMs: number;
 }
@@ -34,8 +43,7 @@ export class ApiKeyCache {
     private readonly maxEntries: number = MAX_ENTRIES,
   ) {}
 
-  find(hash: KeyHash): CachedApiKey | Promise<CachedApiKey | undefined> {
-    const nowMs = this.clock.now().getTime();
+  find(hash: KeyHash, nowMs: number = this.clock.now().getTime()): CachedApiKey | Promise<CachedApiKey | undefined> {
     const known = this.entries.get(hash);
     if (known) {
       const ageMs = nowMs - known.askedAtMs;
@@ -50,7 +58,7 @@ export class ApiKeyCache {
     this.makeRoom();
     const answer = this.keys.findByHash(hash).then(
       (key) => {
-        const cached = key && { key, lastUseMs: key.lastUsedAt?.getTime() ?? -Infinity };
+        const cached = key && { key, principal: principalOf(key), lastUseMs: key.lastUsedAt?.getTime() ?? -Infinity };
         if (cached) entry.found = cached;
         else this.forget(hash, entry);
         return cached;
@@ -76,4 +84,8 @@ export class ApiKeyCache {
       return;
     }
   }
+}
+
+function principalOf({ id, client, scopes }: ApiKey): Principal {
+  return { clientId: client.id, clientName: client.name, keyId: id, scopes };
 }

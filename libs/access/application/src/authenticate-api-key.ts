@@ -1,25 +1,10 @@
-import {
-  type ApiKeyId,
-  type ApiKeyRepository,
-  type ClientId,
-  type ClientName,
-  INVALID_API_KEY,
-  isApiKeySecret,
-  type KeyHasher,
-  type Scope,
-} from '@animal-store/access-domain';
+import { type ApiKeyRepository, INVALID_API_KEY, isApiKeySecret, type KeyHasher } from '@animal-store/access-domain';
 import { type Clock, DomainError } from '@animal-store/kernel';
-import { ApiKeyCache, type CachedApiKey } from './api-key-cache.js';
+import { ApiKeyCache, type CachedApiKey, type Principal } from './api-key-cache.js';
+
+export type { Principal };
 
 const RECORD_USE_EVERY_MS = 60_000;
-
-/** Who is asking, and what the key allows. */
-export interface Principal {
-  readonly clientId: ClientId;
-  readonly clientName: ClientName;
-  readonly keyId: ApiKeyId;
-  readonly scopes: readonly Scope[];
-}
 
 export class AuthenticateApiKey {
   private readonly cache: ApiKeyCache;
@@ -39,16 +24,15 @@ export class AuthenticateApiKey {
    */
   execute(text: string): Principal | Promise<Principal> {
     if (!isApiKeySecret(text)) throw new DomainError(INVALID_API_KEY);
-    const found = this.cache.find(this.hasher.hash(text));
-    return found instanceof Promise ? found.then((cached) => this.admit(cached)) : this.admit(found);
+    const now = this.clock.now();
+    const found = this.cache.find(this.hasher.hash(text), now.getTime());
+    return found instanceof Promise ? found.then((cached) => this.admit(cached, this.clock.now())) : this.admit(found, now);
   }
 
-  private admit(cached: CachedApiKey | undefined): Principal {
-    const now = this.clock.now();
+  private admit(cached: CachedApiKey | undefined, now: Date): Principal {
     if (cached?.key.stateAt(now) !== 'active') throw new DomainError(INVALID_API_KEY);
     this.recordUse(cached, now);
-    const { id, client, scopes } = cached.key;
-    return { clientId: client.id, clientName: client.name, keyId: id, scopes };
+    return cached.principal;
   }
 
   /** Nobody waits for it, and losing it harms nobody. */
