@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { exposeMetrics } from '../metrics/expose-metrics.js';
 import { Metrics } from '../metrics/metrics.js';
 import { serve, StartupError } from '../serve.js';
@@ -43,6 +43,8 @@ it('GET /metrics tells Prometheus what the service did', async () => {
   expect(await send('GET', '/v1/pets')).toBe(200);
   expect(await send('GET', '/v1/pets')).toBe(429);
 
+  // The use of a key is recorded after the answer.
+  await vi.waitFor(async () => expect(await (await ask('/metrics')).text()).toContain('database_pool_connections{state="used"} 0'));
   const response = await ask('/metrics?from=prometheus');
   const lines = (await response.text()).split('\n');
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);

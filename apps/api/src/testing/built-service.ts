@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
-const START_WITHIN_MS = 20_000;
+const START_WITHIN_MS = 60_000;
 const WARNING = 40;
 /** Lets the process tell its memory on any platform. */
 const MEMORY_PROBE = 'process.on("message", () => process.send(process.memoryUsage.rss())); process.channel.unref();';
