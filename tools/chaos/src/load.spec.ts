@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { Ledger } from './ledger.js';
+import { Load, Observations } from './load.js';
+import { Random } from './random.js';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+async function loadOn(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<{ load: Load; ledger: Ledger }> {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => answer(request, response));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const ledger = new Ledger();
+  const load = new Load(`http://127.0.0.1:${port}`, ['key'], ledger, new Random(1), 2);
+  endings.push(async () => {
+    await load.stop();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { load, ledger };
+}
+
+function answerWith(response: ServerResponse, status: number): void {
+  response.writeHead(status).end(JSON.stringify({ code: 'some_code', message: 'Some message.', status }));
+}
+
+it('tells when each operation has succeeded again, and what it saw', async () => {
+  const { load, ledger } = await loadOn(({ method }, response) => {
+    response.writeHead(method === 'POST' ? 201 : 200).end('{"id":9007199254740993}');
+  });
+  const recovery = load.recovery();
+  load.start(2);
+  expect(await recovery).toBeGreaterThan(0);
+  expect(load.nextPhase().acceptedMs.length).toBeGreaterThanOrEqual(3);
+  await load.stop();
+  expect(ledger.problems).toEqual([]);
+});
+
+it('repeats a creation with its key until it is told, counting what was shed and what got no answer', async () => {
+  const keys: unknown[] = [];
+  let created: (() => void) | undefined;
+  const told = new Promise<void>((resolve) => (created = resolve));
+  const { load, ledger } = await loadOn(({ method, headers }, response) => {
+    if (method !== 'POST') return void response.writeHead(200).end('[]');
+    keys.push(headers['idempotency-key']);
+    if (keys.length === 1) return answerWith(response, 503);
+    if (keys.length === 2) return answerWith(response, 429);
+    if (keys.length === 3) return void response.destroy();
+    // An answer that breaks off.
+    if (keys.length === 4) return void response.writeHead(201, { 'Content-Length': 100 }).write('{', () => response.destroy());
+    response.writeHead(201).end('{"id":7}');
+    created?.();
+  });
+  load.start(1);
+  await told;
+  await load.stop();
+  expect(new Set(keys.slice(0, 5)).size).toBe(1);
+  expect(keys[0]).toMatch(/^"chaos-\d+-0"$/);
+  expect(load.observations).toMatchObject({ shed: 2, dropped: 2 });
+  expect(ledger.problems).toEqual([]);
+});
+
+it('gives a creation up that is refused for good', async () => {
+  const keys = new Set<unknown>();
+  let refusals = 0;
+  let enough: (() => void) | undefined;
+  const refused = new Promise<void>((resolve) => (enough = resolve));
+  const { load } = await loadOn(({ method, headers }, response) => {
+    if (method !== 'POST') return void response.writeHead(200).end('[]');
+    keys.add(headers['idempotency-key']);
+    refusals++;
+    if (refusals === 3) enough?.();
+    answerWith(response, 400);
+  });
+  load.start(1);
+  await refused;
+  await load.stop();
+  expect(keys.size).toBe(refusals);
+});
+
+it('knows quantiles, of nothing too', () => {
+  const observations = new Observations();
+  expect(observations.quantile(0.99)).toBe(0);
+  observations.acceptedMs.push(3, 1, 2);
+  expect([0, 0.5, 1].map((share) => observations.quantile(share))).toEqual([1, 2, 3]);
+});

@@ -1,0 +1,32 @@
+import { FsTree } from 'nx/src/generators/tree.js';
+import { expect, it } from 'vitest';
+import { addLine, assertContext, contextsOf, edit, readText } from './tree.js';
+
+const tree = () => {
+  const made = new FsTree('/nowhere', false);
+  made.write('libs/pets/domain/package.json', '{}');
+  made.write('libs/kernel/package.json', '{}');
+  return made;
+};
+
+it('reads and edits files, and says which is missing', () => {
+  const files = tree();
+  files.write('a.txt', 'a');
+  edit(files, 'a.txt', (text) => `${text}b`);
+  expect(readText(files, 'a.txt')).toBe('ab');
+  expect(() => readText(files, 'b.txt')).toThrow('b.txt is missing');
+});
+
+it('knows contexts by their domain, and names them when asked for another', () => {
+  expect(contextsOf(tree())).toEqual(['pets']);
+  expect(() => assertContext(tree(), 'pets')).not.toThrow();
+  expect(() => assertContext(tree(), 'kernel')).toThrow('there is no context "kernel"; there are pets');
+});
+
+it.each([
+  ['between others', 'head\n- a\n- c\nfoot\n', 'head\n- a\n- b\n- c\nfoot\n'],
+  ['behind the last', 'head\n- a\nfoot\n', 'head\n- a\n- b\nfoot\n'],
+  ['at the end of a text without such lines', 'head\n', 'head\n- b\n'],
+])('adds a line %s', (_, before, after) => {
+  expect(addLine(before, '- b', /^- /)).toBe(after);
+});
