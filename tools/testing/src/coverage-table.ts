@@ -5,7 +5,7 @@ import { table } from './summary.ts';
 /** The rules of the business have no branch that no test takes. */
 const COMPLETE = /^libs\/(?:kernel|[^/]+\/(?:domain|application))$/;
 /** Of the whole, in percent. */
-const LEAST = { statements: 90, branches: 80 };
+const LEAST = { statements: 90, branches: 85 };
 
 interface Counts {
   readonly covered: number;

@@ -54,6 +54,6 @@ describe('reportCoverage', () => {
 
   it('says when the whole is not enough', () => {
     const { gaps } = reportCoverage({ ...others(1), '/w/apps/cli/src/main.ts': file([0, 0], 0, [0, 0]) }, '/w');
-    expect(gaps).toEqual(['50.0 % of all statements are fewer than 90 %', '50.0 % of all branches are fewer than 80 %']);
+    expect(gaps).toEqual(['50.0 % of all statements are fewer than 90 %', '50.0 % of all branches are fewer than 85 %']);
   });
 });
