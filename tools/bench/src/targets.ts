@@ -12,7 +12,7 @@ import { type Workload, WORKLOADS } from './workloads.js';
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const SERVICE = path('../../../apps/api/dist/main.js');
 /** As the image starts it; see the Dockerfile. */
-const SERVICE_OPTIONS = ['--max-semi-space-size=8'];
+const SERVICE_OPTIONS = ['--max-semi-space-size=16'];
 const GO_SOURCE = path('../go/main.go');
 const GO_PROGRAM = path('./go-pgx');
 /** Where Debian puts the sources of Go libraries. */

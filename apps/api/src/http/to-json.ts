@@ -27,15 +27,28 @@ function write(value: unknown): string | undefined {
 
 function writeArray(values: readonly unknown[]): string {
   let text = '[';
-  for (let i = 0; i < values.length; i++) text += `${i > 0 ? ',' : ''}${write(values[i]) ?? 'null'}`;
-  return `${text}]`;
+  for (let i = 0; i < values.length; i++) text += (i > 0 ? ',' : '') + (write(values[i]) ?? 'null');
+  return text + ']';
 }
 
 function writeObject(object: Readonly<Record<string, unknown>>): string {
   let text = '{';
   for (const name of Object.keys(object)) {
     const member = write(object[name]);
-    if (member !== undefined) text += `${text.length > 1 ? ',' : ''}${JSON.stringify(name)}:${member}`;
+    if (member !== undefined) text += (text.length > 1 ? ',' : '') + nameOf(name) + member;
   }
-  return `${text}}`;
+  return text + '}';
+}
+
+/** Members have few names, over and over. */
+const names = new Map<string, string>();
+const MOST_NAMES = 1000;
+
+function nameOf(name: string): string {
+  let text = names.get(name);
+  if (text === undefined) {
+    text = `${JSON.stringify(name)}:`;
+    if (names.size < MOST_NAMES) names.set(name, text);
+  }
+  return text;
 }
