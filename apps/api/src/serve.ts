@@ -81,13 +81,13 @@ async function serveInWorkers(config: Config, env: NodeJS.ProcessEnv, logger: Lo
     onCrashLoop: () => process.exit(1),
   });
   const admin = await startAdmin(config, supervisor, logger);
-  const stop = async (signal: NodeJS.Signals) => {
-    await supervisor.stop(signal);
+  const stop = async (signal: NodeJS.Signals, graceMs?: number) => {
+    await supervisor.stop(signal, graceMs);
     await admin?.close();
   };
   try {
     const address = await supervisor.start();
-    return { url: urlOf(address), close: () => stop('SIGINT'), drain: () => stop('SIGTERM') };
+    return { url: urlOf(address), close: () => stop('SIGINT'), drain: () => stop('SIGTERM', config.drainSeconds * 1000) };
   } catch {
     await admin?.close();
     throw new StartupError('The workers could not start; the lines above say why.');

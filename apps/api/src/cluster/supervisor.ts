@@ -8,7 +8,7 @@ import { CrashLoop } from './crash-loop.js';
 
 const MAX_CRASHES = 10;
 const CRASHES_WITHIN_MS = 60_000;
-/** Workers bound their own end; this is for those that hang. */
+/** From the end of the grace; workers bound their own end, this is for those that hang. */
 const KILL_AFTER_MS = 30_000;
 
 export interface SupervisorOptions {
@@ -64,12 +64,12 @@ export class Supervisor implements MetricsText {
     }
   }
 
-  /** Passes the signal on and waits until no worker is left. */
-  async stop(signal: NodeJS.Signals): Promise<void> {
+  /** Passes the signal on and waits until no worker is left; `graceMs` is how long they may serve on first. */
+  async stop(signal: NodeJS.Signals, graceMs = 0): Promise<void> {
     this.isStopping = true;
     for (const { process } of this.running.keys()) process.kill(signal);
     const timer = new AbortController();
-    const killing = sleep(KILL_AFTER_MS, undefined, { signal: timer.signal }).then(
+    const killing = sleep(graceMs + KILL_AFTER_MS, undefined, { signal: timer.signal }).then(
       () => {
         for (const { process } of this.running.keys()) process.kill('SIGKILL');
       },
