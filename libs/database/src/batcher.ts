@@ -27,7 +27,7 @@ const MOST_AT_ONCE = 3;
 
 /**
  * Runs calls in batches: what arrives while a batch is under way waits for the next one, never for one that began before it, so
- * that everybody reads what was written before they asked. A lone call waits for nobody. Calls with the same key share one item.
+ * that everybody reads what was written before they asked. A lone call runs at once. Calls with the same key share one item.
  */
 export class Batcher<Item, Result> {
   private gathered = new Map<unknown, Call<Item, Result>>();
@@ -44,11 +44,11 @@ export class Batcher<Item, Result> {
     if (this.gathered.size === 0) this.inContext = AsyncLocalStorage.snapshot();
     const call = new Call<Item, Result>(item);
     this.gathered.set(key, call);
-    if (this.underWay === 0) this.startSoon();
+    if (this.underWay === 0 && !this.isStarting) this.start();
     return call.promise;
   }
 
-  /** Once the event loop has read every request that has arrived: nobody waits for that, and the batch is larger. */
+  /** Once the event loop has read every request that has arrived: the batch is larger, and nobody waits longer for it. */
   private startSoon(): void {
     if (this.isStarting) return;
     this.isStarting = true;
