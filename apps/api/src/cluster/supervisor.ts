@@ -88,7 +88,7 @@ export class Supervisor implements MetricsText {
   private fork(): Promise<Address> {
     const worker = cluster.fork(this.options.env);
     const ended = new Promise<void>((resolve) => {
-      worker.once('exit', (code, signal) => {
+      worker.once('exit', (code, signal: NodeJS.Signals | null) => {
         this.running.delete(worker);
         resolve();
         this.onEnd(worker, signal ?? code);

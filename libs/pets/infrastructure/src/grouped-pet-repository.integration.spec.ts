@@ -55,7 +55,7 @@ describe('GroupedPetRepository', () => {
       repositories[0].addOnce(aNewPet({ name: 'other' }), key),
       repositories[1].addOnce(aNewPet({ name: 'first' }), key),
     ]);
-    const all = [first, others[0], others[2]].map((end) => (end?.status === 'fulfilled' ? end.value : undefined));
+    const all = [first, others[0], others[2]].map((end) => (end.status === 'fulfilled' ? end.value : undefined));
     expect(new Set(all.map((created) => created?.pet.id)).size).toBe(1);
     expect(all.filter((created) => created?.replayed === false)).toHaveLength(1);
     expect(others[1]).toMatchObject({ status: 'rejected', reason: IDEMPOTENCY_KEY_REUSED });

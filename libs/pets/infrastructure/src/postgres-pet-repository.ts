@@ -1,3 +1,4 @@
+import { ok } from 'node:assert/strict';
 import { poolOf } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import {
@@ -87,19 +88,19 @@ export class PostgresPetRepository extends PetRepository {
 
   override async add(pet: NewPet): Promise<Pet> {
     const [added] = await this.addAll([pet]);
-    return added as Pet;
+    return answerFor(added);
   }
 
   override async addOnce(pet: NewPet, key: IdempotencyKey): Promise<CreatedPet> {
-    const [created] = await this.addAllOnce([{ pet, key }]);
+    const created = answerFor((await this.addAllOnce([{ pet, key }]))[0]);
     if (created instanceof DomainError) throw created;
-    return created as CreatedPet;
+    return created;
   }
 
   /** All or none, in the order given. */
   async addAll(pets: readonly NewPet[]): Promise<Pet[]> {
     const { rows } = await this.pool.query<{ id: bigint }>({ ...ADD_PETS, values: columnsOf(pets) });
-    return pets.map(({ name, categoryId, status }, index) => Pet.rehydrate({ id: rows[index]!.id, name, categoryId, status }));
+    return pets.map(({ name, categoryId, status }, index) => Pet.rehydrate({ id: answerFor(rows[index]).id, name, categoryId, status }));
   }
 
   /** In the order given, an error for each key that stands for a different pet. No two of them have the same key. */
@@ -112,7 +113,7 @@ export class PostgresPetRepository extends PetRepository {
         values: [...keys, ...columnsOf(left.map(({ pet }) => pet))],
       });
       for (const { ordinal, id } of added.rows) {
-        const keyed = left[ordinal - 1]!;
+        const keyed = answerFor(left[ordinal - 1]);
         const { name, categoryId, status } = keyed.pet;
         results.set(keyed, { pet: Pet.rehydrate({ id, name, categoryId, status }), replayed: false });
       }
@@ -120,11 +121,11 @@ export class PostgresPetRepository extends PetRepository {
       // What is found neither way was forgotten in between: the key is free again.
       const known = await this.pool.query<PetView & { ordinal: number }>({ ...FIND_BY_KEYS, values: keys });
       for (const { ordinal, ...pet } of known.rows) {
-        const keyed = left[ordinal - 1]!;
+        const keyed = answerFor(left[ordinal - 1]);
         if (!results.has(keyed)) results.set(keyed, replay(keyed.pet, pet));
       }
     }
-    return keyedPets.map((keyed) => results.get(keyed)!);
+    return keyedPets.map((keyed) => answerFor(results.get(keyed)));
   }
 
   override async forgetKeys(before: Date, limit: number): Promise<number> {
@@ -140,4 +141,9 @@ export function replay(repeated: NewPet, known: PetView): CreatedPet | DomainErr
 
 function columnsOf(pets: readonly NewPet[]): unknown[][] {
   return [pets.map(({ name }) => name), pets.map(({ categoryId }) => categoryId), pets.map(({ status }) => status)];
+}
+
+function answerFor<T>(found: T | undefined): T {
+  ok(found, 'PostgreSQL answers for each pet that was sent, and for no other');
+  return found;
 }
