@@ -139,18 +139,12 @@ export default defineConfig(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: true }],
       // Nest modules are classes for their decorators, or for what they say of themselves.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true, allowEmpty: true }],
-      // Takes what may change during an await, or an index that may be absent, for certain.
-      '@typescript-eslint/no-unnecessary-condition': 'off',
-      // Where a rule of the code says more than the type of an index; `?.` would hide a fault.
-      '@typescript-eslint/no-non-null-assertion': 'off',
       // `{ ...key, revokedAt }` is how a value of a class becomes the row of another.
       '@typescript-eslint/no-misused-spread': 'off',
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       // `() => server.close()` is short and clear.
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-invalid-void-type': 'off',
-      // What promisified functions of Node.js and PostgreSQL reject with is known.
-      '@typescript-eslint/use-unknown-in-catch-callback-variable': 'off',
       // A caller says what the JSON is that it reads.
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       ...boundaries(),

@@ -4,6 +4,7 @@ import { chown, type FileHandle, mkdtemp, open, readdir, readFile, rename, rm, s
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ifThere } from './if-there.js';
 import { LocalPostgresError } from './local-postgres-error.js';
 import type { Runtime } from './runtime.js';
 
@@ -167,10 +168,7 @@ export async function sendSignal(runtime: Runtime, pid: number, signal: 'INT' | 
 
 /** postmaster.pid, by which a running server shows its state: https://www.postgresql.org/docs/18/storage-file-layout.html. */
 export async function readPostmasterFile(folder: string): Promise<{ pid: number; port: number; status: string } | undefined> {
-  const text = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = (await ifThere(readFile(join(folder, 'postmaster.pid'), 'utf8'))) ?? '';
   const lines = text.split('\n').map((line) => line.trim());
   const pid = Number(lines[0]);
   return pid > 0 ? { pid, port: Number(lines[3]), status: lines[7] ?? '' } : undefined;

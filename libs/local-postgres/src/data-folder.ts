@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, readdir, readFile, realpath, rmdir, stat, writeFil
 import { dirname, join } from 'node:path';
 import { Client, DatabaseError } from 'pg';
 import { type Cluster, createCluster, type Server, type ServerOptions, startServer, SUPERUSER } from './cluster.js';
+import { ifThere } from './if-there.js';
 import { stopLeftOverServer } from './left-over-server.js';
 import { LocalPostgresError } from './local-postgres-error.js';
 import { type Account, findRuntime } from './runtime.js';
@@ -21,8 +22,8 @@ export interface DataFolder {
 /** The real path of the data folder, which is made if it is not there. */
 export async function makeFolder(dataDir: string): Promise<string> {
   await mkdir(dirname(dataDir), { recursive: true });
-  await mkdir(dataDir, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
+  await mkdir(dataDir, { mode: 0o700 }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   });
   if (!(await stat(dataDir)).isDirectory()) throw new LocalPostgresError(`The data folder ${dataDir} cannot be used: it is not a folder.`);
   return realpath(dataDir);
@@ -48,10 +49,7 @@ export async function startInFolder(folder: string, options: ServerOptions & { d
 }
 
 async function isCluster({ folder, runtime }: Cluster): Promise<boolean> {
-  const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const entries = await ifThere(readdir(folder));
   if (!entries) return false;
   if (entries.length === 0) {
     await rmdir(folder);
@@ -75,11 +73,8 @@ async function giveTo({ uid, gid }: Account, folder: string): Promise<void> {
 }
 
 async function readPassword(folder: string): Promise<string | undefined> {
-  const text = await readFile(join(folder, PASSWORD_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  return text.trim() || undefined;
+  const text = await ifThere(readFile(join(folder, PASSWORD_FILE), 'utf8'));
+  return text?.trim() || undefined;
 }
 
 async function makePassword(folder: string, account: Account | undefined): Promise<string> {

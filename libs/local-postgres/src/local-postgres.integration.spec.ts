@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, assert, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clusterName, readPostmasterFile } from './cluster.js';
 import { serverProcesses } from './left-over-server.js';
 import { LocalPostgresError } from './local-postgres-error.js';
@@ -36,6 +36,12 @@ async function startLocalPostgres(options: StartOptions): Promise<LocalPostgres>
 }
 
 const cluster = () => join(dataDir, 'postgres');
+
+async function serverPid(): Promise<number> {
+  const state = await readPostmasterFile(cluster());
+  assert(state, 'a server is running');
+  return state.pid;
+}
 
 describe('a data folder', () => {
   it('gets a durable server of its own, closed to others', async () => {
@@ -135,7 +141,7 @@ describe('a command', () => {
 describe('after a fault', () => {
   it('recovers when the service was killed', async () => {
     const holder = await startHolder(dataDir);
-    process.kill(-holder.process.pid!, 'SIGINT'); // what Ctrl-C sends: the server takes no notice
+    process.kill(-holder.pid, 'SIGINT'); // what Ctrl-C sends: the server takes no notice
     await query(holder.url, "CREATE TABLE committed AS SELECT 'yes' AS stored");
     await kill(holder.process);
     const orphans = await serverProcesses(cluster());
@@ -164,10 +170,10 @@ describe('after a fault', () => {
         ),
       ).toHaveLength(1),
     );
-    const state = await readPostmasterFile(cluster());
+    const pid = await serverPid();
     await kill(holder.process);
-    process.kill(state!.pid, 'SIGKILL');
-    await vi.waitFor(async () => expect(await serverProcesses(cluster())).toEqual([rows[0]!.pid]));
+    process.kill(pid, 'SIGKILL');
+    await vi.waitFor(async () => expect(await serverProcesses(cluster())).toEqual(rows.map((row) => row.pid)));
 
     const postgres = await startLocalPostgres({ dataDir });
     expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
@@ -193,7 +199,7 @@ describe('after a fault', () => {
   it('starts PostgreSQL again at the same URL when it dies under a running service', async () => {
     const reports: string[] = [];
     const postgres = await startLocalPostgres({ dataDir, report: (line) => reports.push(line) });
-    const { pid } = (await readPostmasterFile(cluster()))!;
+    const pid = await serverPid();
     process.kill(pid, 'SIGKILL');
     await vi.waitFor(
       () => expect(reports).toEqual(['PostgreSQL has stopped unexpectedly and is started again.', 'PostgreSQL is back.']),
@@ -207,7 +213,7 @@ describe('after a fault', () => {
   it('can be stopped while PostgreSQL is down', async () => {
     const reports: string[] = [];
     const postgres = await startLocalPostgres({ dataDir, report: (line) => reports.push(line) });
-    process.kill((await readPostmasterFile(cluster()))!.pid, 'SIGKILL');
+    process.kill(await serverPid(), 'SIGKILL');
     await vi.waitFor(() => expect(reports).toHaveLength(1), 10_000);
     await postgres.stop();
     expect(await serverProcesses(cluster())).toEqual([]);
@@ -217,7 +223,7 @@ describe('after a fault', () => {
 
   it('can be stopped while PostgreSQL is being started again', async () => {
     const postgres = await startLocalPostgres({ dataDir });
-    const { pid } = (await readPostmasterFile(cluster()))!;
+    const pid = await serverPid();
     process.kill(pid, 'SIGKILL');
     const isStarting = async () => expect((await readPostmasterFile(cluster()))?.pid).not.toBe(pid);
     await vi.waitFor(isStarting, { timeout: 10_000, interval: 1 });
@@ -323,12 +329,13 @@ async function mode(path: string): Promise<number> {
 const HOOK = `data:text/javascript,import { registerHooks } from 'node:module';
 registerHooks({ resolve: (specifier, context, next) => next(context.parentURL?.endsWith('.ts') ? specifier.replace(/^(\\..*)\\.js$/, '$1.ts') : specifier, context) });`;
 
-async function startHolder(folder: string): Promise<{ process: ChildProcess; url: string }> {
+async function startHolder(folder: string): Promise<{ process: ChildProcess; pid: number; url: string }> {
   const args = ['--import', HOOK, join(import.meta.dirname, 'testing', 'holder.ts'), folder];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   children.push(child);
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
-  return { process: child, url };
+  assert(child.pid !== undefined);
+  return { process: child, pid: child.pid, url };
 }
 
 async function kill(child: ChildProcess): Promise<void> {

@@ -109,21 +109,22 @@ async function startWithLock(folder: string, lock: FolderLock, report: (line: st
 /** Starts the server again, on the same port, when it dies. */
 function supervise({ cluster, server: first }: DataFolder, report: (line: string) => void): Pick<LocalPostgres, 'kill' | 'stop'> {
   const stopping = new AbortController();
+  const isStopping = () => stopping.signal.aborted;
   let server: Server | undefined = first;
   let problem: string | undefined;
 
   const run = async () => {
     for (;;) {
       await server?.exited;
-      if (stopping.signal.aborted) return;
+      if (isStopping()) return;
       if (server) report('PostgreSQL has stopped unexpectedly and is started again.');
       server = undefined;
       await sleep(RESTART_AFTER_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-      if (stopping.signal.aborted) return;
+      if (isStopping()) return;
       try {
         await stopLeftOverServer(cluster);
         server = await startServer(cluster, { port: first.port });
-        if (stopping.signal.aborted) return await server.stop();
+        if (isStopping()) return await server.stop();
         problem = undefined;
         report('PostgreSQL is back.');
       } catch (error) {

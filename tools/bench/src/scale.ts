@@ -85,16 +85,16 @@ async function measureRead(
     seconds: options.seconds,
     round,
   });
-  const rounds: Record<string, Measurement[]> = {};
+  const measured = sizes.map((size) => ({ size, measurements: [] as Measurement[] }));
   for (const size of sizes) {
     await size.target.check(load(size, 0));
     await size.target.measure(load(size, 0));
   }
   for (let round = 1; round <= options.rounds; round++) {
-    for (const size of random.shuffle(sizes)) (rounds[size.rows] ??= []).push(await size.target.measure(load(size, round)));
+    for (const { size, measurements } of random.shuffle(measured)) measurements.push(await size.target.measure(load(size, round)));
     report(`${read} at ${connections}, round ${round} of ${options.rounds}`);
   }
-  return { read, connections, rounds };
+  return { read, connections, rounds: Object.fromEntries(measured.map(({ size, measurements }) => [size.rows, measurements])) };
 }
 
 async function prepare(rows: number, server: DatabaseServer, generator: LoadGenerator, random: Random, cleanUp: CleanUp): Promise<Size> {

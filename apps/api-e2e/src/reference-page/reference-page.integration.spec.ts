@@ -16,7 +16,7 @@ const CATEGORY_ID = '9223372036854775807';
 const own = useOwnService();
 /** Errors of the console and of scripts, violations of the Content-Security-Policy, requests to elsewhere. */
 const problems: string[] = [];
-let browser: Browser;
+let browser: Browser | undefined;
 let page: Page;
 
 beforeAll(async () => {

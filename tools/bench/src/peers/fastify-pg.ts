@@ -56,14 +56,11 @@ app.addHook('onRequest', (request, reply, done) => {
   const hash = hashOfBearer(request.headers.authorization);
   if (hash === undefined) return void reply.status(401).send(UNAUTHORIZED);
   if (known.has(hash)) return done();
-  pool.query({ ...FIND_KEY, values: [hash] }).then(
-    ({ rowCount }) => {
-      if (rowCount === 0) return void reply.status(401).send(UNAUTHORIZED);
-      known.add(hash);
-      done();
-    },
-    (error: Error) => done(error),
-  );
+  pool.query({ ...FIND_KEY, values: [hash] }).then(({ rowCount }) => {
+    if (rowCount === 0) return void reply.status(401).send(UNAUTHORIZED);
+    known.add(hash);
+    done();
+  }, done);
 });
 
 app.get<{ Querystring: { limit: number; status?: string; after?: string } }>(
