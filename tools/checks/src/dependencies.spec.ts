@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readText } from './workspace.js';
 
-const WORKSPACE = join(import.meta.dirname, '../../..');
-const read = (file: string) => readFileSync(join(WORKSPACE, file), 'utf8');
-
-const manifest = JSON.parse(read('package.json')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
-const [, deployed = '', development = ''] = read('docs/dependencies.md').split(/^## /m);
+const manifest = JSON.parse(readText('package.json')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
+const [, deployed = '', development = ''] = readText('docs/dependencies.md').split(/^## /m);
 
 describe('docs/dependencies.md says why of exactly', () => {
   it.each([

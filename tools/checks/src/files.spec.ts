@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
 import { readText, ROOT, workspaceFiles } from './workspace.js';
@@ -50,8 +50,23 @@ describe('YAML', () => {
   });
 });
 
-it('docs/architecture.md names files that are there', () => {
-  const named = [...readText('docs/architecture.md').matchAll(/`((?:apps|libs|tools)\/[\w./-]+\.ts)`/g)].map(([, file = '']) => file);
-  expect(named.length).toBeGreaterThan(10);
-  expect(named.filter((file) => !files.includes(file))).toEqual([]);
+describe('Markdown', () => {
+  const pages = texts.filter(([file]) => file.endsWith('.md'));
+  const isThere = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`));
+
+  it('links to what is there', () => {
+    const links = pages.flatMap(([page, text]) =>
+      [...text.matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, target = '']) => ({ page, target: join(dirname(page), target) })),
+    );
+    expect(links.length).toBeGreaterThan(50);
+    expect(links.filter(({ target }) => !isThere(target))).toEqual([]);
+  });
+
+  it('names source files that are there', () => {
+    const named = pages.flatMap(([page, text]) =>
+      [...text.matchAll(/`((?:apps|libs|tools|api|api-e2e|src)\/[\w./-]+\.ts)`/g)].map(([, path = '']) => ({ page, path })),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(({ page, path }) => ![path, `apps/${path}`, join(dirname(page), path)].some(isThere))).toEqual([]);
+  });
 });
