@@ -12,23 +12,22 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Builds images without a daemon and without an image registry; everything is below one folder. */
 export class Buildah {
-  readonly #storage: readonly string[];
-  readonly #workspace: string;
-  readonly #folder: string;
+  private readonly storage: readonly string[];
 
-  constructor(workspace: string, folder: string) {
-    this.#workspace = workspace;
-    this.#folder = folder;
-    this.#storage = ['--storage-driver', 'vfs', '--root', join(folder, 'storage'), '--runroot', join(folder, 'run')];
+  constructor(
+    private readonly workspace: string,
+    private readonly folder: string,
+  ) {
+    this.storage = ['--storage-driver', 'vfs', '--root', join(folder, 'storage'), '--runroot', join(folder, 'run')];
   }
 
   /** Debian, the locked Node.js and this machine's npm, under the name of the image that the Dockerfile starts from. */
   async makeBaseImage(): Promise<string> {
-    const { nodeImage } = await readDockerfile(this.#workspace);
+    const { nodeImage } = await readDockerfile(this.workspace);
     const [, release] = /-([a-z]+)-slim/.exec(nodeImage) ?? [];
     if (release === undefined) throw new PackagingError(`${nodeImage} names no release of Debian.`);
-    const container = this.#ask('from', 'scratch');
-    const root = this.#ask('mount', container);
+    const container = this.ask('from', 'scratch');
+    const root = this.ask('mount', container);
     // In a mount namespace of its own: what it mounts goes with it.
     run('unshare', '--mount', 'debootstrap', '--variant=minbase', `--include=${LIBRARIES.join()}`, release, root);
     const local = join(root, 'usr/local');
@@ -37,35 +36,35 @@ export class Buildah {
     await cp(npmFolder(), join(local, 'lib/node_modules/npm'), { recursive: true });
     await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm'));
     run('chroot', root, 'useradd', '--uid', '1000', '--user-group', '--create-home', 'node');
-    this.#run('config', '--env', `PATH=${PATH}`, '--cmd', 'node', container);
-    this.#run('commit', '--quiet', '--rm', container, `docker.io/library/${nodeImage}`);
+    this.run('config', '--env', `PATH=${PATH}`, '--cmd', 'node', container);
+    this.run('commit', '--quiet', '--rm', container, `docker.io/library/${nodeImage}`);
     return nodeImage;
   }
 
   async build(image: string): Promise<void> {
-    const npmrc = join(this.#folder, 'npmrc');
-    await writeFile(npmrc, await npmSettings(this.#workspace), { mode: 0o600 });
-    const revision = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: this.#workspace, encoding: 'utf8' }).trim();
+    const npmrc = join(this.folder, 'npmrc');
+    await writeFile(npmrc, await npmSettings(this.workspace), { mode: 0o600 });
+    const revision = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: this.workspace, encoding: 'utf8' }).trim();
     const options = ['--isolation', 'chroot', '--format', 'docker', '--pull-never', '--secret', `id=npmrc,src=${npmrc}`];
-    this.#run('build', ...options, '--build-arg', `REVISION=${revision}`, '--tag', image, this.#workspace);
+    this.run('build', ...options, '--build-arg', `REVISION=${revision}`, '--tag', image, this.workspace);
   }
 
   inspect(image: string): ImageConfig {
-    return (JSON.parse(this.#ask('inspect', '--type', 'image', image)) as { Docker: { config: ImageConfig } }).Docker.config;
+    return (JSON.parse(this.ask('inspect', '--type', 'image', image)) as { Docker: { config: ImageConfig } }).Docker.config;
   }
 
   /** The folder with the image's files. */
   mount(image: string): string {
-    return this.#ask('mount', this.#ask('from', '--pull-never', image));
+    return this.ask('mount', this.ask('from', '--pull-never', image));
   }
 
-  #run(...args: readonly string[]): void {
+  private run(...args: readonly string[]): void {
     // Caches of the build are kept below TMPDIR.
-    run('env', `TMPDIR=${this.#folder}`, 'buildah', ...this.#storage, ...args);
+    run('env', `TMPDIR=${this.folder}`, 'buildah', ...this.storage, ...args);
   }
 
-  #ask(...args: readonly string[]): string {
-    return execFileSync('buildah', [...this.#storage, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+  private ask(...args: readonly string[]): string {
+    return execFileSync('buildah', [...this.storage, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
   }
 }
 

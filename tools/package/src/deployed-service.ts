@@ -21,13 +21,10 @@ export async function ended(child: ChildProcess): Promise<Ended> {
 
 /** A service that listens, as a client and an operator see it. */
 export class DeployedService {
-  readonly #child: ChildProcess;
-  readonly #url: string;
-
-  private constructor(child: ChildProcess, url: string) {
-    this.#child = child;
-    this.#url = url;
-  }
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly url: string,
+  ) {}
 
   /** Waits until it tells where it listens. */
   static async listening(child: ChildProcess): Promise<DeployedService> {
@@ -47,12 +44,12 @@ export class DeployedService {
   }
 
   get port(): string {
-    return new URL(this.#url).port;
+    return new URL(this.url).port;
   }
 
   /** The status and the text of an answer. */
   async request(path: string, init: { key?: string; body?: unknown } = {}): Promise<{ status: number; text: string }> {
-    const response = await fetch(new URL(path, this.#url), {
+    const response = await fetch(new URL(path, this.url), {
       headers: {
         ...(init.key && { authorization: `Bearer ${init.key}` }),
         ...(init.body !== undefined && { 'content-type': 'application/json' }),
@@ -63,8 +60,8 @@ export class DeployedService {
   }
 
   /** Asks it to stop, through `kill` where it is not the child itself, and returns its exit code. */
-  async stop(kill: () => unknown = () => this.#child.kill('SIGTERM')): Promise<number | null> {
-    const exit = this.#child.exitCode === null ? once(this.#child, 'exit') : [this.#child.exitCode];
+  async stop(kill: () => unknown = () => this.child.kill('SIGTERM')): Promise<number | null> {
+    const exit = this.child.exitCode === null ? once(this.child, 'exit') : [this.child.exitCode];
     kill();
     const [exitCode] = (await exit) as [number | null];
     return exitCode;

@@ -27,20 +27,20 @@ const JSON_BODY = { 'content-type': 'application/json' };
 
 /** A client that sends what it is told, byte for byte; every answer is checked for what all answers carry. */
 export class Api {
-  #target: ApiTarget | undefined;
-  readonly #agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
+  private opened: ApiTarget | undefined;
+  private readonly agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
 
   open(target: ApiTarget): void {
-    this.#target = { ...target, baseUrl: target.baseUrl.replace(/\/+$/, '') };
+    this.opened = { ...target, baseUrl: target.baseUrl.replace(/\/+$/, '') };
   }
 
   close(): void {
-    for (const agent of Object.values(this.#agents)) agent.destroy();
+    for (const agent of Object.values(this.agents)) agent.destroy();
   }
 
   get target(): ApiTarget {
-    if (!this.#target) throw new Error('the suite has no service yet');
-    return this.#target;
+    if (!this.opened) throw new Error('the suite has no service yet');
+    return this.opened;
   }
 
   get url(): URL {
@@ -53,7 +53,7 @@ export class Api {
   }
 
   async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const answer = await this.#request(method, this.path(path), options);
+    const answer = await this.request(method, this.path(path), options);
     expectCommonHeaders(answer);
     expectDocumented(method, path, answer);
     return answer;
@@ -86,7 +86,7 @@ export class Api {
   async follow(reference: string): Promise<Answer> {
     const { origin, pathname, search } = new URL(reference, this.url);
     expect(origin).toBe(this.url.origin);
-    const answer = await this.#request('GET', pathname + search, {});
+    const answer = await this.request('GET', pathname + search, {});
     expectCommonHeaders(answer);
     expectDocumented('GET', pathname + search, answer);
     return answer;
@@ -99,7 +99,7 @@ export class Api {
     return answers;
   }
 
-  #request(method: string, path: string, options: RequestOptions): Promise<Answer> {
+  private request(method: string, path: string, options: RequestOptions): Promise<Answer> {
     const { authorization = `Bearer ${this.target.key}`, body } = options;
     const { protocol, hostname, port } = this.url;
     const secure = protocol === 'https:';
@@ -109,7 +109,7 @@ export class Api {
     const chunks = body === undefined ? [] : typeof body === 'string' || body instanceof Uint8Array ? [body] : body;
     if (chunks === body) headers['transfer-encoding'] = 'chunked';
     else if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(chunks[0] ?? ''));
-    const agent = secure ? this.#agents['https:'] : this.#agents['http:'];
+    const agent = secure ? this.agents['https:'] : this.agents['http:'];
 
     return new Promise((resolve, reject) => {
       const request = (secure ? https : http).request({

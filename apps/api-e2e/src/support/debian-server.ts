@@ -15,7 +15,7 @@ export interface DebianServerOptions {
 
 /** A server that the npm registry does not have, on a port of its own. */
 export class DebianServer {
-  #process: ChildProcess | undefined;
+  private process: ChildProcess | undefined;
 
   private constructor(
     readonly port: number,
@@ -42,24 +42,24 @@ export class DebianServer {
     const ended = once(started, 'exit').then(([code]) => {
       throw new Error(`${program} ended with ${String(code)}`);
     });
-    this.#process = started;
-    await Promise.race([missing, ended, this.#answers()]);
+    this.process = started;
+    await Promise.race([missing, ended, this.answers()]);
     for (const failure of [missing, ended]) failure.catch(() => undefined);
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.#process?.kill(signal);
+    this.process?.kill(signal);
   }
 
   async stop(): Promise<void> {
-    const { exitCode, signalCode } = this.#process ?? { exitCode: 0, signalCode: null };
-    if (!this.#process || exitCode !== null || signalCode !== null) return;
-    const exit = once(this.#process, 'exit');
-    this.#process.kill('SIGKILL');
+    const { exitCode, signalCode } = this.process ?? { exitCode: 0, signalCode: null };
+    if (!this.process || exitCode !== null || signalCode !== null) return;
+    const exit = once(this.process, 'exit');
+    this.process.kill('SIGKILL');
     await exit;
   }
 
-  async #answers(): Promise<void> {
+  private async answers(): Promise<void> {
     for (;;) {
       const socket = net.connect(this.port, '127.0.0.1');
       const isUp = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'close').then(() => false)]).catch(

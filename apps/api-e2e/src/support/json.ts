@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
 type SourceReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
-// The ES2026 signature of JSON.parse, which TypeScript's library does not know yet.
-const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
+/** The ES2026 signature of JSON.parse, which TypeScript's library does not know yet. */
+export const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 
 const JSON_INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
 

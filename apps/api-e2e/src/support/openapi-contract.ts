@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
 import type { Answer } from './answers.js';
 import { INT64_MAX, INT64_MIN } from './arbitraries.js';
+import { parseWithSource } from './json.js';
 
 const KEPT_DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
 const DOCUMENT_ID = 'openapi.json';
@@ -33,24 +34,24 @@ interface OpenApi {
 
 /** Tells where an answer is not what an OpenAPI document says. */
 export class OpenApiContract {
-  readonly #document: OpenApi;
-  readonly #ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
-  readonly #prefixes: ReadonlySet<string>;
+  private readonly document: OpenApi;
+  private readonly ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
+  private readonly prefixes: ReadonlySet<string>;
   /** Every header that the document names; what proxies add is none of them. */
-  readonly #headers: ReadonlySet<string>;
+  private readonly headers: ReadonlySet<string>;
 
   /** @param text of the document: /openapi.json of a deployment, or docs/openapi.json, which is the default */
   constructor(text = readFileSync(KEPT_DOCUMENT, 'utf8')) {
-    this.#ajv.addKeyword({ keyword: 'int64', validate: (_schema: unknown, value: unknown) => isInt64(value) });
+    this.ajv.addKeyword({ keyword: 'int64', validate: (_schema: unknown, value: unknown) => isInt64(value) });
     const document = JSON.parse(text, withInt64Keyword) as OpenApi;
-    this.#ajv.addSchema(document, DOCUMENT_ID);
-    this.#document = document;
+    this.ajv.addSchema(document, DOCUMENT_ID);
+    this.document = document;
     const responses = Object.values(document.paths).flatMap((item) =>
       Object.values(item).flatMap((operation) => Object.values(operation.responses)),
     );
-    this.#headers = new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers).map((name) => name.toLowerCase())));
+    this.headers = new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers).map((name) => name.toLowerCase())));
     const serverPaths = document.servers.map(({ url }) => new URL(url, 'http://localhost').pathname);
-    this.#prefixes = new Set(serverPaths.flatMap((path) => [path, path.slice(path.lastIndexOf('/'))]));
+    this.prefixes = new Set(serverPaths.flatMap((path) => [path, path.slice(path.lastIndexOf('/'))]));
   }
 
   /**
@@ -59,71 +60,71 @@ export class OpenApiContract {
    * @param path of the request, or its template: `/v1/pets/7?x=y`, `/v1/pets/{petId}`
    */
   violations(method: string, path: string, answer: Answer): string[] {
-    const found = this.#find(method, path);
-    if (!found) return answer.status >= 400 && method !== 'HEAD' ? this.#bodyViolations(ERROR_SCHEMA, answer.text) : [];
+    const found = this.find(method, path);
+    if (!found) return answer.status >= 400 && method !== 'HEAD' ? this.bodyViolations(ERROR_SCHEMA, answer.text) : [];
     const { operation, pointer } = found;
     const response = operation.responses[answer.status];
     if (!response) return [`status ${answer.status} is not documented`];
     return [
-      ...this.#headerViolations(response, answer),
-      ...this.#contentViolations(method, response, [...pointer, 'responses', String(answer.status)], answer),
+      ...this.headerViolations(response, answer),
+      ...this.contentViolations(method, response, [...pointer, 'responses', String(answer.status)], answer),
     ];
   }
 
-  #find(method: string, path: string): { operation: Operation; pointer: string[] } | undefined {
+  private find(method: string, path: string): { operation: Operation; pointer: string[] } | undefined {
     const target = path.split('?', 1)[0] ?? '';
     const name = (method === 'HEAD' ? 'GET' : method).toLowerCase();
-    for (const [template, item] of Object.entries(this.#document.paths)) {
+    for (const [template, item] of Object.entries(this.document.paths)) {
       const pattern = new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`);
-      const matches = [...this.#prefixes].some((prefix) => target.startsWith(prefix) && pattern.test(target.slice(prefix.length)));
+      const matches = [...this.prefixes].some((prefix) => target.startsWith(prefix) && pattern.test(target.slice(prefix.length)));
       if (matches && item[name]) return { operation: item[name], pointer: ['paths', template, name] };
     }
     return undefined;
   }
 
-  #headerViolations({ headers = {} }: Response, answer: Answer): string[] {
+  private headerViolations({ headers = {} }: Response, answer: Answer): string[] {
     const documented = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
     return [
       ...Object.entries(headers)
-        .filter(([name, header]) => this.#resolve(header).required === true && !(name.toLowerCase() in answer.headers))
+        .filter(([name, header]) => this.resolve(header).required === true && !(name.toLowerCase() in answer.headers))
         .map(([name]) => `the header ${name} is missing`),
       ...Object.keys(answer.headers)
-        .filter((name) => this.#headers.has(name) && !documented.has(name))
+        .filter((name) => this.headers.has(name) && !documented.has(name))
         .map((name) => `the header ${name} is not documented for ${answer.status}`),
     ];
   }
 
-  #contentViolations(method: string, { content = {} }: Response, pointer: readonly string[], { headers, text }: Answer): string[] {
+  private contentViolations(method: string, { content = {} }: Response, pointer: readonly string[], { headers, text }: Answer): string[] {
     const documented = Object.keys(content);
     if (documented.length === 0) return text === '' ? [] : [`there is a body: ${text.slice(0, 100)}`];
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? 'none';
     if (!documented.includes(type)) return [`the content type ${type} is not documented`];
-    return method === 'HEAD' ? [] : this.#bodyViolations([...pointer, 'content', type, 'schema'], text);
+    return method === 'HEAD' ? [] : this.bodyViolations([...pointer, 'content', type, 'schema'], text);
   }
 
-  #bodyViolations(pointer: readonly string[], text: string): string[] {
+  private bodyViolations(pointer: readonly string[], text: string): string[] {
     let body: unknown;
     try {
       body = parseWithSource(text, (_key, value, { source }) => exactly(value, source));
     } catch {
       return [`the body is not JSON: ${text.slice(0, 100)}`];
     }
-    const validate = this.#validator(pointer);
+    const validate = this.validator(pointer);
     if (validate(body)) return [];
     return (validate.errors ?? []).map(({ instancePath, keyword, message }) => `the body${instancePath} ${message ?? keyword}`);
   }
 
-  #validator(pointer: readonly string[]): ValidateFunction {
+  private validator(pointer: readonly string[]): ValidateFunction {
     const fragment = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
-    const validate = this.#ajv.getSchema(`${DOCUMENT_ID}#/${fragment}`);
+    const validate = this.ajv.getSchema(`${DOCUMENT_ID}#/${fragment}`);
     if (!validate) throw new Error(`the document has no schema at /${pointer.join('/')}`);
     return validate;
   }
 
-  #resolve(header: Header | Reference): Header {
+  private resolve(header: Header | Reference): Header {
     if (!('$ref' in header)) return header;
     const steps = header.$ref.slice('#/'.length).split('/');
-    return steps.reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], this.#document) as Header;
+    return steps.reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], this.document) as Header;
   }
 }
 
@@ -138,10 +139,6 @@ export function expectDocumented(
 ): void {
   expect(contract.violations(method, path, answer), `${method} ${path}: ${answer.status} ${answer.text.slice(0, 200)}`).toEqual([]);
 }
-
-type SourceReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
-// The ES2026 signature of JSON.parse, which TypeScript's library does not know yet.
-const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 
 /** A number that does not hold the digits it was written with is read as a bigint. */
 function exactly(value: unknown, source: string | undefined): unknown {

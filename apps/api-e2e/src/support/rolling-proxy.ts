@@ -5,30 +5,30 @@ const PROBE_INTERVAL_MS = 100;
 
 /** A balancer as they are: keeps connections, asks each backend whether it is ready, and sends no request twice. */
 export class RollingProxy {
-  readonly #backends = new Map<string, { isReady: boolean; readonly agent: http.Agent }>();
-  readonly #server = http.createServer((request, response) => this.#forward(request, response));
-  readonly #timer = setInterval(() => void this.#probe(), PROBE_INTERVAL_MS);
-  #turn = 0;
+  private readonly backends = new Map<string, { isReady: boolean; readonly agent: http.Agent }>();
+  private readonly server = http.createServer((request, response) => this.forward(request, response));
+  private readonly timer = setInterval(() => void this.probe(), PROBE_INTERVAL_MS);
+  private turn = 0;
 
   async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
   async add(url: string): Promise<void> {
-    this.#backends.set(url, { isReady: false, agent: new http.Agent({ keepAlive: true }) });
-    while (!this.#backends.get(url)?.isReady) await this.#probe();
+    this.backends.set(url, { isReady: false, agent: new http.Agent({ keepAlive: true }) });
+    while (!this.backends.get(url)?.isReady) await this.probe();
   }
 
   close(): void {
-    clearInterval(this.#timer);
-    for (const { agent } of this.#backends.values()) agent.destroy();
-    this.#server.closeAllConnections();
-    this.#server.close();
+    clearInterval(this.timer);
+    for (const { agent } of this.backends.values()) agent.destroy();
+    this.server.closeAllConnections();
+    this.server.close();
   }
 
-  async #probe(): Promise<void> {
-    for (const [url, backend] of this.#backends) {
+  private async probe(): Promise<void> {
+    for (const [url, backend] of this.backends) {
       backend.isReady = await fetch(`${url}/health/ready`).then(
         async (response) => (await response.arrayBuffer(), response.ok),
         () => false,
@@ -36,9 +36,9 @@ export class RollingProxy {
     }
   }
 
-  #forward(request: http.IncomingMessage, response: http.ServerResponse): void {
-    const ready = [...this.#backends].filter(([, { isReady }]) => isReady);
-    const [url, backend] = ready[this.#turn++ % ready.length] ?? [];
+  private forward(request: http.IncomingMessage, response: http.ServerResponse): void {
+    const ready = [...this.backends].filter(([, { isReady }]) => isReady);
+    const [url, backend] = ready[this.turn++ % ready.length] ?? [];
     if (!url || !backend) {
       response.writeHead(502).end();
       return;

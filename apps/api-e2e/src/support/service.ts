@@ -15,15 +15,11 @@ export type Environment = Readonly<Record<string, string>>;
 
 /** A running process of the built service. */
 export class Service {
-  readonly url: string;
-  readonly #process: ChildProcess;
-  readonly #output: () => string;
-
-  private constructor(url: string, process: ChildProcess, output: () => string) {
-    this.url = url;
-    this.#process = process;
-    this.#output = output;
-  }
+  private constructor(
+    readonly url: string,
+    private readonly process: ChildProcess,
+    private readonly readOutput: () => string,
+  ) {}
 
   /** Starts the service on a free port and waits until it listens. */
   static async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
@@ -50,24 +46,24 @@ export class Service {
 
   /** Everything it has written so far. */
   get output(): string {
-    return this.#output();
+    return this.readOutput();
   }
 
   get pid(): number {
-    return this.#process.pid ?? 0;
+    return this.process.pid ?? 0;
   }
 
   /** Resolves to the exit code once the process has ended, null after a signal. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const exit = this.exit();
-    this.#process.kill(signal);
+    this.process.kill(signal);
     return exit;
   }
 
   async exit(): Promise<number | null> {
-    const { exitCode, signalCode } = this.#process;
-    if (exitCode === null && signalCode === null) await once(this.#process, 'exit');
-    return this.#process.exitCode;
+    const { exitCode, signalCode } = this.process;
+    if (exitCode === null && signalCode === null) await once(this.process, 'exit');
+    return this.process.exitCode;
   }
 }
 
