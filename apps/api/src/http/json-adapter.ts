@@ -1,3 +1,4 @@
+import { JsonText } from '@animal-store/kernel';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { sendJson } from './send-json.js';
@@ -17,10 +18,10 @@ declare module 'fastify' {
   }
 }
 
-/** Writes what a handler returns as JSON with exact integers; text and streams go the way of the adapter. */
+/** Writes what a handler returns as JSON with exact integers, a JsonText as it is; text and streams go the way of the adapter. */
 export class JsonAdapter extends FastifyAdapter {
-  /** Concurrent requests for one page are answered with one array. */
-  private readonly ofArrays = new WeakMap<readonly unknown[], Representation>();
+  /** Concurrent requests for one page are answered with one text. */
+  private readonly shared = new WeakMap<JsonText, Representation>();
 
   constructor(server: FastifyInstance) {
     server.decorateReply('representation', undefined);
@@ -30,15 +31,15 @@ export class JsonAdapter extends FastifyAdapter {
   override reply(response: FastifyReply, body: unknown, statusCode?: number): FastifyReply {
     if (typeof body !== 'object' || body === null || 'pipe' in body) return super.reply(response, body, statusCode);
     if (statusCode !== undefined) response.code(statusCode);
-    response.representation = Array.isArray(body) ? this.represent(body) : { text: toJson(body) };
+    response.representation = body instanceof JsonText ? this.represent(body) : { text: toJson(body) };
     return sendJson(response, response.representation.text);
   }
 
-  private represent(body: readonly unknown[]): Representation {
-    let representation = this.ofArrays.get(body);
+  private represent(body: JsonText): Representation {
+    let representation = this.shared.get(body);
     if (!representation) {
-      representation = { text: toJson(body) };
-      this.ofArrays.set(body, representation);
+      representation = { text: body.text };
+      this.shared.set(body, representation);
     }
     return representation;
   }

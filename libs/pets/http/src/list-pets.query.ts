@@ -1,10 +1,10 @@
 import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
-import { isPetStatus, PET_STATUSES, type PetStatus } from '@animal-store/pets-domain';
+import { isPetStatus, MAX_PAGE_LENGTH, PET_STATUSES, type PetStatus } from '@animal-store/pets-domain';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { PET_STATUS_RULE } from './new-pet.dto.js';
 import { decodePetCursor } from './pet-cursor.js';
 
-const LIMIT = { minimum: 1, maximum: 100, default: 20 } as const;
+const LIMIT = { minimum: 1, maximum: MAX_PAGE_LENGTH, default: 20 } as const;
 
 export class ListPetsQuery {
   @ApiPropertyOptional({ type: 'integer', ...LIMIT, description: 'Maximum number of animals returned.' })

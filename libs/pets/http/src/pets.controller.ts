@@ -9,6 +9,7 @@ import {
   REVALIDATION_HEADERS,
   Throws,
 } from '@animal-store/http-contract';
+import type { JsonText } from '@animal-store/kernel';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type Pet, PET_NOT_FOUND, type PetId, type PetView } from '@animal-store/pets-domain';
 import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
@@ -59,10 +60,7 @@ export class PetsController {
     description: 'A paginated list of animals',
     headers: { Link: LINK_HEADER, ...REVALIDATION_HEADERS },
   })
-  async listPets(
-    @Query() { limit, status, cursor }: ListPetsQuery,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<readonly PetView[]> {
+  async listPets(@Query() { limit, status, cursor }: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const after = cursor === undefined ? undefined : decodePetCursor(cursor, status);
     const { pets, next } = await this.lister.execute({ limit, status, after });
     if (next !== undefined) {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createDataSource, migrateUp } from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import type { PetId } from '@animal-store/pets-domain';
-import { aNewPet } from '@animal-store/pets-testing';
+import { aNewPet, petsOf } from '@animal-store/pets-testing';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -93,7 +93,7 @@ describe('concurrent creations and reads, from two processes', () => {
               if (what.startsWith('list')) {
                 await history.record(
                   () => catalogue.list({ limit: PAGE, status: what === 'list' ? undefined : 'sold' }),
-                  ({ pets }) => ({ seen: new Set(pets.map(({ id }) => id)) }),
+                  ({ pets }) => ({ seen: new Set(petsOf(pets).map(({ id }) => id)) }),
                 );
               }
               await sleep(pauseMs);

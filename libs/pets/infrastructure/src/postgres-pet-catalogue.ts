@@ -1,11 +1,11 @@
 import { poolOf, retryRead } from '@animal-store/database';
-import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { INT64_MAX, INT64_MIN, JsonText } from '@animal-store/kernel';
 import {
+  MAX_PAGE_LENGTH,
   PET_STATUSES,
   PetCatalogue,
   type PetId,
   type PetListQuery,
-  petPage,
   type PetPage,
   type PetStatus,
   type PetView,
@@ -26,15 +26,33 @@ export const FIND_PETS: Statement = {
   text: `SELECT ${COLUMNS} FROM pets.pets WHERE id = ANY ($1)`,
 };
 
-/** $1: the least identifier of each page, $2: the length of each page. The last column is the page's place in $1, from 1. */
-const pagesOf = (rowsOfPage: string): string => `
-  SELECT pet.*, page.ordinal::int
+/** Byte for byte what a client gets of one pet. A page of them is written here, where the rows lie: it takes a tenth of decoding and writing them again. */
+const JSON_OF_PET = `'{"id":' || id || ',"name":' || to_json(name) || ',"categoryId":' || category_id || ',"status":"' || status || '"}'`;
+/** Where a pet begins. No name looks like this: in JSON its quotes are escaped. */
+const NEXT_PET = ',{"id":';
+
+/**
+ * $1: the least identifier of each page, $2: the length of each page. One row per page, in their order: its pets, and one more to
+ * tell whether a further one exists; then the last identifier of the page.
+ *
+ * The longest page has a literal length: for one unknown PostgreSQL reckons with a tenth of the table, and from some million rows on
+ * begins to compile the statement each time (JIT), which takes a hundred times as long as the page.
+ */
+const pagesOf = (rowsOfPage: string, order: string): string => `
+  SELECT list.json, CASE WHEN list.length > page.size THEN list.ids[page.size] END
   FROM unnest($1::bigint[], $2::int[]) WITH ORDINALITY AS page (first, size, ordinal)
-  CROSS JOIN LATERAL (SELECT ${COLUMNS} FROM pets.pets WHERE ${rowsOfPage} LIMIT page.size) AS pet`;
+  CROSS JOIN LATERAL (
+    SELECT string_agg(${JSON_OF_PET}, ',' ORDER BY ${order}) AS json, array_agg(id ORDER BY ${order}) AS ids, count(*) AS length
+    FROM (
+      SELECT * FROM (SELECT ${COLUMNS} FROM pets.pets WHERE ${rowsOfPage} ORDER BY ${order} LIMIT ${String(MAX_PAGE_LENGTH + 1)}) AS longest
+      LIMIT page.size + 1
+    ) AS pet
+  ) AS list
+  ORDER BY page.ordinal`;
 
 export const LIST_PETS: Statement = {
   name: 'list_pets',
-  text: pagesOf('id >= page.first ORDER BY id'),
+  text: pagesOf('id >= page.first', 'id'),
 };
 
 /**
@@ -46,13 +64,15 @@ export const LIST_PETS_BY_STATUS: Readonly<Record<PetStatus, Statement>> = Objec
     status,
     {
       name: `list_pets_${status}`,
-      text: pagesOf(`(status, id) >= ('${status}', page.first) AND status <= '${status}' ORDER BY status, id`),
+      text: pagesOf(`(status, id) >= ('${status}', page.first) AND status <= '${status}'`, 'status, id'),
     },
   ]),
 ) as Record<PetStatus, Statement>;
 
+const NO_PETS = new JsonText('[]');
+
 type PetRow = [id: bigint, name: string, categoryId: bigint, status: string];
-type PageRow = [...PetRow, ordinal: number];
+type PageRow = [json: string | null, next: bigint | null];
 
 /** A page of pets whose status is known from elsewhere. */
 export type PageRequest = Omit<PetListQuery, 'status'>;
@@ -74,7 +94,8 @@ export class PostgresPetCatalogue extends PetCatalogue {
   }
 
   override async list({ status, ...request }: PetListQuery): Promise<PetPage> {
-    const [page = { pets: [] }] = await this.listAll(status, [request]);
+    const [page] = await this.listAll(status, [request]);
+    if (!page) throw new Error('PostgreSQL answered no page.');
     return page;
   }
 
@@ -89,12 +110,9 @@ export class PostgresPetCatalogue extends PetCatalogue {
   async listAll(status: PetStatus | undefined, requests: readonly PageRequest[]): Promise<PetPage[]> {
     const statement = status === undefined ? LIST_PETS : LIST_PETS_BY_STATUS[status];
     const firsts = requests.map(({ after }) => (after === undefined ? INT64_MIN : after === INT64_MAX ? INT64_MAX : after + 1n));
-    // One more than asked for tells whether a further pet exists. Nothing comes after the greatest identifier.
-    const sizes = requests.map(({ after, limit }) => (after === INT64_MAX ? 0 : limit + 1));
-    const found = requests.map((): PetView[] => []);
-    for (const row of await this.query<PageRow>(statement, [firsts, sizes])) found[row[4] - 1]?.push(toView(row));
-    // PostgreSQL promises the order of each page, but none of the joined rows.
-    return requests.map(({ limit }, index) => petPage((found[index] ?? []).sort(byId), limit));
+    // Nothing comes after the greatest identifier.
+    const sizes = requests.map(({ after, limit }) => (after === INT64_MAX ? -1 : limit));
+    return (await this.query<PageRow>(statement, [firsts, sizes])).map(toPage);
   }
 
   private async query<Row extends unknown[]>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
@@ -103,10 +121,12 @@ export class PostgresPetCatalogue extends PetCatalogue {
   }
 }
 
-function toView([id, name, categoryId, status]: PetRow | PageRow): PetView {
+function toView([id, name, categoryId, status]: PetRow): PetView {
   return { id, name, categoryId, status };
 }
 
-function byId(one: PetView, other: PetView): number {
-  return one.id < other.id ? -1 : 1;
+function toPage([json, next]: PageRow): PetPage {
+  if (json === null) return { pets: NO_PETS };
+  if (next === null) return { pets: new JsonText(`[${json}]`) };
+  return { pets: new JsonText(`[${json.slice(0, json.lastIndexOf(NEXT_PET))}]`), next: next as PetId };
 }

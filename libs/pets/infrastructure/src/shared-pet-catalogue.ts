@@ -11,7 +11,7 @@ import {
 import type { PageRequest, PostgresPetCatalogue } from './postgres-pet-catalogue.js';
 
 const MOST_PETS = 256;
-/** At most 100 rows each. */
+/** At most MAX_PAGE_LENGTH rows each. */
 const MOST_PAGES = 32;
 
 type Pages = Batcher<PageRequest, PetPage>;

@@ -1,4 +1,4 @@
-import { DomainError } from '@animal-store/kernel';
+import { DomainError, JsonText } from '@animal-store/kernel';
 import {
   type CreatedPet,
   IDEMPOTENCY_KEY_REUSED,
@@ -8,11 +8,11 @@ import {
   type PetCatalogue,
   type PetId,
   type PetListQuery,
-  petPage,
   type PetPage,
   type PetRepository,
   type PetView,
 } from '@animal-store/pets-domain';
+import { jsonOfPets } from './json-of-pets.js';
 
 /** Both ports over one array, for specs of what stands above them. */
 export class InMemoryPets implements PetRepository, PetCatalogue {
@@ -48,7 +48,12 @@ export class InMemoryPets implements PetRepository, PetCatalogue {
 
   list({ limit, status, after }: PetListQuery): Promise<PetPage> {
     const wanted = this.pets.filter((pet) => (status === undefined || pet.status === status) && (after === undefined || pet.id > after));
-    return Promise.resolve(petPage(wanted.slice(0, limit + 1), limit));
+    const pets = wanted.slice(0, limit);
+    const last = pets.at(-1);
+    return Promise.resolve({
+      pets: new JsonText(jsonOfPets(pets)),
+      ...(last && wanted.length > limit && { next: last.id as PetId }),
+    });
   }
 
   private insert({ name, categoryId, status }: NewPet): Pet {

@@ -1,3 +1,4 @@
 export { InMemoryPets } from './in-memory-pets.js';
+export { petsOf } from './json-of-pets.js';
 export { aNewPet } from './pet-builder.js';
 export { describePetsContract, type PetsAdapter } from './pets-contract.js';
