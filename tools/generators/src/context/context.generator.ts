@@ -22,7 +22,7 @@ export async function generateContext(tree: Tree, { name, singular }: ContextOpt
   return () => finish(tree, names);
 }
 
-function makeLibraries(tree: Tree, names: ContextNames): void {
+export function makeLibraries(tree: Tree, names: ContextNames): void {
   const substitutions = { ...names, timestamp: String(Date.now()) };
   for (const library of LIBRARIES) {
     const root = `libs/${names.context}/${library.layer}`;
