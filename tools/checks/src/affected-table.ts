@@ -40,6 +40,9 @@ const LAYERS_OF_A_CONTEXT: Readonly<Record<string, readonly string[]>> = {
   http: [],
 };
 
+/** The context whose shape the templates of the generators have, which a spec of theirs compares. */
+const MODEL = { context: 'pets', of: ['generators'] };
+
 /** What a change in a file that belongs to no project affects besides the checks. */
 export const FILES: Readonly<Record<string, readonly string[] | 'all'>> = {
   'README.md': ['generators'],
@@ -82,7 +85,7 @@ function rowOfContext(project: Project, projects: readonly Project[]): readonly 
   const layers = LAYERS_OF_A_CONTEXT[tagOf(project, 'layer') ?? ''];
   if (context === undefined || !layers) return undefined;
   const ofContext = projects.filter((other) => contextOf(other) === context && layers.includes(tagOf(other, 'layer') ?? ''));
-  return [...ofContext.map(({ name }) => name), ...DEPLOYMENT];
+  return [...ofContext.map(({ name }) => name), ...DEPLOYMENT, ...(context === MODEL.context ? MODEL.of : [])];
 }
 
 function namesOf(row: readonly string[], self: string, projects: readonly Project[]): string[] {
