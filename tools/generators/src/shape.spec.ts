@@ -9,18 +9,19 @@ import { outlineOf } from './testing/outline.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What `pets` has and a new context begins without: two more fields, idempotency keys, cursors, shared statements, an end. */
+/** What `pets` has and a new context begins without: two more fields, idempotency keys, cursors, shared statements, pages as text, an end. */
 const OF_PETS_ALONE = new RegExp(
   [
     ...['status', 'category', 'int64_rule'],
     ...['idempoten', 'createdpet', 'keyedpet', 'once', 'forget', 'replay', 'equals', '@throws petscontroller.createpet'],
     ...['cursor', 'grouped', 'shared', 'addall', 'findall', 'listall', 'find_pets', 'list_pets'],
+    ...['max_page_length', 'json-of-pets', 'petsof'],
     ...['query-plans', 'linearizability', 'testing/history', 'deprecated'],
   ].join('|'),
   'i',
 );
 /** What stands in its place. */
-const INSTEAD = /ListPetsQuery\.after$/;
+const INSTEAD = /ListPetsQuery\.after$|petPage$/;
 /** Files whose text is that of pets. */
 const ALIKE = /\/(?:package|tsconfig|tsconfig\.spec)\.json$/;
 
