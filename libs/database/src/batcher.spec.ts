@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Batcher } from './batcher.js';
+import { Batcher, BatchSlots } from './batcher.js';
 
 /** One turn of the event loop, in which a batch begins. */
 const turn = async () => {
@@ -123,5 +123,35 @@ describe('Batcher', () => {
     await runs.endOldest();
     await runs.endOldest();
     expect(await Promise.all([stalled, next])).toEqual([2, 4]);
+  });
+
+  it('waits for a slot that it shares with others, and gathers meanwhile', async () => {
+    const slots = new BatchSlots(1);
+    const [one, other] = [new Runs(), new Runs()];
+    const batcher = new Batcher({ run: one.run, maxSize: 10, slots });
+    const neighbour = new Batcher({ run: other.run, maxSize: 10, slots });
+    const calls = [batcher.submit(1), neighbour.submit(2), batcher.submit(3), neighbour.submit(4)];
+    expect([one.batches, other.batches]).toEqual([[[1]], []]);
+    await one.endOldest();
+    expect([one.batches, other.batches]).toEqual([[[1]], [[2, 4]]]);
+    await other.endOldest();
+    expect(one.batches).toEqual([[1], [3]]);
+    await one.endOldest();
+    expect(await Promise.all(calls)).toEqual([2, 4, 6, 8]);
+    const lone = neighbour.submit(5);
+    expect(other.batches).toEqual([[2, 4], [5]]);
+    await other.endOldest();
+    expect(await lone).toBe(10);
+  });
+
+  it('gives its slot away when it has stalled', async () => {
+    const slots = new BatchSlots(1);
+    const [stalled, other] = [new Runs(), new Runs()];
+    const first = new Batcher({ run: stalled.run, maxSize: 10, slots }).submit(1);
+    const second = new Batcher({ run: other.run, maxSize: 10, slots }).submit(2);
+    while (other.batches.length === 0) await sleep(5);
+    await stalled.endOldest();
+    await other.endOldest();
+    expect(await Promise.all([first, second])).toEqual([2, 4]);
   });
 });

@@ -6,6 +6,31 @@ export interface BatcherOptions<Item, Result> {
   readonly maxSize: number;
   /** Whether the error says that one item was at fault and nothing has happened: then each item is tried alone. */
   readonly isFaultOfOneItem?: (error: unknown) => boolean;
+  /** Shared with other batchers; by itself a batcher runs one batch after the other. */
+  readonly slots?: BatchSlots;
+}
+
+/** So many batches of several batchers are under way at once. Those that wait go on gathering: fewer and larger statements cost less. */
+export class BatchSlots {
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  /** Begins now, or when others have left, in the order of arrival. */
+  enter(begin: () => void): void {
+    if (this.free === 0) {
+      this.waiting.push(begin);
+      return;
+    }
+    this.free--;
+    begin();
+  }
+
+  leave(): void {
+    const next = this.waiting.shift();
+    if (next) next();
+    else this.free++;
+  }
 }
 
 class Call<Item, Result> {
@@ -33,10 +58,13 @@ export class Batcher<Item, Result> {
   private gathered = new Map<unknown, Call<Item, Result>>();
   private underWay = 0;
   private isStarting = false;
+  private readonly slots: BatchSlots;
   /** That of the first call: its trace is the one that the batch shows up in. */
   private inContext = AsyncLocalStorage.snapshot();
 
-  constructor(private readonly options: BatcherOptions<Item, Result>) {}
+  constructor(private readonly options: BatcherOptions<Item, Result>) {
+    this.slots = options.slots ?? new BatchSlots(MOST_AT_ONCE);
+  }
 
   submit(item: Item, key: unknown = item): Promise<Result> {
     const known = this.gathered.get(key);
@@ -48,27 +76,40 @@ export class Batcher<Item, Result> {
     return call.promise;
   }
 
+  private start(): void {
+    this.isStarting = true;
+    this.slots.enter(() => {
+      this.isStarting = false;
+      this.begin();
+    });
+  }
+
   /** Once the event loop has read every request that has arrived: the batch is larger, and nobody waits longer for it. */
   private startSoon(): void {
-    if (this.isStarting) return;
+    if (this.isStarting || this.gathered.size === 0) return;
     this.isStarting = true;
     setImmediate(() => {
-      this.isStarting = false;
       this.start();
     });
   }
 
-  private start(): void {
+  /** In a slot. */
+  private begin(): void {
     const calls = this.take();
-    if (calls.length === 0) return;
     this.underWay++;
+    let leave: (() => void) | undefined = () => {
+      leave = undefined;
+      this.slots.leave();
+    };
     const stalled = setTimeout(() => {
-      if (this.gathered.size > 0 && this.underWay < MOST_AT_ONCE) this.start();
+      leave?.();
+      if (this.gathered.size > 0 && this.underWay < MOST_AT_ONCE && !this.isStarting) this.start();
     }, STALL_MS);
     void this.inContext(() => this.run(calls)).then(() => {
       clearTimeout(stalled);
       this.underWay--;
-      if (this.gathered.size > 0) this.startSoon();
+      leave?.();
+      this.startSoon();
     });
   }
 

@@ -1,4 +1,4 @@
-export { Batcher, type BatcherOptions } from './batcher.js';
+export { Batcher, BatchSlots, type BatcherOptions } from './batcher.js';
 export { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
 export { isDatabaseUnavailable, isFaultOfStatement } from './database-unavailable.js';
 export {

@@ -1,10 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { bufferedLines } from './buffered-lines.js';
 import { redactKeys } from './redact-keys.js';
 import { terminalLines } from './terminal-lines.js';
-
-/** One system call for many lines. What is buffered when the process ends is written; only kill -9 loses the last moment. */
-const BUFFER_BYTES = 8 * 1024;
-const FLUSH_EVERY_MS = 100;
 
 /** The only way to a log line: no API key gets past it, wherever a line has it from, and no value of a statement. JSON, unless a person reads it. */
 export function createLogger(level: string, destination = stdout()): Logger {
@@ -13,9 +10,7 @@ export function createLogger(level: string, destination = stdout()): Logger {
 }
 
 function stdout(): DestinationStream {
-  return process.stdout.isTTY
-    ? terminalLines(process.stdout)
-    : pino.destination({ minLength: BUFFER_BYTES, periodicFlush: FLUSH_EVERY_MS });
+  return process.stdout.isTTY ? terminalLines(process.stdout) : bufferedLines(process.stdout);
 }
 
 /** What of an error helps to find its cause. Left out are the parameters of a statement, and the row that PostgreSQL shows. */

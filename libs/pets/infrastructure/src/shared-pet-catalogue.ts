@@ -1,4 +1,4 @@
-import { Batcher } from '@animal-store/database';
+import { Batcher, BatchSlots } from '@animal-store/database';
 import {
   PET_STATUSES,
   PetCatalogue,
@@ -14,6 +14,9 @@ const MOST_PETS = 256;
 /** At most MAX_PAGE_LENGTH rows each. */
 const MOST_PAGES = 32;
 
+/** Statements that read, all kinds together: enough to keep PostgreSQL busy while the answers of one are sent. */
+const MOST_STATEMENTS = 2;
+
 type Pages = Batcher<PageRequest, PetPage>;
 
 /** Concurrent reads travel together, and those of the same pet or page share one answer; see `Batcher`. */
@@ -24,9 +27,10 @@ export class SharedPetCatalogue extends PetCatalogue {
 
   constructor(catalogue: PostgresPetCatalogue) {
     super();
+    const slots = new BatchSlots(MOST_STATEMENTS);
     const pagesOf = (status?: PetStatus): Pages =>
-      new Batcher({ run: (requests) => catalogue.listAll(status, requests), maxSize: MOST_PAGES });
-    this.pets = new Batcher({ run: (ids) => catalogue.findAll(ids), maxSize: MOST_PETS });
+      new Batcher({ run: (requests) => catalogue.listAll(status, requests), maxSize: MOST_PAGES, slots });
+    this.pets = new Batcher({ run: (ids) => catalogue.findAll(ids), maxSize: MOST_PETS, slots });
     this.pages = pagesOf();
     this.pagesByStatus = Object.fromEntries(PET_STATUSES.map((status) => [status, pagesOf(status)])) as Record<PetStatus, Pages>;
   }
