@@ -1,0 +1,14 @@
+import { MayBeAbsent, Rule } from '@animal-store/http-contract';
+
+/** A body for specs of validation: a text, an exact integer, and a member that may be absent. */
+export class OrderDto {
+  @Rule('must be text', (value) => typeof value === 'string')
+  title!: string;
+
+  @Rule('must be a positive integer', (value) => typeof value === 'bigint' && value > 0n)
+  amount!: bigint;
+
+  @MayBeAbsent()
+  @Rule('must be true', (value) => value === true)
+  gift?: boolean;
+}
