@@ -21,7 +21,10 @@ export async function addChildProcesses(coverage: Coverage, folder: string, root
       if (path === undefined) continue;
       const loaded = scripts.get(path) ?? loadScript(join(root, path));
       scripts.set(path, loaded);
-      addHits(coverage, await convert({ ...(await loaded), coverage: { ...script, url: `file://${join(root, path)}` } }));
+      const { code, sourceMap } = await loaded;
+      // A tree of its own each time: the conversion marks what it has seen in it, and passes that over the next time.
+      const { program: ast } = await parse(path, code);
+      addHits(coverage, await convert({ code, sourceMap, ast, coverage: { ...script, url: `file://${join(root, path)}` } }));
     }
   }
 }
@@ -31,6 +34,5 @@ async function loadScript(path: string) {
   return {
     code,
     sourceMap: JSON.parse(sourceMap) as NonNullable<Parameters<typeof convert>[0]['sourceMap']>,
-    ast: (await parse(path, code)).program,
   };
 }
