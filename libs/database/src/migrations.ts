@@ -56,7 +56,7 @@ function nameOf(migration: MigrationInterface): string {
   return migration.name ?? migration.constructor.name;
 }
 
-export async function pendingMigrations(dataSource: DataSource): Promise<Migration[]> {
+async function pendingMigrations(dataSource: DataSource): Promise<Migration[]> {
   return new MigrationExecutor(dataSource).getPendingMigrations();
 }
 

@@ -5,7 +5,7 @@ import { ExtendRouteConfig } from './route-config.js';
 export const DEPRECATION = Symbol('deprecation');
 
 /** The day of removal in the OpenAPI document, as an RFC 3339 date. */
-export const SUNSET_EXTENSION = 'x-sunset';
+const SUNSET_EXTENSION = 'x-sunset';
 
 /** The whole deprecation; read, and taken away, where the OpenAPI document is made. */
 export const DEPRECATION_EXTENSION = 'x-deprecation';

@@ -14,7 +14,7 @@ import { explore, KEYS, ROWS } from './universe.js';
 import { MANY_CONNECTIONS } from './verdicts.js';
 import { requestsOf, type Universe, type Workload, WORKLOADS } from './workloads.js';
 
-export const PGBENCH = 'pgbench';
+const PGBENCH = 'pgbench';
 export const TARGETS = [...Object.keys(HTTP_TARGETS), PGBENCH];
 const STARTS = 5;
 const SINGLE_WORKLOADS: readonly Workload[] = ['list', 'get', 'create'];

@@ -11,7 +11,7 @@ import { type Catalogue, DatabaseServer } from './stage.js';
 import { HTTP_TARGETS, OURS } from './targets.js';
 import type { GetRequest, PageStart, PetRequest, Workload } from './workloads.js';
 
-export const READS = ['first page', 'page deep inside', 'page of a rare status', 'get'] as const;
+const READS = ['first page', 'page deep inside', 'page of a rare status', 'get'] as const;
 export type Read = (typeof READS)[number];
 
 const LEAST_ROWS = 1_000;

@@ -4,7 +4,7 @@ import type { ScenarioResult } from './rounds.js';
 import { OURS } from './targets.js';
 
 export const MANY_CONNECTIONS = 64;
-export const TWO_WORKERS = 'animal-store-2';
+const TWO_WORKERS = 'animal-store-2';
 
 export interface Verdict {
   readonly goal: string;
@@ -34,7 +34,7 @@ export function judge(results: readonly ScenarioResult[], startMs?: number): Ver
 
 type Judgement = (goal: string, measured: number, limit: number) => Verdict;
 
-export const atLeast: Judgement = (goal, measured, limit) => ({ goal, measured, wanted: `≥ ${limit}`, met: measured >= limit });
+const atLeast: Judgement = (goal, measured, limit) => ({ goal, measured, wanted: `≥ ${limit}`, met: measured >= limit });
 export const atMost: Judgement = (goal, measured, limit) => ({ goal, measured, wanted: `≤ ${limit}`, met: measured <= limit });
 
 function against(

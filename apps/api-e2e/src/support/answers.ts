@@ -32,7 +32,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS | `${string}_not_found`;
 
-export const statusOf = (code: ErrorCode): number => (code in ERROR_STATUS ? ERROR_STATUS[code as keyof typeof ERROR_STATUS] : 404);
+const statusOf = (code: ErrorCode): number => (code in ERROR_STATUS ? ERROR_STATUS[code as keyof typeof ERROR_STATUS] : 404);
 
 /** A stack frame, a statement, a path of the machine. */
 const INTERNALS = /\n\s+at |\.[jt]s:\d|node_modules|\/dist\/|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) /;

@@ -7,7 +7,7 @@ export const parseWithSource = JSON.parse as (text: string, reviver: SourceReviv
 const JSON_INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
 
 /** Reads JSON in which every number must be an integer written as one; each comes back as a bigint, since a number would round it. */
-export function parseExact(text: string): unknown {
+function parseExact(text: string): unknown {
   return parseWithSource(text, (_key, value, { source }) => {
     if (typeof value !== 'number') return value;
     if (source === undefined || !JSON_INTEGER.test(source)) throw new Error(`${source} is not written as an integer`);

@@ -9,7 +9,7 @@ export interface ErrorBody {
   readonly status: number;
 }
 
-export const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
+const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
   unauthenticated: 401,
   forbidden: 403,

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 
-export const BODY_LIMIT_BYTES = 64 * 1024;
+const BODY_LIMIT_BYTES = 64 * 1024;
 /** How much of a refused body is read and dropped, so that the connection can go on. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
 /** A client that sends still more gets this long to read the answer before the connection is cut. */

@@ -20,7 +20,6 @@ export { type ApiKeyFilter, ApiKeyRepository } from './api-key-repository.js';
 export {
   type ApiKeyPrefix,
   type ApiKeySecret,
-  environmentOf,
   generateApiKeySecret,
   isApiKeySecret,
   isKeyEnvironment,
@@ -30,4 +29,4 @@ export {
 } from './api-key-secret.js';
 export { type Client, CLIENT_NAME_RULE, type ClientId, type ClientName, isClientName } from './client.js';
 export { KeyHasher, type KeyHash } from './key-hasher.js';
-export { areScopes, isScope, type Scope, SCOPES_RULE } from './scope.js';
+export { isScope, type Scope, SCOPES_RULE } from './scope.js';

@@ -1,4 +1,4 @@
 export { CreatePet } from './create-pet.js';
-export { ForgetIdempotencyKeys, IDEMPOTENCY_KEY_LIFETIME_MS } from './forget-idempotency-keys.js';
+export { ForgetIdempotencyKeys } from './forget-idempotency-keys.js';
 export { GetPet } from './get-pet.js';
 export { ListPets } from './list-pets.js';

@@ -3,7 +3,8 @@ import { IDEMPOTENCY_KEY_REUSED, type PetId, PET_NOT_FOUND } from '@animal-store
 import { aNewPet, InMemoryPets, petsOf } from '@animal-store/pets-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CreatePet, ForgetIdempotencyKeys, GetPet, IDEMPOTENCY_KEY_LIFETIME_MS, ListPets } from './index.js';
+import { IDEMPOTENCY_KEY_LIFETIME_MS } from './forget-idempotency-keys.js';
+import { CreatePet, ForgetIdempotencyKeys, GetPet, ListPets } from './index.js';
 
 describe('CreatePet', () => {
   it('adds the pet and answers it with its identifier', async () => {
