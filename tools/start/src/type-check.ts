@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -13,6 +14,8 @@ export function watchTypes(report: (text: string) => void): ChildProcess {
   const child = spawn(process.execPath, [tsc, '--watch', '--pretty', '--preserveWatchOutput', '--project', project], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // To run what has changed comes before to check it.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   let lines: string[] = [];
   let wasWrong = false;
   createInterface(child.stdout).on('line', (line) => {

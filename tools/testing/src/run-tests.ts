@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheDir, readCachedProjectGraph, workspaceRoot } from '@nx/devkit';
@@ -12,7 +12,7 @@ import { summarize, TARGETS, type Task, type TestCounts } from './summary.ts';
 
 const NX = fileURLToPath(import.meta.resolve('nx/bin/nx.js'));
 const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
-/** Nx writes here how each task of its latest run ended. */
+/** Nx writes here how each task of the run ended that was the last to end. */
 const RUN_RECORD = join(cacheDir, 'run.json');
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 
@@ -28,9 +28,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 process.exitCode = await runTests(process.argv.slice(2));
 
 async function runTests(options: readonly string[]): Promise<number> {
+  // Beside all else: Nx runs nothing else while it lints several projects in one process, which would leave a core idle.
+  const linting = runTasks(['lint'], options);
   // One compiler for all projects is much faster than one for each; the tasks find its output and report its errors.
-  // ESLint runs beside it: Nx runs nothing else while it lints several projects in one process, which would leave a core idle.
-  const [, linted] = await Promise.all([run(TSC, ['--build'], { output: 'ignore' }), runTasks(['lint'], options)]);
+  await run(TSC, ['--build'], { output: 'ignore' });
   const postgres = await startPostgres().catch((error: unknown) => {
     // Each integration suite then starts a server of its own, or shows why it cannot.
     console.error('The shared PostgreSQL did not start:', error);
@@ -38,7 +39,7 @@ async function runTests(options: readonly string[]): Promise<number> {
   });
   try {
     const others = TARGETS.filter((target) => target !== 'lint');
-    const done = await runTasks(others, options, postgres && { TEST_POSTGRES_URL: postgres.url });
+    const [linted, done] = await Promise.all([linting, runTasks(others, options, postgres && { TEST_POSTGRES_URL: postgres.url })]);
     return stoppedBy ? EXIT_CODES[stoppedBy] : await report(linted.code || done.code, [...linted.tasks, ...done.tasks]);
   } finally {
     await postgres?.stop();
@@ -49,16 +50,34 @@ async function runTasks(
   targets: readonly string[],
   options: readonly string[],
   env?: NodeJS.ProcessEnv,
-): Promise<{ code: number; tasks: Task[] }> {
-  await rm(RUN_RECORD, { force: true });
+): Promise<{ code: number; tasks: readonly Task[] }> {
   const command = options.includes('--affected') ? 'affected' : 'run-many';
   const furtherOptions = options.filter((option) => option !== '--affected');
-  const code = await run(NX, [command, `--targets=${targets.join()}`, '--skip-sync', ...furtherOptions], {
-    output: 'pipe',
-    env: { NX_DAEMON: 'false', NX_TUI: 'false', ...env },
-  });
-  const { tasks } = JSON.parse(await readFile(RUN_RECORD, 'utf8').catch(() => '{"tasks":[]}')) as { tasks: Task[] };
-  return { code, tasks };
+  const args = [command, `--targets=${targets.join()}`, '--skip-sync', ...furtherOptions];
+  const start = Date.now();
+  const runNx = () => run(NX, args, { output: 'pipe', env: { NX_DAEMON: 'false', NX_TUI: 'false', ...env } });
+  let code = await runNx();
+  let tasks = await recordedTasks(args, start);
+  if (!tasks && code === 0) {
+    // There was nothing to do, or the other run ended at the same moment: then all is in the cache now.
+    code = await runNx();
+    tasks = await recordedTasks(args, start);
+  }
+  return { code, tasks: tasks ?? [] };
+}
+
+/** Of the run with these arguments, if it is the one that is recorded. */
+async function recordedTasks(args: readonly string[], start: number): Promise<readonly Task[] | undefined> {
+  try {
+    const { run, tasks } = JSON.parse(await readFile(RUN_RECORD, 'utf8')) as Readonly<{
+      run: { readonly command: string; readonly startTime: string };
+      tasks: readonly Task[];
+    }>;
+    return run.command === `nx ${args.join(' ')}` && Date.parse(run.startTime) >= start ? tasks : undefined;
+  } catch {
+    // Not there, or just being written.
+    return undefined;
+  }
 }
 
 async function startPostgres(): Promise<{ url: string; stop(): Promise<void> } | undefined> {
