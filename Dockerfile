@@ -12,9 +12,9 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /workspace
 COPY --from=manifests /manifests ./
 # A mirror, a proxy's certificate or a private registry: `--secret id=npmrc,src=…`; nothing of it stays in the image.
-# Optional packages bring a second Node.js and what only tests run.
+# With the optional packages, which bring the bundler's native code.
 RUN --mount=type=secret,id=npmrc --mount=type=cache,target=/var/cache/npm \
-    NPM_CONFIG_USERCONFIG=/run/secrets/npmrc NPM_CONFIG_CACHE=/var/cache/npm npm ci --ignore-scripts --omit=optional
+    NPM_CONFIG_USERCONFIG=/run/secrets/npmrc NPM_CONFIG_CACHE=/var/cache/npm npm ci --ignore-scripts
 COPY . .
 RUN npm run package -- --out /package
 
@@ -41,4 +41,4 @@ HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT []
 # A young generation of half the default size: less memory under load (docs/performance.md).
-CMD ["node", "--max-semi-space-size=16", "apps/api/dist/main.js"]
+CMD ["node", "--max-semi-space-size=16", "apps/api/bundle/main.js"]

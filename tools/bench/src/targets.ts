@@ -10,7 +10,7 @@ import type { Catalogue } from './stage.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-const SERVICE = path('../../../apps/api/dist/main.js');
+const SERVICE = path('../../../apps/api/bundle/main.js');
 /** As the image starts it; see the Dockerfile. */
 const SERVICE_OPTIONS = ['--max-semi-space-size=16'];
 const GO_SOURCE = path('../go/main.go');

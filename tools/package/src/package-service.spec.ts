@@ -37,6 +37,7 @@ beforeEach(async () => {
   await write('node_modules/.package-lock.json', LOCK);
   await write('LICENSE', 'MIT');
   await writeProject('apps/api', 'app', { main: "import { clock } from '@animal-store/kernel'; import pg from 'pg';" });
+  await write('apps/api/bundle/main.js', '');
   await writeProject('apps/cli', 'app', { main: "await import('@animal-store/local');" });
   await writeProject('libs/kernel', 'kernel', { index: "export * from './clock.js'; import 'node:fs';", clock: 'export const clock = 1;' });
   await writeProject('libs/local', 'local', { index: '' });
@@ -59,6 +60,7 @@ describe('packageService', () => {
     });
     expect(await listFiles(out)).toEqual([
       'LICENSE',
+      'apps/api/bundle/main.js',
       'apps/api/dist/main.js',
       'apps/api/package.json',
       'apps/cli/dist/main.js',
@@ -77,7 +79,7 @@ describe('packageService', () => {
       'package-lock.json',
       'package.json',
     ]);
-    expect(packaged.files).toBe(18);
+    expect(packaged.files).toBe(19);
   });
 
   it('leaves out what was built of sources that are gone, test support and specs', async () => {
@@ -92,7 +94,7 @@ describe('packageService', () => {
     const before = await contentsOf(out);
     await packageService(workspace, join(workspace, 'dist/again'));
     expect(await contentsOf(join(workspace, 'dist/again'))).toEqual(before);
-    expect(Object.keys(before)).toHaveLength(18);
+    expect(Object.keys(before)).toHaveLength(19);
   });
 
   it('replaces an earlier package', async () => {
@@ -124,6 +126,11 @@ describe('packageService', () => {
     await expect(packageService(workspace, out)).rejects.toThrow(
       new PackagingError('node_modules is not what package-lock.json says: run npm ci\nnode_modules/pg'),
     );
+  });
+
+  it('refuses a service that is not bundled', async () => {
+    await rm(join(workspace, 'apps/api/bundle'), { recursive: true });
+    await expect(packageService(workspace, out)).rejects.toThrow('apps/api/bundle/main.js is missing: bundle it first');
   });
 
   it('refuses to overwrite a folder that is no package', async () => {

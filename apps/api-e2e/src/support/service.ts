@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const API_MAIN = '../../../api/dist/main.js';
-const CLI_MAIN = '../../../cli/dist/main.js';
+/** The bundle, which is what is deployed; coverage counts the files that it is made of. */
+const API_MAIN = process.env['API_MAIN'] ?? workspaceFile('apps/api/bundle/main.js');
+const CLI_MAIN = workspaceFile('apps/cli/dist/main.js');
 const LISTENING = /"url":"(http:\/\/[^"]+)"|(http:\/\/(?:localhost|127\.0\.0\.1|\[::1?\]|0\.0\.0\.0):[0-9]+)/;
 const START_TIMEOUT_MS = 60_000;
 /** A busy machine is no overload of the service. */
@@ -78,7 +79,7 @@ export async function refusedStart(environment: Environment): Promise<{ exitCode
 
 /** Runs the command-line tool against a database and returns what it prints. */
 export async function animalStore(databaseUrl: string, ...args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [builtEntry(CLI_MAIN), ...args], {
+  const { stdout } = await promisify(execFile)(process.execPath, [built(CLI_MAIN), ...args], {
     env: processEnvironment({ DATABASE_URL: databaseUrl }),
   });
   return stdout;
@@ -104,7 +105,7 @@ export async function createKey(
 }
 
 function spawnService(environment: Environment): { process: ChildProcess; output: () => string } {
-  const service = spawn(process.execPath, [builtEntry(API_MAIN)], {
+  const service = spawn(process.execPath, [built(API_MAIN)], {
     env: processEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -121,8 +122,11 @@ function processEnvironment(environment: Environment): NodeJS.ProcessEnv {
   return { PATH, HOME, SystemRoot, TEMP, ...environment };
 }
 
-function builtEntry(path: string): string {
-  const file = fileURLToPath(new URL(path, import.meta.url));
-  if (!existsSync(file)) throw new Error(`${file} is missing: run \`npx nx run-many -t build -p api cli\` first`);
+function workspaceFile(path: string): string {
+  return fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
+}
+
+function built(file: string): string {
+  if (!existsSync(file)) throw new Error(`${file} is missing: run \`npx nx run-many -t build bundle -p api cli\` first`);
   return file;
 }

@@ -6,8 +6,10 @@ import { Controller, Get, NotFoundException, Param, Res, VERSION_NEUTRAL } from 
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 
-const OURS = join(import.meta.dirname, '../../assets/docs');
-const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const { resolve } = createRequire(import.meta.url);
+// By its name in package.json, since the file that runs is here or in the bundle.
+const OURS = dirname(resolve('#docs/index.html'));
+const SWAGGER_UI = dirname(resolve('swagger-ui-dist/package.json'));
 
 /** Everything the page loads: nothing else is served, and nothing comes from elsewhere. */
 const ASSETS: Readonly<Record<string, { folder: string; type: string }>> = {
