@@ -51,12 +51,12 @@ const ADD_PETS_ONCE = {
     SELECT ordinal::int, id FROM numbered JOIN record ON pet_id = id`,
 };
 
-/** OFFSET 0 keeps the planner from joining by a scan of the whole table. */
-const FIND_BY_KEYS = {
+/** OFFSET 0 keeps the planner from joining by a scan of the whole table; for the SELECTs around the parameters see `FIND_PETS`. */
+export const FIND_BY_KEYS = {
   name: 'find_pets_by_keys',
   text: `
     SELECT wanted.ordinal::int, record.*
-    FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS wanted (client_id, key, ordinal)
+    FROM unnest((SELECT $1::bigint[]), (SELECT $2::text[])) WITH ORDINALITY AS wanted (client_id, key, ordinal)
     CROSS JOIN LATERAL (
       SELECT pet_id AS id, name, category_id AS "categoryId", status
       FROM pets.idempotency_keys WHERE client_id = wanted.client_id AND key = wanted.key OFFSET 0
