@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createDataSource, isDatabaseUnavailable, migrateUp } from '@animal-store/database';
+import { createDataSource, migrateUp } from '@animal-store/database';
 import type { Logger } from 'pino';
 import { type AdminServer, type MetricsText, startAdminServer } from './admin/admin-server.js';
 import { Supervisor } from './cluster/supervisor.js';
@@ -10,6 +10,8 @@ import { StartupError } from './configuration/startup-error.js';
 import { contexts } from './contexts.js';
 import { createApp } from './create-app.js';
 import { drain } from './draining/drain.js';
+import { explainFailedStart } from './explain-failed-start.js';
+import { urlOf } from './http/url-of.js';
 import { createLogger } from './logging/logger.js';
 import { exposeMetrics } from './metrics/expose-metrics.js';
 import { Metrics } from './metrics/metrics.js';
@@ -41,7 +43,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<RunningService> {
     logger.info({ url: service.url }, 'listening');
     return service;
   } catch (error) {
-    throw explain(error, config);
+    throw explainFailedStart(error, config);
   }
 }
 
@@ -52,7 +54,7 @@ async function serveInThisProcess(config: Config, logger: Logger): Promise<Runni
     const { registry } = app.get(Metrics);
     exposeMetrics(registry);
     if (!cluster.isWorker) admin = await startAdmin(config, registry, logger);
-    // Not by Nest, which writes an error of its own before `explain` says it in one line.
+    // Not by Nest, which writes an error of its own before `explainFailedStart` says it in one line.
     await app.getHttpAdapter().getInstance().listen({ host: config.host, port: config.port });
   } catch (error) {
     await admin?.close();
@@ -119,28 +121,4 @@ async function migrate(config: Config, logger: Logger): Promise<void> {
   } finally {
     await dataSource.destroy();
   }
-}
-
-function urlOf({ address, port }: { address: string; port: number }): string {
-  const name = ['127.0.0.1', '::1', '0.0.0.0', '::'].includes(address) ? 'localhost' : address;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${String(port)}`;
-}
-
-function explain(error: unknown, { adminPort, databaseUrl }: Config): unknown {
-  const { code, message, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
-  const database = new URL(databaseUrl);
-  const of = port !== undefined && port === adminPort ? 'ADMIN_' : '';
-  if (code === 'EADDRINUSE') return new StartupError(`Port ${String(port)} is taken; set ${of}PORT to another one.`);
-  if (code === 'EACCES') return new StartupError(`Port ${String(port)} needs more rights; set ${of}PORT to 1024 or above.`);
-  if (code === 'EADDRNOTAVAIL') return new StartupError(`${of}HOST ${String(address)} is no address of this machine.`);
-  if (isDatabaseUnavailable(error))
-    return new StartupError(`The database at ${database.host} cannot be reached: ${firstLine(message, code)}`);
-  // 28: authentication, 3D000: no such database
-  if (/^(?:28...|3D000)$/.test(code ?? ''))
-    return new StartupError(`The database at ${database.host} refuses the connection: ${firstLine(message, code)}`);
-  return error;
-}
-
-function firstLine(message: string, code = 'no answer'): string {
-  return message.split('\n', 1)[0]?.trim() || code;
 }

@@ -1,6 +1,6 @@
 /** Tells single crashes, after which a worker is replaced, from a loop of them. */
 export class CrashLoop {
-  private readonly crashes: number[] = [];
+  private crashes: readonly number[] = [];
 
   constructor(
     private readonly maxCrashes: number,
@@ -9,8 +9,7 @@ export class CrashLoop {
 
   /** Notes a crash; true when there were too many lately. */
   note(nowMs: number): boolean {
-    this.crashes.push(nowMs);
-    while (nowMs - (this.crashes[0] ?? nowMs) > this.withinMs) this.crashes.shift();
+    this.crashes = [...this.crashes, nowMs].filter((at) => nowMs - at <= this.withinMs);
     return this.crashes.length > this.maxCrashes;
   }
 }

@@ -46,6 +46,7 @@ describe('readConfig', () => {
   });
 
   it('reads switches and lists', () => {
+    expect(readConfig({ DATABASE_URL, MIGRATE_ON_START: 'yes' })).toMatchObject({ migrateOnStart: true });
     const env = { DATABASE_URL, DATABASE_PREPARED: 'off', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,fd00::/8' };
     expect(readConfig(env)).toMatchObject({ databasePrepared: false, trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'] });
   });
@@ -80,6 +81,7 @@ describe('readConfig', () => {
     [{ MIGRATION_DATABASE_URL: 'localhost' }, 'MIGRATION_DATABASE_URL must be a postgres:// URL'],
     [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, a letter first'],
     [{ MIGRATE_ON_START: 'maybe' }, 'MIGRATE_ON_START must be true or false'],
+    [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1'],
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, silent'],
   ])('refuses %o with one clear line', (env, message) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(message));

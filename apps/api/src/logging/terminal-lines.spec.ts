@@ -27,6 +27,14 @@ describe('what a terminal shows', () => {
     expect(text).toMatch(/^\d\d:\d\d:\d\d {2}error {2}request failed\nError: no such thing\n +at /);
   });
 
+  it.each([
+    ['a message', { message: 'out of paper' }, 'out of paper'],
+    ['neither stack nor message', ['out of paper'], '["out of paper"]'],
+  ])('of what was thrown with %s is that', (_what, err, said) => {
+    const text = shown((logger) => logger.error({ err }, 'request failed'));
+    expect(text.slice('14:03:59'.length)).toBe(`  error  request failed\n${said}\n`);
+  });
+
   it('is no API key', () => {
     const key = generateApiKeySecret('test' as KeyEnvironment);
     expect(shown((logger) => logger.info({ path: `/${key}` }, `with ${key}`))).not.toContain(key.slice(-40));

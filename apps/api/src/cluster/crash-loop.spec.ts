@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { CrashLoop } from './crash-loop.js';
+
+it('a loop is more crashes than that many within the time, and no others', () => {
+  const loop = new CrashLoop(2, 1_000);
+  expect([0, 500, 1_001].map((at) => loop.note(at))).toEqual([false, false, false]);
+  expect([1_500, 2_600, 2_601, 2_602].map((at) => loop.note(at))).toEqual([true, false, false, true]);
+});

@@ -1,0 +1,41 @@
+import { DomainError } from '@animal-store/kernel';
+import { SpanStatusCode } from '@opentelemetry/api';
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { inSpan } from './in-span.js';
+
+const exporter = new InMemorySpanExporter();
+const tracer = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }).getTracer('spec');
+beforeEach(() => exporter.reset());
+
+function theSpan(): { type: unknown; code: SpanStatusCode } {
+  const [span, ...others] = exporter.getFinishedSpans();
+  expect(others).toEqual([]);
+  return { type: span?.attributes['error.type'], code: span?.status.code ?? SpanStatusCode.UNSET };
+}
+
+describe('inSpan', () => {
+  it('returns what the work returns, and ends with it', async () => {
+    expect(inSpan(tracer, 'work', {}, () => 7)).toBe(7);
+    const promise = Promise.resolve(8);
+    expect(inSpan(tracer, 'work', {}, () => promise)).toBe(promise);
+    await promise;
+    expect(exporter.getFinishedSpans()).toHaveLength(2);
+  });
+
+  it.each([
+    [new DomainError({ code: 'pet_not_found', kind: 'not_found', message: '' }), { type: 'pet_not_found', code: SpanStatusCode.UNSET }],
+    [new TypeError('secret'), { type: 'TypeError', code: SpanStatusCode.ERROR }],
+    [Object.assign(new Error('secret'), { code: '23505' }), { type: '23505', code: SpanStatusCode.ERROR }],
+    ['secret', { type: 'string', code: SpanStatusCode.ERROR }],
+  ])('tells the kind of %o, thrown or rejected, and not what it says', async (error, told) => {
+    const fail = () => {
+      throw error as Error;
+    };
+    expect(() => inSpan(tracer, 'work', {}, fail)).toThrow();
+    expect(theSpan()).toEqual(told);
+    exporter.reset();
+    await expect(inSpan(tracer, 'work', {}, async () => fail())).rejects.toBe(error);
+    expect(theSpan()).toEqual(told);
+  });
+});
