@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type ChaosResult, runChaos } from './run-chaos.js';
+import { reportChaos } from './chaos-report.js';
+import { runChaos } from './run-chaos.js';
 
 const integer = (text: string): number => {
   if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('must be an integer.');
@@ -29,35 +30,5 @@ const { seed, rounds, outage, short } = new Command('chaos')
 const schedule = short ? SHORT : { ...LONG, rounds, outageMs: outage * 1000 };
 console.log(`chaos --seed ${seed}${short ? ' --short' : ` --rounds ${rounds} --outage ${outage}`}`);
 const result = await runChaos({ ...schedule, seed, report: (line) => console.log(`  ${line}`) });
-console.log(table(result));
+console.log(reportChaos(result));
 process.exitCode = result.problems.length === 0 ? 0 : 1;
-
-function table({ phases, verdict, statuses, problems }: ChaosResult): string {
-  const rows = [
-    ['phase', 'accepted', 'p50 ms', 'p99 ms', 'shed', 'no answer', 'recovery ms'],
-    ...phases.map(({ name, seen, recoveryMs }) => [
-      name,
-      `${seen.acceptedMs.length}`,
-      seen.quantile(0.5).toFixed(1),
-      seen.quantile(0.99).toFixed(1),
-      `${seen.shed}`,
-      `${seen.dropped}`,
-      recoveryMs === undefined ? '' : recoveryMs.toFixed(0),
-    ]),
-  ];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = rows.map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '));
-  const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
-  return [
-    '',
-    ...lines,
-    '',
-    `answers       ${answers.join(', ')}`,
-    `acknowledged  ${verdict.acknowledged}`,
-    `stored        ${verdict.stored}`,
-    `lost          ${verdict.lost}`,
-    `duplicates    ${verdict.duplicates}`,
-    '',
-    ...(problems.length === 0 ? ['every promise held'] : ['broken promises:', ...problems.map((problem) => `- ${problem}`)]),
-  ].join('\n');
-}

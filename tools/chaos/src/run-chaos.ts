@@ -3,6 +3,7 @@ import { type Fault, faults } from './faults.js';
 import { Ledger, type Verdict } from './ledger.js';
 import { flood } from './flood.js';
 import { Load, Observations } from './load.js';
+import { brokenByFault, brokenByOverload } from './promises.js';
 import { Random } from './random.js';
 import { Stage } from './stage.js';
 
@@ -37,8 +38,6 @@ export interface ChaosResult {
 const CALM_MS = 1_000;
 const RECOVERY_PATIENCE_MS = 30_000;
 const OVERLOAD = 5;
-/** What a request that is accepted may take at the 99th percentile while that many times more is sent than can be carried. */
-const OVERLOAD_P99_MS = 1_500;
 
 /** Holds load on the service while one fault after the other happens to it, and compares what was told with what is stored. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
@@ -68,12 +67,8 @@ async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, o
   await fault.run(stage);
   const recoveryMs = await Promise.race([load.recovery(), sleep(RECOVERY_PATIENCE_MS, undefined, { ref: false })]);
   const seen = load.nextPhase();
-  if (recoveryMs === undefined) ledger.problem(`${fault.name}: no recovery within ${RECOVERY_PATIENCE_MS} ms`);
-  else if (options.judgesTimes && fault.recoversWithinMs !== undefined && recoveryMs > fault.recoversWithinMs) {
-    ledger.problem(`${fault.name}: recovered after ${Math.round(recoveryMs)} ms instead of ${fault.recoversWithinMs}`);
-  }
-  if (!fault.mayDrop && seen.dropped > 0) ledger.problem(`${fault.name}: ${seen.dropped} requests got no answer`);
-  if (!stage.service.isRunning) ledger.problem(`${fault.name}: the service has ended`);
+  const { isRunning } = stage.service;
+  for (const problem of brokenByFault(fault, { recoveryMs, seen, isRunning }, options.judgesTimes)) ledger.problem(problem);
   return { name: fault.name, seen, ...(recoveryMs !== undefined && { recoveryMs }) };
 }
 
@@ -92,7 +87,6 @@ async function overload(stage: Stage, load: Load, ledger: Ledger, { outageMs, ju
   });
   report(`  ${Math.round(capacity)} requests a second are carried, ${Math.round(offered)} were sent`);
   const seen = load.nextPhase();
-  if (seen.dropped > 0) ledger.problem(`${name}: ${seen.dropped} requests of others got no answer`);
   const flooded = new Observations();
   flooded.acceptedMs.push(...acceptedMs);
   flooded.dropped = dropped;
@@ -100,8 +94,6 @@ async function overload(stage: Stage, load: Load, ledger: Ledger, { outageMs, ju
     ledger.answered('listPets', status, text, count);
     if (status === 503) flooded.shed += count;
   }
-  const p99 = flooded.quantile(0.99);
-  if (judgesTimes && p99 > OVERLOAD_P99_MS) ledger.problem(`${name}: accepted requests took ${Math.round(p99)} ms at p99`);
-  if (dropped > 0) ledger.problem(`${name}: ${dropped} requests got no answer`);
+  for (const problem of brokenByOverload(name, flooded, seen, judgesTimes)) ledger.problem(problem);
   return { name, seen: flooded };
 }

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { reportChaos } from './chaos-report.js';
+import { Observations } from './load.js';
+
+const calm = Object.assign(new Observations(), { acceptedMs: [1, 2, 30], shed: 4, dropped: 5 });
+const verdict = { acknowledged: 7, stored: 8, lost: 0, duplicates: 0 };
+const statuses = new Map([
+  [503, 4],
+  [200, 3],
+]);
+const phases = [
+  { name: 'calm', seen: calm },
+  { name: 'database stopped', seen: new Observations(), recoveryMs: 1_234.5 },
+];
+
+it('has a line for each phase, and the sums', () => {
+  expect(reportChaos({ phases, verdict, statuses, problems: [] }).split('\n')).toEqual([
+    '',
+    'phase             accepted  p50 ms  p99 ms  shed  no answer  recovery ms',
+    'calm                     3     2.0    30.0     4          5             ',
+    'database stopped         0     0.0     0.0     0          0         1235',
+    '',
+    'answers       200: 3, 503: 4',
+    'acknowledged  7',
+    'stored        8',
+    'lost          0',
+    'duplicates    0',
+    '',
+    'every promise held',
+  ]);
+});
+
+it('names each promise that was broken', () => {
+  const text = reportChaos({ phases, verdict, statuses, problems: ['one', 'two'] });
+  expect(text).toMatch(/\nbroken promises:\n- one\n- two$/);
+  expect(text).not.toContain('every promise held');
+});

@@ -1,0 +1,35 @@
+import type { ChaosResult } from './run-chaos.js';
+
+const HEADER = ['phase', 'accepted', 'p50 ms', 'p99 ms', 'shed', 'no answer', 'recovery ms'];
+
+/** A line for each phase, what became of the creations, and what was promised and not kept. */
+export function reportChaos({ phases, verdict, statuses, problems }: ChaosResult): string {
+  const rows = phases.map(({ name, seen, recoveryMs }) => [
+    name,
+    `${seen.acceptedMs.length}`,
+    seen.quantile(0.5).toFixed(1),
+    seen.quantile(0.99).toFixed(1),
+    `${seen.shed}`,
+    `${seen.dropped}`,
+    recoveryMs?.toFixed(0) ?? '',
+  ]);
+  const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+  return [
+    '',
+    ...aligned([HEADER, ...rows]),
+    '',
+    `answers       ${answers.join(', ')}`,
+    `acknowledged  ${verdict.acknowledged}`,
+    `stored        ${verdict.stored}`,
+    `lost          ${verdict.lost}`,
+    `duplicates    ${verdict.duplicates}`,
+    '',
+    ...(problems.length === 0 ? ['every promise held'] : ['broken promises:', ...problems.map((problem) => `- ${problem}`)]),
+  ].join('\n');
+}
+
+/** Names to the left, figures to the right. */
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widthOf = (column: number) => Math.max(...rows.map((row) => row.at(column)?.length ?? 0));
+  return rows.map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widthOf(i)) : cell.padStart(widthOf(i)))).join('  '));
+}
