@@ -31,11 +31,11 @@ export function useDatabase(persistence: Persistence): SpecDatabase {
   afterAll(() => close());
 
   async function empty(): Promise<void> {
-    const [found] = await database.dataSource.query<{ tables: string | null }[]>(
-      `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS tables FROM pg_tables WHERE schemaname = $1`,
+    const tables = await database.dataSource.query<{ name: string }[]>(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = $1`,
       [persistence.schema],
     );
-    if (found?.tables) await database.dataSource.query(`TRUNCATE ${found.tables} RESTART IDENTITY`);
+    await database.dataSource.query(`TRUNCATE ${tables.map(({ name }) => name).join()} RESTART IDENTITY`);
   }
 
   return database;

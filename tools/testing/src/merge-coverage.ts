@@ -33,25 +33,32 @@ export function addHits(coverage: Coverage, seen: Coverage): void {
 }
 
 function addHitsOfFile(known: FileCoverage, seen: FileCoverage): void {
-  const statements = hitsByStart(Object.entries(seen.statementMap).map(([id, { start }]) => [start, seen.s[id] ?? 0]));
-  for (const [id, { start }] of Object.entries(known.statementMap)) known.s[id] = (known.s[id] ?? 0) + (statements.get(keyOf(start)) ?? 0);
+  const statements = mostByPlace(Object.entries(seen.statementMap).map(([id, { start }]) => [placeOf(start), seen.s[id]]));
+  for (const [id, { start }] of Object.entries(known.statementMap)) known.s[id] = plus(known.s[id], statements.get(placeOf(start)));
 
-  const functions = hitsByStart(Object.entries(seen.fnMap).map(([id, { loc }]) => [loc.start, seen.f[id] ?? 0]));
-  for (const [id, { loc }] of Object.entries(known.fnMap)) known.f[id] = (known.f[id] ?? 0) + (functions.get(keyOf(loc.start)) ?? 0);
+  const functions = mostByPlace(Object.entries(seen.fnMap).map(([id, { loc }]) => [placeOf(loc.start), seen.f[id]]));
+  for (const [id, { loc }] of Object.entries(known.fnMap)) known.f[id] = plus(known.f[id], functions.get(placeOf(loc.start)));
 
-  const branches = new Map(
-    Object.entries(seen.branchMap).map(([id, { type, loc }]) => [`${type} ${keyOf(loc.start)}`, seen.b[id] ?? []] as const),
+  const arms = mostByPlace(armsOf(seen).map(({ place, count }) => [place, count]));
+  for (const { id, arm, place, count } of armsOf(known)) known.b[id]?.splice(arm, 1, plus(count, arms.get(place)));
+}
+
+function armsOf({ branchMap, b }: FileCoverage): { id: string; arm: number; place: string; count: number }[] {
+  return Object.entries(branchMap).flatMap(([id, { type, loc }]) =>
+    [...(b[id] ?? [])].map((count, arm) => ({ id, arm, place: `${type} ${placeOf(loc.start)} ${arm}`, count })),
   );
-  for (const [id, { type, loc }] of Object.entries(known.branchMap)) {
-    const hits = branches.get(`${type} ${keyOf(loc.start)}`);
-    known.b[id] = (known.b[id] ?? []).map((count, arm) => count + (hits?.[arm] ?? 0));
-  }
 }
 
-function hitsByStart(entries: readonly (readonly [Location, number])[]): Map<string, number> {
-  const hits = new Map<string, number>();
-  for (const [start, count] of entries) hits.set(keyOf(start), Math.max(count, hits.get(keyOf(start)) ?? 0));
-  return hits;
+/** Of two that begin at one place the one that was reached more often. */
+function mostByPlace(entries: readonly (readonly [string, number | undefined])[]): ReadonlyMap<string, number> {
+  const most = new Map<string, number>();
+  for (const [place, count] of entries) most.set(place, Math.max(plus(count), plus(most.get(place))));
+  return most;
 }
 
-const keyOf = ({ line, column }: Location) => `${line}:${column}`;
+/** What is not there counts as zero. */
+function plus(one: number | undefined, other: number | undefined = 0): number {
+  return (one ?? 0) + other;
+}
+
+const placeOf = ({ line, column }: Location) => `${line}:${column}`;

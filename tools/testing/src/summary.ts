@@ -27,7 +27,7 @@ export function summarize(tasks: readonly Task[], countsOf: (project: string) =>
   let failed = 0;
   const byProject = Map.groupBy(tasks, ({ projectName }) => projectName);
   const rows = [...byProject]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .sort(([one], [other]) => one.localeCompare(other))
     .map(([project, ofProject]) => {
       const cells = TARGETS.map((target) => {
         const task = ofProject.find((candidate) => candidate.target === target);
