@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../support/answers.js';
 import type { RequestOptions } from '../support/api.js';
 import { expectChallenge, expectForbidden, expectUnauthenticated } from '../support/challenges.js';
-import { checkSum, KEY_FORMAT, unknownKey, withoutCheckSum, withTypo } from '../support/keys.js';
+import { checksumOf, KEY_FORMAT, unknownKey, withoutChecksum, withTypo } from '../support/keys.js';
 import { hasReadOnlyKey, useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -47,8 +47,8 @@ const REFUSED: readonly [string, (key: string) => string | readonly string[] | n
   ['the key and a parameter', (key) => `Bearer ${key}, realm="animal-store"`, 'invalid_api_key'],
   ['the key without its last character', (key) => `Bearer ${key.slice(0, -1)}`, 'invalid_api_key'],
   ['the key and a character more', (key) => `Bearer ${key}a`, 'invalid_api_key'],
-  ['the key without its check sum', (key) => `Bearer ${withoutCheckSum(key)}`, 'invalid_api_key'],
-  ['the key with a wrong check sum', (key) => `Bearer ${withTypo(key, -1)}`, 'invalid_api_key'],
+  ['the key without its checksum', (key) => `Bearer ${withoutChecksum(key)}`, 'invalid_api_key'],
+  ['the key with a wrong checksum', (key) => `Bearer ${withTypo(key, -1)}`, 'invalid_api_key'],
   ['the key with a typing error', (key) => `Bearer ${withTypo(key, -20)}`, 'invalid_api_key'],
   ['the key in upper case', (key) => `Bearer ${key.toUpperCase()}`, 'invalid_api_key'],
   ['a key of another environment', (key) => `Bearer ${ofOtherEnvironment(key)}`, 'invalid_api_key'],
@@ -60,8 +60,8 @@ const REFUSED: readonly [string, (key: string) => string | readonly string[] | n
 ];
 
 function ofOtherEnvironment(key: string): string {
-  const precedes = withoutCheckSum(key).replace(/^ast_[a-z0-9]+_/, 'ast_elsewhere_');
-  return precedes + checkSum(precedes);
+  const precedes = withoutChecksum(key).replace(/^ast_[a-z0-9]+_/, 'ast_elsewhere_');
+  return precedes + checksumOf(precedes);
 }
 
 beforeAll(async () => {
@@ -69,10 +69,10 @@ beforeAll(async () => {
 });
 
 describe("the suite's key", () => {
-  it('has the published form and carries its check sum', () => {
+  it('has the published form and carries its checksum', () => {
     const { key } = api.target;
     expect(key).toMatch(KEY_FORMAT);
-    expect(key).toBe(withoutCheckSum(key) + checkSum(withoutCheckSum(key)));
+    expect(key).toBe(withoutChecksum(key) + checksumOf(withoutChecksum(key)));
   });
 });
 

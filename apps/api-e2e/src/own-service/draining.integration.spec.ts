@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { RollingProxy } from '../support/rolling-proxy.js';
+import { Balancer } from '../support/balancer.js';
 import { createKey, type Environment, Service } from '../support/service.js';
 
 const LOAD = 8;
@@ -82,9 +82,9 @@ describe('processes behind a balancer, replaced one after the other under load',
     const environment = { DRAIN_SECONDS: '1' };
     const [one, two, ...replacements] = await Promise.all([start(environment), start(environment), start(environment), start(environment)]);
     const old = [one, two];
-    const proxy = new RollingProxy();
-    const url = await proxy.listen();
-    for (const service of old) await proxy.add(service.url);
+    const balancer = new Balancer();
+    const url = await balancer.listen();
+    for (const service of old) await balancer.add(service.url);
 
     const outcomes = new Map<string, number>();
     let isOver = false;
@@ -100,12 +100,12 @@ describe('processes behind a balancer, replaced one after the other under load',
     };
     const load = Array.from({ length: LOAD }, (_, n) => client(n));
     for (const service of old) {
-      await proxy.add(replacements.shift()?.url ?? '');
+      await balancer.add(replacements.shift()?.url ?? '');
       expect(await service.stop('SIGTERM')).toBe(0);
     }
     isOver = true;
     await Promise.all(load);
-    proxy.close();
+    balancer.close();
     expect([...outcomes.keys()].sort()).toEqual(['GET 200', 'POST 201']);
     expect(outcomes.get('POST 201')).toBeGreaterThan(LOAD);
   });

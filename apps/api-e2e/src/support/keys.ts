@@ -2,27 +2,27 @@ import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const CHECK_SUM_LENGTH = 6;
+const CHECKSUM_LENGTH = 6;
 
 export const KEY_FORMAT = /^ast_[a-z0-9]+_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
 
-/** The published check sum of a key: six Base62 characters of CRC-32 over what precedes. */
-export function checkSum(precedes: string): string {
+/** The published checksum of a key: six Base62 characters of CRC-32 over what precedes. */
+export function checksumOf(precedes: string): string {
   let rest = crc32(precedes);
   let text = '';
   for (; rest > 0; rest = Math.floor(rest / BASE62.length)) text = `${BASE62[rest % BASE62.length]}${text}`;
-  return text.padStart(CHECK_SUM_LENGTH, BASE62[0]);
+  return text.padStart(CHECKSUM_LENGTH, BASE62[0]);
 }
 
-export function withoutCheckSum(key: string): string {
-  return key.slice(0, -CHECK_SUM_LENGTH);
+export function withoutChecksum(key: string): string {
+  return key.slice(0, -CHECKSUM_LENGTH);
 }
 
-/** A key of the same environment that nobody was ever given, check sum included. */
+/** A key of the same environment that nobody was ever given, checksum included. */
 export function unknownKey(key: string): string {
   const environment = /^ast_[a-z0-9]+_/.exec(key)?.[0] ?? '';
   const precedes = environment + Array.from({ length: 43 }, () => BASE62[randomInt(BASE62.length)]).join('');
-  return precedes + checkSum(precedes);
+  return precedes + checksumOf(precedes);
 }
 
 /** The key with the character at `index` replaced by another one of its alphabet. */

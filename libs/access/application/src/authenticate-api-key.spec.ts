@@ -38,7 +38,7 @@ describe('AuthenticateApiKey', () => {
     expect(authenticate.execute(text)).toEqual(principal);
   });
 
-  it('refuses what is no key by its check sum, without asking the store', async () => {
+  it('refuses what is no key by its checksum, without asking the store', async () => {
     const { text } = await aStoredKey();
     const find = vi.spyOn(keys, 'findByHash');
     for (const wrong of ['', 'key', `${text}x`, text.slice(0, -1), text.slice(0, -1) + (text.endsWith('a') ? 'b' : 'a')]) {

@@ -32,7 +32,7 @@ describe('an API key', () => {
     );
   });
 
-  it('is refused with anything before or behind it, though the check sum fits', () => {
+  it('is refused with anything before or behind it, though the checksum fits', () => {
     const withCheckSum = (text: string) => text + toBase62(BigInt(crc32(text)), 6);
     const unchecked = generateApiKeySecret('local' as KeyEnvironment).slice(0, -6);
     expect(isApiKeySecret(withCheckSum(unchecked))).toBe(true);

@@ -3,7 +3,7 @@ import { crc32 } from './crc32.js';
 
 declare const brand: unique symbol;
 
-/** The key as its client sends it: `ast_<environment>_`, 43 Base62 characters of randomness, 6 of check sum. */
+/** The key as its client sends it: `ast_<environment>_`, 43 Base62 characters of randomness, 6 of checksum. */
 export type ApiKeySecret = string & { readonly [brand]: 'ApiKeySecret' };
 
 /** The beginning of a secret, enough to recognise a key by and far too little to guess it. */
@@ -33,7 +33,7 @@ export function generateApiKeySecret(environment: KeyEnvironment): ApiKeySecret 
   return `${text}${toBase62(BigInt(crc32(text)), CHECKSUM_LENGTH)}` as ApiKeySecret;
 }
 
-/** Whether the text has the format of a key and its check sum is right; says nothing about whether such a key exists. */
+/** Whether the text has the format of a key and its checksum is right; says nothing about whether such a key exists. */
 export function isApiKeySecret(text: string): text is ApiKeySecret {
   if (!SECRET.test(text)) return false;
   const checked = text.length - CHECKSUM_LENGTH;
