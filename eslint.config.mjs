@@ -111,7 +111,7 @@ const rootsOf = (layers) => projects.filter(({ tags }) => layers.some((layer) =>
 const pureRoots = rootsOf(PURE_LAYERS);
 
 export default defineConfig(
-  globalIgnores(['**/dist/', 'apps/api/bundle/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
+  globalIgnores(['**/dist/', 'apps/*/bundle/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
   { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },

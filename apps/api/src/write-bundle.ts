@@ -1,20 +1,24 @@
 /**
- * The target `bundle` of the API: makes one file of the built service and of the packages that every start loads, and further
- * ones of what is loaded when it is asked for (tracing, Redis): a start reads a dozen files instead of 2,500.
+ * The target `bundle` of this app and of the command-line tool; the argument is the folder of the one that is meant. Makes one
+ * file of the built program and of the packages that each start loads, and further ones of what is loaded when it is asked for
+ * (tracing, Redis): a start reads a dozen files instead of 2,500.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 
 const WORKSPACE = join(import.meta.dirname, '../../..');
-const API = join(WORKSPACE, 'apps/api');
-const OUT = join(API, 'bundle');
-/** NestJS and pg ask for them in cases that do not occur here. */
-const NOT_DEPLOYED = /^(?:@nestjs\/(?:platform-express|microservices|websockets)|@fastify\/(?:multipart|static|view)|pg-native)(?:\/|$)/;
+const APP = join(WORKSPACE, process.argv[2] ?? 'apps/api');
+const OUT = join(APP, 'bundle');
+const NOT_DEPLOYED = [
+  // NestJS and pg ask for them in cases that do not occur here.
+  /^(?:@nestjs\/(?:platform-express|microservices|websockets)|@fastify\/(?:multipart|static|view)|pg-native)(?:\/|$)/,
+  '@animal-store/local-postgres',
+];
 
 const bundle = await rolldown({
   cwd: WORKSPACE,
-  input: join(API, 'dist/main.js'),
+  input: join(APP, 'dist/main.js'),
   platform: 'node',
   external: NOT_DEPLOYED,
   // Every module as it is, here and in `minify`: a call whose result is unused, for the error that it throws, counts as dead code.
@@ -27,7 +31,7 @@ const bundle = await rolldown({
 const { output } = await bundle.generate({ entryFileNames: 'main.js', chunkFileNames: '[name].js', keepNames: true, minify: false });
 await bundle.close();
 
-// What is as it was stays untouched: a service may run from it.
+// What is as it was stays untouched: a program may run from it.
 await mkdir(OUT, { recursive: true });
 for (const name of await readdir(OUT)) {
   if (!output.some(({ fileName }) => fileName === name)) await rm(join(OUT, name));

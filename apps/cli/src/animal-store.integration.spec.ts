@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
-/** Built by the target that the tests depend on. */
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+/** What is deployed is the bundle; coverage counts the files that it is made of. */
+const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
+const MAIN = fileURLToPath(new URL(`../${FOLDER}/main.js`, import.meta.url));
 vi.setConfig({ testTimeout: 60_000 });
 
 const KEY = /ast_[a-z]+_[0-9A-Za-z]{49}/;

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The bundle, which is what is deployed; coverage counts the files that it is made of. */
-const MAIN = process.env['API_MAIN'] ?? fileURLToPath(new URL('../../../apps/api/bundle/main.js', import.meta.url));
+/** What is deployed is the bundle; coverage counts the files that it is made of. */
+const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
+const MAIN = fileURLToPath(new URL(`../../../apps/api/${FOLDER}/main.js`, import.meta.url));
 const START_WITHIN_MS = 60_000;
 
 /** One running service: the real built one, with its workers. */

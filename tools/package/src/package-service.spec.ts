@@ -37,7 +37,7 @@ beforeEach(async () => {
   await write('node_modules/.package-lock.json', LOCK);
   await write('LICENSE', 'MIT');
   await writeProject('apps/api', 'app', { main: "import { clock } from '@animal-store/kernel'; import pg from 'pg';" });
-  await write('apps/api/bundle/main.js', '');
+  for (const app of ['api', 'cli']) await write(`apps/${app}/bundle/main.js`, '');
   await writeProject('apps/cli', 'app', { main: "await import('@animal-store/local');" });
   await writeProject('libs/kernel', 'kernel', { index: "export * from './clock.js'; import 'node:fs';", clock: 'export const clock = 1;' });
   await writeProject('libs/local', 'local', { index: '' });
@@ -63,6 +63,7 @@ describe('packageService', () => {
       'apps/api/bundle/main.js',
       'apps/api/dist/main.js',
       'apps/api/package.json',
+      'apps/cli/bundle/main.js',
       'apps/cli/dist/main.js',
       'apps/cli/package.json',
       'bin/animal-store',
@@ -79,7 +80,7 @@ describe('packageService', () => {
       'package-lock.json',
       'package.json',
     ]);
-    expect(packaged.files).toBe(19);
+    expect(packaged.files).toBe(20);
   });
 
   it('leaves out what was built of sources that are gone, test support and specs', async () => {
@@ -94,7 +95,7 @@ describe('packageService', () => {
     const before = await contentsOf(out);
     await packageService(workspace, join(workspace, 'dist/again'));
     expect(await contentsOf(join(workspace, 'dist/again'))).toEqual(before);
-    expect(Object.keys(before)).toHaveLength(19);
+    expect(Object.keys(before)).toHaveLength(20);
   });
 
   it('replaces an earlier package', async () => {
@@ -128,9 +129,9 @@ describe('packageService', () => {
     );
   });
 
-  it('refuses a service that is not bundled', async () => {
-    await rm(join(workspace, 'apps/api/bundle'), { recursive: true });
-    await expect(packageService(workspace, out)).rejects.toThrow('apps/api/bundle/main.js is missing: bundle it first');
+  it.each(['api', 'cli'])('refuses apps/%s that is not bundled', async (app) => {
+    await rm(join(workspace, `apps/${app}/bundle`), { recursive: true });
+    await expect(packageService(workspace, out)).rejects.toThrow(`apps/${app}/bundle/main.js is missing: bundle it first`);
   });
 
   it('refuses to overwrite a folder that is no package', async () => {

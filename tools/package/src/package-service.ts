@@ -10,9 +10,9 @@ import { type LockFile, readJson, readWorkspace, type Workspace } from './worksp
 /** What the packaged package.json is called; only a folder with one is ever overwritten. */
 const NAME = 'animal-store-service';
 const ENTRIES = ['apps/api/dist/main.js', 'apps/cli/dist/main.js'];
-/** What serves: one file of all that every start loads. */
-const BUNDLE = 'apps/api/bundle';
-const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/dist/main.js';\n";
+/** What runs: one file of all that each start loads. */
+const BUNDLES = ['apps/api/bundle', 'apps/cli/bundle'];
+const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/bundle/main.js';\n";
 
 /** Third-party files that nothing reads at run time; licences and notices stay. */
 const UNUSED = /\.(?:map|md|markdown|[cm]?ts)$/;
@@ -43,7 +43,7 @@ export async function packageService(workspaceFolder: string, out: string): Prom
   await makeEmpty(out);
   await writeManifests(workspace, projects, packages, out);
   for (const project of projects) await copyProject(join(workspaceFolder, project), join(out, project));
-  await copyBundle(workspaceFolder, out);
+  for (const bundle of BUNDLES) await copyBundle(workspaceFolder, bundle, out);
   for (const path of packages) copyPackage(workspaceFolder, path, out);
   await linkProjects(workspace, projects, out);
   await copyFile(join(workspaceFolder, 'LICENSE'), join(out, 'LICENSE'));
@@ -80,10 +80,10 @@ async function copyProject(from: string, to: string): Promise<void> {
   }
 }
 
-async function copyBundle(workspaceFolder: string, out: string): Promise<void> {
-  const from = join(workspaceFolder, BUNDLE);
-  if (!existsSync(join(from, 'main.js'))) throw new PackagingError(`${BUNDLE}/main.js is missing: bundle it first`);
-  await cp(from, join(out, BUNDLE), { recursive: true });
+async function copyBundle(workspaceFolder: string, bundle: string, out: string): Promise<void> {
+  const from = join(workspaceFolder, bundle);
+  if (!existsSync(join(from, 'main.js'))) throw new PackagingError(`${bundle}/main.js is missing: bundle it first`);
+  await cp(from, join(out, bundle), { recursive: true });
 }
 
 function copyPackage(workspaceFolder: string, path: string, out: string): void {

@@ -39,7 +39,7 @@ const run: Run = ([program = '', ...args], env) => {
 };
 
 describe('the packaged folder', () => {
-  it.each(['apps/api/bundle/main.js', 'apps/cli/dist/main.js', 'libs/pets/http/dist/index.js', 'node_modules/typeorm', 'LICENSE'])(
+  it.each(['apps/api/bundle/main.js', 'apps/cli/bundle/main.js', 'libs/pets/http/dist/index.js', 'node_modules/typeorm', 'LICENSE'])(
     'holds %s',
     (path) => expect(existsSync(join(out, path))).toBe(true),
   );

@@ -35,7 +35,7 @@ console.log(['', ...lines, '', ...problems].join('\n'));
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 async function run(script: string, args: readonly string[]): Promise<number> {
-  const env = { ...process.env, NODE_V8_COVERAGE: PROCESSES, API_MAIN: join(workspaceRoot, 'apps/api/dist/main.js') };
+  const env = { ...process.env, NODE_V8_COVERAGE: PROCESSES, PROGRAM_FOLDER: 'dist' };
   const child = spawn(process.execPath, [script, ...args], { cwd: workspaceRoot, env, stdio: 'inherit' });
   const [code] = (await once(child, 'close')) as [number | null];
   return code ?? 1;

@@ -4,9 +4,10 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** The bundle, which is what is deployed; coverage counts the files that it is made of. */
-const API_MAIN = process.env['API_MAIN'] ?? workspaceFile('apps/api/bundle/main.js');
-const CLI_MAIN = workspaceFile('apps/cli/dist/main.js');
+/** What is deployed is the bundle; coverage counts the files that it is made of. */
+const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
+const API_MAIN = `../../../api/${FOLDER}/main.js`;
+const CLI_MAIN = `../../../cli/${FOLDER}/main.js`;
 const LISTENING = /"url":"(http:\/\/[^"]+)"|(http:\/\/(?:localhost|127\.0\.0\.1|\[::1?\]|0\.0\.0\.0):[0-9]+)/;
 const START_TIMEOUT_MS = 60_000;
 /** A busy machine is no overload of the service. */
@@ -122,11 +123,8 @@ function processEnvironment(environment: Environment): NodeJS.ProcessEnv {
   return { PATH, HOME, SystemRoot, TEMP, ...environment };
 }
 
-function workspaceFile(path: string): string {
-  return fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
-}
-
-function built(file: string): string {
-  if (!existsSync(file)) throw new Error(`${file} is missing: run \`npx nx run-many -t build bundle -p api cli\` first`);
+function built(path: string): string {
+  const file = fileURLToPath(new URL(path, import.meta.url));
+  if (!existsSync(file)) throw new Error(`${file} is missing: run \`npx nx run-many -t bundle\` first`);
   return file;
 }
