@@ -15,7 +15,7 @@ const MOST_PETS = 256;
 const MOST_PAGES = 32;
 
 /** Statements that read, all kinds together: enough to keep PostgreSQL busy while the answers of one are sent. */
-const MOST_STATEMENTS = 2;
+const MOST_STATEMENTS = 3;
 
 type Pages = Batcher<PageRequest, PetPage>;
 
