@@ -29,17 +29,17 @@ export const FIND_PETS: Statement = {
   text: `SELECT ${COLUMNS} FROM pets.pets WHERE id = ANY ((SELECT $1::bigint[])::bigint[])`,
 };
 
-/** Byte for byte what a client gets of one pet. A page of them is written here, where the rows lie: it takes a tenth of decoding and writing them again. */
+/** Byte for byte what a client gets of one pet. Written where the rows lie, it takes a tenth of decoding them and writing them again. */
 const JSON_OF_PET = `'{"id":' || id || ',"name":' || to_json(name) || ',"categoryId":' || category_id || ',"status":"' || status || '"}'`;
 /** Where a pet begins. No name looks like this: in JSON its quotes are escaped. */
 const NEXT_PET = ',{"id":';
 
 /**
- * $1: the least identifier of each page, $2: the length of each page; for the SELECTs around them see `FIND_PETS`. One row per page, in their order: its pets, and one more to
- * tell whether a further one exists; then the last identifier of the page.
+ * $1: the least identifier of each page, $2: the length of each page; for the SELECTs around them see `FIND_PETS`. Answers one row per
+ * page, in their order: its pets and, if there is one, the pet after them; in that case also the last identifier of the page.
  *
  * The longest page has a literal length: for one unknown PostgreSQL reckons with a tenth of the table, and from some million rows on
- * begins to compile the statement each time (JIT), which takes a hundred times as long as the page.
+ * compiles the statement each time (JIT), which takes a hundred times as long as the page.
  */
 const pagesOf = (rowsOfPage: string, order: string): string => `
   SELECT list.json, CASE WHEN list.length > page.size THEN list.ids[page.size] END
