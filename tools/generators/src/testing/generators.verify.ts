@@ -50,7 +50,7 @@ describe('in a copy of the workspace', { timeout: PATIENCE }, () => {
   it('what they made lints, type-checks, builds, and passes its tests', async () => {
     const projects = CONTEXTS.map((context) => `${context}-*`).join();
     succeeds(await nx('run-many', '--targets=lint,typecheck,build,test', `--projects=${projects}`, '--outputStyle=static'));
-    succeeds(await nx('run-many', '--targets=lint,typecheck,build', '--projects=api,api-e2e,cli', '--outputStyle=static'));
+    succeeds(await nx('run-many', '--targets=lint,typecheck,build,bundle', '--projects=api,api-e2e,cli', '--outputStyle=static'));
   });
 
   it('the end-to-end specs, the table of 401 and 403, and the checks of the workspace pass', async () => {
@@ -85,7 +85,7 @@ describe('the first route, on the built service', { timeout: PATIENCE }, () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    service = spawn(process.execPath, [join(copy.folder, 'apps/api/dist/main.js')], {
+    service = spawn(process.execPath, [join(copy.folder, 'apps/api/bundle/main.js')], {
       env: { PATH: process.env['PATH'], DATABASE_URL: database.url, PORT: '0', DRAIN_SECONDS: '0' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
