@@ -6,7 +6,7 @@ import { type CpuProfile, type SelfTime, selfTimes } from './cpu-profile.js';
 import { chooseLoadGenerator } from './load/choose-load-generator.js';
 import { RunningHttpTarget } from './running-target.js';
 import { DatabaseServer } from './stage.js';
-import { HTTP_TARGETS, OURS, startService } from './targets.js';
+import { HTTP_TARGETS, OURS, startService, UNBUNDLED_SERVICE } from './targets.js';
 import { explore, KEYS, ROWS } from './universe.js';
 import { MANY_CONNECTIONS } from './verdicts.js';
 import { requestsOf, type Workload } from './workloads.js';
@@ -27,7 +27,10 @@ export async function profile({ workload, seconds, out }: ProfileOptions, cleanU
   const catalogue = await server.createCatalogue('profile', { rows: ROWS, keys: KEYS });
   const requests = requestsOf(workload, await explore(catalogue), new Random(1));
   const folder = join(server.folder, 'profile');
-  const service = await startService(catalogue, { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${folder}`] });
+  const service = await startService(catalogue, {
+    program: UNBUNDLED_SERVICE,
+    nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${folder}`],
+  });
   cleanUp.add(() => service.stop());
   const target = new RunningHttpTarget(HTTP_TARGETS[OURS], service, catalogue, generator);
   const load = { workload, requests, connections: MANY_CONNECTIONS };

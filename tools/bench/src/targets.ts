@@ -11,6 +11,8 @@ import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const SERVICE = path('../../../apps/api/bundle/main.js');
+/** The same before it is bundled: a profile of it tells the files apart. */
+export const UNBUNDLED_SERVICE = path('../../../apps/api/dist/main.js');
 /** As the image starts it; see the Dockerfile. */
 const SERVICE_OPTIONS = ['--max-semi-space-size=16'];
 const GO_SOURCE = path('../go/main.go');
@@ -66,11 +68,11 @@ const constantPeer = (name: string, description: string, authenticates: boolean)
 /** As deployed, with everything on: request logs into a file, metrics, rate limits that are not reached. */
 export function startService(
   catalogue: Catalogue,
-  options: { name?: string; workers?: number; env?: Readonly<Record<string, string>>; nodeArgs?: readonly string[] } = {},
+  options: { name?: string; workers?: number; env?: Readonly<Record<string, string>>; nodeArgs?: readonly string[]; program?: string } = {},
 ): Promise<ServerProcess> {
   return ServerProcess.start({
     program: process.execPath,
-    args: [...SERVICE_OPTIONS, ...(options.nodeArgs ?? []), SERVICE],
+    args: [...SERVICE_OPTIONS, ...(options.nodeArgs ?? []), options.program ?? SERVICE],
     env: {
       NODE_ENV: 'production',
       DATABASE_URL: catalogue.url,
