@@ -73,7 +73,10 @@ async function verifyImage(): Promise<void> {
 
 function checkConfig(config: ImageConfig): void {
   assert.match(config.User, /^[1-9]\d*:[1-9]\d*$/);
-  assert.deepEqual([...(config.Entrypoint ?? []), ...config.Cmd], ['node', '--max-semi-space-size=16', 'apps/api/bundle/main.js']);
+  assert.deepEqual(
+    [...(config.Entrypoint ?? []), ...config.Cmd],
+    ['node', '--max-semi-space-size=16', '--heap-growing-percent=20', 'apps/api/bundle/main.js'],
+  );
   assert.equal(config.WorkingDir, '/app');
   for (const variable of ['NODE_ENV=production', 'HOST=0.0.0.0']) assert.ok(config.Env.includes(variable), variable);
   assert.deepEqual(Object.keys(config.ExposedPorts), ['3000/tcp']);
