@@ -125,6 +125,19 @@ describe('Batcher', () => {
     expect(await Promise.all([stalled, next])).toEqual([2, 4]);
   });
 
+  it('runs a call at once that comes when a batch has stalled already', async () => {
+    const runs = new Runs();
+    const batcher = new Batcher({ run: runs.run, maxSize: 10 });
+    const stalled = batcher.submit(1);
+    // Longer than it takes to be held for stalled.
+    await sleep(80);
+    const late = batcher.submit(2);
+    expect(runs.batches).toEqual([[1], [2]]);
+    await runs.endOldest();
+    await runs.endOldest();
+    expect(await Promise.all([stalled, late])).toEqual([2, 4]);
+  });
+
   it('waits for a slot that it shares with others, and gathers meanwhile', async () => {
     const slots = new BatchSlots(1);
     const [one, other] = [new Runs(), new Runs()];

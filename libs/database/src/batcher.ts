@@ -57,13 +57,15 @@ const MOST_AT_ONCE = 3;
 export class Batcher<Item, Result> {
   private gathered = new Map<unknown, Call<Item, Result>>();
   private underWay = 0;
+  /** Whether the batch that began last is under way and has not stalled. */
+  private isBusy = false;
   private isStarting = false;
   private readonly slots: BatchSlots;
   /** That of the first call: its trace is the one that the batch shows up in. */
   private inContext = AsyncLocalStorage.snapshot();
 
   constructor(private readonly options: BatcherOptions<Item, Result>) {
-    this.slots = options.slots ?? new BatchSlots(MOST_AT_ONCE);
+    this.slots = options.slots ?? new BatchSlots(1);
   }
 
   submit(item: Item, key: unknown = item): Promise<Result> {
@@ -72,8 +74,12 @@ export class Batcher<Item, Result> {
     if (this.gathered.size === 0) this.inContext = AsyncLocalStorage.snapshot();
     const call = new Call<Item, Result>(item);
     this.gathered.set(key, call);
-    if (this.underWay === 0 && !this.isStarting) this.start();
+    if (this.mayStart()) this.start();
     return call.promise;
+  }
+
+  private mayStart(): boolean {
+    return this.gathered.size > 0 && !this.isBusy && !this.isStarting && this.underWay < MOST_AT_ONCE;
   }
 
   private start(): void {
@@ -86,7 +92,7 @@ export class Batcher<Item, Result> {
 
   /** Once the event loop has read every request that has arrived: the batch is larger, and nobody waits longer for it. */
   private startSoon(): void {
-    if (this.isStarting || this.gathered.size === 0) return;
+    if (!this.mayStart()) return;
     this.isStarting = true;
     setImmediate(() => {
       this.start();
@@ -97,18 +103,21 @@ export class Batcher<Item, Result> {
   private begin(): void {
     const calls = this.take();
     this.underWay++;
-    let leave: (() => void) | undefined = () => {
-      leave = undefined;
+    this.isBusy = true;
+    let isHolding = true;
+    const letGo = () => {
+      if (!isHolding) return;
+      isHolding = this.isBusy = false;
       this.slots.leave();
     };
     const stalled = setTimeout(() => {
-      leave?.();
-      if (this.gathered.size > 0 && this.underWay < MOST_AT_ONCE && !this.isStarting) this.start();
+      letGo();
+      if (this.mayStart()) this.start();
     }, STALL_MS);
     void this.inContext(() => this.run(calls)).then(() => {
       clearTimeout(stalled);
       this.underWay--;
-      leave?.();
+      letGo();
       this.startSoon();
     });
   }
