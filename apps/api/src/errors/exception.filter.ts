@@ -7,10 +7,9 @@ import type { Logger } from 'pino';
 import { RouteTable } from '../http/route-table.js';
 import { sendJson } from '../http/send-json.js';
 import { errorBody } from './error-body.js';
-import { HTTP_ERRORS, HttpError, SERVICE_UNAVAILABLE } from './http-errors.js';
+import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 export const LOGGER = Symbol('logger');
-const RETRY_AFTER_SECONDS = '1';
 
 /** Turns whatever was thrown into the one error shape; what nobody expected is logged and shown as `internal_error`. */
 @Catch()

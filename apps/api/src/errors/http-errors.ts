@@ -38,6 +38,9 @@ export const HTTP_ERRORS = {
   },
 } as const satisfies Record<string, HttpErrorDefinition>;
 
+/** Told with each 503. */
+export const RETRY_AFTER_SECONDS = '1';
+
 export const SERVICE_UNAVAILABLE = {
   code: 'service_unavailable',
   kind: 'unavailable',

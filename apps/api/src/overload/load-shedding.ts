@@ -1,12 +1,11 @@
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors/error-body.js';
-import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { sendJson } from '../http/send-json.js';
 import type { Metrics } from '../metrics/metrics.js';
 
 const LAG_SAMPLE_MS = 100;
-const RETRY_AFTER_SECONDS = '1';
 /** Probes are answered under any load: a process that is busy must not be taken for one that is broken. */
 const HEALTH = '/health/';
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
