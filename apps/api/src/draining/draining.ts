@@ -1,7 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { endConnection } from '../http/ended-connections.js';
+
+const LAST_REQUEST = Symbol('last request');
+
+declare module 'node:net' {
+  interface Socket {
+    /** The last of those that were sent one behind the other. */
+    [LAST_REQUEST]?: IncomingMessage;
+  }
+}
 
 /** Whether the process is about to end: still serving, but no longer ready. */
 export class Draining {
@@ -21,17 +29,15 @@ export class Draining {
  * the other it is the answer to the last one, so that each is answered.
  */
 export function closeConnectionsWhenDraining(fastify: FastifyInstance, draining: Draining): void {
-  const lastRequests = new WeakMap<Socket, IncomingMessage>();
-
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
-    lastRequests.set(raw.socket, raw);
+    raw.socket[LAST_REQUEST] = raw;
     // Once it closes, Fastify sets this on every answer.
     if (draining.isActive) reply.raw.removeHeader('Connection');
     done();
   });
 
   fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
-    if (draining.isActive && lastRequests.get(raw.socket) === raw) {
+    if (draining.isActive && raw.socket[LAST_REQUEST] === raw) {
       endConnection(raw.socket);
       reply.header('Connection', 'close');
     }

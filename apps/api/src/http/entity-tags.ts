@@ -29,9 +29,15 @@ function tagEntity(request: FastifyRequest, reply: FastifyReply, payload: unknow
 function entityTag(representation: Representation, link: string | undefined): string {
   const { text, entityTag: known } = representation;
   if (known && known.link === link) return known.value;
-  const value = `"${hash('sha1', link === undefined ? text : `${text}\n${link}`, 'base64url')}"`;
+  const digest = digestOf(text);
+  // Not of both as one text: a page is long, and would be copied for it.
+  const value = `"${link === undefined ? digest : digestOf(digest + link)}"`;
   representation.entityTag = { value, link };
   return value;
+}
+
+function digestOf(text: string): string {
+  return hash('sha1', text, 'base64url');
 }
 
 /** RFC 9110, section 13.1.2: by weak comparison. */

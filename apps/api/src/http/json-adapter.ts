@@ -18,11 +18,18 @@ declare module 'fastify' {
   }
 }
 
+/**
+ * Lies on the JsonText itself: V8 lets go of what a WeakMap holds only when it collects the old generation, and every page of
+ * text would grow that old.
+ */
+const REPRESENTATION = Symbol('representation');
+
+interface SentJsonText extends JsonText {
+  [REPRESENTATION]?: Representation | undefined;
+}
+
 /** Writes what a handler returns as JSON with exact integers, a JsonText as it is; text and streams go the way of the adapter. */
 export class JsonAdapter extends FastifyAdapter {
-  /** Concurrent requests for one page are answered with one text. */
-  private readonly shared = new WeakMap<JsonText, Representation>();
-
   constructor(server: FastifyInstance) {
     server.decorateReply('representation', undefined);
     super(server);
@@ -31,16 +38,12 @@ export class JsonAdapter extends FastifyAdapter {
   override reply(response: FastifyReply, body: unknown, statusCode?: number): FastifyReply {
     if (typeof body !== 'object' || body === null || 'pipe' in body) return super.reply(response, body, statusCode);
     if (statusCode !== undefined) response.code(statusCode);
-    response.representation = body instanceof JsonText ? this.represent(body) : { text: toJson(body) };
+    response.representation = body instanceof JsonText ? representationOf(body) : { text: toJson(body) };
     return sendJson(response, response.representation.text);
   }
+}
 
-  private represent(body: JsonText): Representation {
-    let representation = this.shared.get(body);
-    if (!representation) {
-      representation = { text: body.text };
-      this.shared.set(body, representation);
-    }
-    return representation;
-  }
+/** One for all: concurrent requests for one page are answered with one text. */
+function representationOf(body: SentJsonText): Representation {
+  return (body[REPRESENTATION] ??= { text: body.text });
 }
