@@ -1,6 +1,7 @@
 import { Client, type ClientConfig, type CustomTypesConfig, type Pool, types } from 'pg';
 import { DataSource } from 'typeorm';
 import type { Persistence } from './persistence.js';
+import { Execution } from './prepared-statement.js';
 
 const INT8_OID = types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -73,6 +74,7 @@ class UnnamedStatementsClient extends Client {
 }
 
 function withoutName(statement: unknown): unknown {
+  if (statement instanceof Execution) return statement.unnamed();
   return typeof statement === 'object' && statement !== null && 'name' in statement ? { ...statement, name: undefined } : statement;
 }
 

@@ -46,14 +46,12 @@ export function traceStatements(dataSource: DataSource, tracer: Tracer): void {
   };
 }
 
-/** Undefined where the caller waits by other means than a promise: a callback, a stream. */
+/** Undefined where the caller waits by other means than a promise. */
 function statementOf([query, values, callback]: readonly unknown[]): Statement | undefined {
   if (typeof values === 'function' || typeof callback === 'function') return undefined;
   const given = Array.isArray(values) ? { values } : {};
   if (typeof query === 'string') return { text: query, ...given };
-  return typeof query === 'object' && query !== null && 'text' in query && !('submit' in query)
-    ? { ...given, ...(query as Statement) }
-    : undefined;
+  return typeof query === 'object' && query !== null && 'text' in query ? { ...given, ...(query as Statement) } : undefined;
 }
 
 function serverAttributes({ options }: DataSource): Attributes {

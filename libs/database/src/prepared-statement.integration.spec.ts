@@ -1,0 +1,104 @@
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import fc from 'fast-check';
+import type { Pool } from 'pg';
+import type { DataSource } from 'typeorm';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
+import { PreparedStatement } from './prepared-statement.js';
+
+let database: TestDatabase;
+let dataSource: DataSource | undefined;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterEach(async () => {
+  await dataSource?.destroy();
+  dataSource = undefined;
+});
+
+afterAll(async () => {
+  await database.drop();
+});
+
+/** Of one connection. */
+async function open(options: Partial<DatabaseOptions> = {}): Promise<Pool> {
+  dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [], ...options });
+  await dataSource.initialize();
+  return poolOf(dataSource);
+}
+
+const ECHO = new PreparedStatement(
+  'echo',
+  'SELECT name, id, NULL FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS given (name, id, ordinal) ORDER BY ordinal',
+  ([name, id, nothing]: [string, string, null]) => ({ name, id: BigInt(id), nothing }),
+);
+
+const prepared = async (pool: Pool) => (await pool.query<{ name: string }>('SELECT name FROM pg_prepared_statements')).rows;
+
+describe('a prepared statement', () => {
+  it('carries texts and int64 there and back as they are', async () => {
+    const pool = await open();
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: fc.constantFrom(...'"\\{},\' \n\t'), maxLength: 9 }),
+      fc.constant('NULL'),
+    );
+    // PostgreSQL stores no NUL, and UTF-8 no half of a pair.
+    const name = text.map((value) => value.replaceAll('\0', '').toWellFormed());
+    const pet = fc.record({ name, id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(pet), async (pets) => {
+        const rows = await ECHO.run(pool, [pets.map(({ name }) => name), pets.map(({ id }) => id)]);
+        expect(rows).toEqual(pets.map((given) => ({ ...given, nothing: null })));
+      }),
+    );
+    expect(await prepared(pool)).toEqual([{ name: 'echo' }]);
+  });
+
+  it('is not kept by the server where a pooler would lose it', async () => {
+    const pool = await open({ preparedStatements: false });
+    for (const id of [1n, 2n]) expect(await ECHO.run(pool, [['Tom'], [id]])).toEqual([{ name: 'Tom', id, nothing: null }]);
+    expect(await prepared(pool)).toEqual([]);
+  });
+
+  it.each([
+    ['does not parse', new PreparedStatement('wrong', 'SELEKT $1::bigint[]', () => undefined), '42601'],
+    ['fails', new PreparedStatement('failing', 'SELECT 1 / id FROM unnest($1::bigint[]) AS given (id)', () => undefined), '22012'],
+  ])('that %s says so each time, and its connection goes on', async (_, statement, code) => {
+    const pool = await open();
+    for (const attempt of [1, 2]) {
+      await expect(statement.run(pool, [[1n, 0n]]), `attempt ${String(attempt)}`).rejects.toMatchObject({ code });
+    }
+    expect(await ECHO.run(pool, [[], []])).toEqual([]);
+    expect(pool.totalCount).toBe(1);
+  });
+
+  it('whose row cannot be read says so, and its connection goes on', async () => {
+    const pool = await open();
+    const statement = new PreparedStatement('unreadable', 'SELECT unnest($1::text[])', ([text]: [string]) => BigInt(text));
+    await expect(statement.run(pool, [['1', 'x', 'y']])).rejects.toThrow(new SyntaxError('Cannot convert x to a BigInt'));
+    expect(await statement.run(pool, [['1', '2']])).toEqual([1n, 2n]);
+    expect(pool.totalCount).toBe(1);
+  });
+
+  it('that nobody answers is given up with its connection, which another one takes the place of', async () => {
+    const pool = await open({ statementTimeoutMs: 1, preparedStatements: false });
+    const statement = new PreparedStatement('slow', 'SELECT pg_sleep(30) FROM unnest($1::int[])', () => undefined);
+    await expect(statement.run(pool, [[1]])).rejects.toThrow('Query read timeout');
+    expect(await ECHO.run(pool, [['Tom'], [1n]])).toHaveLength(1);
+  });
+
+  it('whose connection is lost says so, and is prepared anew on the next one', async () => {
+    const pool = await open();
+    const statement = new PreparedStatement(
+      'suicide',
+      'SELECT pg_terminate_backend(pg_backend_pid()) FROM unnest($1::int[])',
+      () => undefined,
+    );
+    await expect(statement.run(pool, [[1]])).rejects.toMatchObject({ code: '57P01' });
+    expect(await ECHO.run(pool, [['Tom'], [1n]])).toHaveLength(1);
+    expect(await prepared(pool)).toEqual([{ name: 'echo' }]);
+  });
+});

@@ -1,0 +1,120 @@
+import type { Writable } from 'node:stream';
+import type { Pool, Submittable } from 'pg';
+
+/** A parameter: a column of values. */
+type Values = readonly (bigint | number | string)[];
+
+/** Of one row, as PostgreSQL writes it in text. */
+type Columns = readonly (string | null)[];
+
+/**
+ * A statement that each connection prepares once, over arrays as parameters. As a named statement of `pg`, but a quarter of its time is
+ * saved: no copy of a configuration, no description of rows whose columns the text names, no look-up of how to read each column.
+ */
+export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
+  constructor(
+    readonly name: string,
+    readonly text: string,
+    readonly toRow: (columns: RowColumns) => Row,
+  ) {}
+
+  /** Rejects as `pool.query` does. */
+  run(pool: Pool, parameters: readonly Values[]): Promise<Row[]> {
+    // Resolves with what the callback of the execution is given.
+    return pool.query(new Execution(this, parameters.map(arrayOf))) as unknown as Promise<Row[]>;
+  }
+}
+
+/** What `pg` gives a Submittable to speak with; see its connection.js. */
+interface Connection {
+  readonly stream: Writable;
+  /** Text by name: prepared, and on their way. */
+  readonly parsedStatements: Readonly<Record<string, string>>;
+  readonly submittedNamedStatements: Record<string, string>;
+  parse(message: { name: string | undefined; text: string }): void;
+  bind(message: { statement: string | undefined; values: readonly string[] }): void;
+  execute(): void;
+  sync(): void;
+}
+
+/**
+ * One run of a statement on one connection. `pg` calls `submit`, then `handle…` for each message, and reads `name` and `text` to
+ * remember what is prepared.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
+ */
+export class Execution<Row, RowColumns extends Columns> implements Submittable {
+  readonly text: string;
+  /** Set by `pg`. */
+  callback?: (error: unknown, rows?: Row[]) => void;
+  private rows: Row[] = [];
+  private failure: unknown;
+
+  constructor(
+    private readonly statement: PreparedStatement<Row, RowColumns>,
+    readonly values: readonly string[],
+    readonly name: string | undefined = statement.name,
+  ) {
+    this.text = statement.text;
+  }
+
+  /** Prepared anew, for a connection that may be another one with each transaction. */
+  unnamed(): Execution<Row, RowColumns> {
+    return new Execution(this.statement, this.values, '');
+  }
+
+  submit(pgConnection: unknown): null {
+    const connection = pgConnection as Connection;
+    const { name, text, values } = this;
+    connection.stream.cork();
+    try {
+      if (!isPrepared(name, connection)) {
+        connection.parse({ name, text });
+        if (name) connection.submittedNamedStatements[name] = text;
+      }
+      connection.bind({ statement: name, values });
+      connection.execute();
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
+    }
+    return null;
+  }
+
+  handleDataRow({ fields }: { fields: Columns }): void {
+    if (this.failure !== undefined) return;
+    try {
+      this.rows.push(this.statement.toRow(fields as RowColumns));
+    } catch (error) {
+      this.failure = error;
+    }
+  }
+
+  handleReadyForQuery(): void {
+    const { rows, failure } = this;
+    // What `pg` wraps around the callback for a timeout keeps this object alive until V8 collects the old generation: not the rows.
+    this.rows = [];
+    if (failure === undefined) this.callback?.(null, rows);
+    else this.callback?.(failure);
+  }
+
+  handleError(error: unknown): void {
+    this.rows = [];
+    this.callback?.(error);
+  }
+
+  /** Nothing is to be done about the other messages that such a statement is answered with. */
+  handleCommandComplete(): void {}
+}
+
+function isPrepared(name: string | undefined, { parsedStatements, submittedNamedStatements }: Connection): boolean {
+  return name !== undefined && name !== '' && (parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined);
+}
+
+/** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+function arrayOf(values: Values): string {
+  return typeof values[0] === 'string' ? `{${(values as readonly string[]).map(quoted).join()}}` : `{${values.join()}}`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
