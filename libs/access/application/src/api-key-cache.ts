@@ -1,5 +1,4 @@
-import type { ApiKey, ApiKeyId, ApiKeyRepository, ClientId, ClientName, KeyHash, Scope } from '@animal-store/access-domain';
-import type { Clock } from '@animal-store/kernel';
+import type { ApiKey, ApiKeyId, ApiKeyRepository, ApiKeySecret, ClientId, ClientName, KeyHasher, Scope } from '@animal-store/access-domain';
 
 /**
  * A revocation has to hold within five seconds. Two leave room for a clock that is set back while an entry is alive,
@@ -26,64 +25,67 @@ export interface CachedApiKey {
 interface Entry {
   /** When the store was asked, which is before it answered. */
   readonly askedAtMs: number;
-  found: CachedApiKey | Promise<CachedApiKey | undefined>;
+  found: Found;
 }
+
+type Found = CachedApiKey | Promise<CachedApiKey | undefined>;
 
 /**
  * `findByHash` of the repository with a short memory: what is known is answered without a promise, and those who miss the same
  * key at the same time share one query. Unknown keys and failures are not remembered.
  */
 export class ApiKeyCache {
-  /** Oldest first. */
-  private readonly entries = new Map<KeyHash, Entry>();
+  /** Oldest first. By the secret, so that only a query has to hash it; one that is too old goes with the next query. */
+  private readonly entries = new Map<string, Entry>();
 
   constructor(
     private readonly keys: Pick<ApiKeyRepository, 'findByHash'>,
-    private readonly clock: Clock,
+    private readonly hasher: KeyHasher,
     private readonly maxEntries: number = MAX_ENTRIES,
   ) {}
 
-  find(hash: KeyHash, nowMs: number = this.clock.now().getTime()): CachedApiKey | Promise<CachedApiKey | undefined> {
-    const known = this.entries.get(hash);
-    if (known) {
-      const ageMs = nowMs - known.askedAtMs;
-      // Holds for a query without an answer too: one that old may have read the key before it was revoked.
-      if (ageMs >= 0 && ageMs < MAX_AGE_MS) return known.found;
-    }
-    return this.ask(hash, nowMs);
+  /** Undefined where the store has to be asked. */
+  recall(text: string, nowMs: number): Found | undefined {
+    const known = this.entries.get(text);
+    // Holds for a query without an answer too: one that old may have read the key before it was revoked.
+    return known && isFresh(known, nowMs) ? known.found : undefined;
   }
 
-  private ask(hash: KeyHash, askedAtMs: number): Promise<CachedApiKey | undefined> {
-    this.entries.delete(hash);
-    this.makeRoom();
-    const answer = this.keys.findByHash(hash).then(
+  ask(secret: ApiKeySecret, nowMs: number): Promise<CachedApiKey | undefined> {
+    this.entries.delete(secret);
+    this.makeRoom(nowMs);
+    const answer = this.keys.findByHash(this.hasher.hash(secret)).then(
       (key) => {
         const cached = key && { key, principal: principalOf(key), lastUseMs: key.lastUsedAt?.getTime() ?? -Infinity };
         if (cached) entry.found = cached;
-        else this.forget(hash, entry);
+        else this.forget(secret, entry);
         return cached;
       },
       (error: unknown) => {
-        this.forget(hash, entry);
+        this.forget(secret, entry);
         throw error;
       },
     );
-    const entry: Entry = { askedAtMs, found: answer };
-    this.entries.set(hash, entry);
+    const entry: Entry = { askedAtMs: nowMs, found: answer };
+    this.entries.set(secret, entry);
     return answer;
   }
 
-  private forget(hash: KeyHash, entry: Entry): void {
-    if (this.entries.get(hash) === entry) this.entries.delete(hash);
+  private forget(secret: ApiKeySecret, entry: Entry): void {
+    if (this.entries.get(secret) === entry) this.entries.delete(secret);
   }
 
-  private makeRoom(): void {
-    if (this.entries.size < this.maxEntries) return;
-    for (const oldest of this.entries.keys()) {
+  private makeRoom(nowMs: number): void {
+    for (const [oldest, entry] of this.entries) {
+      if (this.entries.size < this.maxEntries && isFresh(entry, nowMs)) return;
       this.entries.delete(oldest);
-      return;
     }
   }
+}
+
+function isFresh({ askedAtMs }: Entry, nowMs: number): boolean {
+  const ageMs = nowMs - askedAtMs;
+  return ageMs >= 0 && ageMs < MAX_AGE_MS;
 }
 
 function principalOf({ id, client, scopes }: ApiKey): Principal {

@@ -1,4 +1,4 @@
-import type { ApiKey, ApiKeySecret, KeyHash } from '@animal-store/access-domain';
+import type { ApiKey, ApiKeySecret } from '@animal-store/access-domain';
 import { anIssuedApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiKeyCache } from './api-key-cache.js';
@@ -167,42 +167,48 @@ describe('AuthenticateApiKey', () => {
 });
 
 describe('ApiKeyCache', () => {
+  const now = () => clock.now().getTime();
+
   it('remembers for less than two seconds', async () => {
     const { text } = await aStoredKey();
-    const cache = new ApiKeyCache(keys, clock);
-    await cache.find(hasher.hash(text));
+    const cache = new ApiKeyCache(keys, hasher);
+    const asked = cache.ask(text, now());
+    expect(cache.recall(text, now())).toBe(asked);
+    const found = await asked;
     clock.advance(1999);
-    expect(cache.find(hasher.hash(text))).not.toBeInstanceOf(Promise);
+    expect(cache.recall(text, now())).toBe(found);
     clock.advance(1);
-    expect(cache.find(hasher.hash(text))).toBeInstanceOf(Promise);
+    expect(cache.recall(text, now())).toBeUndefined();
   });
 
   it('keeps what a newer query found when an older one fails late', async () => {
     const { text } = await aStoredKey();
-    const hash = hasher.hash(text);
     const older = Promise.withResolvers<undefined>();
     vi.spyOn(keys, 'findByHash').mockReturnValueOnce(older.promise);
-    const cache = new ApiKeyCache(keys, clock);
-    const first = cache.find(hash);
+    const cache = new ApiKeyCache(keys, hasher);
+    const first = cache.ask(text, now());
     clock.advance(HOUR);
-    await cache.find(hash);
+    const newer = await cache.ask(text, now());
     older.reject(new Error('connection lost'));
     await expect(first).rejects.toThrow('connection lost');
-    expect(cache.find(hash)).not.toBeInstanceOf(Promise);
+    expect(cache.recall(text, now())).toBe(newer);
   });
 
   it('keeps no more entries than it may, and drops the oldest', async () => {
-    const find = vi.spyOn(keys, 'findByHash');
-    const cache = new ApiKeyCache(keys, clock, 3);
-    const hashes: KeyHash[] = [];
-    for (let i = 0; i < 5; i++) {
-      const { text } = await aStoredKey();
-      hashes.push(hasher.hash(text));
-    }
-    for (const hash of hashes) await cache.find(hash);
-    expect(find).toHaveBeenCalledTimes(5);
-    const newestFirst = hashes.toReversed();
-    expect(newestFirst.slice(0, 3).map((hash) => cache.find(hash) instanceof Promise)).toEqual([false, false, false]);
-    expect(cache.find(newestFirst[3] as KeyHash)).toBeInstanceOf(Promise);
+    const cache = new ApiKeyCache(keys, hasher, 3);
+    const texts: ApiKeySecret[] = [];
+    for (let i = 0; i < 5; i++) texts.push((await aStoredKey()).text);
+    for (const text of texts) await cache.ask(text, now());
+    expect(texts.map((text) => cache.recall(text, now()) !== undefined)).toEqual([false, false, true, true, true]);
+  });
+
+  it('keeps no secret for longer than it answers from it, once another key is asked for', async () => {
+    const cache = new ApiKeyCache(keys, hasher);
+    const [old, another] = [await aStoredKey(), await aStoredKey()];
+    await cache.ask(old.text, now());
+    clock.advance(2000);
+    await cache.ask(another.text, now());
+    // Seen by a clock that is set back.
+    expect(cache.recall(old.text, now() - 1)).toBeUndefined();
   });
 });

@@ -11,10 +11,10 @@ export class AuthenticateApiKey {
 
   constructor(
     private readonly keys: ApiKeyRepository,
-    private readonly hasher: KeyHasher,
+    hasher: KeyHasher,
     private readonly clock: Clock,
   ) {
-    this.cache = new ApiKeyCache(keys, clock);
+    this.cache = new ApiKeyCache(keys, hasher);
   }
 
   /**
@@ -23,10 +23,14 @@ export class AuthenticateApiKey {
    * @throws DomainError INVALID_API_KEY, directly or by rejecting
    */
   execute(text: string): Principal | Promise<Principal> {
-    if (!isApiKeySecret(text)) throw new DomainError(INVALID_API_KEY);
     const now = this.clock.now();
-    const found = this.cache.find(this.hasher.hash(text), now.getTime());
+    const found = this.cache.recall(text, now.getTime()) ?? this.ask(text, now);
     return found instanceof Promise ? found.then((cached) => this.admit(cached, this.clock.now())) : this.admit(found, now);
+  }
+
+  private ask(text: string, now: Date): Promise<CachedApiKey | undefined> {
+    if (!isApiKeySecret(text)) throw new DomainError(INVALID_API_KEY);
+    return this.cache.ask(text, now.getTime());
   }
 
   private admit(cached: CachedApiKey | undefined, now: Date): Principal {
