@@ -27,8 +27,16 @@ const bundle = await rolldown({
     if (level === 'warn') throw new Error(message);
   },
 });
-// Readable, with the names of functions and classes, for stacks in logs and for profiles.
-const { output } = await bundle.generate({ entryFileNames: 'main.js', chunkFileNames: '[name].js', keepNames: true, minify: false });
+const { output } = await bundle.generate({
+  entryFileNames: 'main.js',
+  chunkFileNames: '[name].js',
+  // Readable, with the names of functions and classes, for stacks in logs and for profiles.
+  keepNames: true,
+  minify: false,
+  // A process keeps its source: in two bytes a character if a single one is beyond Latin-1, and a fifth of it are comments.
+  charset: 'ascii',
+  comments: { legal: true, annotation: false, jsdoc: false },
+});
 await bundle.close();
 
 // What is as it was stays untouched: a program may run from it.
