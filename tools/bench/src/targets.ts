@@ -14,7 +14,7 @@ const SERVICE = path('../../../apps/api/bundle/main.js');
 /** The same before it is bundled: a profile of it tells the files apart. */
 export const UNBUNDLED_SERVICE = path('../../../apps/api/dist/main.js');
 /** As the image starts it; see the Dockerfile. */
-const SERVICE_OPTIONS = ['--max-semi-space-size=16', '--heap-growing-percent=20'];
+const SERVICE_OPTIONS = ['--max-semi-space-size=8', '--heap-growing-percent=20', '--v8-pool-size=1', '--no-maglev'];
 const GO_SOURCE = path('../go/main.go');
 const GO_PROGRAM = path('./go-pgx');
 /** Where Debian puts the sources of Go libraries. */

@@ -27,6 +27,13 @@ it('the service runs as a user that is not root, by number', () => {
 });
 
 it('the service is process 1, without a shell or npm between it and the signals', () => {
-  expect(command).toEqual(['node', '--max-semi-space-size=16', '--heap-growing-percent=20', 'apps/api/bundle/main.js']);
+  expect(command).toEqual([
+    'node',
+    '--max-semi-space-size=8',
+    '--heap-growing-percent=20',
+    '--v8-pool-size=1',
+    '--no-maglev',
+    'apps/api/bundle/main.js',
+  ]);
   expect(text).toMatch(/^ENTRYPOINT \[\]$/m);
 });

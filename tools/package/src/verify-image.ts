@@ -75,7 +75,7 @@ function checkConfig(config: ImageConfig): void {
   assert.match(config.User, /^[1-9]\d*:[1-9]\d*$/);
   assert.deepEqual(
     [...(config.Entrypoint ?? []), ...config.Cmd],
-    ['node', '--max-semi-space-size=16', '--heap-growing-percent=20', 'apps/api/bundle/main.js'],
+    ['node', '--max-semi-space-size=8', '--heap-growing-percent=20', '--v8-pool-size=1', '--no-maglev', 'apps/api/bundle/main.js'],
   );
   assert.equal(config.WorkingDir, '/app');
   for (const variable of ['NODE_ENV=production', 'HOST=0.0.0.0']) assert.ok(config.Env.includes(variable), variable);

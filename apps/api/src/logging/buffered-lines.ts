@@ -1,7 +1,7 @@
 import type { DestinationStream } from 'pino';
 
 /** Characters, mostly bytes. */
-const BUFFER_LENGTH = 8 * 1024;
+const BUFFER_LENGTH = 32 * 1024;
 const FLUSH_EVERY_MS = 100;
 
 /**
