@@ -30,10 +30,15 @@ export const FIND_PETS = new PreparedStatement(
   }),
 );
 
-/** Byte for byte what a client gets of one pet. Written where the rows lie, it takes a tenth of decoding them and writing them again. */
-const JSON_OF_PET = `'{"id":' || id || ',"name":' || to_json(name) || ',"categoryId":' || category_id || ',"status":"' || status || '"}'`;
-/** Where a pet begins. No name looks like this: in JSON its quotes are escaped. */
-const NEXT_PET = ',{"id":';
+/**
+ * Byte for byte what a client gets of a pet, but for its beginning and end. Written where the rows lie, it takes a tenth of decoding
+ * them and writing them again; what separates two pets costs less than what each of them begins and ends with.
+ */
+const JSON_OF_PET = `id || ',"name":' || to_json(name) || ',"categoryId":' || category_id || ',"status":"' || status`;
+const BEFORE_PETS = '[{"id":';
+/** No name looks like this: in JSON its quotes are escaped. */
+const BETWEEN_PETS = '"},{"id":';
+const AFTER_PETS = '"}]';
 
 /**
  * $1: the least identifier of each page, $2: the length of each page; for the SELECTs around them see `FIND_PETS`. Answers one row per
@@ -46,7 +51,7 @@ const pagesOf = (rowsOfPage: string, order: string): string => `
   SELECT list.json, CASE WHEN list.length > page.size THEN list.ids[page.size] END
   FROM unnest((SELECT $1::bigint[]), (SELECT $2::int[])) WITH ORDINALITY AS page (first, size, ordinal)
   CROSS JOIN LATERAL (
-    SELECT string_agg(${JSON_OF_PET}, ',' ORDER BY ${order}) AS json, array_agg(id ORDER BY ${order}) AS ids, count(*) AS length
+    SELECT string_agg(${JSON_OF_PET}, '${BETWEEN_PETS}' ORDER BY ${order}) AS json, array_agg(id ORDER BY ${order}) AS ids, count(*) AS length
     FROM (
       SELECT * FROM (SELECT ${COLUMNS} FROM pets.pets WHERE ${rowsOfPage} ORDER BY ${order} LIMIT ${String(MAX_PAGE_LENGTH + 1)}) AS longest
       LIMIT page.size + 1
@@ -115,6 +120,7 @@ export class PostgresPetCatalogue extends PetCatalogue {
 
 function toPage([json, next]: [json: string | null, next: string | null]): PetPage {
   if (json === null) return { pets: new JsonText('[]') };
-  if (next === null) return { pets: new JsonText(`[${json}]`) };
-  return { pets: new JsonText(`[${json.slice(0, json.lastIndexOf(NEXT_PET))}]`), next: BigInt(next) as PetId };
+  const ofPage = next === null ? json : json.slice(0, json.lastIndexOf(BETWEEN_PETS));
+  const pets = new JsonText(BEFORE_PETS + ofPage + AFTER_PETS);
+  return next === null ? { pets } : { pets, next: BigInt(next) as PetId };
 }
