@@ -33,9 +33,9 @@ const { output } = await bundle.generate({
   // Readable, with the names of functions and classes, for stacks in logs and for profiles.
   keepNames: true,
   minify: false,
-  // A process keeps its source: in two bytes a character if a single one is beyond Latin-1, and a fifth of it are comments.
+  // A process keeps its source: a fifth of it are comments, and a single character beyond Latin-1 makes all take two bytes.
   charset: 'ascii',
-  comments: { legal: true, annotation: false, jsdoc: false },
+  comments: false,
 });
 await bundle.close();
 

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
 
 export interface BatcherOptions<Item, Result> {
   /** Answers the items in their order, or rejects for all of them. */
@@ -62,7 +62,7 @@ export class Batcher<Item, Result> {
   private isStarting = false;
   private readonly slots: BatchSlots;
   /** That of the first call: its trace is the one that the batch shows up in. */
-  private inContext = AsyncLocalStorage.snapshot();
+  private context = new AsyncResource('Batch');
 
   constructor(private readonly options: BatcherOptions<Item, Result>) {
     this.slots = options.slots ?? new BatchSlots(1);
@@ -71,7 +71,7 @@ export class Batcher<Item, Result> {
   submit(item: Item, key: unknown = item): Promise<Result> {
     const known = this.gathered.get(key);
     if (known) return known.promise;
-    if (this.gathered.size === 0) this.inContext = AsyncLocalStorage.snapshot();
+    if (this.gathered.size === 0) this.context = new AsyncResource('Batch');
     const call = new Call<Item, Result>(item);
     this.gathered.set(key, call);
     if (this.mayStart()) this.start();
@@ -114,12 +114,14 @@ export class Batcher<Item, Result> {
       letGo();
       if (this.mayStart()) this.start();
     }, STALL_MS);
-    void this.inContext(() => this.run(calls)).then(() => {
-      clearTimeout(stalled);
-      this.underWay--;
-      letGo();
-      this.startSoon();
-    });
+    void this.context
+      .runInAsyncScope(() => this.run(calls))
+      .then(() => {
+        clearTimeout(stalled);
+        this.underWay--;
+        letGo();
+        this.startSoon();
+      });
   }
 
   private take(): Call<Item, Result>[] {

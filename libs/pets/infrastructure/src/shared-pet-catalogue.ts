@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { Batcher, BatchSlots } from '@animal-store/database';
 import {
   PET_STATUSES,
@@ -14,8 +15,11 @@ const MOST_PETS = 256;
 /** At most MAX_PAGE_LENGTH rows each. */
 const MOST_PAGES = 32;
 
-/** Statements that read, all kinds together: enough to keep PostgreSQL busy while the answers of one are sent. */
-const MOST_STATEMENTS = 3;
+/**
+ * Statements that read, all kinds together: enough to keep PostgreSQL busy while the answers of one are sent. Several workers do
+ * that by themselves.
+ */
+const MOST_STATEMENTS = cluster.isWorker ? 1 : 2;
 
 type Pages = Batcher<PageRequest, PetPage>;
 
