@@ -72,7 +72,7 @@ export async function describeApp(config: Config): Promise<OpenAPIObject> {
   return openApiDocument.value;
 }
 
-/** Without a collector, OpenTelemetry is not even loaded. */
+/** Without a collector, OpenTelemetry's SDK is not even loaded. */
 async function startTracing({ config, logger = createLogger(config.logLevel) }: AppOptions): Promise<Tracing | undefined> {
   const { otlpEndpoint: endpoint, serviceName, sampledShare } = config;
   if (endpoint === undefined) return undefined;

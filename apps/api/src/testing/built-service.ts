@@ -8,8 +8,11 @@ import type { Readable } from 'node:stream';
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const START_WITHIN_MS = 60_000;
 const WARNING = 40;
-/** Lets the process tell its memory on any platform. */
-const MEMORY_PROBE = 'process.on("message", () => process.send(process.memoryUsage.rss())); process.channel.unref();';
+/** Lets the process tell its memory on any platform, and the CommonJS modules that it has loaded. */
+const PROBE = `
+  const { _cache } = process.getBuiltinModule('node:module');
+  process.on('message', (asked) => process.send(asked === 'memory' ? process.memoryUsage.rss() : Object.keys(_cache)));
+  process.channel.unref();`;
 
 interface LogLine {
   readonly level: number;
@@ -29,7 +32,7 @@ export class BuiltService {
   static async start(environment: Readonly<Record<string, string>>): Promise<BuiltService> {
     if (!existsSync(MAIN)) throw new Error(`${MAIN} is missing: build the API first`);
     const { PATH, SystemRoot, TEMP } = process.env;
-    const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(MEMORY_PROBE)}`, MAIN], {
+    const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(PROBE)}`, MAIN], {
       env: { PATH, SystemRoot, TEMP, ...environment, PORT: '0', LOG_LEVEL: 'info' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -54,11 +57,19 @@ export class BuiltService {
   }
 
   /** Resident memory in bytes. */
-  async memory(): Promise<number> {
-    const told = once(this.process, 'message') as Promise<[number]>;
-    this.process.send('memory');
-    const [bytes] = await told;
-    return bytes;
+  memory(): Promise<number> {
+    return this.ask<number>('memory');
+  }
+
+  /** Paths of the CommonJS modules. */
+  loadedModules(): Promise<readonly string[]> {
+    return this.ask<string[]>('modules');
+  }
+
+  private async ask<T>(what: string): Promise<T> {
+    const told = once(this.process, 'message') as Promise<[T]>;
+    this.process.send(what);
+    return (await told)[0];
   }
 
   async stop(): Promise<void> {
