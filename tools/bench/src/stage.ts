@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openAccess } from '@animal-store/access-infrastructure';
@@ -8,6 +8,12 @@ import { Client } from 'pg';
 import type { CleanUp } from './clean-up.js';
 import { runProcess } from './run-process.js';
 import type { Status } from './workloads.js';
+
+/**
+ * A quarter of the memory, what PostgreSQL's manual begins with for a server; without it ten million pets would not fit.
+ * https://www.postgresql.org/docs/current/runtime-config-resource.html#GUC-SHARED-BUFFERS
+ */
+const SHARED_BUFFERS_MB = Math.floor(totalmem() / 4 / 1024 ** 2);
 
 const CLI = fileURLToPath(new URL('../../../apps/cli/dist/main.js', import.meta.url));
 
@@ -35,7 +41,7 @@ export class DatabaseServer {
   static async start(cleanUp: CleanUp): Promise<DatabaseServer> {
     const folder = await mkdtemp(join(tmpdir(), 'animal-store-bench-'));
     cleanUp.add(() => rm(folder, { recursive: true, force: true }));
-    const postgres = await DurablePostgres.start();
+    const postgres = await DurablePostgres.start([`shared_buffers=${SHARED_BUFFERS_MB}MB`]);
     cleanUp.add(() => postgres.remove());
     return new DatabaseServer(postgres, folder);
   }

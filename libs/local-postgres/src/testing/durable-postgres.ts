@@ -7,12 +7,14 @@ import { type DataFolder, databaseUrl, ensureDatabase, startInFolder } from '../
 export class DurablePostgres {
   private constructor(
     private readonly folder: string,
+    private readonly settings: readonly string[],
     private current: DataFolder,
   ) {}
 
-  static async start(): Promise<DurablePostgres> {
+  /** `settings` as on postgres' command line: `name=value`. */
+  static async start(settings: readonly string[] = []): Promise<DurablePostgres> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'animal-store-durable-')));
-    const postgres = new DurablePostgres(folder, await startInFolder(folder, { durable: true }));
+    const postgres = new DurablePostgres(folder, settings, await startInFolder(folder, { durable: true, settings }));
     await ensureDatabase(postgres.url);
     return postgres;
   }
@@ -38,7 +40,8 @@ export class DurablePostgres {
 
   /** After `stop` or `kill`, on the same port. */
   async restart(): Promise<void> {
-    this.current = await startInFolder(this.folder, { durable: true, port: this.current.server.port });
+    const { folder, settings } = this;
+    this.current = await startInFolder(folder, { durable: true, settings, port: this.current.server.port });
   }
 
   async remove(): Promise<void> {
