@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import fc from 'fast-check';
 import type { Pool } from 'pg';
@@ -88,6 +91,23 @@ describe('a prepared statement', () => {
     const statement = new PreparedStatement('slow', 'SELECT pg_sleep(30) FROM unnest($1::int[])', () => undefined);
     await expect(statement.run(pool, [[1]])).rejects.toThrow('Query read timeout');
     expect(await ECHO.run(pool, [['Tom'], [1n]])).toHaveLength(1);
+  });
+
+  it('lets its rows die young', async () => {
+    const pool = await open({ statementTimeoutMs: 60_000 });
+    const rows: WeakRef<object>[] = [];
+    for (let i = 0; i < 3; i++) {
+      for (const row of await ECHO.run(pool, [['Tom'], [1n]])) rows.push(new WeakRef(row));
+      await setImmediate();
+    }
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+    for (let i = 0; i < 3; i++) {
+      collect({ type: 'minor' });
+      await setImmediate();
+    }
+    // The last one is still held here.
+    expect(rows.slice(0, 2).map((row) => row.deref())).toEqual([undefined, undefined]);
   });
 
   it('whose connection is lost says so, and is prepared anew on the next one', async () => {

@@ -31,8 +31,8 @@ interface Connection {
   /** Text by name: prepared, and on their way. */
   readonly parsedStatements: Readonly<Record<string, string>>;
   readonly submittedNamedStatements: Record<string, string>;
-  parse(message: { name: string | undefined; text: string }): void;
-  bind(message: { statement: string | undefined; values: readonly string[] }): void;
+  parse(message: { name: string; text: string }): void;
+  bind(message: { statement: string; values: readonly string[] }): void;
   execute(): void;
   sync(): void;
 }
@@ -52,7 +52,8 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
   constructor(
     private readonly statement: PreparedStatement<Row, RowColumns>,
     readonly values: readonly string[],
-    readonly name: string | undefined = statement.name,
+    /** Empty for none. */
+    readonly name: string = statement.name,
   ) {
     this.text = statement.text;
   }
@@ -69,7 +70,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
     try {
       if (!isPrepared(name, connection)) {
         connection.parse({ name, text });
-        if (name) connection.submittedNamedStatements[name] = text;
+        if (name !== '') connection.submittedNamedStatements[name] = text;
       }
       connection.bind({ statement: name, values });
       connection.execute();
@@ -106,8 +107,8 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
   handleCommandComplete(): void {}
 }
 
-function isPrepared(name: string | undefined, { parsedStatements, submittedNamedStatements }: Connection): boolean {
-  return name !== undefined && name !== '' && (parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined);
+function isPrepared(name: string, { parsedStatements, submittedNamedStatements }: Connection): boolean {
+  return name !== '' && (parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined);
 }
 
 /** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
