@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { ok } from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +11,15 @@ import type { Catalogue } from './stage.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-const SERVICE = path('../../../apps/api/bundle/main.js');
+const WORKSPACE = path('../../..');
+/** As the image starts it: options of Node.js, then the program. */
+const [, command] = /^CMD (\[.*\])$/m.exec(readFileSync(join(WORKSPACE, 'Dockerfile'), 'utf8')) ?? [];
+ok(command, 'the Dockerfile has a CMD in its JSON form');
+const [, ...SERVICE_COMMAND] = JSON.parse(command) as string[];
+const SERVICE_OPTIONS = SERVICE_COMMAND.slice(0, -1);
+const SERVICE = join(WORKSPACE, SERVICE_COMMAND.at(-1) ?? '');
 /** The same before it is bundled: a profile of it tells the files apart. */
 export const UNBUNDLED_SERVICE = path('../../../apps/api/dist/main.js');
-/** As the image starts it; see the Dockerfile. */
-const SERVICE_OPTIONS = ['--max-semi-space-size=8', '--heap-growing-percent=20', '--v8-pool-size=1', '--no-maglev'];
 const GO_SOURCE = path('../go/main.go');
 const GO_PROGRAM = path('./go-pgx');
 /** Where Debian puts the sources of Go libraries. */

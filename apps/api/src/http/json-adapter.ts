@@ -39,9 +39,7 @@ export class JsonAdapter extends FastifyAdapter {
     if (typeof body !== 'object' || body === null || 'pipe' in body) return super.reply(response, body, statusCode);
     if (statusCode !== undefined) response.code(statusCode);
     response.representation = body instanceof JsonText ? representationOf(body) : { text: toJson(body) };
-    sendJson(response, response.representation.text);
-    // A reply can be awaited, and Nest would: for something that is sent.
-    return undefined as unknown as FastifyReply;
+    return sendJson(response, response.representation.text);
   }
 }
 
