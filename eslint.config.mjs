@@ -1,6 +1,6 @@
-import { env } from 'node:process';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import js from '@eslint/js';
-import { createProjectGraphAsync, readCachedProjectGraph } from '@nx/devkit';
 import nx from '@nx/eslint-plugin';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import globals from 'globals';
@@ -52,11 +52,15 @@ const PURE_LAYERS = ['kernel', 'domain', 'application'];
 
 const TESTS = ['**/*.spec.ts', '**/src/testing/**/*.ts'];
 const TEST_LAYERS = ['testing', 'test-kit', 'e2e'];
-const TEST_PACKAGES = ['vitest', 'fast-check'];
+const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
 
-// A task of Nx finds a fresh graph; without one the rule on boundaries would skip itself.
-const { nodes } = env.NX_TASK_TARGET_PROJECT ? readCachedProjectGraph() : await createProjectGraphAsync();
-const projects = Object.values(nodes).map(({ data }) => ({ root: data.root, tags: data.tags ?? [] }));
+// Not from the project graph: Nx reads this configuration while it constructs the graph.
+const projects = globSync('{apps,tools,libs,libs/*}/*/package.json', { cwd: import.meta.dirname }).map((file) => {
+  const {
+    nx: { tags },
+  } = JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
+  return { root: dirname(file), tags };
+});
 
 /** Every scope but these is a context, and imports itself and the platform only. */
 const SHARED_SCOPES = ['platform', 'apps', 'tools'];
@@ -114,15 +118,14 @@ export default defineConfig(
   globalIgnores(['**/dist/', 'apps/*/bundle/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
-  { files: ['**/*.mjs'], languageOptions: { globals: globals.node } },
+  { files: ['**/*.mjs', '*.js', '**/jest.config.js'], languageOptions: { globals: globals.node } },
   { files: ['apps/*/assets/**/*.js'], linterOptions: { noInlineConfig: false }, languageOptions: { globals: globals.browser } },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
     plugins: { '@nx': nx },
     languageOptions: {
-      // One program for all projects: with one for each, the same types are checked again and again.
-      parserOptions: { project: 'tsconfig.lint.json', tsconfigRootDir: import.meta.dirname },
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
     },
     rules: {
       eqeqeq: 'error',

@@ -3,12 +3,13 @@
  * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
  */
 export default {
-  testRunner: 'vitest',
-  vitest: { configFile: 'vitest.mutation.config.ts', related: false },
-  plugins: ['@stryker-mutator/vitest-runner'],
+  testRunner: 'jest',
+  testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+  jest: { configFile: 'jest.mutation.config.js', enableFindRelatedTests: false },
+  plugins: ['@stryker-mutator/jest-runner'],
   mutate: ['libs/kernel/src/**/*.ts', 'libs/*/{domain,application}/src/**/*.ts', '!**/*.spec.ts', '!**/index.ts'],
   // What the copy that is changed does not need.
-  ignorePatterns: ['/apps', '/tools', '/docs', 'dist', 'test-results', '.data'],
+  ignorePatterns: ['/apps', '/docs', 'dist', '.data'],
   tempDirName: '.nx/stryker',
   reporters: ['clear-text', 'progress', 'html'],
   htmlReporter: { fileName: 'coverage/mutation.html' },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { RawConnection } from './testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 

@@ -1,6 +1,6 @@
-import { TcpProxy } from '@animal-store/local-postgres/testing';
+import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 
 const BACK_WITHIN_MS = 2_000;
@@ -42,9 +42,8 @@ const create = async (name: string) => {
 };
 const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
 const servesAgain = () =>
-  vi.waitFor(async () => expect(statuses(await Promise.all([get(), get('/health/ready'), create('Rex')]))).toEqual([200, 200, 201]), {
-    timeout: BACK_WITHIN_MS,
-    interval: 50,
+  waitFor(async () => expect(statuses(await Promise.all([get(), get('/health/ready'), create('Rex')]))).toEqual([200, 200, 201]), {
+    timeoutMs: BACK_WITHIN_MS,
   });
 
 describe('when the database ends every connection', () => {
@@ -79,14 +78,14 @@ describe('when the database ends every connection', () => {
   /** So many statements wait for the lock. */
   async function until(waiting: number): Promise<void> {
     const query = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'animal-store-api' AND datname = current_database() AND wait_event_type = 'Lock'`;
-    await vi.waitFor(async () => expect((await database.query(query)).rowCount).toBe(waiting));
+    await waitFor(async () => expect((await database.query(query)).rowCount).toBe(waiting));
   }
 });
 
 it('refused connections mean 503 until the database is back', async () => {
   await proxy.cut();
   for (const answer of await Promise.all([get(), get('/v1/pets/1'), get('/health/ready')])) {
-    expect(answer).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) as string });
+    expect(answer).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) });
   }
   expect((await create('Rex')).status).toBe(503);
   expect((await get('/health/live')).status).toBe(200);

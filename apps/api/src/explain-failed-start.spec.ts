@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { StartupError } from './configuration/startup-error.js';
 import { explainFailedStart } from './explain-failed-start.js';
 

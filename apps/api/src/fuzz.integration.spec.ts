@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { expectUnharmed, fuzz } from './testing/fuzz/fuzz.js';
 import { type FuzzedService, startInProcess } from './testing/fuzz/fuzzed-service.js';
 

@@ -1,5 +1,5 @@
+import { expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { expect, it } from 'vitest';
 import { startTestApp } from './testing/test-app.js';
 
 it('a process goes on while the next release has migrated: what is added does not disturb it', async () => {

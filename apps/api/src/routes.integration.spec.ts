@@ -1,6 +1,6 @@
 import { TcpProxy } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RouteTable } from './http/route-table.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 
@@ -64,7 +64,7 @@ describe('without its database', () => {
       expect([path, response.status, await response.json()]).toEqual([
         path,
         503,
-        { code: 'service_unavailable', message: expect.any(String) as string, status: 503 },
+        { code: 'service_unavailable', message: expect.any(String), status: 503 },
       ]);
       expect(response.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/);
     }

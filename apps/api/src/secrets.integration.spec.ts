@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { generateApiKeySecret, type KeyEnvironment, prefixOf, type ApiKeySecret } from '@animal-store/access-domain';
 import { TcpProxy } from '@animal-store/local-postgres/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { startAdminServer } from './admin/admin-server.js';
 import { createLogger } from './logging/logger.js';
 import { exposeMetrics } from './metrics/expose-metrics.js';

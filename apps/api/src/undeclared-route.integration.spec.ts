@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Context, contexts } from './contexts.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 

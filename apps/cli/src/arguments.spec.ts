@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals';
 import { InvalidArgumentError } from 'commander';
-import { describe, expect, it } from 'vitest';
 import { integer, parseClientName, parseDuration, parseEnvironment, parseLifetime, parseScopes, parseShare } from './arguments.js';
 
 describe('a duration', () => {

@@ -1,5 +1,5 @@
 import { NewPet } from '@animal-store/pets-domain';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { demoPets, type DemoOptions } from './demo-pets.js';
 
 const defaults: DemoOptions = { seed: 1, pendingShare: 0.0001, soldShare: 0.2 };

@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/kernel';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { CliError, describeFailure, EXIT_USAGE } from './failure.js';
 
 const codeError = (code: string, message = '') => Object.assign(new Error(message), { code });

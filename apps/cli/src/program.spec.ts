@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { run } from './program.js';
 
 /** Nothing listens there: whatever gets as far as the database fails with exit code 1. */

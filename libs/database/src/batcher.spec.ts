@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { Batcher, BatchSlots } from './batcher.js';
 
 /** One turn of the event loop, in which a batch begins. */

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { describe, expect, it } from 'vitest';
 import { isDatabaseUnavailable, isFaultOfStatement } from './database-unavailable.js';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });

@@ -24,12 +24,12 @@ const MESSAGES =
 
 /** Whether the error says that the database cannot be reached or cannot serve, as against a fault of the statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!Error.isError(error)) return false;
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && (SYSTEM_ERRORS.has(code) || UNAVAILABLE_SQLSTATE.test(code))) return true;
   if (MESSAGES.test(error.message)) return true;
-  const { driverError } = error as { driverError?: unknown };
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
+  const { driverError, errors } = error as { driverError?: unknown; errors?: unknown };
+  if (Array.isArray(errors)) return errors.some(isDatabaseUnavailable);
   return isDatabaseUnavailable(driverError ?? error.cause);
 }
 

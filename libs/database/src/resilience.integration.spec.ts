@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, type PoolClient } from 'pg';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 import { isMigrated, migrateDown, migrateUp } from './migrations.js';

@@ -21,7 +21,7 @@ export function retryRead<T>(read: () => Promise<T>): Promise<T> {
 }
 
 function isWorthAnotherRead(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!Error.isError(error)) return false;
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return LOST_SYSTEM_ERRORS.has(code) || TRY_AGAIN_SQLSTATE.test(code);
   return LOST_MESSAGES.test(error.message);

@@ -1,6 +1,6 @@
 import { DomainError } from '@animal-store/kernel';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { parseIdempotencyKey } from './idempotency-key.js';
 
 const visible = fc.string({

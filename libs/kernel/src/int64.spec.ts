@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { INT64_MAX, INT64_MIN, int64FromJsonNumber, parseInt64 } from './int64.js';
 
 const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { SystemClock } from './clock.js';
 import { DomainError } from './domain-error.js';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { ifThere } from './if-there.js';
 
 it('gives what is read, undefined for what is not there, and the error of what cannot be read', async () => {

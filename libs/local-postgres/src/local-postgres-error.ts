@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** Errors of the file system become one line about the data folder; any other error stays as it is. */
 export function asDataFolderError(dataDir: string, error: unknown): unknown {
-  if (error instanceof LocalPostgresError || !(error instanceof Error)) return error;
+  if (error instanceof LocalPostgresError || !Error.isError(error)) return error;
   const { code, path } = error as NodeJS.ErrnoException;
   if (code === undefined || path === undefined) return error;
   const reason = code in REASONS ? `${path} ${REASONS[code]}` : error.message;

@@ -1,15 +1,17 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, appendFile, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { afterAll, afterEach, assert, beforeAll, describe, expect, it, vi } from 'vitest';
 import { clusterName, readPostmasterFile } from './cluster.js';
 import { serverProcesses } from './left-over-server.js';
 import { LocalPostgresError } from './local-postgres-error.js';
 import { type LocalPostgres, startLocalPostgres as start, type StartOptions, useLocalPostgres } from './local-postgres.js';
+import { waitFor } from './testing/wait-for.js';
 
 let temporary: string;
 /** One folder for all specs that leave it intact: creating it is what takes time. */
@@ -162,7 +164,7 @@ describe('after a fault', () => {
     const { rows } = await busy.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const endless = busy.query('SELECT count(*) FROM generate_series(1, 1e15::bigint)');
     const ended = expect(endless).rejects.toThrow();
-    await vi.waitFor(async () =>
+    await waitFor(async () =>
       expect(
         await query(
           holder.url,
@@ -173,7 +175,7 @@ describe('after a fault', () => {
     const pid = await serverPid();
     await kill(holder.process);
     process.kill(pid, 'SIGKILL');
-    await vi.waitFor(async () => expect(await serverProcesses(cluster())).toEqual(rows.map((row) => row.pid)));
+    await waitFor(async () => expect(await serverProcesses(cluster())).toEqual(rows.map((row) => row.pid)));
 
     const postgres = await startLocalPostgres({ dataDir });
     expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
@@ -201,10 +203,7 @@ describe('after a fault', () => {
     const postgres = await startLocalPostgres({ dataDir, report: (line) => reports.push(line) });
     const pid = await serverPid();
     process.kill(pid, 'SIGKILL');
-    await vi.waitFor(
-      () => expect(reports).toEqual(['PostgreSQL has stopped unexpectedly and is started again.', 'PostgreSQL is back.']),
-      10_000,
-    );
+    await waitFor(() => expect(reports).toEqual(['PostgreSQL has stopped unexpectedly and is started again.', 'PostgreSQL is back.']));
     expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     await postgres.stop();
     expect(await serverProcesses(cluster())).toEqual([]);
@@ -214,7 +213,7 @@ describe('after a fault', () => {
     const reports: string[] = [];
     const postgres = await startLocalPostgres({ dataDir, report: (line) => reports.push(line) });
     process.kill(await serverPid(), 'SIGKILL');
-    await vi.waitFor(() => expect(reports).toHaveLength(1), 10_000);
+    await waitFor(() => expect(reports).toHaveLength(1));
     await postgres.stop();
     expect(await serverProcesses(cluster())).toEqual([]);
     const next = await startLocalPostgres({ dataDir });
@@ -226,7 +225,7 @@ describe('after a fault', () => {
     const pid = await serverPid();
     process.kill(pid, 'SIGKILL');
     const isStarting = async () => expect((await readPostmasterFile(cluster()))?.pid).not.toBe(pid);
-    await vi.waitFor(isStarting, { timeout: 10_000, interval: 1 });
+    await waitFor(isStarting, { intervalMs: 1 });
     await postgres.stop();
     expect(await serverProcesses(cluster())).toEqual([]);
   });

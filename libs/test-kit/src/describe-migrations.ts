@@ -1,7 +1,7 @@
 import { createDataSource, migrateDown, migrateUp, migrationStatus, type Persistence } from '@animal-store/database';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const PROCESSES = 4;
 

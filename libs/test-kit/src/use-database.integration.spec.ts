@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { describe, expect, it } from 'vitest';
 import { describeMigrations } from './describe-migrations.js';
 import { useDatabase } from './use-database.js';
 

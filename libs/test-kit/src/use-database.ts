@@ -1,6 +1,6 @@
 import { createDataSource, type Persistence } from '@animal-store/database';
+import { afterAll, beforeAll } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { afterAll, beforeAll } from 'vitest';
 import { createMigratedDatabase } from './migrated-database.js';
 
 export interface SpecDatabase {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { httpRequest, rawRequest, withSerial } from './http-requests.js';
 import { SERIAL } from './workloads.js';
 

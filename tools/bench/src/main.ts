@@ -88,7 +88,7 @@ program
 try {
   await program.parseAsync();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(Error.isError(error) ? error.message : error);
   process.exitCode = 1;
 } finally {
   await cleanUp.run();

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { integer, namesFrom } from './options.js';
 
 it('takes names that are known', () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { parsePgbench } from './pgbench.js';
 
 const OUTPUT = `transaction type: list.sql

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { statFields } from './process-usage.js';
 
 it('finds the fields of /proc/<pid>/stat behind a name with spaces and brackets', () => {

@@ -45,7 +45,7 @@ export async function runScenario(
     const target = running.get(name);
     if (!target || name in failures) return;
     await work(target).catch((error: unknown) => {
-      failures[name] = error instanceof Error ? error.message : String(error);
+      failures[name] = Error.isError(error) ? error.message : String(error);
       report(`${name}: ${failures[name]}`);
     });
   };

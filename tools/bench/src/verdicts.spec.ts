@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import type { Measurement } from './measurement.js';
 import type { ScenarioResult } from './rounds.js';
 import { judge } from './verdicts.js';

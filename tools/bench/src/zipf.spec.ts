@@ -1,5 +1,5 @@
 import { Random } from '@animal-store/chaos/random';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { Zipf } from './zipf.js';
 
 it('draws rank r as 1 / (r + 1) of rank 0', () => {

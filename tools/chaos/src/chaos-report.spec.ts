@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { reportChaos } from './chaos-report.js';
 import { Observations } from './load.js';
 

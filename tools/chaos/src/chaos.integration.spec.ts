@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-it('the service keeps its promises while everything around it breaks', { timeout: 120_000 }, async () => {
+it('the service keeps its promises while everything around it breaks', async () => {
   // Another exit code than 0 is an error that shows the table.
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--short', '--seed', '1']);
   expect(stdout).toContain('every promise held');
@@ -14,4 +14,4 @@ it('the service keeps its promises while everything around it breaks', { timeout
   expect([figure('lost'), figure('duplicates')]).toEqual([0, 0]);
   for (const phase of ['calm', 'kill -9 of PostgreSQL', 'database full', '5 times the load'])
     expect(stdout).toMatch(new RegExp(`^${phase} `, 'm'));
-});
+}, 120_000);

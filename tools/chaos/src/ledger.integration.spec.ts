@@ -1,6 +1,6 @@
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Ledger } from './ledger.js';
 
 const error = (status: number) => JSON.stringify({ code: 'some_code', message: 'Some message.', status });

@@ -56,7 +56,7 @@ export const FILES: Readonly<Record<string, readonly string[] | 'all'>> = {
   'nx.json': 'all',
   'package-lock.json': 'all',
   'tsconfig.base.json': 'all',
-  'vitest.config.ts': 'all',
+  'jest.preset.js': 'all',
 };
 
 export const PROJECTS_WITH_A_ROW: readonly string[] = Object.keys(PROJECTS);

@@ -1,8 +1,8 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createProjectGraphAsync, type ProjectGraph, readCachedProjectGraph } from '@nx/devkit';
 // What `nx affected` does with the files that a change touches; Nx has no public function for it.
 import { filterAffected } from 'nx/src/project-graph/affected/affected-project-graph.js';
 import { WholeFileChange } from 'nx/src/project-graph/file-utils.js';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { affectedBy, affectedByFile, contextOf, FILES, PROJECTS_WITH_A_ROW } from './affected-table.js';
 import { readProjects } from './workspace.js';
 

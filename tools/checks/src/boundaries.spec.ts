@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Linter } from 'eslint';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BoundaryLinter, NEW_CONTEXT, openBoundaryLinter } from './boundary-linter.js';
 import { BOUNDARIES, GLOBALS, IMPORTS, type Probe, PROBES, SYNTAX } from './boundary-probes.js';
 import { type Project, readProjects, tagOf } from './workspace.js';

@@ -17,7 +17,7 @@ export const GLOBALS = 'no-restricted-globals';
 const from = (module: string) => `export * from '${module}';\n`;
 const project = (name: string) => from(`@animal-store/${name}`);
 const lazily = (module: string) => `export const load = () => import('${module}');\n`;
-const testOf = (call: string) => `import { it } from 'vitest';\n${call}('does', () => undefined);\n`;
+const testOf = (call: string) => `import { it } from '@jest/globals';\n${call}('does', () => undefined);\n`;
 
 /** A row of the table of layers; it names the layer and what the layer may import. */
 const layer = (name: string, file: string, forbidden: string, legal: string): Probe => ({
@@ -124,9 +124,9 @@ export const PROBES: readonly Probe[] = [
     ...['typeorm', '@nestjs/common', 'node:fs', 'fs', 'fs/promises', 'pg'].map((name) =>
       purity(`${root}/src/probe.ts`, name, './probe-too.js'),
     ),
-    ...['typeorm', 'node:fs', 'fs', '@nestjs/common'].map((name) => purity(`${root}/src/probe.spec.ts`, name, 'vitest')),
+    ...['typeorm', 'node:fs', 'fs', '@nestjs/common'].map((name) => purity(`${root}/src/probe.spec.ts`, name, '@jest/globals')),
   ]),
-  purity('libs/pets/application/src/probe.spec.ts', 'vitest/node', 'fast-check'),
+  purity('libs/pets/application/src/probe.spec.ts', '@jest/core', 'fast-check'),
   ...['libs/kernel/src/probe.ts', 'libs/pets/application/src/probe.ts', 'libs/access/domain/src/probe.spec.ts'].map((file) => ({
     says: 'nothing dynamically',
     rule: SYNTAX,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { readText } from './workspace.js';
 
 const manifest = JSON.parse(readText('package.json')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;

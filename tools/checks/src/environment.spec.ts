@@ -1,5 +1,5 @@
 import { variables } from '@animal-store/api/configuration';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { readText } from './workspace.js';
 
 /** Read by `npm start` itself, not by the API. */

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { readProjects, readText, workspaceFiles } from './workspace.js';
 
 const DECLARATION = /^export (?:abstract )?(?:async )?(?:const|class|function\*?) (\w+)/gm;

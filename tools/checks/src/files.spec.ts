@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { parseDocument } from 'yaml';
 import { readText, ROOT, workspaceFiles } from './workspace.js';
 

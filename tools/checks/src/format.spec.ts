@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { runNode } from './run-node.js';
 
 const PRETTIER = fileURLToPath(import.meta.resolve('prettier/bin/prettier.cjs'));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { breakingChanges, type OpenApiDocument, versionPrefix } from './openapi-changes.js';
 import { documentsByPrefix, openApiFiles, releasedDocuments } from './releases.js';
 import { readText } from './workspace.js';
@@ -13,7 +13,7 @@ describe('the OpenAPI documents', () => {
 
   it.each([...released])('of %s break no client of the last release (a breaking change needs a new version prefix)', (prefix, document) => {
     const current = today.get(prefix);
-    expect(current, `${prefix} was released and is gone`).toBeDefined();
+    expect([...today.keys()]).toContain(prefix);
     expect(breakingChanges(document, current ?? {})).toEqual([]);
   });
 });

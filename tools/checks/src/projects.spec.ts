@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { readProjects, readText, tagOf, workspaceFiles } from './workspace.js';
 
 const LAYERS_OF_CONTEXTS = ['domain', 'application', 'infrastructure', 'http', 'testing'];

@@ -1,5 +1,5 @@
 import { contexts } from '@animal-store/api/contexts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import {
   hashOf,
   migrationFaults,

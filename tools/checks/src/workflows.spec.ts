@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { parseDocument } from 'yaml';
 import { runNode } from './run-node.js';
 import { readText, workspaceFiles } from './workspace.js';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type FileChange, type Tree } from '@nx/devkit';
 // The tree that `nx g` itself uses; nothing is written unless it is flushed.
 import { FsTree } from 'nx/src/generators/tree.js';
 import { check, resolveConfig } from 'prettier';
 import ts from 'typescript';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { generateContext } from './context/context.generator.js';
 import { generateMigration } from './migration/migration.generator.js';
 import { generateUseCase } from './use-case/use-case.generator.js';
@@ -34,7 +34,7 @@ const addedLines = (path: string) => {
 async function expectWellFormed(): Promise<void> {
   for (const { path, content } of tree.listChanges()) {
     const text = content?.toString('utf8') ?? '';
-    expect(text, path).not.toMatch(/<%|%>|__/);
+    expect([path, /<%|%>|__/.test(text)]).toEqual([path, false]);
     if (!/\.(?:ts|json|md)$/.test(path)) continue;
     const options = await resolveConfig(join(WORKSPACE, path));
     expect([path, await check(text, { ...options, filepath: path })]).toEqual([path, true]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { namesOfContext, singularOf } from './names.js';
 
 describe('the names of a context', () => {

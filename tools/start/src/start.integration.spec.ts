@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 const RUN = join(import.meta.dirname, '..', 'run.mjs');
 const BUILD_WITHIN_MS = 120_000;
-vi.setConfig({ testTimeout: 60_000 });
+jest.setTimeout(60_000);
 
 let temporary: string;
 let dataDir: string;
@@ -66,8 +66,8 @@ describe('npm start', () => {
     expect(await status()).toBe(200);
     const [pid] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
     process.kill(Number(pid), 'SIGKILL');
-    await vi.waitFor(async () => expect(await status()).toBe(503), 5_000);
-    await vi.waitFor(async () => expect(await status()).toBe(200), 10_000);
+    await waitFor(async () => expect(await status()).toBe(503));
+    await waitFor(async () => expect(await status()).toBe(200));
     expect(service.stderr()).toBe('PostgreSQL has stopped unexpectedly and is started again.\nPostgreSQL is back.\n');
     expect(await stop(service, 'SIGTERM')).toBe(0);
   });
@@ -95,7 +95,7 @@ describe('npm start', () => {
     children.push(shell);
     await greeting(shell);
     await kill(shell);
-    await vi.waitFor(async () => expect(await processesOf(dataDir)).toEqual([]), 10_000);
+    await waitFor(async () => expect(await processesOf(dataDir)).toEqual([]));
   });
 
   it('uses the database of DATABASE_URL and tells how to make a key', async () => {

@@ -1,6 +1,6 @@
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { expectError, expectJson } from '../support/answers.js';
+import { expectError, expectJson, expectStatus } from '../support/answers.js';
 import { INT64_MAX, INT64_MIN, int64, petName } from '../support/arbitraries.js';
 import { readPet } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
@@ -63,7 +63,7 @@ describe('createPet: name', () => {
     await fc.assert(
       fc.asyncProperty(petName, fc.boolean(), async (name, escape) => {
         const answer = await api.create(`{"name":${escape ? escaped(name) : JSON.stringify(name)},"categoryId":7}`);
-        expect(answer.status, answer.text).toBe(201);
+        expectStatus(answer, 201);
         expect(readPet(answer.text).name).toBe(name);
         const fetched = await api.follow(answer.headers['location'] ?? '');
         expect(readPet(fetched.text).name).toBe(name);
@@ -143,7 +143,7 @@ describe('createPet: categoryId', () => {
     await fc.assert(
       fc.asyncProperty(int64, async (categoryId) => {
         const created = await api.create(`{"name":"Rex","categoryId":${categoryId}}`);
-        expect(created.status, created.text).toBe(201);
+        expectStatus(created, 201);
         expect(readPet(created.text).categoryId).toBe(categoryId);
         expect(created.text).toMatch(new RegExp(`"categoryId"\\s*:\\s*${categoryId}\\s*[,}]`));
         const fetched = await api.follow(created.headers['location'] ?? '');
@@ -169,7 +169,7 @@ describe('createPet: categoryId', () => {
         ];
         for (const writing of writings) {
           const answer = await api.create(`{"name":"Rex","categoryId":${writing}}`);
-          expect(answer.status, `${writing}: ${answer.text}`).toBe(201);
+          expectStatus(answer, 201);
           expect(readPet(answer.text).categoryId).toBe(categoryId);
         }
       }),
@@ -193,7 +193,7 @@ describe('createPet: categoryId', () => {
     ['-9223372036854775808', INT64_MIN],
   ])('reads %s', async (writing, value) => {
     const answer = await api.create(`{"name":"Rex","categoryId":${writing}}`);
-    expect(answer.status, answer.text).toBe(201);
+    expectStatus(answer, 201);
     expect(readPet(answer.text).categoryId).toBe(value);
   });
 
@@ -277,7 +277,7 @@ describe('createPet: unknown members', () => {
     ['nested __proto__', '"x":{"__proto__":{"status":"sold"}}'],
   ])('%s are ignored', async (_what, members) => {
     const answer = await api.create(`{"name":"Rex",${members},"categoryId":7}`);
-    expect(answer.status, answer.text).toBe(201);
+    expectStatus(answer, 201);
     expect(readPet(answer.text)).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'available' });
   });
 

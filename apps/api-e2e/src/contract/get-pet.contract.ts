@@ -1,5 +1,5 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, expectJson, linksOf } from '../support/answers.js';
 import type { RequestOptions } from '../support/api.js';
 import { int64 } from '../support/arbitraries.js';

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Answer, expectError, expectJson, linksOf } from '../support/answers.js';
 import { type Pet, readPets } from '../support/json.js';
 import { useApi } from '../support/use-api.js';

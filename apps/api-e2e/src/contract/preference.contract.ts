@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { RequestOptions } from '../support/api.js';
 import { useApi } from '../support/use-api.js';
 

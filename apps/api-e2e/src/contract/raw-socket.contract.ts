@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { type ErrorCode, expectError } from '../support/answers.js';
 import { readPets } from '../support/json.js';
 import { useApi } from '../support/use-api.js';

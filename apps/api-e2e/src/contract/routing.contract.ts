@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
-import { describe, expect, it } from 'vitest';
-import { expectError } from '../support/answers.js';
+import { describe, expect, it } from '@jest/globals';
+import { expectError, expectStatus } from '../support/answers.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -122,7 +122,7 @@ describe('a URL', () => {
 describe('an expectation', () => {
   it('100-continue is met', async () => {
     const answer = await api.create('{"name":"Rex","categoryId":7}', { headers: { expect: '100-continue' } });
-    expect(answer.status, answer.text).toBe(201);
+    expectStatus(answer, 201);
   });
 
   it.each(['nonsense', '200-ok'])('%s is 417 expectation_failed', async (expectation) => {

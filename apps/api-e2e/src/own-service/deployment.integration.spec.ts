@@ -1,5 +1,5 @@
-import { createTestDatabase, TcpProxy, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectError, linksOf } from '../support/answers.js';
 import { Api } from '../support/api.js';
 import { readPet } from '../support/json.js';
@@ -91,7 +91,7 @@ describe('without its database', () => {
 
   it('serves again when the database is back', async () => {
     await proxy.restore();
-    await vi.waitFor(async () => expect((await api.get('/v1/pets')).status).toBe(200), { timeout: 10_000, interval: 100 });
+    await waitFor(async () => expect((await api.get('/v1/pets')).status).toBe(200));
     expect((await api.create(VALID)).status).toBe(201);
   });
 });

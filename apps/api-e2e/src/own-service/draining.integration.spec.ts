@@ -1,13 +1,13 @@
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Balancer } from '../support/balancer.js';
 import { createKey, type Environment, Service } from '../support/service.js';
 
 const LOAD = 8;
 
 // Several processes start at once.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+jest.setTimeout(60_000);
 
 let database: TestDatabase;
 let key: string;
@@ -49,13 +49,13 @@ describe('SIGTERM', () => {
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     const watcher = new Client({ connectionString: database.url });
     await watcher.connect();
-    await vi.waitFor(async () => expect((await watcher.query(waiting)).rowCount).toBe(2));
+    await waitFor(async () => expect((await watcher.query(waiting)).rowCount).toBe(2));
 
     const exit = service.stop('SIGTERM');
-    await vi.waitFor(async () => expect(await send(service.url, '/health/ready')).toMatchObject({ status: 503, connection: 'close' }));
+    await waitFor(async () => expect(await send(service.url, '/health/ready')).toMatchObject({ status: 503, connection: 'close' }));
     expect(await send(service.url, '/v1/pets/none')).toMatchObject({ connection: 'close' });
     // It has stopped listening, but has requests to answer.
-    await vi.waitFor(async () => await expect(send(service.url, '/health/live')).rejects.toThrow('fetch failed'), { timeout: 5_000 });
+    await waitFor(async () => await expect(send(service.url, '/health/live')).rejects.toThrow('fetch failed'));
     await other.query('COMMIT');
     expect(await read).toMatchObject({ status: 200 });
     const { status, body } = await creation;
@@ -71,7 +71,7 @@ describe('SIGTERM', () => {
     const service = await start({ DRAIN_SECONDS: '600' });
     const exit = service.stop('SIGTERM');
     void service.stop('SIGTERM');
-    await vi.waitFor(async () => expect(await send(service.url, '/health/ready')).toMatchObject({ status: 503 }));
+    await waitFor(async () => expect(await send(service.url, '/health/ready')).toMatchObject({ status: 503 }));
     void service.stop('SIGINT');
     expect(await exit).toBe(0);
   });

@@ -1,6 +1,6 @@
-import { createTestDatabase, TcpProxy, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 
 const AT_ONCE = 1_000;
@@ -15,7 +15,7 @@ const PATIENT = {
 };
 
 // Several processes start at once.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+jest.setTimeout(60_000);
 
 let database: TestDatabase;
 let sql: Client;
@@ -105,12 +105,12 @@ describe.each([
     await locker.query('BEGIN');
     await locker.query('LOCK TABLE pets.pets IN SHARE MODE');
     const unanswered = create(mortal, keys().first).catch(() => 'no answer');
-    await vi.waitFor(async () => expect(await waitingForLocks()).toBe(1));
+    await waitFor(async () => expect(await waitingForLocks()).toBe(1));
     // From now on the process hears nothing of its database: not even that its animal is there.
     network.slowDown(60_000);
     await locker.query('COMMIT');
     await locker.end();
-    await vi.waitFor(async () => expect(await stored()).toBe(1));
+    await waitFor(async () => expect(await stored()).toBe(1));
     const all = retries(AFTER_KILL, (service, key) => create(service, key).catch(() => create(survivor, key)));
     await mortal.stop('SIGKILL');
     expect(await unanswered).toBe('no answer');

@@ -1,5 +1,6 @@
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Api } from '../support/api.js';
 import { expectUnauthenticated } from '../support/challenges.js';
 import { describeAccess } from '../support/describe-access.js';
@@ -38,7 +39,7 @@ async function expectSoonRefused(key: string): Promise<void> {
     for (const process of [api, other])
       expectUnauthenticated(await process.get('/v1/pets', { authorization: `Bearer ${key}` }), 'invalid_api_key');
   };
-  await vi.waitFor(refused, { timeout: 10_000, interval: 200 });
+  await waitFor(refused, { intervalMs: 200 });
 }
 
 describe('the end of a key', () => {

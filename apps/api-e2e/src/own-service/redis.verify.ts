@@ -1,5 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DebianServer } from '../support/debian-server.js';
 import { createKey, Service } from '../support/service.js';
 
@@ -66,7 +66,7 @@ async function expectCountPerMachine(): Promise<void> {
 }
 
 const logged = (text: string, times: number) =>
-  vi.waitFor(() => expect(machines[0].output.split(text).length - 1).toBeGreaterThanOrEqual(times), { timeout: 10_000 });
+  waitFor(() => expect(machines[0].output.split(text).length - 1).toBeGreaterThanOrEqual(times));
 const LOST = 'Redis is lost, requests are counted on this machine alone';
 const BACK = 'Redis is back, requests are counted together';
 

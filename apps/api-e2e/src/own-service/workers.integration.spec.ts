@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createKey, refusedStart, Service } from '../support/service.js';
 
 const WORKERS = 2;
 const LIMIT = 200;
 
 // Several processes start at once.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+jest.setTimeout(60_000);
 
 let database: TestDatabase;
 let service: Service;
@@ -47,8 +47,7 @@ const kill = (pid = 0) => {
     // It has ended already.
   }
 };
-const twoWorkers = () =>
-  vi.waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]), { timeout: 10_000 });
+const twoWorkers = () => waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]));
 
 describe('a service of two workers', () => {
   it('holds the rate limit of a client together, and measures together', async () => {
@@ -68,7 +67,7 @@ describe('a service of two workers', () => {
     const before = workers();
     expect(before).toHaveLength(WORKERS);
     kill(before[0]);
-    await vi.waitFor(() => expect(workers()).not.toEqual(before));
+    await waitFor(() => expect(workers()).not.toEqual(before));
     for (let i = 0; i < 10; i++) expect(await get('/health/ready')).toBe(200);
     await twoWorkers();
     expect(workers()).not.toContain(before[0]);

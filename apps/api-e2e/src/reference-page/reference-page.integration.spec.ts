@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useOwnService } from '../support/use-api.js';
 import { launchBrowser } from './browser.js';
 

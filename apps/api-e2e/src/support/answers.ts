@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 
 /** One HTTP answer; field names are in lower case, a repeated field is joined by `, `. */
 export interface Answer {
@@ -46,6 +46,11 @@ export function expectCommonHeaders({ headers }: Answer): void {
   expect(headers).not.toHaveProperty('x-powered-by');
 }
 
+/** On failure, Jest shows the body as well. */
+export function expectStatus({ status, text }: Answer, expected: number): void {
+  expect({ status, text }).toEqual({ status: expected, text });
+}
+
 export function expectJson(answer: Answer): void {
   expect(answer.headers['content-type']).toBe('application/json');
 }
@@ -56,7 +61,7 @@ export function expectError(answer: Answer | undefined, ...codes: readonly Error
   expectJson(answer);
   const body = JSON.parse(answer.text) as { code: ErrorCode; message: string; status: number };
   expect(body).toStrictEqual({ code: expect.any(String), message: expect.stringMatching(/\S/), status: answer.status });
-  expect(codes, `${answer.status} ${answer.text}`).toContain(body.code);
+  expect({ codes, answer: body }).toEqual({ codes: expect.arrayContaining([body.code]), answer: body });
   expect(answer.status).toBe(statusOf(body.code));
   expect(answer.headers['cache-control']).toBe('no-store');
   expect(body.message).not.toMatch(INTERNALS);

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
-import { expect } from 'vitest';
-import { type Answer, expectCommonHeaders } from './answers.js';
+import { expect } from '@jest/globals';
+import { type Answer, expectCommonHeaders, expectStatus } from './answers.js';
 import { expectDocumented } from './openapi-contract.js';
 import { type Pet, readPet, readPets } from './json.js';
 import { rawExchange, type RawRequest } from './raw-exchange.js';
@@ -72,13 +72,13 @@ export class Api {
   async createPet({ name = 'Rex', categoryId = 7n, status }: Partial<Omit<Pet, 'id'>> = {}): Promise<Pet> {
     const members = [`"name":${JSON.stringify(name)}`, `"categoryId":${categoryId}`, ...(status ? [`"status":"${status}"`] : [])];
     const answer = await this.create(`{${members.join()}}`);
-    expect(answer.status, answer.text).toBe(201);
+    expectStatus(answer, 201);
     return readPet(answer.text);
   }
 
   async listPets(query = ''): Promise<Pet[]> {
     const answer = await this.get(`/v1/pets${query}`);
-    expect(answer.status, answer.text).toBe(200);
+    expectStatus(answer, 200);
     return readPets(answer.text);
   }
 

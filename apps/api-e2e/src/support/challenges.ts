@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import { type Answer, type ErrorCode, expectError } from './answers.js';
 
 /** The challenge of a 401 or 403 (RFC 6750, section 3), its description aside. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { expectStatus } from './answers.js';
 import type { Api, RequestOptions } from './api.js';
 import { expectForbidden, expectUnauthenticated } from './challenges.js';
 import { unknownKey } from './keys.js';
@@ -68,7 +69,7 @@ export function describeAccess(tag: string, own: OwnService, operations: Readonl
 
       it('is answered with its own scope alone', async () => {
         const answer = await send(api, operation, authorization('only'));
-        expect(answer.status, answer.text).toBe(operation.success);
+        expectStatus(answer, operation.success);
       });
     });
   });

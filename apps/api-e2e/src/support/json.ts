@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 
 type SourceReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
 /** The ES2026 signature of JSON.parse, which TypeScript's library does not know yet. */

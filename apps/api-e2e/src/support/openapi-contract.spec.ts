@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { Answer } from './answers.js';
 import { OpenApiContract } from './openapi-contract.js';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { expect } from '@jest/globals';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { expect } from 'vitest';
 import type { Answer } from './answers.js';
 import { INT64_MAX, INT64_MIN } from './arbitraries.js';
 import { parseWithSource } from './json.js';
@@ -137,7 +137,8 @@ export function expectDocumented(
   answer: Answer,
   contract: OpenApiContract = (kept ??= new OpenApiContract()),
 ): void {
-  expect(contract.violations(method, path, answer), `${method} ${path}: ${answer.status} ${answer.text.slice(0, 200)}`).toEqual([]);
+  const request = `${method} ${path}: ${answer.status} ${answer.text.slice(0, 200)}`;
+  expect({ request, violations: contract.violations(method, path, answer) }).toEqual({ request, violations: [] });
 }
 
 /** A number that does not hold the digits it was written with is read as a bigint. */

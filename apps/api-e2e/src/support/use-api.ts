@@ -1,5 +1,5 @@
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll } from '@jest/globals';
 import { Api } from './api.js';
 import { ALL_PETS, createKey, Service } from './service.js';
 

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { exposeMetrics } from '../metrics/expose-metrics.js';
 import { Metrics } from '../metrics/metrics.js';
 import { serve, StartupError } from '../serve.js';
@@ -44,7 +45,7 @@ it('GET /metrics tells Prometheus what the service did', async () => {
   expect(await send('GET', '/v1/pets')).toBe(429);
 
   // The use of a key is recorded after the answer.
-  await vi.waitFor(async () => expect(await (await ask('/metrics')).text()).toContain('database_pool_connections{state="used"} 0'));
+  await waitFor(async () => expect(await (await ask('/metrics')).text()).toContain('database_pool_connections{state="used"} 0'));
   const response = await ask('/metrics?from=prometheus');
   const lines = (await response.text()).split('\n');
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
@@ -85,7 +86,7 @@ it('nothing else is there', async () => {
     ['/metrics', 'POST', 405, 'method_not_allowed'],
   ] as const) {
     const response = await ask(path, { method });
-    expect([response.status, await response.json()]).toEqual([status, { code, message: expect.any(String) as string, status }]);
+    expect([response.status, await response.json()]).toEqual([status, { code, message: expect.any(String), status }]);
   }
 });
 

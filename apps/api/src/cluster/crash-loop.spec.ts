@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { CrashLoop } from './crash-loop.js';
 
 it('a loop is more crashes than that many within the time, and no others', () => {

@@ -1,5 +1,5 @@
 import { Clock } from '@animal-store/kernel';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 
 class SettableClock extends Clock {
@@ -40,10 +40,7 @@ describe('getPet on the day of its removal', () => {
     clock.time = new Date('2030-12-05T00:00:00Z');
     for (const path of [`/v1/pets/${String(id)}`, '/v1/pets/none']) {
       const after = await get(path);
-      expect([after.status, await after.json()]).toEqual([
-        410,
-        { code: 'operation_removed', message: expect.any(String) as string, status: 410 },
-      ]);
+      expect([after.status, await after.json()]).toEqual([410, { code: 'operation_removed', message: expect.any(String), status: 410 }]);
       expect(after.headers.get('deprecation')).toBe('@1764892800');
       expect(after.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
       expect(after.headers.get('link')).toBe('<https://api.example.org/store/v1/pets>; rel="successor-version"');

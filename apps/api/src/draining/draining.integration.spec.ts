@@ -1,5 +1,6 @@
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { Draining } from './draining.js';
@@ -47,7 +48,7 @@ async function holdPets(): Promise<() => Promise<unknown>> {
 }
 
 const statementsWait = (count: number) =>
-  vi.waitFor(async () => {
+  waitFor(async () => {
     const waiting = await database.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass");
     expect(waiting.rowCount).toBe(count);
   });
@@ -76,7 +77,7 @@ describe('requests that were sent one behind the other', () => {
     connection.write(get('/v1/pets'));
     await statementsWait(1);
     const closed = service.app.close();
-    await vi.waitFor(() => expect(service.app.getHttpServer().listening).toBe(false));
+    await waitFor(() => expect(service.app.getHttpServer().listening).toBe(false));
     connection.write(Buffer.concat([creation(), creation()]));
     // Both creations go as one statement.
     await statementsWait(2);

@@ -1,5 +1,5 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Draining } from '../draining/draining.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 

@@ -1,6 +1,7 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 
@@ -45,7 +46,7 @@ it.each([
   ['an expectation that is not met', 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nExpect: nonsense\r\n\r\n', 417],
 ])('nothing is carried out behind a request with %s', async (_, request, status) => {
   const connection = await connect();
-  const authenticate = vi.spyOn(service.app.get(AuthenticateApiKey, { strict: false }), 'execute');
+  const authenticate = jest.spyOn(service.app.get(AuthenticateApiKey, { strict: false }), 'execute');
   connection.write(Buffer.from(request + (await smuggledRequest())));
   expect(await connection.read({ isHead: false })).toMatchObject({ status, headers: { connection: 'close' } });
   expect(await connection.read({ isHead: false })).toBeUndefined();
@@ -77,7 +78,7 @@ it('what follows a request that asks for another protocol is never carried out: 
       `GET /v1/pets HTTP/1.1\r\n${UPGRADE}${authorization}\r\nPOST /missing HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${String(inner.length)}\r\n\r\n`,
     ),
   );
-  await vi.waitFor(async () => {
+  await waitFor(async () => {
     expect(await dataSource.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass")).toHaveLength(1);
   });
   // The first request is still being answered, so the connection is open.

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 
 let service: TestApp;
@@ -30,11 +30,11 @@ async function trickle(text: string, more: string): Promise<string> {
   return answer;
 }
 
-// Seconds long, and together no longer than the longest of them.
-describe.concurrent('a client that takes its time with', () => {
+describe('a client that takes its time with', () => {
   const post = () => `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
 
-  it.each([
+  // Each takes seconds.
+  it.concurrent.each([
     ['its first byte', () => '', ''],
     ['the header section', () => 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ', 'y'],
     ['header fields', () => 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X: y\r\n'],
@@ -44,7 +44,7 @@ describe.concurrent('a client that takes its time with', () => {
     const [head = '', body = ''] = (await trickle(begin(), more)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 408 /);
     expect(head).toMatch(/^Connection: close$/m);
-    expect(JSON.parse(body)).toEqual({ code: 'request_timeout', message: expect.any(String) as string, status: 408 });
+    expect(JSON.parse(body)).toEqual({ code: 'request_timeout', message: expect.any(String), status: 408 });
   });
 });
 

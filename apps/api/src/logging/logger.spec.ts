@@ -1,6 +1,6 @@
 import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
+import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { describe, expect, it } from 'vitest';
 import { createLogger } from './logger.js';
 
 const key = generateApiKeySecret('test' as KeyEnvironment);
@@ -38,7 +38,7 @@ describe('createLogger', () => {
       type: 'QueryFailedError',
       code: '23514',
       constraint: 'pets_name_check',
-      stack: expect.stringContaining('logger.spec') as string,
+      stack: expect.stringContaining('logger.spec'),
     });
     expect(line).not.toContain('Rex');
   });

@@ -15,7 +15,7 @@ function stdout(): DestinationStream {
 
 /** What of an error helps to find its cause. Left out are the parameters of a statement, and the row that PostgreSQL shows. */
 function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!Error.isError(error)) return error;
   const { message, stack, cause, code, constraint } = error as Error & Readonly<Record<'code' | 'constraint', unknown>>;
   return { type: error.constructor.name, message, stack, code, constraint, ...(cause !== undefined && { cause: describeError(cause) }) };
 }

@@ -1,5 +1,5 @@
 import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { loggedPath, redactKeys } from './redact-keys.js';
 
 const key = generateApiKeySecret('production' as KeyEnvironment);

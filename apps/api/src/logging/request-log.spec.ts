@@ -1,13 +1,13 @@
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createLogger } from './logger.js';
 import { loggedPath } from './redact-keys.js';
 import { requestLog } from './request-log.js';
 
 // The time of both lines.
-beforeAll(() => vi.useFakeTimers({ toFake: ['Date'] }));
-afterAll(() => vi.useRealTimers());
+beforeAll(() => void jest.spyOn(Date, 'now').mockReturnValue(Date.now()));
+afterAll(() => void jest.restoreAllMocks());
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const visibleAscii = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), minLength: 1 });

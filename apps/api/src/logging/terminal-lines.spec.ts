@@ -1,5 +1,5 @@
 import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createLogger } from './logger.js';
 import { terminalLines } from './terminal-lines.js';
 

@@ -1,6 +1,6 @@
+import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Histogram, Registry } from 'prom-client';
-import { expect, it } from 'vitest';
 import { RequestDurations } from './request-durations.js';
 
 const BOUNDS = [0.001, 0.01, 1];

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorDefinition } from '@animal-store/kernel';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../configuration/config.js';
 import { describeApp } from '../create-app.js';
 import { publicError } from '../errors/error-catalogue.js';

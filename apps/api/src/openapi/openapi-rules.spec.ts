@@ -1,7 +1,7 @@
+import { describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
-import { describe, expect, it } from 'vitest';
 import { readConfig } from '../configuration/config.js';
 import { createOpenApiText } from './openapi-text.js';
 
@@ -21,13 +21,10 @@ async function redocly(text: string): Promise<string[]> {
 
 const textWith = (env: Record<string, string>) => createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused', ...env }));
 
-/** Both linters load much and slowly. */
-const PATIENCE = { timeout: 30_000 };
-
 describe.each([
   ['without addresses', {}],
   ['with addresses', { PUBLIC_BASE_URL: 'https://store.test/animals', STAGING_BASE_URL: 'https://staging.store.test' }],
-])('the OpenAPI document %s', PATIENCE, (_which, env) => {
+])('the OpenAPI document %s', (_which, env) => {
   it('has nothing that spectral:oas warns of', async () => {
     expect(await spectral(await textWith(env))).toEqual([]);
   });
@@ -37,7 +34,7 @@ describe.each([
   });
 });
 
-describe('the rules', PATIENCE, () => {
+describe('the rules', () => {
   it.each([
     ['a document that is not OpenAPI 3.1', /"title": "Animal Store",/, '', 'oas3-schema', 'struct'],
     ['an example that its schema refuses', /"example": "Rex"/, '"example": 7', 'oas3-valid-schema-example', 'no-invalid-schema-examples'],

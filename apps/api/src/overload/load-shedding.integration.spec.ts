@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { Metrics } from '../metrics/metrics.js';
 
@@ -41,7 +42,7 @@ async function holdPets(): Promise<() => Promise<unknown>> {
 async function expectShed(response: Response): Promise<void> {
   expect([response.status, await response.json()]).toEqual([
     503,
-    { code: 'service_unavailable', message: expect.any(String) as string, status: 503 },
+    { code: 'service_unavailable', message: expect.any(String), status: 503 },
   ]);
   expect(response.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/);
   expect(response.headers.get('cache-control')).toBe('no-store');
@@ -52,7 +53,7 @@ describe('with as many requests in flight as allowed', () => {
   it('a further one is refused at once, those that were accepted are answered', async () => {
     const release = await holdPets();
     const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
-    await vi.waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
+    await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
     await expectShed(await list());
     for (const path of ['/health/live', '/health/ready']) expect((await fetch(service.url + path)).status).toBe(200);
     await release();
@@ -67,12 +68,12 @@ describe('with as many requests in flight as allowed', () => {
     const release = await holdPets();
     const giveUp = new AbortController();
     const abandoned = Array.from({ length: MAX_IN_FLIGHT }, () => list(giveUp.signal).catch(() => 'abandoned'));
-    await vi.waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
+    await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
     giveUp.abort();
     expect(await Promise.all(abandoned)).toEqual(abandoned.map(() => 'abandoned'));
     await expectShed(await list());
     await release();
-    await vi.waitFor(async () => expect(await inFlight()).toBe(0));
+    await waitFor(async () => expect(await inFlight()).toBe(0));
   });
 
   it('none is counted twice or for ever, however a request ends', async () => {
@@ -93,7 +94,7 @@ describe('with as many requests in flight as allowed', () => {
       await Promise.race([once(socket, 'data'), new Promise((resolve) => setTimeout(resolve, 50))]);
       socket.resetAndDestroy();
     }
-    await vi.waitFor(async () => expect(await inFlight()).toBe(0));
+    await waitFor(async () => expect(await inFlight()).toBe(0));
   });
 });
 
@@ -109,7 +110,7 @@ describe('while the event loop is behind', () => {
     const until = performance.now() + 3 * MAX_LAG_MS;
     while (performance.now() < until);
     expect(await answered(socket)).toMatch(/^HTTP\/1.1 503 /);
-    await vi.waitFor(async () => expect((await list()).status).toBe(200));
+    await waitFor(async () => expect((await list()).status).toBe(200));
     socket.destroy();
   });
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { describe, expect, it } from '@jest/globals';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { describe, expect, it, vi } from 'vitest';
 import { type Quota, RateLimiter, type SharedCounter } from './rate-limiter.js';
 
 const LATENCY_MS = 2;
@@ -70,7 +71,7 @@ describe('a limiter alone', () => {
   it('begins anew when the window has ended', async () => {
     const [limiter] = limiters(20, 1, new DistantCounter(20, 1_000), 1_000) as [RateLimiter];
     expect(admitted(await take(limiter, 30))).toBe(20);
-    await vi.waitFor(async () => expect(await limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 19 }), { timeout: 3_000 });
+    await waitFor(async () => expect(await limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 19 }));
     expect(admitted(await take(limiter, 30))).toBe(19);
   });
 

@@ -1,5 +1,5 @@
 import { openAccess } from '@animal-store/access-infrastructure';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 
 const CLOSED_PORT = 'redis://127.0.0.1:1';
@@ -61,7 +61,7 @@ describe('the rate limit of a client', () => {
     for (const key of [reader, nobody]) {
       const limited = await get(service, key);
       expect(limited.status).toBe(429);
-      expect(JSON.parse(limited.text)).toEqual({ code: 'rate_limited', message: expect.any(String) as string, status: 429 });
+      expect(JSON.parse(limited.text)).toEqual({ code: 'rate_limited', message: expect.any(String), status: 429 });
       const [, told, retryAfter] = limits(limited);
       expect(retryAfter).toMatch(new RegExp(`^${t}$`));
       expect(told).toBe(`"default";r=0;t=${retryAfter ?? ''}`);

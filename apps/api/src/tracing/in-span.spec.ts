@@ -1,7 +1,7 @@
 import { DomainError } from '@animal-store/kernel';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { inSpan } from './in-span.js';
 
 const exporter = new InMemorySpanExporter();

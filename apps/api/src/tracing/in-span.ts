@@ -31,7 +31,7 @@ function endWithError(span: Span, error: unknown): void {
 }
 
 function errorType(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
+  if (!Error.isError(error)) return typeof error;
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : error.constructor.name;
 }

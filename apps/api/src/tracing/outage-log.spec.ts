@@ -1,6 +1,6 @@
+import { expect, it } from '@jest/globals';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
 import { OutageLog } from './outage-log.js';
 
 const SUCCESS = { code: 0 };

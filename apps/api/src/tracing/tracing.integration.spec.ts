@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { poolOf } from '@animal-store/database';
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { DataSource } from 'typeorm';
-import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BuiltService } from '../testing/built-service.js';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
@@ -152,7 +152,7 @@ describe('with a collector', () => {
     expect(spans.find(({ name }) => name === 'add_pets')?.attributes).toEqual({
       'db.namespace': pathname.slice(1),
       'db.query.summary': 'add_pets',
-      'db.query.text': expect.stringMatching(/\$1.*INSERT INTO pets\.pets /s) as string,
+      'db.query.text': expect.stringMatching(/\$1.*INSERT INTO pets\.pets /s),
       'db.system.name': 'postgresql',
       'server.address': hostname,
       'server.port': Number(port),
@@ -169,7 +169,7 @@ describe('with a collector', () => {
     connection.write(
       Buffer.from(`${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${String(body.length)}\r\n\r\n`),
     );
-    await vi.waitFor(() => expect(connection.hasBytes).toBe(true));
+    await waitFor(() => expect(connection.hasBytes).toBe(true));
     connection.write(Buffer.from(body));
     expect(await connection.read({ isHead: false })).toMatchObject({ status: 201 });
     connection.reset();
@@ -279,7 +279,7 @@ describe('with a collector', () => {
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE pets.pets');
     const answered = once(get(`${service.url}/v1/pets`, { agent: false, headers: { Authorization: `Bearer ${key}` } }), 'response');
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       expect(await dataSource.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass")).toHaveLength(1);
     });
     const closed = service.close();

@@ -1,9 +1,9 @@
 import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
+import { describe, expect, it } from '@jest/globals';
 import type { Type } from '@nestjs/common';
 import { Expose, plainToInstance, Type as Nested } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Length, ValidateNested, validateSync } from 'class-validator';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { OrderDto } from '../testing/order.dto.js';
 import { compileDto } from './compiled-dto.js';
 import { declaredMembers } from './declared-members.js';

@@ -1,6 +1,6 @@
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { MalformedJsonError, parseJson } from './json.js';
 
 const parse = (text: string) => parseJson(Buffer.from(text));

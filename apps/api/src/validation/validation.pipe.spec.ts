@@ -1,7 +1,7 @@
 import { MayBeAbsent, QueryInteger } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import { OrderDto } from '../testing/order.dto.js';
 import { ValidationPipe } from './validation.pipe.js';

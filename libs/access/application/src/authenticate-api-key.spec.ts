@@ -1,13 +1,13 @@
 import type { ApiKey, ApiKeySecret } from '@animal-store/access-domain';
 import { anIssuedApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ApiKeyCache } from './api-key-cache.js';
 import { AuthenticateApiKey, type Principal } from './authenticate-api-key.js';
 
 const HOUR = 3_600_000;
 const REVOCATION_HOLDS_WITHIN_MS = 5_000;
 const hasher = new TestKeyHasher();
-const invalid = expect.objectContaining({ code: 'invalid_api_key', kind: 'unauthenticated' }) as Error;
+const invalid = expect.objectContaining({ code: 'invalid_api_key', kind: 'unauthenticated' });
 
 let keys: InMemoryApiKeys;
 let clock: SettableClock;
@@ -40,7 +40,7 @@ describe('AuthenticateApiKey', () => {
 
   it('refuses what is no key by its checksum, without asking the store', async () => {
     const { text } = await aStoredKey();
-    const find = vi.spyOn(keys, 'findByHash');
+    const find = jest.spyOn(keys, 'findByHash');
     for (const wrong of ['', 'key', `${text}x`, text.slice(0, -1), text.slice(0, -1) + (text.endsWith('a') ? 'b' : 'a')]) {
       expect(() => authenticate.execute(wrong)).toThrow(invalid);
     }
@@ -56,7 +56,7 @@ describe('AuthenticateApiKey', () => {
 
   it('answers a warm key without a promise and without the store', async () => {
     const { text } = await aStoredKey();
-    const find = vi.spyOn(keys, 'findByHash');
+    const find = jest.spyOn(keys, 'findByHash');
     await execute(text);
     for (let i = 0; i < 100; i++) expect(authenticate.execute(text)).not.toBeInstanceOf(Promise);
     expect(find).toHaveBeenCalledTimes(1);
@@ -65,7 +65,7 @@ describe('AuthenticateApiKey', () => {
   it('lets requests that miss the same key at the same time share one query', async () => {
     const { text } = await aStoredKey();
     const another = await aStoredKey();
-    const find = vi.spyOn(keys, 'findByHash');
+    const find = jest.spyOn(keys, 'findByHash');
     const principals = await Promise.all([...Array.from({ length: 20 }, () => execute(text)), execute(another.text)]);
     expect(new Set(principals.map(({ keyId }) => keyId)).size).toBe(2);
     expect(find).toHaveBeenCalledTimes(2);
@@ -89,7 +89,7 @@ describe('AuthenticateApiKey', () => {
     const { text, key } = await aStoredKey();
     const stale = await keys.findByHash(hasher.hash(text));
     let answer: (key: ApiKey | undefined) => void = () => undefined;
-    vi.spyOn(keys, 'findByHash').mockReturnValueOnce(
+    jest.spyOn(keys, 'findByHash').mockReturnValueOnce(
       new Promise((resolve) => {
         answer = resolve;
       }),
@@ -123,7 +123,7 @@ describe('AuthenticateApiKey', () => {
   it("passes the store's own error on, to everybody who waits, and asks again the next time", async () => {
     const { text } = await aStoredKey();
     const down = new Error('connect ECONNREFUSED');
-    const find = vi.spyOn(keys, 'findByHash').mockRejectedValueOnce(down);
+    const find = jest.spyOn(keys, 'findByHash').mockRejectedValueOnce(down);
     const results = await Promise.allSettled([execute(text), execute(text)]);
     expect(results.map((result) => result.status === 'rejected' && (result.reason as unknown))).toEqual([down, down]);
     expect(find).toHaveBeenCalledTimes(1);
@@ -133,7 +133,7 @@ describe('AuthenticateApiKey', () => {
   describe('recording the last use', () => {
     it('writes it with the first request and then once a minute', async () => {
       const { text } = await aStoredKey();
-      const record = vi.spyOn(keys, 'recordUse');
+      const record = jest.spyOn(keys, 'recordUse');
       for (let second = 0; second < 150; second++) {
         await execute(text);
         await execute(text);
@@ -146,7 +146,7 @@ describe('AuthenticateApiKey', () => {
 
     it('writes nothing for a key that is refused', async () => {
       const { text } = await aStoredKey(1000);
-      const record = vi.spyOn(keys, 'recordUse');
+      const record = jest.spyOn(keys, 'recordUse');
       clock.advance(1000);
       await expect(execute(text)).rejects.toThrow(invalid);
       expect(record).not.toHaveBeenCalled();
@@ -184,7 +184,7 @@ describe('ApiKeyCache', () => {
   it('keeps what a newer query found when an older one fails late', async () => {
     const { text } = await aStoredKey();
     const older = Promise.withResolvers<undefined>();
-    vi.spyOn(keys, 'findByHash').mockReturnValueOnce(older.promise);
+    jest.spyOn(keys, 'findByHash').mockReturnValueOnce(older.promise);
     const cache = new ApiKeyCache(keys, hasher);
     const first = cache.ask(text, now());
     clock.advance(HOUR);

@@ -1,7 +1,7 @@
 import { isApiKeySecret, prefixOf } from '@animal-store/access-domain';
 import { aNewApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
 import { DomainError } from '@animal-store/kernel';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CreateApiKey, type CreateApiKeyInput } from './create-api-key.js';
 import { ListApiKeys } from './list-api-keys.js';
 import { RevokeApiKey } from './revoke-api-key.js';

@@ -1,5 +1,5 @@
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { environmentOf, generateApiKeySecret, isApiKeySecret, isKeyEnvironment, type KeyEnvironment, prefixOf } from './api-key-secret.js';
 import { toBase62 } from './base62.js';
 import { crc32 } from './crc32.js';

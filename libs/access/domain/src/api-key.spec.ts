@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/kernel';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { ApiKey, type ApiKeyRecord, NewApiKey, type NewApiKeyInput } from './api-key.js';
 import { type ApiKeySecret, isApiKeySecret, prefixOf } from './api-key-secret.js';
 import { isClientName } from './client.js';

@@ -5,7 +5,8 @@ import { DomainError, INT64_MAX, SystemClock } from '@animal-store/kernel';
 import { useDatabase } from '@animal-store/test-kit';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { accessUseCases, openAccess } from './access.js';
 import { accessPersistence } from './access-persistence.js';
 import { PostgresApiKeyRepository } from './postgres-api-key-repository.js';
@@ -69,7 +70,7 @@ describe('the use cases on PostgreSQL', () => {
     const { createApiKey, authenticateApiKey, listApiKeys } = accessUseCases(database.dataSource);
     const { secret } = await createApiKey.execute(input);
     await authenticateApiKey.execute(secret);
-    await expect.poll(async () => (await listApiKeys.execute())[0]?.key.lastUsedAt).toBeInstanceOf(Date);
+    await waitFor(async () => expect((await listApiKeys.execute())[0]?.key.lastUsedAt).toBeInstanceOf(Date));
   });
 
   it('say that the database is away, and not that the key is wrong', async () => {

@@ -1,6 +1,6 @@
 import { isClientName } from '@animal-store/access-domain';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { accessPersistence } from './access-persistence.js';
 
 describeMigrations(accessPersistence);

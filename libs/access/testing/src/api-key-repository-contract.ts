@@ -1,7 +1,7 @@
 import type { ApiKey, ApiKeyId, ApiKeyRepository, KeyHash } from '@animal-store/access-domain';
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { aNewApiKey, TestKeyHasher } from './api-key-builder.js';
 
 const noon = new Date('2026-11-21T12:00:00.123Z');

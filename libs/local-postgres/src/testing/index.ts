@@ -2,3 +2,4 @@ export { DurablePostgres } from './durable-postgres.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { startThrowAwayPostgres, type ThrowAwayPostgres } from './throw-away-postgres.js';
+export { waitFor } from './wait-for.js';

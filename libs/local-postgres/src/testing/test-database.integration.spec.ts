@@ -1,5 +1,5 @@
+import { describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import { describe, expect, it, vi } from 'vitest';
 import { createTestDatabase } from './test-database.js';
 
 describe('createTestDatabase', () => {
@@ -21,9 +21,10 @@ describe('createTestDatabase', () => {
   });
 
   it('fails when no server is named', async () => {
-    vi.stubEnv('TEST_POSTGRES_URL', undefined);
+    const { TEST_POSTGRES_URL: _, ...env } = process.env;
+    jest.replaceProperty(process, 'env', env);
     await expect(createTestDatabase()).rejects.toThrow('TEST_POSTGRES_URL is not set');
-    vi.unstubAllEnvs();
+    jest.restoreAllMocks();
   });
 });
 

@@ -1,8 +1,8 @@
 import { DomainError } from '@animal-store/kernel';
 import { IDEMPOTENCY_KEY_REUSED, type PetId, PET_NOT_FOUND } from '@animal-store/pets-domain';
 import { aNewPet, InMemoryPets, petsOf } from '@animal-store/pets-testing';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { IDEMPOTENCY_KEY_LIFETIME_MS } from './forget-idempotency-keys.js';
 import { CreatePet, ForgetIdempotencyKeys, GetPet, ListPets } from './index.js';
 

@@ -1,6 +1,6 @@
 import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { NewPet, Pet } from './pet.js';
 import { isCategoryId, parsePetId } from './pet-id.js';
 import { isPetName } from './pet-name.js';

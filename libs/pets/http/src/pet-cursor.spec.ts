@@ -1,7 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { PET_STATUSES, type PetId } from '@animal-store/pets-domain';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { decodePetCursor, encodePetCursor } from './pet-cursor.js';
 
 const id = fc.bigInt({ min: INT64_MIN, max: INT64_MAX }).map((value) => value as PetId);

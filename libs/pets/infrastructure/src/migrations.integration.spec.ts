@@ -1,6 +1,6 @@
 import { migrateDown, migrateUp } from '@animal-store/database';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { petsPersistence } from './pets-persistence.js';
 
 describeMigrations(petsPersistence);

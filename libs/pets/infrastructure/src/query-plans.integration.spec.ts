@@ -1,7 +1,7 @@
 import { PET_STATUSES } from '@animal-store/pets-domain';
 import { createMigratedDatabase } from '@animal-store/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { petsPersistence } from './pets-persistence.js';
 import { FIND_PETS, LIST_PETS, LIST_PETS_BY_STATUS } from './postgres-pet-catalogue.js';
 import { FIND_BY_KEYS } from './postgres-pet-repository.js';

@@ -1,7 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { IDEMPOTENCY_KEY_REUSED, PET_STATUSES, type PetCatalogue, type PetId, type PetRepository } from '@animal-store/pets-domain';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { jsonOfPets, petsOf } from './json-of-pets.js';
 import { aNewPet } from './pet-builder.js';
 

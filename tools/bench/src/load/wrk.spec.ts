@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { parseWrk } from './wrk.js';
 
 const OUTPUT = `Running 3s test @ http://127.0.0.1:3000

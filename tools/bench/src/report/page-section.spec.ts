@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { sectionReplaced } from './page-section.js';
 
 const page = `# Performance

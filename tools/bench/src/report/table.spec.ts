@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { number, table } from './table.js';
 
 it('aligns names to the left and numbers to the right', () => {

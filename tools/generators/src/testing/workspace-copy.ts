@@ -82,7 +82,7 @@ function link(source: string, target: string): void {
 
 /** Without what Nx and npm tell the processes that they start: the copy is another workspace. */
 function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(?:NX_|npm_|VITEST|NODE_ENV$|INIT_CWD$)/.test(name));
+  const kept = Object.entries(process.env).filter(([name]) => !/^(?:NX_|npm_|NODE_ENV$|INIT_CWD$)/.test(name));
   return { ...Object.fromEntries(kept), NX_DAEMON: 'false', NX_TUI: 'false', FORCE_COLOR: '0' };
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { expect } from 'vitest';
 import { AnswerRules } from './answer-rules.js';
 import { converse, FuzzFinding } from './conversation.js';
 import type { FuzzedService } from './fuzzed-service.js';

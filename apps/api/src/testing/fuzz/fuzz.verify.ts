@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { expectUnharmed, fuzz } from './fuzz.js';
 import { type BuiltFuzzedService, startBuilt } from './fuzzed-service.js';
 

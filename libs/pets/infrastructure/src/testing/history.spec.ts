@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { violation } from './history.js';
 
 const creation = (created: bigint, calledAt: number, returnedAt: number) => ({ created, calledAt, returnedAt });

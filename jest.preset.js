@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+
+/**
+ * Shared by the Jest configuration of every project. Specs are native ES modules: SWC strips the types and keeps the metadata
+ * of decorators, and the condition `@animal-store/source` resolves libraries to their sources.
+ * @type {import('jest').Config}
+ */
+export default {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/src/**/*.spec.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
+  testEnvironmentOptions: { customExportConditions: ['@animal-store/source', 'node', 'node-addons'] },
+  transform: {
+    '\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+          target: 'es2024',
+          keepClassNames: true,
+        },
+        module: { type: 'es6' },
+      },
+    ],
+  },
+  globalSetup: join(import.meta.dirname, 'tools/testing/src/jest-global-setup.ts'),
+  globalTeardown: join(import.meta.dirname, 'tools/testing/src/jest-global-teardown.ts'),
+  // Generous: a busy machine must not fail a test.
+  testTimeout: 30_000,
+  workerIdleMemoryLimit: '400MB',
+};

@@ -1,0 +1,1 @@
+export default { displayName: 'access-application', preset: '../../../jest.preset.js' };

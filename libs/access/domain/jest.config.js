@@ -1,0 +1,1 @@
+export default { displayName: 'access-domain', preset: '../../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'access-infrastructure', preset: '../../../jest.preset.js' };

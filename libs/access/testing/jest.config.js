@@ -1,0 +1,1 @@
+export default { displayName: 'access-testing', preset: '../../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'database', preset: '../../jest.preset.js' };

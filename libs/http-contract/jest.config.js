@@ -1,0 +1,1 @@
+export default { displayName: 'http-contract', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'kernel', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'local-postgres', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'pets-application', preset: '../../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'pets-domain', preset: '../../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'pets-http', preset: '../../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'pets-infrastructure', preset: '../../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'pets-testing', preset: '../../../jest.preset.js' };

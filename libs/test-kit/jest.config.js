@@ -1,0 +1,1 @@
+export default { displayName: 'test-kit', preset: '../../jest.preset.js' };

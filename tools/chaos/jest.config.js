@@ -1,0 +1,1 @@
+export default { displayName: 'chaos', preset: '../../jest.preset.js' };

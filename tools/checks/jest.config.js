@@ -1,0 +1,1 @@
+export default { displayName: 'checks', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'generators', preset: '../../jest.preset.js' };

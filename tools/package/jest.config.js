@@ -1,0 +1,1 @@
+export default { displayName: 'package', preset: '../../jest.preset.js' };

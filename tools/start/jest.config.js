@@ -1,0 +1,1 @@
+export default { displayName: 'start', preset: '../../jest.preset.js' };

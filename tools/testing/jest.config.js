@@ -1,0 +1,1 @@
+export default { displayName: 'testing', preset: '../../jest.preset.js' };

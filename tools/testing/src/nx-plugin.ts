@@ -1,0 +1,20 @@
+import type { PostTasksExecutionContext, PreTasksExecutionContext } from '@nx/devkit';
+import { startPostgres } from './postgres.ts';
+import { summarize } from './summary.ts';
+
+let stopPostgres = () => Promise.resolve();
+
+/** Starts one PostgreSQL for all test tasks of a run. Nx copies changes of `process.env` to its tasks. */
+export async function preTasksExecution(_options: unknown, { argv }: PreTasksExecutionContext): Promise<void> {
+  if (process.env['TEST_POSTGRES_URL'] || !argv.some((argument) => /\btest\b/.test(argument))) return;
+  const server = await startPostgres();
+  stopPostgres = () => server.stop();
+  process.env['TEST_POSTGRES_URL'] = server.url;
+}
+
+/** Stops the server and prints the summary of a run with tests. */
+export async function postTasksExecution(_options: unknown, { taskResults }: PostTasksExecutionContext): Promise<void> {
+  await stopPostgres();
+  const results = Object.values(taskResults);
+  if (results.some(({ task }) => task.target.target === 'test')) console.log(`\n${summarize(results)}`);
+}
