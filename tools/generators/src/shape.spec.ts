@@ -18,7 +18,7 @@ const OF_PETS_ALONE = [
   '@Deprecated PetsController.getPet',
 ];
 /** Files whose text is that of pets. */
-const ALIKE = /\/(?:package|tsconfig|tsconfig\.spec)\.json$/;
+const ALIKE = /\/(?:package\.json|tsconfig(?:\.spec)?\.json|jest\.config\.js)$/;
 
 /** The context that the generator makes of the name that pets has. What pets has beyond it is the matter of its team. */
 const tree = createTree();
@@ -30,7 +30,7 @@ const generated = tree
 const pets = new Map(
   readdirSync(join(WORKSPACE, 'libs/pets'), { recursive: true, encoding: 'utf8' })
     .map((path) => `libs/pets/${path.replaceAll('\\', '/')}`)
-    .filter((path) => /^libs\/pets\/\w+\/(?:src\/.*\.ts|[\w.]+\.(?:json|md))$/.test(path))
+    .filter((path) => /^libs\/pets\/\w+\/(?:src\/.*\.ts|[\w.]+\.(?:json|js|md))$/.test(path))
     .map((path) => [withoutTime(path), readFileSync(join(WORKSPACE, path), 'utf8')]),
 );
 
