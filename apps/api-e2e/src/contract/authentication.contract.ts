@@ -151,18 +151,20 @@ describe('401 comes before every other refusal', () => {
   });
 });
 
-(hasReadOnlyKey ? describe : describe.skip)('a key with the scope pets:read alone (API_KEY_READ_ONLY)', () => {
-  const authorization = (): string => `Bearer ${api.target.readOnlyKey}`;
+if (hasReadOnlyKey) {
+  describe('a key with the scope pets:read alone (API_KEY_READ_ONLY)', () => {
+    const authorization = (): string => `Bearer ${api.target.readOnlyKey}`;
 
-  it('may list and get', async () => {
-    for (const path of ['/v1/pets', `/v1/pets/${petId}`]) {
-      expect((await api.get(path, { authorization: authorization() })).status).toBe(200);
-      expect((await api.send('HEAD', path, { authorization: authorization() })).status).toBe(200);
-    }
-  });
+    it('may list and get', async () => {
+      for (const path of ['/v1/pets', `/v1/pets/${petId}`]) {
+        expect((await api.get(path, { authorization: authorization() })).status).toBe(200);
+        expect((await api.send('HEAD', path, { authorization: authorization() })).status).toBe(200);
+      }
+    });
 
-  it('may not create: 403 with the scope that is wanting', async () => {
-    const answer = await api.create(VALID, { authorization: authorization() });
-    expectForbidden(answer, 'pets:write');
+    it('may not create: 403 with the scope that is wanting', async () => {
+      const answer = await api.create(VALID, { authorization: authorization() });
+      expectForbidden(answer, 'pets:write');
+    });
   });
-});
+}

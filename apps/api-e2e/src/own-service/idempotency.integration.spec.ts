@@ -87,8 +87,8 @@ describe.each([
   beforeAll(async () => {
     network.slowDown(0);
     mortal = await Service.start(network.url, PATIENT);
-    return () => mortal.stop('SIGKILL');
   });
+  afterAll(() => mortal.stop('SIGKILL'));
 
   beforeEach(() => sql.query('TRUNCATE pets.pets, pets.idempotency_keys'));
 
