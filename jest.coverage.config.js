@@ -1,0 +1,63 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FOLDER = join(import.meta.dirname, 'coverage');
+/** Percent of all statements and of all branches. */
+const MIN_OVERALL = 90;
+/** The business rules are covered completely. */
+const COMPLETE = /^libs\/(?:kernel|[^/]+\/(?:domain|application))\//;
+const SOURCE = /^(?!file:).*\/(?:apps|libs|tools)\/.*\/src\/.*\.ts$/;
+/** What child processes run. Not the business rules: Jest covers them, and the ranges of two compilers do not merge exactly. */
+const BUILT = /^file:.*\/(?:apps|tools|libs\/(?!kernel\/|[^/]+\/(?:domain|application)\/).*)\/dist\/.*\.js$/;
+const COVERED = /^(?:apps|libs|tools)\/.*\/src\/.*\.ts$/;
+const NOT_COVERED = [
+  /\.(?:spec|verify|contract)\.ts$/,
+  /\/src\/testing\//,
+  /^libs\/[^/]+\/testing\//,
+  /^apps\/api-e2e\//,
+  // The bench measures for minutes; its specs cover its arithmetic.
+  /^tools\/bench\//,
+  // Runs in no test: it starts them, or writes into the workspace.
+  /^tools\/testing\/src\/(?:jest-|nx-plugin|postgres)/,
+  /^(?:apps\/api\/src\/write-(?:bundle|openapi)|tools\/checks\/src\/record-release)\.ts$/,
+];
+
+// Child processes run what `tsc` built, and write their coverage here (https://nodejs.org/api/cli.html#node_v8_coveragedir).
+process.env.NODE_V8_COVERAGE = join(FOLDER, 'processes');
+process.env.PROGRAM_FOLDER = 'dist';
+
+/** `npm run coverage`: all suites in one run, merged with the processes that they start. */
+export default {
+  projects: globSync('{apps,libs,tools}/**/jest.config.js', { cwd: import.meta.dirname, exclude: ['**/node_modules'] }).map(
+    (file) => `<rootDir>/${file}`,
+  ),
+  collectCoverage: true,
+  coverageReporters: [],
+  coverageProvider: 'v8',
+  reporters: [
+    'default',
+    [
+      'jest-monocart-coverage',
+      {
+        name: 'Animal Store',
+        outputDir: FOLDER,
+        dataDir: process.env.NODE_V8_COVERAGE,
+        reports: ['v8', 'json', 'console-summary'],
+        entryFilter: ({ url }) => SOURCE.test(url) || (BUILT.test(url) && !url.includes('/node_modules/')),
+        sourceFilter: (path) => COVERED.test(path) && !NOT_COVERED.some((pattern) => pattern.test(path)),
+        onEnd: checkThresholds,
+      },
+    ],
+  ],
+};
+
+function checkThresholds({ summary, files }) {
+  const gaps = files
+    .filter(({ sourcePath, summary: { statements, branches } }) => COMPLETE.test(sourcePath) && statements.uncovered + branches.uncovered > 0)
+    .map(({ sourcePath }) => `${sourcePath} is not covered completely`);
+  for (const kind of ['statements', 'branches']) {
+    if (summary[kind].pct < MIN_OVERALL) gaps.push(`${summary[kind].pct} % of all ${kind} are covered; the minimum is ${MIN_OVERALL} %`);
+  }
+  console.log(gaps.join('\n'));
+  if (gaps.length > 0) process.exitCode = 1;
+}
