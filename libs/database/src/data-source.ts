@@ -1,4 +1,4 @@
-import { Client, type ClientConfig, type CustomTypesConfig, type Pool, types } from 'pg';
+import pg, { Client, type ClientConfig, type CustomTypesConfig, type Pool, types } from 'pg';
 import { DataSource } from 'typeorm';
 import type { Persistence } from './persistence.js';
 import { Execution } from './prepared-statement.js';
@@ -36,6 +36,8 @@ export interface DatabaseOptions {
 export function createDataSource(options: DatabaseOptions): DataSource {
   return new DataSource({
     type: 'postgres',
+    // By default TypeORM looks for `pg` in node_modules, which a bundle does without.
+    driver: pg,
     url: options.url,
     applicationName: options.applicationName,
     poolSize: options.poolSize,
