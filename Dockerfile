@@ -2,7 +2,7 @@
 # `docker buildx imagetools inspect` shows for this tag: node:…-slim@sha256:…
 ARG NODE_IMAGE=node:26.10.0-trixie-slim
 
-# Only what decides about dependencies, so that a change of a source file does not install them again.
+# The files that npm ci reads, so that a changed source file does not invalidate the layer of node_modules.
 FROM ${NODE_IMAGE} AS manifests
 WORKDIR /workspace
 COPY . .
@@ -12,7 +12,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /workspace
 COPY --from=manifests /manifests ./
 # A mirror, a proxy's certificate or a private registry: `--secret id=npmrc,src=…`; nothing of it stays in the image.
-# With the optional packages, which bring the bundler's native code.
+# Optional packages are installed too: the bundler's native code is one of them.
 RUN --mount=type=secret,id=npmrc --mount=type=cache,target=/var/cache/npm \
     NPM_CONFIG_USERCONFIG=/run/secrets/npmrc NPM_CONFIG_CACHE=/var/cache/npm npm ci --ignore-scripts
 COPY . .
@@ -33,12 +33,12 @@ COPY --from=build /package ./
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PATH=/app/bin:$PATH
-# By number, so that Kubernetes can tell that it is not root; `node` in the base image.
+# By number, which Kubernetes needs for runAsNonRoot; the user `node` of the base image.
 USER 1000:1000
 EXPOSE 3000
-# Live, not ready: a service whose database is away must not be restarted for it.
+# Live, not ready: a lost database is no reason for a restart.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT []
-# Less memory under load for the same speed; docs/performance.md says what each option brings.
+# Less memory under load at the same speed; docs/performance.md explains each option.
 CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=20", "--v8-pool-size=1", "--no-maglev", "apps/api/bundle/main.js"]

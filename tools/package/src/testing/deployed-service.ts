@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const START_WITHIN_MS = 20_000;
 
-/** Starts a program of the deployed service, wherever that is, with pipes and with these variables alone. */
+/** Starts a program of the deployed service, in its folder or its image, with pipes and with these variables alone. */
 export type Run = (command: readonly string[], env: Readonly<Record<string, string>>) => ChildProcess;
 
 export interface Ended {
@@ -19,20 +19,20 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   return { exitCode, ...output };
 }
 
-/** A service that listens, as a client and an operator see it. */
+/** A running service, as clients and operators see it. */
 export class DeployedService {
   private constructor(
     private readonly child: ChildProcess,
     private readonly url: string,
   ) {}
 
-  /** Waits until it tells where it listens. */
+  /** Waits until the service logs its address. */
   static async listening(child: ChildProcess): Promise<DeployedService> {
     const output = collect(child);
     const url = await new Promise<string>((resolve, reject) => {
       const fail = (what: string) => reject(new Error(`the service ${what}:\n${output.stdout}${output.stderr}`));
       const timer = setTimeout(() => fail('does not listen'), START_WITHIN_MS);
-      child.once('exit', (code) => fail(`ended with ${String(code)}`));
+      child.once('exit', (code) => fail(`exited with ${String(code)}`));
       child.stdout?.on('data', () => {
         const [, found] = /"url":"(http:[^"]+)"/.exec(output.stdout) ?? [];
         if (found === undefined) return;
@@ -47,7 +47,6 @@ export class DeployedService {
     return new URL(this.url).port;
   }
 
-  /** The status and the text of an answer. */
   async request(path: string, init: { key?: string; body?: unknown } = {}): Promise<{ status: number; text: string }> {
     const response = await fetch(new URL(path, this.url), {
       headers: {
@@ -59,11 +58,12 @@ export class DeployedService {
     return { status: response.status, text: await response.text() };
   }
 
-  /** Asks it to stop, through `kill` where it is not the child itself, and returns its exit code. */
-  async stop(kill: () => unknown = () => this.child.kill('SIGTERM')): Promise<number | null> {
-    const exit = this.child.exitCode === null ? once(this.child, 'exit') : [this.child.exitCode];
-    kill();
-    const [exitCode] = (await exit) as [number | null];
+  /** Stops the service with `terminate` and returns its exit code. */
+  async stop(terminate: (child: ChildProcess) => unknown): Promise<number | null> {
+    if (this.child.exitCode !== null) return this.child.exitCode;
+    const exit = once(this.child, 'exit') as Promise<[number | null]>;
+    terminate(this.child);
+    const [exitCode] = await exit;
     return exitCode;
   }
 }

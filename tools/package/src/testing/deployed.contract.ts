@@ -1,0 +1,103 @@
+import type { ChildProcess } from 'node:child_process';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { compose } from './compose.js';
+import { DeployedService, type Ended, ended, type Run } from './deployed-service.js';
+import { command, healthCheck, nodeImage } from './dockerfile.js';
+
+/** What the deployed service does, as a folder and in its image. `terminate` sends SIGTERM to a service that `run` started. */
+export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unknown): void {
+  let database: TestDatabase;
+  let env: Readonly<Record<string, string>>;
+  let key: string;
+  let service: DeployedService;
+  const traces: (string | undefined)[] = [];
+  const collector = createHttpServer((request, response) => {
+    traces.push(request.url);
+    response.end();
+  });
+
+  const animalStore = (...args: readonly string[]): Promise<Ended> => ended(run(['animal-store', ...args], env));
+  const createFirstKey = () => animalStore('keys', 'create', '--client', 'spec', '--if-none', '--json');
+  const isHealthy = (): Promise<Ended> => ended(run(healthCheck, { PORT: service.port }));
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    env = {
+      DATABASE_URL: database.url,
+      PORT: '0',
+      MIGRATE_ON_START: 'false',
+      DRAIN_SECONDS: '0',
+      // Loads what other services do not load: tracing and the client of Redis, where none listens.
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(collector)}`,
+      REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
+    };
+    expect(await animalStore('migrate', 'up')).toMatchObject({ exitCode: 0, stderr: '' });
+    ({ key } = JSON.parse((await createFirstKey()).stdout) as { key: string });
+    service = await DeployedService.listening(run(command, env));
+  });
+
+  afterAll(async () => {
+    await service.stop((child) => child.kill('SIGKILL'));
+    collector.close();
+    await database.drop();
+  });
+
+  it('runs on the Node.js that the Dockerfile names', async () => {
+    const { stdout } = await ended(run(['node', '--version'], {}));
+    expect(nodeImage).toContain(`:${stdout.trim().replace(/^v/, '')}-`);
+  });
+
+  it('has no PostgreSQL', async () => {
+    const { exitCode, stderr } = await ended(run(['animal-store', 'keys', 'list'], {}));
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('set DATABASE_URL');
+  });
+
+  it('creates the first key once', async () => {
+    expect(JSON.parse((await createFirstKey()).stdout)).toEqual({ created: false, client: 'spec' });
+  });
+
+  it('creates and prints the first key of docker-compose.yml', async () => {
+    const created = await ended(run(compose.services['first-key']?.command ?? [], { ...env, ENVIRONMENT: 'local' }));
+    expect(created).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(created.stdout).toMatch(/^ast_local_[0-9A-Za-z]{49}$/m);
+  });
+
+  it('lists and adds animals', async () => {
+    expect(await service.request('/v1/pets', { key })).toEqual({ status: 200, text: '[]' });
+    const added = await service.request('/v1/pets', { key, body: { name: 'Rex', categoryId: 7 } });
+    expect(added.status).toBe(201);
+    expect(JSON.parse((await service.request('/v1/pets', { key })).text)).toEqual([JSON.parse(added.text)]);
+    expect((await service.request('/v1/pets')).status).toBe(401);
+  });
+
+  it('serves the reference page with everything it loads', async () => {
+    const page = await service.request('/docs');
+    const assets = [...page.text.matchAll(/(?:href|src)="(docs\/assets\/[^"]+)"/g)].map(([, path]) => `/${path ?? ''}`);
+    expect(assets.length).toBeGreaterThan(2);
+    const statuses = await Promise.all([...assets, '/openapi.json'].map(async (path) => [path, (await service.request(path)).status]));
+    expect(statuses.filter(([, status]) => status !== 200)).toEqual([]);
+  });
+
+  it('passes the health check of the Dockerfile until SIGTERM, exits with 0 and has sent its traces', async () => {
+    expect(await isHealthy()).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(await service.stop(terminate)).toBe(0);
+    expect(await isHealthy()).toMatchObject({ exitCode: 1, stderr: '' });
+    expect(new Set(traces)).toEqual(new Set(['/v1/traces']));
+  });
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
