@@ -53,7 +53,9 @@ export default {
 
 function checkThresholds({ summary, files }) {
   const gaps = files
-    .filter(({ sourcePath, summary: { statements, branches } }) => COMPLETE.test(sourcePath) && statements.uncovered + branches.uncovered > 0)
+    .filter(
+      ({ sourcePath, summary: { statements, branches } }) => COMPLETE.test(sourcePath) && statements.uncovered + branches.uncovered > 0,
+    )
     .map(({ sourcePath }) => `${sourcePath} is not covered completely`);
   for (const kind of ['statements', 'branches']) {
     if (summary[kind].pct < MIN_OVERALL) gaps.push(`${summary[kind].pct} % of all ${kind} are covered; the minimum is ${MIN_OVERALL} %`);

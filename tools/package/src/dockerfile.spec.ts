@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { command, dockerfile, nodeImage, WORKSPACE } from './testing/dockerfile.js';
 
 it('the image runs the Node.js that package.json locks for every platform', () => {

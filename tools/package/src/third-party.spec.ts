@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { checkPackages, type LockedPackages } from './third-party.js';
 
 const PG = 'node_modules/pg';

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { compose } from './compose.js';
 import { DeployedService, type Ended, ended, type Run } from './deployed-service.js';
 import { command, healthCheck, nodeImage } from './dockerfile.js';

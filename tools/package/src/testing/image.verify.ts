@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { itIsDeployed } from './deployed.contract.js';
 import { ended, type Run } from './deployed-service.js';
 import { command, healthCheck, nodeImage, WORKSPACE } from './dockerfile.js';
@@ -74,7 +74,7 @@ beforeAll(() => {
   root = shell(`buildah mount "$(buildah from --pull-never ${IMAGE})"`).trim();
 }, 1_200_000);
 
-afterAll(() => execFileSync('rm', ['--recursive', '--force', '--one-file-system', folder]));
+afterAll(() => void execFileSync('rm', ['--recursive', '--force', '--one-file-system', folder]));
 
 /** How npm reaches its registry from this machine: the address, and the certificates of a proxy. */
 function npmSettings(): string {
