@@ -1,6 +1,5 @@
-import { globSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import js from '@eslint/js';
+import { readCachedProjectGraph } from '@nx/devkit';
 import nx from '@nx/eslint-plugin';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import globals from 'globals';
@@ -54,13 +53,18 @@ const TESTS = ['**/*.spec.ts', '**/src/testing/**/*.ts'];
 const TEST_LAYERS = ['testing', 'test-kit', 'e2e'];
 const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
 
-// Not from the project graph: Nx reads this configuration while it constructs the graph.
-const projects = globSync('{apps,tools,libs,libs/*}/*/package.json', { cwd: import.meta.dirname }).map((file) => {
-  const {
-    nx: { tags },
-  } = JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
-  return { root: dirname(file), tags };
-});
+/**
+ * The cached graph is fresh in every task of Nx. While Nx constructs the graph, it loads this file to see what is ignored;
+ * asking for a new graph here would never return.
+ */
+function projectNodes() {
+  try {
+    return Object.values(readCachedProjectGraph().nodes);
+  } catch {
+    return [];
+  }
+}
+const projects = projectNodes().map(({ data }) => ({ root: data.root, tags: data.tags ?? [] }));
 
 /** Every scope but these is a context, and imports itself and the platform only. */
 const SHARED_SCOPES = ['platform', 'apps', 'tools'];

@@ -1,5 +1,5 @@
-import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import jestConfig from './jest.config.js';
 
 const FOLDER = join(import.meta.dirname, 'coverage');
 /** Percent of all statements and of all branches. */
@@ -28,9 +28,7 @@ process.env.PROGRAM_FOLDER = 'dist';
 
 /** `npm run coverage`: all suites in one run, merged with the processes that they start. */
 export default {
-  projects: globSync('{apps,libs,tools}/**/jest.config.js', { cwd: import.meta.dirname, exclude: ['**/node_modules'] }).map(
-    (file) => `<rootDir>/${file}`,
-  ),
+  ...jestConfig,
   collectCoverage: true,
   coverageReporters: [],
   coverageProvider: 'v8',

@@ -4,10 +4,10 @@ import { basename, join } from 'node:path';
 import { hashOf, migrationFiles, MIGRATIONS_OF_RELEASE, openApiFiles, RELEASES } from './releases.js';
 import { readText, ROOT } from './workspace.js';
 
-const { version } = JSON.parse(readText('package.json')) as { version: string };
+const { version } = JSON.parse(readText('apps/api/package.json')) as { version: string };
 const folder = join(ROOT, RELEASES, version);
-if (existsSync(folder)) fail(`${RELEASES}/${version} is there: raise the version in package.json first`);
-if (!readText('CHANGELOG.md').includes(`\n## [${version}] - `)) fail(`CHANGELOG.md has no section "## [${version}] - <day>"`);
+if (existsSync(folder)) fail(`${RELEASES}/${version} exists: run npx nx release --skip-publish first`);
+if (!readText('CHANGELOG.md').includes(`## ${version} (`)) fail(`CHANGELOG.md has no section "## ${version} (<date>)"`);
 
 mkdirSync(folder, { recursive: true });
 for (const file of openApiFiles()) writeFileSync(join(folder, basename(file)), readText(file));

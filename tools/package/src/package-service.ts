@@ -13,7 +13,7 @@ const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/bundle/main.js';\n";
  * @throws if a bundled package is not locked for production or installed otherwise, or if `out` holds anything but an earlier package
  */
 export function packageService(workspace: string, out: string): void {
-  const { description, ...manifest } = readManifest(join(workspace, 'package.json'));
+  const { description, ...manifest } = readManifest(workspace);
   const locked = lockedPackages(join(workspace, 'package-lock.json'));
   const installed = lockedPackages(join(workspace, 'node_modules/.package-lock.json'));
   const { imports } = readJson<{ imports: Readonly<Record<string, string>> }>(join(workspace, 'apps/api/package.json'));
@@ -52,9 +52,11 @@ function makeEmpty(out: string): void {
   mkdirSync(out, { recursive: true });
 }
 
-/** Leaves out the development dependencies and the projects of the workspace. */
-function readManifest(file: string): Manifest & { description: string } {
-  const { name, version, license, description, dependencies, overrides } = readJson<Manifest & { description: string }>(file);
+/** The root package.json without development dependencies and projects. The projects have the version. */
+function readManifest(workspace: string): Manifest & { description: string } {
+  const root = readJson<Manifest & { description: string }>(join(workspace, 'package.json'));
+  const { name, license, description, dependencies, overrides } = root;
+  const { version } = readJson<{ version: string }>(join(workspace, 'apps/api/package.json'));
   return { name, version, license, description, dependencies, overrides };
 }
 

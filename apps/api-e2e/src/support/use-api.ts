@@ -3,9 +3,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { Api } from './api.js';
 import { ALL_PETS, createKey, Service } from './service.js';
 
-const { API_KEY, API_KEY_READ_ONLY } = process.env;
-// Vite has a variable of this name, which is `/` unless Vitest's configuration passes the real one on.
-const BASE_URL = ['', '/'].includes(process.env['BASE_URL'] ?? '') ? undefined : process.env['BASE_URL'];
+const { API_KEY, API_KEY_READ_ONLY, BASE_URL } = process.env;
 
 /** Whether the suite holds a key that may only read: always with a service of its own. */
 export const hasReadOnlyKey = (BASE_URL ?? API_KEY) === undefined || API_KEY_READ_ONLY !== undefined;

@@ -155,7 +155,7 @@ describe('AuthenticateApiKey', () => {
     it('neither waits for the store nor fails with it', async () => {
       const { text } = await aStoredKey();
       let calls = 0;
-      // Not a spy: that would handle the rejection, which Vitest reports as an error when nobody does.
+      // Not a spy: a spy handles the rejection, and Jest fails a test only for an unhandled one.
       keys.recordUse = () => (++calls === 1 ? new Promise<void>(() => undefined) : Promise.reject(new Error('read-only transaction')));
       expect(await execute(text)).toMatchObject({ clientName: 'acme' });
       clock.advance(61_000);
