@@ -1,7 +1,4 @@
-/**
- * `npm run verify:mutation`: changes the business rules in every way it knows, one at a time, and expects a test to notice.
- * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
- */
+/** `npm run verify:mutation`: changes the business rules in every way it knows, one at a time, and expects a test to notice. */
 export default {
   testRunner: 'jest',
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],

@@ -6,7 +6,7 @@ export const WORKLOADS = ['list', 'list-mixed', 'get', 'mixed', 'create'] as con
 export type Workload = (typeof WORKLOADS)[number];
 export type Operation = 'list' | 'get' | 'create';
 
-export const OPERATIONS: Readonly<Record<Workload, readonly Operation[]>> = {
+const OPERATIONS: Readonly<Record<Workload, readonly Operation[]>> = {
   list: ['list'],
   'list-mixed': ['list'],
   get: ['get'],

@@ -11,7 +11,7 @@ import type { HttpErrorDefinition } from '../errors/http-errors.js';
 const WORKSPACE = join(import.meta.dirname, '../../../..');
 
 /** Where errors are defined: by the API itself, by what contexts use of it, and by each context. */
-const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/http-contract/src/index.ts', 'libs/*/domain/src/index.ts'];
+const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/http-contract/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
 
 /** Of the command-line tool alone. */
 const NOT_OVER_HTTP = ['api_key_not_found', 'api_key_not_active'];

@@ -1,11 +1,4 @@
-export {
-  API_KEY_NOT_ACTIVE,
-  API_KEY_NOT_FOUND,
-  INSUFFICIENT_SCOPE,
-  INVALID_API_KEY,
-  INVALID_KEY_REQUEST,
-  MISSING_API_KEY,
-} from './access-errors.js';
+export { API_KEY_NOT_FOUND, INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from './access-errors.js';
 export {
   ApiKey,
   type ApiKeyId,
