@@ -1,65 +1,80 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createProjectGraphAsync, type ProjectGraph, readCachedProjectGraph } from '@nx/devkit';
-// What `nx affected` does with the files that a change touches; Nx has no public function for it.
-import { filterAffected } from 'nx/src/project-graph/affected/affected-project-graph.js';
-import { WholeFileChange } from 'nx/src/project-graph/file-utils.js';
-import { affectedBy, affectedByFile, contextOf, FILES, PROJECTS_WITH_A_ROW } from './affected-table.js';
-import { readProjects } from './workspace.js';
+import { dirname, join, matchesGlob } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { runTool } from './run-tool.js';
+import { contextOf, contextsOf, type Project, readProjects, readText } from './workspace.js';
+
+/** Configuration that every project depends on. */
+const SHARED_FILES = ['eslint.config.mjs', 'package-lock.json', 'jest.preset.js'];
+
+/** Projects that depend on a file without importing it: only their package.json says so. `checks` reads every file. */
+const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'apps/api/src/changed.ts': ['api-e2e', 'chaos', 'package'],
+  'apps/cli/src/changed.ts': ['api-e2e', 'package'],
+  'libs/pets/domain/src/changed.ts': ['generators'],
+  'docs/adr/README.md': [],
+  'docs/errors.md': ['api', 'generators'],
+  'docs/openapi.json': ['api', 'api-e2e', 'chaos'],
+  'README.md': ['generators'],
+  Dockerfile: ['package'],
+};
+
+/** Files whose dependents are compared with what Nx selects; each takes a second. */
+const SAMPLE = [
+  'libs/kernel/src/changed.ts',
+  'libs/pets/http/src/changed.ts',
+  'apps/api/src/changed.ts',
+  'docs/adr/README.md',
+  'Dockerfile',
+];
 
 const projects = readProjects();
-const contexts = [...new Set(projects.flatMap((project) => contextOf(project) ?? []))];
+const sorted = (selected: readonly Project[]) => selected.map(({ name }) => name).sort();
 
-let graph: ProjectGraph;
-beforeAll(async () => {
-  graph = process.env['NX_TASK_TARGET_PROJECT'] ? readCachedProjectGraph() : await createProjectGraphAsync();
-}, 60_000);
-
-async function affected(file: string): Promise<string[]> {
-  const { nodes } = await filterAffected(graph, [{ file, getChanges: () => [new WholeFileChange()] }]);
-  return Object.keys(nodes).sort();
+/** Returns the names of the projects that `nx affected` selects if these files change. */
+async function affectedBy(files: readonly string[]): Promise<string[]> {
+  const { output } = await runTool('nx', ['show', 'projects', '--affected', '--json', `--files=${files.join()}`]);
+  return (JSON.parse(output) as string[]).sort();
 }
 
-describe('a change affects exactly what the table says', () => {
-  it.each(projects.map((project) => [project.name, project] as const))('in %s', async (_, project) => {
-    expect(await affected(`${project.root}/src/changed.ts`)).toEqual(affectedBy(project, projects));
-  });
-
-  it.each(Object.entries(FILES))('in %s', async (file, row) => {
-    expect(await affected(file)).toEqual(affectedByFile(row, projects));
-  });
-});
-
-it.each(contexts)('a change in %s runs the tests of no other context', async (context) => {
-  const others = projects.filter((project) => ![undefined, context].includes(contextOf(project))).map(({ name }) => name);
-  for (const { root } of projects.filter((project) => contextOf(project) === context)) {
-    expect((await affected(`${root}/src/changed.ts`)).filter((name) => others.includes(name))).toEqual([]);
+/** Returns the names of the projects that read one of these files, and of all projects that depend on those. */
+function dependentsOf(files: readonly string[]): string[] {
+  const found = new Set(projects.filter((project) => files.some((file) => reads(project, file))));
+  // A loop over a set includes what is added on the way.
+  for (const dependency of found) {
+    for (const project of projects) if (dependsOn(project, dependency)) found.add(project);
   }
+  return sorted([...found]);
+}
+
+const reads = ({ root, inputs }: Project, file: string) => [`${root}/**`, ...inputs].some((pattern) => matchesGlob(file, pattern));
+
+/** Whether a project declares a dependency: by a TypeScript reference, which each import needs, or in its package.json. */
+function dependsOn({ root, implicitDependencies }: Project, dependency: Project): boolean {
+  const references = ['lib', 'spec'].flatMap((kind) => {
+    const config = JSON.parse(readText(`${root}/tsconfig.${kind}.json`)) as { references: { path: string }[] };
+    return config.references.map(({ path }) => join(root, dirname(path)));
+  });
+  return references.includes(dependency.root) || implicitDependencies.includes(dependency.name);
+}
+
+describe('nx affected', () => {
+  it.each(contextsOf(projects))('runs no other context for a change in every library of %s', async (context) => {
+    const files = projects.filter((project) => contextOf(project) === context).map(({ root }) => `${root}/src/changed.ts`);
+    const affected = await affectedBy(files);
+    const others = projects.filter((project) => ![undefined, context].includes(contextOf(project)));
+    expect(sorted(others).filter((name) => affected.includes(name))).toEqual([]);
+    expect(affected).toEqual(dependentsOf(files));
+  });
+
+  it.each(SAMPLE)('runs exactly the projects that depend on %s', async (file) => {
+    expect(await affectedBy([file])).toEqual(dependentsOf([file]));
+  });
+
+  it.each(SHARED_FILES)('runs every project for %s', async (file) => {
+    expect(await affectedBy([file])).toEqual(sorted(projects));
+  });
 });
 
-it('the table names no project that is not there', () => {
-  const names = projects.map(({ name }) => name);
-  expect(PROJECTS_WITH_A_ROW.filter((name) => !names.includes(name))).toEqual([]);
-});
-
-describe('a project to come', () => {
-  const added = (root: string, ...tags: string[]) => ({
-    name: root.split('/').slice(1).join('-'),
-    packageName: '',
-    root,
-    tags,
-    exports: {},
-  });
-
-  it('has the rows of its layer when it is a context', () => {
-    const planted = ['domain', 'application', 'http'].map((layer) => added(`libs/planted/${layer}`, `layer:${layer}`, 'scope:planted'));
-    const [domain] = planted.map((project) => affectedBy(project, [...projects, ...planted]));
-    expect(domain?.filter((name) => name.startsWith('planted-'))).toEqual(['planted-application', 'planted-domain', 'planted-http']);
-    expect(domain).toEqual(expect.arrayContaining(['api', 'api-e2e', 'checks']));
-    expect(domain).not.toContain('pets-domain');
-  });
-
-  it('must get a row when it is another library, an app or a tool', () => {
-    const mailer = added('libs/mailer', 'layer:platform', 'scope:platform');
-    expect(() => affectedBy(mailer, [...projects, mailer])).toThrow('mailer has no row: say in');
-  });
+it.each(Object.entries(WITHOUT_IMPORT))('the dependents of %s are declared', (file, names) => {
+  expect(dependentsOf([file])).toEqual(expect.arrayContaining(['checks', ...names]));
 });

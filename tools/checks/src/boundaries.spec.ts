@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Linter } from 'eslint';
 import { type BoundaryLinter, NEW_CONTEXT, openBoundaryLinter } from './boundary-linter.js';
 import { BOUNDARIES, GLOBALS, IMPORTS, type Probe, PROBES, SYNTAX } from './boundary-probes.js';
-import { type Project, readProjects, tagOf } from './workspace.js';
+import { contextsOf, type Project, readProjects, tagOf } from './workspace.js';
 
-const SHARED_SCOPES = ['platform', 'apps', 'tools'];
 /** Layers that may import the domain of their own context. */
 const USES_DOMAIN = ['application', 'infrastructure', 'http', 'testing'];
 
@@ -15,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => linter.close());
 
 const projects = readProjects();
-const contexts = [...new Set(projects.map((project) => tagOf(project, 'scope') ?? ''))].filter((scope) => !SHARED_SCOPES.includes(scope));
+const contexts = contextsOf(projects);
 
 /** Every context, whatever there will be, keeps out of the others; a new one too, without a line of configuration. */
 const contextProbes: readonly Probe[] = [

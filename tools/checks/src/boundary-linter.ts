@@ -57,6 +57,8 @@ function newContext(): Project[] {
     packageName: `@animal-store/${NEW_CONTEXT}-${layer}`,
     root: `libs/${NEW_CONTEXT}/${layer}`,
     tags: [`layer:${layer}`, `scope:${NEW_CONTEXT}`],
+    implicitDependencies: [],
+    inputs: [],
     exports: {},
   }));
 }

@@ -1,14 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
+const WORKSPACE_ROOT = '{workspaceRoot}/';
+
 interface PackageJson {
   readonly name: string;
   readonly exports?: Readonly<Record<string, unknown>>;
-  readonly nx?: { readonly name?: string; readonly tags?: readonly string[] };
+  readonly nx?: {
+    readonly name?: string;
+    readonly tags?: readonly string[];
+    readonly implicitDependencies?: readonly string[];
+    readonly targets?: Readonly<Record<string, { readonly inputs?: readonly unknown[] }>>;
+  };
 }
 
 export interface Project {
@@ -18,19 +25,17 @@ export interface Project {
   /** Relative to the workspace. */
   readonly root: string;
   readonly tags: readonly string[];
+  readonly implicitDependencies: readonly string[];
+  /** Patterns of files outside the project that its targets read. */
+  readonly inputs: readonly string[];
   readonly exports: Readonly<Record<string, unknown>>;
 }
 
 /** Every file of the workspace that is committed or could be. */
 export function workspaceFiles(): readonly string[] {
-  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const deleted = execFileSync('git', ['ls-files', '-z', '--deleted'], { cwd: ROOT, encoding: 'utf8' });
-  const gone = new Set(deleted.split('\0'));
-  return listed.split('\0').filter((file) => file !== '' && !gone.has(file));
+  const options = ['-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
+  const listed = execFileSync('git', ['ls-files', ...options], { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  return listed.split('\0').filter((file) => file !== '' && existsSync(join(ROOT, file)));
 }
 
 export function readText(file: string): string {
@@ -47,13 +52,31 @@ export function readProjects(): readonly Project[] {
         packageName: json.name,
         root: dirname(file),
         tags: json.nx?.tags ?? [],
+        implicitDependencies: json.nx?.implicitDependencies ?? [],
+        inputs: Object.values(json.nx?.targets ?? {}).flatMap(({ inputs = [] }) => inputs.flatMap(fileOfWorkspace)),
         exports: json.exports ?? {},
       };
     });
+}
+
+function fileOfWorkspace(input: unknown): string[] {
+  return typeof input === 'string' && input.startsWith(WORKSPACE_ROOT) ? [input.slice(WORKSPACE_ROOT.length)] : [];
 }
 
 /** The one tag of a kind, without the kind; undefined when there is none or more than one. */
 export function tagOf({ tags }: Project, kind: 'layer' | 'scope'): string | undefined {
   const names = tags.filter((tag) => tag.startsWith(`${kind}:`)).map((tag) => tag.slice(kind.length + 1));
   return names.length === 1 ? names[0] : undefined;
+}
+
+const SHARED_SCOPES = ['platform', 'apps', 'tools'];
+
+/** The context that a project belongs to; undefined for a shared project. */
+export function contextOf(project: Project): string | undefined {
+  const scope = tagOf(project, 'scope');
+  return scope === undefined || SHARED_SCOPES.includes(scope) ? undefined : scope;
+}
+
+export function contextsOf(projects: readonly Project[]): string[] {
+  return [...new Set(projects.flatMap((project) => contextOf(project) ?? []))];
 }
