@@ -1,5 +1,5 @@
-// `node tools/start/run.mjs <start|dev>`: builds what is stale and goes on in this process, so that signals for npm's
-// child reach the service; a shell between the two would keep them.
+// `node tools/start/run.mjs <start|dev>`: builds what is stale, loads `.env` and runs the command in this process, because a
+// shell in between would not pass on npm's signals.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

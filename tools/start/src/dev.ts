@@ -1,65 +1,64 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { watch } from 'node:fs';
-import { join } from 'node:path';
-import { DevServer } from './dev-server.js';
-import { isSource, SOURCE_FOLDERS, WORKSPACE } from './dev-paths.js';
-import { reportFailure } from './failure.js';
-import { LocalEnvironment } from './local-environment.js';
-import { SourceCompiler } from './source-compiler.js';
-import { stopSignal } from './stop-signal.js';
-import { watchTypes } from './type-check.js';
+import { createRequire } from 'node:module';
+import { constants, setPriority } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { type RolldownWatcher, watch } from 'rolldown';
+import { runUntilStopped } from './run-until-stopped.js';
 
-/** Editors and git write several files at once. */
-const SETTLE_MS = 50;
+const WORKSPACE = join(import.meta.dirname, '../../..');
+/** In the API's folder, because the sources look up files through the API's package.json. */
+const BUNDLE = join(WORKSPACE, 'apps/api/dev/dist');
 
-// `npm run dev`: the service of `npm start`, which is replaced within two seconds when a source changes. A file is compiled
-// without the types, which are checked in the background: that takes longer, and an error of the types does not keep code from running.
-const environment = new LocalEnvironment(process.env);
-const stop = stopSignal(() => environment.kill());
-let exitCode = 0;
-try {
-  const env = await environment.open(stop);
-  if (!stop.aborted) await develop(env);
-} catch (error) {
-  reportFailure(error);
-  exitCode = 1;
+// `npm run dev`: Rolldown bundles the sources after each change, `node --watch` restarts the bundle, and tsc checks the types.
+// PostgreSQL runs in the environment around them and is not restarted.
+await runUntilStopped(async (env) => {
+  const bundler = await bundleSources();
+  const service = fork(join(BUNDLE, 'dev-service.js'), {
+    env: { ...env, NODE_COMPILE_CACHE: join(BUNDLE, '.cache') },
+    execArgv: ['--watch', '--watch-preserve-output', '--watch-kill-signal=SIGINT', '--enable-source-maps'],
+  });
+  const types = checkTypes();
+  return {
+    // `node --watch` sends messages too.
+    url: new Promise((resolve) => service.on('message', (message: { url?: string }) => message.url && resolve(message.url))),
+    close: () => Promise.all([bundler.close(), end(service), end(types)]),
+  };
+});
+
+/** Resolves after the first bundle. When a source does not compile, the last bundle stays. */
+async function bundleSources(): Promise<RolldownWatcher> {
+  const bundler = watch({
+    // Worker processes run `main`.
+    input: { 'dev-service': join(WORKSPACE, 'tools/start/src/dev-service.ts'), main: join(WORKSPACE, 'apps/api/src/main.ts') },
+    platform: 'node',
+    // npm packages are not bundled, except for the compiler's helpers for decorators, which Rolldown contains.
+    external: (id) => /^(?!@animal-store\/|@oxc-project\/)[@a-z]/.test(id) && !isAbsolute(id),
+    resolve: { conditionNames: ['@animal-store/source'], extensionAlias: { '.js': ['.ts', '.js'] } },
+    tsconfig: join(WORKSPACE, 'tsconfig.base.json'),
+    output: { dir: BUNDLE, chunkFileNames: '[name].js', keepNames: true, sourcemap: true },
+  });
+  await new Promise<void>((resolve) => {
+    bundler.on('event', async (event) => {
+      if (event.code === 'ERROR') console.error(`${event.error.message}\nWaiting for a change.`);
+      if (event.code === 'BUNDLE_END') resolve();
+      if ('result' in event) await event.result.close();
+    });
+  });
+  return bundler;
 }
-await environment.close();
-process.exit(exitCode);
 
-async function develop(env: NodeJS.ProcessEnv): Promise<void> {
-  const compiler = new SourceCompiler();
-  const server = new DevServer(env);
-  let greeted = false;
-  let reloading: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
+function checkTypes(): ChildProcess {
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const args = [tsc, '--watch', '--preserveWatchOutput', '--project', join(WORKSPACE, 'tools/start/tsconfig.dev.json')];
+  const child = spawn(process.execPath, args, { stdio: 'inherit' });
+  // The restart of the service goes first.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  return child;
+}
 
-  const reload = async (file?: string) => {
-    if (stop.aborted) return;
-    const start = performance.now();
-    const errors = compiler.compileAll();
-    if (errors.length > 0) return console.error(errors.join('\n'));
-    const url = await server.replace();
-    if (url === undefined) return console.error('Waiting for a change.');
-    if (greeted) return console.log(`${file} has changed: ${url} runs it after ${((performance.now() - start) / 1000).toFixed(1)} s.`);
-    console.log(await environment.welcome(url, env));
-    greeted = true;
-  };
-  const schedule = (file: string) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      reloading = reloading.then(() => reload(file)).catch(reportFailure);
-    }, SETTLE_MS);
-  };
-
-  const watchers = SOURCE_FOLDERS.map((folder) =>
-    watch(join(WORKSPACE, folder), { recursive: true }, (_event, name) => name !== null && isSource(name) && schedule(join(folder, name))),
-  );
-  await (reloading = reload());
-  const types = watchTypes((text) => console.error(text));
-  if (!stop.aborted) await once(stop, 'abort');
-  for (const watcher of watchers) watcher.close();
-  types.kill();
-  await reloading;
-  await server.close();
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill();
+  await once(child, 'exit');
 }

@@ -4,19 +4,14 @@ import { type LocalPostgres, startLocalPostgres } from '@animal-store/local-post
 import { localApiKey } from './local-api-key.js';
 import { welcome } from './welcome.js';
 
-const DEFAULT_DATA_DIR = '.data';
-
-/** What the service needs on this machine: without DATABASE_URL that includes a PostgreSQL of its own. */
+/** What the service needs on this machine: variables and, if DATABASE_URL is unset, the embedded PostgreSQL with an API key. */
 export class LocalEnvironment {
   private postgres: LocalPostgres | undefined;
   private serviceUrl: string | undefined;
-  private readonly dataDir: string;
-  private readonly given: NodeJS.ProcessEnv;
+  private readonly dataDir = this.given['DATA_DIR'] || '.data';
+  private readonly environment = this.given['ENVIRONMENT'] || 'local';
 
-  constructor(env: NodeJS.ProcessEnv) {
-    this.dataDir = env['DATA_DIR'] || DEFAULT_DATA_DIR;
-    this.given = env;
-  }
+  constructor(private readonly given: NodeJS.ProcessEnv) {}
 
   /**
    * Resolves to the environment variables for the service.
@@ -24,29 +19,24 @@ export class LocalEnvironment {
    */
   async open(stopping: AbortSignal): Promise<NodeJS.ProcessEnv> {
     if (this.given['DATABASE_URL']) return this.given;
-    const env = { ...this.given, ENVIRONMENT: this.given['ENVIRONMENT'] || 'local' };
-    // A bad variable is told before anything is started.
+    const env = { ...this.given, ENVIRONMENT: this.environment };
+    // Invalid variables are reported before PostgreSQL starts.
     readConfig({ ...env, DATABASE_URL: 'postgres://localhost' });
     this.postgres = await startLocalPostgres({
       dataDir: this.dataDir,
-      announce: () =>
-        `${this.serviceUrl === undefined ? 'a service that is starting' : `the service at ${this.serviceUrl}`} (process ${process.pid})`,
+      announce: () => `${this.serviceUrl ? `the service at ${this.serviceUrl}` : 'a service that is starting'} (process ${process.pid})`,
       stopping,
       report: (line) => console.error(line),
     });
     return { ...env, DATABASE_URL: this.postgres.url };
   }
 
-  /** The text to greet with, once the service listens and its tables are there. */
-  async welcome(url: string, env: NodeJS.ProcessEnv): Promise<string> {
+  /** Returns the text to print when the service listens. The tables must exist. */
+  async welcome(url: string): Promise<string> {
     this.serviceUrl = url;
-    if (!this.postgres) return welcome({ url });
-    const apiKey = await localApiKey({
-      databaseUrl: this.postgres.url,
-      file: join(this.dataDir, 'api-key'),
-      environment: readConfig(env).environment,
-    });
-    return welcome({ url, local: { dataDir: this.dataDir, version: this.postgres.version, apiKey } });
+    if (!this.postgres) return welcome(url);
+    const apiKey = await localApiKey(this.postgres.url, join(this.dataDir, 'api-key'), this.environment);
+    return welcome(url, { dataDir: this.dataDir, version: this.postgres.version, apiKey });
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { StartupError } from '@animal-store/api/serve';
+import { LocalPostgresError } from '@animal-store/local-postgres';
+import { LocalEnvironment } from './local-environment.js';
+import { stopSignal } from './stop-signal.js';
+
+export interface Service {
+  /** http://localhost:3000 */
+  readonly url: string | Promise<string>;
+  close(): Promise<unknown>;
+}
+
+/** Runs the service in the local environment until Ctrl-C, and exits: with code 1 if it could not start. */
+export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => Service | Promise<Service>): Promise<never> {
+  const environment = new LocalEnvironment(process.env);
+  const stop = stopSignal(() => environment.kill());
+  const stopped = once(stop, 'abort').then(() => undefined);
+  let service: Service | undefined;
+  let exitCode = 0;
+  try {
+    const env = await environment.open(stop);
+    if (!stop.aborted) service = await startService(env);
+    const url = await Promise.race([service?.url, stopped]);
+    if (url !== undefined && !stop.aborted) console.log(await environment.welcome(url));
+    await stopped;
+  } catch (error) {
+    // Errors that the user can fix have a one-line message. Any other error is a bug and is printed with its stack.
+    console.error(error instanceof StartupError || error instanceof LocalPostgresError ? error.message : error);
+    exitCode = 1;
+  }
+  await service?.close();
+  await environment.close();
+  process.exit(exitCode);
+}
