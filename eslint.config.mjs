@@ -46,29 +46,28 @@ const MORE_IN_TESTS = {
 const MORE_IN_MODULES = { http: ['infrastructure'] };
 const MORE_IN_CLI = { app: ['app', 'local'] };
 
-/** The rules of the business: they import neither npm packages nor Node.js. */
-const PURE_LAYERS = ['kernel', 'domain', 'application'];
+/** The business rules: they import neither npm packages nor Node.js. */
+const PURE_PROJECTS = ['libs/kernel', 'libs/*/domain', 'libs/*/application'];
 
 const TESTS = ['**/*.spec.ts', '**/src/testing/**/*.ts'];
-const TEST_LAYERS = ['testing', 'test-kit', 'e2e'];
+const TEST_PROJECTS = ['libs/*/testing', 'libs/test-kit', 'apps/*-e2e'];
 const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
 
 /**
  * The cached graph is fresh in every task of Nx. While Nx constructs the graph, it loads this file to see what is ignored;
  * asking for a new graph here would never return.
  */
-function projectNodes() {
+function projectTags() {
   try {
-    return Object.values(readCachedProjectGraph().nodes);
+    return Object.values(readCachedProjectGraph().nodes).flatMap(({ data }) => data.tags ?? []);
   } catch {
     return [];
   }
 }
-const projects = projectNodes().map(({ data }) => ({ root: data.root, tags: data.tags ?? [] }));
 
 /** Every scope but these is a context, and imports itself and the platform only. */
 const SHARED_SCOPES = ['platform', 'apps', 'tools'];
-const scopes = new Set(projects.flatMap(({ tags }) => tags).filter((tag) => tag.startsWith('scope:')));
+const scopes = new Set(projectTags().filter((tag) => tag.startsWith('scope:')));
 const contexts = [...scopes].map((tag) => tag.slice('scope:'.length)).filter((scope) => !SHARED_SCOPES.includes(scope));
 const SCOPES = {
   ...Object.fromEntries(contexts.map((context) => [context, [context, 'platform']])),
@@ -114,9 +113,6 @@ const UNUSED_TEST = {
   message: 'Every test runs and passes.',
 };
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'];
-
-const rootsOf = (layers) => projects.filter(({ tags }) => layers.some((layer) => tags.includes(`layer:${layer}`))).map(({ root }) => root);
-const pureRoots = rootsOf(PURE_LAYERS);
 
 export default defineConfig(
   globalIgnores(['**/dist/', 'apps/*/bundle/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
@@ -166,7 +162,7 @@ export default defineConfig(
     rules: { ...boundaries(MORE_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },
   },
   {
-    files: pureRoots.map((root) => `${root}/**/*.ts`),
+    files: PURE_PROJECTS.map((root) => `${root}/**/*.ts`),
     rules: {
       'no-restricted-globals': ['error', ...NODE_GLOBALS.map((name) => ({ name, message: 'This layer does not use Node.js.' }))],
       ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, packagesExcept([])),
@@ -174,7 +170,7 @@ export default defineConfig(
     },
   },
   {
-    files: [...TESTS, ...rootsOf(TEST_LAYERS).map((root) => `${root}/**/*.ts`)],
+    files: [...TESTS, ...TEST_PROJECTS.map((root) => `${root}/**/*.ts`)],
     rules: {
       // Matchers such as expect.any() are of type any.
       '@typescript-eslint/no-unsafe-assignment': 'off',
@@ -185,7 +181,7 @@ export default defineConfig(
     },
   },
   {
-    files: pureRoots.flatMap((root) => TESTS.map((pattern) => `${root}/${pattern}`)),
+    files: PURE_PROJECTS.flatMap((root) => TESTS.map((pattern) => `${root}/${pattern}`)),
     rules: { ...restrictedImports(packagesExcept(TEST_PACKAGES)), ...restrictedSyntax(DYNAMIC_IMPORT, UNUSED_TEST) },
   },
 );
