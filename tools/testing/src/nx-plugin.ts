@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { PostTasksExecutionContext, PreTasksExecutionContext } from '@nx/devkit';
 import { startPostgres } from './postgres.ts';
 import { summarize } from './summary.ts';
@@ -5,7 +6,9 @@ import { summarize } from './summary.ts';
 let stopPostgres = () => Promise.resolve();
 
 /** Starts one PostgreSQL for all test tasks of a run. Nx copies changes of `process.env` to its tasks. */
-export async function preTasksExecution(_options: unknown, { argv }: PreTasksExecutionContext): Promise<void> {
+export async function preTasksExecution(_options: unknown, { argv, workspaceRoot }: PreTasksExecutionContext): Promise<void> {
+  // The tasks start some hundred processes, which load the same packages.
+  process.env['NODE_COMPILE_CACHE'] ??= join(workspaceRoot, '.nx/compile-cache');
   if (process.env['TEST_POSTGRES_URL'] || !argv.some((argument) => /\btest\b/.test(argument))) return;
   const server = await startPostgres();
   stopPostgres = () => server.stop();
