@@ -4,7 +4,7 @@ import { runTool } from './run-tool.js';
 import { contextOf, contextsOf, type Project, readProjects, readText } from './workspace.js';
 
 /** Configuration that every project depends on. */
-const SHARED_FILES = ['eslint.config.mjs', 'package-lock.json', 'jest.preset.js'];
+const SHARED_FILES = ['package-lock.json', 'jest.preset.js'];
 
 /** Projects that depend on a file without importing it: only their package.json says so. `checks` reads every file. */
 const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -30,9 +30,12 @@ const SAMPLE = [
 const projects = readProjects();
 const sorted = (selected: readonly Project[]) => selected.map(({ name }) => name).sort();
 
+/** Projects without a package.json: ESLint runs once for each folder. */
+const LINTED_FOLDERS = 'apps,libs,tools';
+
 /** Returns the names of the projects that `nx affected` selects if these files change. */
-async function affectedBy(files: readonly string[]): Promise<string[]> {
-  const { output } = await runTool('nx', ['show', 'projects', '--affected', '--json', `--files=${files.join()}`]);
+async function affectedBy(files: readonly string[], filter = `--exclude=${LINTED_FOLDERS}`): Promise<string[]> {
+  const { output } = await runTool('nx', ['show', 'projects', '--affected', '--json', filter, `--files=${files.join()}`]);
   return (JSON.parse(output) as string[]).sort();
 }
 
@@ -68,6 +71,15 @@ describe('nx affected', () => {
 
   it.each(SAMPLE)('runs exactly the projects that depend on %s', async (file) => {
     expect(await affectedBy([file])).toEqual(dependentsOf([file]));
+  });
+
+  it.each([
+    ['tools/bench/src/changed.ts', ['tools']],
+    ['libs/kernel/src/changed.ts', ['apps', 'libs', 'tools']],
+    ['eslint.config.mjs', ['apps', 'libs', 'tools']],
+    ['docs/adr/README.md', []],
+  ])('lints the folders whose types depend on %s', async (file, folders) => {
+    expect(await affectedBy([file], `--projects=${LINTED_FOLDERS}`)).toEqual(folders);
   });
 
   it.each(SHARED_FILES)('runs every project for %s', async (file) => {
