@@ -1,207 +1,241 @@
-import { createHash, randomInt } from 'node:crypto';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { chown, type FileHandle, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { basename, dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ifThere } from './if-there.js';
-import { LocalPostgresError } from './local-postgres-error.js';
-import type { Runtime } from './runtime.js';
+import { Client } from 'pg';
+import { findProblem, LocalPostgresError } from './local-postgres-error.js';
+import { Programs } from './programs.js';
 
-export const SUPERUSER = 'animal_store';
+const USER = 'animal_store';
+const DATABASE = 'animal_store';
+const UNFINISHED = 'postgres.unfinished-';
+const START_WITHIN_MS = 60_000;
+const STOP_WITHIN_MS = 20_000;
+const POLL_MS = 25;
+const CONNECT_WITHIN_MS = 5_000;
+/** Key of the advisory lock, in the database `postgres`, that each process shares while it uses the server. */
+const IN_USE = 1;
+/** Another process starts or stops the server, or the chosen port is taken. */
+const TEMPORARY = /^lock file "postmaster.pid" already exists|^pre-existing shared memory block|^could not create any TCP\/IP sockets/;
 
-const MAX_LOG_BYTES = 10 * 1024 * 1024;
-const READY_WITHIN_MS = 120_000;
-const READY_POLL_MS = 10;
-const FAST_STOP_WITHIN_MS = 20_000;
-const IMMEDIATE_STOP_WITHIN_MS = 5_000;
-const PORT_ATTEMPTS = 10;
-/** What stands before the text of a failure. */
-const PROBLEM = /^.*?\b(?:FATAL|PANIC|ERROR|error|postgres):\s*/;
-
-/** One PostgreSQL cluster on disk; see https://www.postgresql.org/docs/18/creating-cluster.html. */
-export interface Cluster {
-  readonly folder: string;
-  readonly logFile: string;
-  readonly runtime: Runtime;
-}
-
-export interface ServerOptions {
-  /** As on postgres' command line: `name=value`. */
+interface ServerOptions {
+  /** As on the command line of postgres: `name=value`. */
   readonly settings?: readonly string[];
-  /** Instead of any free port. */
+  /** The default is a random port. */
   readonly port?: number;
 }
 
-export interface Server {
-  readonly pid: number;
+/** A connection to the database `postgres`. While it is open, no other process stops the server. */
+export interface Session {
+  readonly client: Client;
   readonly port: number;
-  readonly exited: Promise<void>;
-  /** A fast shutdown: sessions are ended, everything is on disk. */
-  stop(): Promise<void>;
-  /** At once, without waiting; for a process that exits. */
-  kill(): void;
+  readonly pid: number;
 }
 
-/** Part of the command line or title of each process of the cluster's server; tells them from all other programs. */
-export function clusterName(folder: string): string {
-  return `animal-store-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`;
-}
+/** The PostgreSQL cluster of a data folder, and its server. */
+export class Cluster {
+  /** The server, if this process has started it. */
+  server: ChildProcess | undefined;
+  readonly folder: string;
+  private readonly programs: Programs;
+  private readonly password: string;
 
-/** Appears as a whole or, if interrupted, not at all. */
-export async function createCluster({ folder, runtime }: Cluster, passwordFile: string, options: { durable: boolean }): Promise<void> {
-  const unfinishedPrefix = `${basename(folder)}.unfinished-`;
-  for (const name of await readdir(dirname(folder))) {
-    if (name.startsWith(unfinishedPrefix)) await rm(join(dirname(folder), name), { recursive: true, force: true, maxRetries: 3 });
+  private constructor(folder: string, programs: Programs, password: string) {
+    this.folder = folder;
+    this.programs = programs;
+    this.password = password;
   }
-  const unfinished = await mkdtemp(join(dirname(folder), unfinishedPrefix));
-  if (runtime.account) await chown(unfinished, runtime.account.uid, runtime.account.gid);
-  const args = [
-    `--pgdata=${unfinished}`,
-    `--username=${SUPERUSER}`,
-    `--pwfile=${passwordFile}`,
-    '--auth=scram-sha-256',
-    '--encoding=UTF8',
-    '--locale=C',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
-    '--no-instructions',
-    ...(options.durable ? [] : ['--no-sync']),
-  ];
-  const child = runtime.spawn('initdb', args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let messages = '';
-  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => (messages += chunk));
-  const [code] = (await once(child, 'close')) as [number | null];
-  if (code !== 0) throw new LocalPostgresError(`PostgreSQL could not create its files in ${folder}: ${lastProblem(messages)}.`);
-  await rename(unfinished, folder);
-  if (options.durable && process.platform !== 'win32') await syncFolder(dirname(folder));
-}
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  await handle.sync().finally(() => handle.close());
-}
+  /** Opens the cluster of a data folder; creates what is missing. `initdbArgs` apply to a new cluster. */
+  static async open(dataDir: string, initdbArgs: readonly string[] = []): Promise<Cluster> {
+    await mkdir(dataDir, { recursive: true });
+    const folder = await realpath(dataDir);
+    const programs = await Programs.find(folder);
+    if ((await readdir(folder)).length === 0) {
+      await chmod(folder, 0o700);
+      await programs.own(folder);
+    }
+    const passwordFile = join(folder, 'postgres-password');
+    if (!existsSync(join(folder, 'postgres'))) {
+      if (!existsSync(passwordFile)) await createPassword(passwordFile, programs);
+      await createCluster(folder, programs, [`--pwfile=${passwordFile}`, ...initdbArgs]);
+    }
+    return new Cluster(folder, programs, (await readFile(passwordFile, 'utf8')).trim());
+  }
 
-/** Resolves when the server accepts connections. Nothing else may be running on the cluster. */
-export async function startServer(cluster: Cluster, options: ServerOptions = {}): Promise<Server> {
-  for (let attempt = 1; ; attempt += 1) {
-    const port = options.port ?? (await freePort());
+  url(port: number, database = DATABASE): string {
+    return `postgres://${USER}:${this.password}@127.0.0.1:${port}/${database}`;
+  }
+
+  /** Connects to the server, or returns undefined if it does not run. The password proves that it is the server of this folder. */
+  async connect(): Promise<Session | undefined> {
+    const [pid, , , port, , , , status] = await this.readPostmasterFile();
+    if (status !== 'ready') return undefined;
+    const client = new Client({
+      connectionString: this.url(Number(port), 'postgres'),
+      application_name: `process ${process.pid}`,
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      ssl: false,
+    });
+    client.on('error', () => undefined);
     try {
-      return await startOnPort(cluster, port, options.settings ?? []);
-    } catch (error) {
-      const portTaken = error instanceof LocalPostgresError && error.message.includes('could not create any TCP/IP sockets');
-      if (!portTaken || options.port !== undefined || attempt === PORT_ATTEMPTS) throw error;
+      await client.connect();
+      // Waits for a process that is stopping the server; the shutdown then ends this connection.
+      await client.query('SELECT pg_advisory_lock_shared($1)', [IN_USE]);
+      return { client, port: Number(port), pid: Number(pid) };
+    } catch {
+      void client.end().catch(() => undefined);
+      return undefined;
     }
   }
+
+  /** Connects to the server; starts it if it does not run. */
+  async start({ settings = [], port }: ServerOptions = {}): Promise<Session> {
+    const deadline = Date.now() + START_WITHIN_MS;
+    const logFile = join(this.folder, 'postgres.log');
+    // Several processes may try to start the server at once: each logs to its own file until it is known who succeeds.
+    const log = `${logFile}.${randomBytes(8).toString('hex')}`;
+    const fail = async (problem: string) => {
+      await rename(log, logFile);
+      throw new LocalPostgresError(`PostgreSQL did not start: ${problem} See ${logFile}.`);
+    };
+    try {
+      for (let spawned = false; ; spawned = true) {
+        const session = await this.connect();
+        if (session) {
+          if (session.pid === this.server?.pid) await rename(log, logFile);
+          await createDatabase(session.client);
+          return session;
+        }
+        const isLate = Date.now() > deadline;
+        if (spawned && !this.server) {
+          const problem = findProblem(await readFile(log, 'utf8'));
+          if (isLate || !TEMPORARY.test(problem)) await fail(problem);
+        }
+        if (isLate) await fail(`it is not ready after ${START_WITHIN_MS / 1000} s.`);
+        if (!this.server) await this.spawnServer(log, [`port=${port ?? randomPort()}`, ...settings]);
+        await sleep(POLL_MS);
+      }
+    } finally {
+      await rm(log, { force: true });
+    }
+  }
+
+  /** Ends the session, and stops the server unless another process uses it. */
+  async release({ client, pid }: Session): Promise<void> {
+    const isLast = client.query('SELECT pg_advisory_unlock_shared($1)', [IN_USE]).then(() => tryLock(client, IN_USE));
+    if (await isLast.catch(() => false)) await this.stop(pid);
+    await client.end();
+  }
+
+  /** A fast shutdown; if that takes too long, an immediate one. `pid` is the running server's, so no other program gets a signal. */
+  async stop(pid: number): Promise<void> {
+    for (const signal of ['INT', 'QUIT']) {
+      const isSent = await this.programs.run('pg_ctl', ['kill', signal, `${pid}`]).then(
+        () => true,
+        () => false,
+      );
+      if (!isSent || (await this.hasStopped(pid))) break;
+    }
+    await this.exited();
+  }
+
+  /** Resolves when the server that this process started has exited. */
+  async exited(): Promise<void> {
+    if (!this.server) return;
+    this.server.ref();
+    await once(this.server, 'exit');
+  }
+
+  private async spawnServer(log: string, settings: readonly string[]): Promise<void> {
+    const flags = [...settings, 'listen_addresses=127.0.0.1', 'unix_socket_directories='].flatMap((setting) => ['-c', setting]);
+    // PostgreSQL refuses to start when the pid in the postmaster.pid of a killed server now belongs to another program.
+    // It ignores the pid in this variable, and relies on the shared memory block to detect a running server.
+    const [stalePid, , , , , , sharedMemory, status] = await this.readPostmasterFile();
+    const env = stalePid && sharedMemory && status !== 'stopping' ? { PG_GRANDPARENT_PID: stalePid } : {};
+    const output = await open(log, 'w', 0o600);
+    try {
+      await this.programs.own(log);
+      const server = this.programs.spawn(
+        'postgres',
+        ['-D', join(this.folder, 'postgres'), ...flags],
+        ['ignore', output.fd, output.fd],
+        env,
+      );
+      await once(server, 'spawn');
+      this.server = server.once('exit', () => (this.server = undefined));
+      server.unref();
+    } finally {
+      await output.close();
+    }
+  }
+
+  /** Waits until postmaster.pid is removed, or another process has started the next server. */
+  private async hasStopped(pid: number): Promise<boolean> {
+    for (const deadline = Date.now() + STOP_WITHIN_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+      if (Number((await this.readPostmasterFile())[0]) !== pid) return true;
+    }
+    return false;
+  }
+
+  /** The lines of postmaster.pid: https://www.postgresql.org/docs/18/storage-file-layout.html. */
+  private async readPostmasterFile(): Promise<string[]> {
+    const text = await readFile(join(this.folder, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+    return text.split('\n').map((line) => line.trim());
+  }
 }
 
-async function startOnPort(cluster: Cluster, port: number, settings: readonly string[]): Promise<Server> {
-  const { folder, logFile, runtime } = cluster;
-  const log = await openLog(cluster);
-  const logStart = (await log.stat()).size;
-  const flags = [
-    `port=${port}`,
-    'listen_addresses=127.0.0.1',
-    'unix_socket_directories=',
-    `cluster_name=${clusterName(folder)}`,
-    'logging_collector=off',
-    'log_destination=stderr',
-    ...settings,
-  ].flatMap((setting) => ['-c', setting]);
-  const child = runtime.spawn('postgres', ['-D', folder, ...flags], { stdio: ['ignore', log.fd, log.fd] });
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
+/** If several processes do this at once, the first one wins and all use its password. */
+async function createPassword(file: string, programs: Programs): Promise<void> {
+  const draft = `${file}.${randomBytes(8).toString('hex')}`;
+  await writeFile(draft, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600, flush: true });
+  await programs.own(draft);
+  await link(draft, file).catch((error: unknown) => {
+    if (!existsSync(file)) throw error;
   });
-  await log.close();
-  child.unref();
-  const { pid } = child;
-  const server: Server | undefined =
-    pid === undefined ? undefined : { pid, port, exited, stop: () => stopServer(cluster, pid, exited), kill: () => child.kill('SIGQUIT') };
-
-  const isReady = async () => {
-    const state = await readPostmasterFile(folder);
-    return state?.pid === pid && state?.status === 'ready';
-  };
-  const deadline = Date.now() + READY_WITHIN_MS;
-  while (server && Date.now() < deadline) {
-    if (await isReady()) return server;
-    if (await Promise.race([exited.then(() => true), sleep(READY_POLL_MS, false)])) break;
-  }
-  await server?.stop();
-  throw new LocalPostgresError(`PostgreSQL did not start: ${lastProblem(await readFrom(logFile, logStart))} (log: ${logFile}).`);
+  await rm(draft);
 }
 
-async function stopServer(cluster: Cluster, pid: number, exited: Promise<void>): Promise<void> {
-  const steps = [
-    ['INT', FAST_STOP_WITHIN_MS],
-    ['QUIT', IMMEDIATE_STOP_WITHIN_MS],
-    ['KILL', IMMEDIATE_STOP_WITHIN_MS],
-  ] as const;
-  for (const [signal, patience] of steps) {
-    await sendSignal(cluster.runtime, pid, signal);
-    if (await settlesWithin(exited, patience)) return;
-  }
-}
-
-async function settlesWithin(promise: Promise<void>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
+/** Creates the folder `postgres` as a whole: if initdb is interrupted, there is none. If several processes do this at once, the first one wins. */
+async function createCluster(folder: string, programs: Programs, args: readonly string[]): Promise<void> {
+  const cluster = join(folder, 'postgres');
+  const unfinished = await mkdtemp(join(folder, UNFINISHED));
+  await programs.own(unfinished);
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   try {
-    return await Promise.race([promise.then(() => true), sleep(ms, false, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
-}
-
-/** Does nothing when the process is gone. */
-export async function sendSignal(runtime: Runtime, pid: number, signal: 'INT' | 'KILL' | 'QUIT'): Promise<void> {
-  if (process.platform === 'win32') {
-    await once(runtime.spawn('pg_ctl', ['kill', signal, `${pid}`], { stdio: 'ignore' }), 'close');
-    return;
-  }
-  try {
-    process.kill(pid, `SIG${signal}`);
+    await programs.run('initdb', [`--pgdata=${unfinished}`, `--username=${USER}`, '--auth=scram-sha-256', ...locale, ...args]);
+    await rename(unfinished, cluster);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    if (!existsSync(cluster)) throw error;
+  }
+  if (process.platform !== 'win32') {
+    const handle = await open(folder);
+    await handle.sync().finally(() => handle.close());
+  }
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-/** postmaster.pid, by which a running server shows its state: https://www.postgresql.org/docs/18/storage-file-layout.html. */
-export async function readPostmasterFile(folder: string): Promise<{ pid: number; port: number; status: string } | undefined> {
-  const text = (await ifThere(readFile(join(folder, 'postmaster.pid'), 'utf8'))) ?? '';
-  const lines = text.split('\n').map((line) => line.trim());
-  const pid = Number(lines[0]);
-  return pid > 0 ? { pid, port: Number(lines[3]), status: lines[7] ?? '' } : undefined;
+/** Takes an advisory lock. Returns whether no other session has it or a share of it. */
+export async function tryLock(client: Client, key: number): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
+  return rows[0]?.locked === true;
 }
 
-/** Outside the range of the ports that systems give to outgoing connections, so that it is still free after a restart. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_768);
-    const probe = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false));
-      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
+async function createDatabase(client: Client): Promise<void> {
+  const find = () => client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
+  if ((await find()).rowCount) return;
+  await client.query(`CREATE DATABASE ${DATABASE}`).catch(async (error: unknown) => {
+    // Another process may have created it.
+    if (!(await find()).rowCount) throw error;
+  });
 }
 
-async function openLog({ logFile, runtime }: Cluster): Promise<FileHandle> {
-  const existing = await stat(logFile).catch(() => undefined);
-  if (existing && existing.size > MAX_LOG_BYTES) await rename(logFile, `${logFile}.old`);
-  const log = await open(logFile, 'a', 0o600);
-  if (runtime.account) await log.chown(runtime.account.uid, runtime.account.gid);
-  return log;
-}
-
-async function readFrom(file: string, position: number): Promise<string> {
-  return (await readFile(file)).subarray(position).toString('utf8');
-}
-
-/** The last line that tells a failure, without its prefix. */
-function lastProblem(log: string): string {
-  const lines = log.split('\n').filter((line) => line.trim() !== '');
-  const problem = lines.findLast((line) => PROBLEM.test(line)) ?? lines.at(-1) ?? 'it says nothing';
-  return problem.replace(PROBLEM, '').trim();
+/** Below the ports that operating systems give to outgoing connections: a server that restarts on its port finds it free. */
+function randomPort(): number {
+  return randomInt(20_000, 32_768);
 }

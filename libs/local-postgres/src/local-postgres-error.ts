@@ -1,4 +1,4 @@
-/** Why the local server cannot be used; the message is one clear line for a person, and no stack is needed. */
+/** The local server cannot be used. The message is one line for a person; no stack trace is needed. */
 export class LocalPostgresError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message.replace(/\s*\n\s*/g, ' ').trim(), options);
@@ -6,19 +6,20 @@ export class LocalPostgresError extends Error {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'is closed to this user',
-  EEXIST: 'is not a folder',
-  ENOTDIR: 'is not a folder',
-  EPERM: 'belongs to another user',
-  EROFS: 'is on a read-only disk',
-};
-
-/** Errors of the file system become one line about the data folder; any other error stays as it is. */
+/** Turns a file system error into one line about the data folder. Returns any other error unchanged. */
 export function asDataFolderError(dataDir: string, error: unknown): unknown {
-  if (error instanceof LocalPostgresError || !Error.isError(error)) return error;
-  const { code, path } = error as NodeJS.ErrnoException;
-  if (code === undefined || path === undefined) return error;
-  const reason = code in REASONS ? `${path} ${REASONS[code]}` : error.message;
-  return new LocalPostgresError(`The data folder ${dataDir} cannot be used: ${reason}.`, { cause: error });
+  const isFileSystemError = Error.isError(error) && 'code' in error && 'path' in error;
+  return isFileSystemError
+    ? new LocalPostgresError(`The data folder ${dataDir} cannot be used: ${error.message}.`, { cause: error })
+    : error;
+}
+
+const MESSAGE = /\b(?:FATAL|PANIC|error|DETAIL|detail|HINT|hint):\s+(?<text>.*?)\.?$/;
+
+/** Returns the last error message in the output of a PostgreSQL program, with its detail and hint. Ends with a full stop. */
+export function findProblem(output: string): string {
+  const lines = output.trim().split('\n');
+  const first = lines.findLastIndex((line) => /\b(?:FATAL|PANIC|error):/.test(line));
+  const texts = lines.slice(Math.max(first, 0)).flatMap((line) => MESSAGE.exec(line)?.groups?.['text'] ?? []);
+  return `${texts.join('. ') || lines.at(-1) || 'there is no error message'}.`;
 }

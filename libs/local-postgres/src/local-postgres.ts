@@ -1,149 +1,79 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { join } from 'node:path';
-import { readPostmasterFile, type Server, startServer } from './cluster.js';
-import { type DataFolder, databaseUrl, ensureDatabase, makeFolder, startInFolder, urlOfRunningServer } from './data-folder.js';
-import { type FolderLock, type Holder, lockFolder } from './folder-lock.js';
-import { stopLeftOverServer } from './left-over-server.js';
+import { Cluster, type Session, tryLock } from './cluster.js';
 import { asDataFolderError, LocalPostgresError } from './local-postgres-error.js';
 
-const LOCK_POLL_MS = 100;
-const TRANSIENT_WITHIN_MS = 30_000;
-const RESTART_AFTER_MS = 1_000;
+/** Key of the advisory lock, in the database `postgres`, of the one service of a data folder. */
+const SERVICE = 2;
 
-/** A running PostgreSQL whose data is in a data folder of the project. */
+/** A running PostgreSQL with its data in a folder of the workspace. */
 export interface LocalPostgres {
-  /** postgres:// URL of the database `animal_store`; it stays the same when the server has to be restarted. */
+  /** postgres:// URL of the database `animal_store`. */
   readonly url: string;
   /** Such as `18.4`. */
   readonly version: string;
+  /** Stops the server, unless another process still uses it. */
   stop(): Promise<void>;
-  /** Tells the server to end at once and does not wait; for a process that has to exit. What is committed stays. */
+  /** Tells the server to end at once and does not wait, for a process that has to exit. Committed data stays. */
   kill(): void;
 }
 
-export interface StartOptions {
-  readonly dataDir: string;
-  /** Who has the folder, as another start is told: completes "is in use by …". */
-  readonly announce?: () => string;
-  /** Once it is aborted, another start waits for the folder instead of failing. */
-  readonly stopping?: AbortSignal;
-  /** Is told in one line when the server has died, and how its restart goes. */
-  readonly report?: (line: string) => void;
+/**
+ * For the service: starts the server of a data folder, or takes over the one that a killed service has left running.
+ * @throws LocalPostgresError if another service uses the folder
+ */
+export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
+  return openDataFolder(dataDir, async ({ client }) => {
+    if (!(await tryLock(client, SERVICE)))
+      throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${await findService(client)}.`);
+  });
 }
 
-/** Takes the lock of the data folder, ends what an earlier holder has left running, and starts the server. */
-export async function startLocalPostgres(options: StartOptions): Promise<LocalPostgres> {
-  const { dataDir, announce = () => `process ${process.pid}`, stopping, report = () => undefined } = options;
-  try {
-    const folder = await makeFolder(dataDir);
-    const lock = await waitForLock(dataDir, folder, () => ({ isTransient: stopping?.aborted ?? false, description: announce() }));
-    return await startWithLock(folder, lock, report);
-  } catch (error) {
-    throw asDataFolderError(dataDir, error);
-  }
+/** For a command: uses the server of a data folder together with a service, or starts it until `stop()`. */
+export function useLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
+  return openDataFolder(dataDir, () => Promise.resolve());
 }
 
-/** For a command: uses the server that a service runs on the folder, or else starts it until `stop()`. */
-export async function useLocalPostgres(options: { readonly dataDir: string }): Promise<LocalPostgres> {
-  const { dataDir } = options;
-  const self: Holder = { isTransient: true, description: `a command (process ${process.pid})` };
+async function openDataFolder(dataDir: string, check: (session: Session) => Promise<void>): Promise<LocalPostgres> {
   try {
-    const folder = await makeFolder(dataDir);
-    const deadline = Date.now() + TRANSIENT_WITHIN_MS;
-    for (;;) {
-      const result = await lockFolder(folder, () => self);
-      if ('lock' in result) return await startWithLock(folder, result.lock, () => undefined);
-      const running = result.holder.isTransient ? undefined : await connectToRunning(folder);
-      if (running) return running;
-      if (Date.now() > deadline) throw inUse(dataDir, result.holder);
-      await sleep(LOCK_POLL_MS);
+    const cluster = await Cluster.open(dataDir);
+    const session = await cluster.start();
+    try {
+      await check(session);
+      return await toLocalPostgres(cluster, session);
+    } catch (error) {
+      await cluster.release(session);
+      throw error;
     }
   } catch (error) {
     throw asDataFolderError(dataDir, error);
   }
 }
 
-async function connectToRunning(folder: string): Promise<LocalPostgres | undefined> {
-  const state = await readPostmasterFile(join(folder, 'postgres'));
-  const url = state?.status === 'ready' ? await urlOfRunningServer(folder, state.port) : undefined;
-  if (url === undefined) return undefined;
-  return { url, version: await ensureDatabase(url), stop: () => Promise.resolve(), kill: () => undefined };
-}
-
-/** Waits only for a holder that lets go soon. */
-async function waitForLock(dataDir: string, folder: string, self: () => Holder): Promise<FolderLock> {
-  const deadline = Date.now() + TRANSIENT_WITHIN_MS;
-  for (;;) {
-    const result = await lockFolder(folder, self);
-    if ('lock' in result) return result.lock;
-    if (!result.holder.isTransient || Date.now() > deadline) throw inUse(dataDir, result.holder);
-    await sleep(LOCK_POLL_MS);
-  }
-}
-
-function inUse(dataDir: string, holder: Holder): LocalPostgresError {
-  return new LocalPostgresError(`The data folder ${dataDir} is in use by ${holder.description}.`);
-}
-
-async function startWithLock(folder: string, lock: FolderLock, report: (line: string) => void): Promise<LocalPostgres> {
-  let started: DataFolder | undefined;
-  try {
-    started = await startInFolder(folder, { durable: true });
-    const url = databaseUrl(started.server.port, started.password);
-    const version = await ensureDatabase(url);
-    const supervisor = supervise(started, report);
-    let stopped: Promise<void> | undefined;
-    return {
-      url,
-      version,
-      stop: () => (stopped ??= supervisor.stop().finally(() => lock.release())),
-      kill: () => supervisor.kill(),
-    };
-  } catch (error) {
-    await started?.server.stop();
-    await lock.release();
-    throw error;
-  }
-}
-
-/** Starts the server again, on the same port, when it dies. */
-function supervise({ cluster, server: first }: DataFolder, report: (line: string) => void): Pick<LocalPostgres, 'kill' | 'stop'> {
-  const stopping = new AbortController();
-  const isStopping = () => stopping.signal.aborted;
-  let server: Server | undefined = first;
-  let problem: string | undefined;
-
-  const run = async () => {
-    for (;;) {
-      await server?.exited;
-      if (isStopping()) return;
-      if (server) report('PostgreSQL has stopped unexpectedly and is started again.');
-      server = undefined;
-      await sleep(RESTART_AFTER_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-      if (isStopping()) return;
-      try {
-        await stopLeftOverServer(cluster);
-        server = await startServer(cluster, { port: first.port });
-        if (isStopping()) return await server.stop();
-        problem = undefined;
-        report('PostgreSQL is back.');
-      } catch (error) {
-        const { message } = error as Error;
-        if (message !== problem) report(message);
-        problem = message;
-      }
-    }
+async function toLocalPostgres(cluster: Cluster, session: Session): Promise<LocalPostgres> {
+  const { client, port, pid } = session;
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+  let isLost = false;
+  client.once('end', () => (isLost = true));
+  const stop = async () => {
+    // After a crash, PostgreSQL closes all connections and recovers.
+    const current = isLost ? await cluster.connect() : session;
+    if (current) await cluster.release(current);
   };
-  const running = run();
+  let stopped: Promise<void> | undefined;
   return {
-    async stop() {
-      stopping.abort();
-      await server?.stop();
-      await running;
-    },
+    url: cluster.url(port),
+    version: rows[0]?.server_version ?? '',
+    stop: () => (stopped ??= stop()),
     kill() {
-      stopping.abort();
-      server?.kill();
+      if (!isLost) process.kill(pid, 'SIGQUIT');
     },
   };
+}
+
+async function findService(client: Session['client']): Promise<string> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT application_name AS name FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE locktype = 'advisory' AND objid = $1 AND granted AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [SERVICE],
+  );
+  return rows[0]?.name ?? 'another process';
 }

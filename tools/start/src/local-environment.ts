@@ -7,7 +7,6 @@ import { welcome } from './welcome.js';
 /** What the service needs on this machine: variables and, if DATABASE_URL is unset, the embedded PostgreSQL with an API key. */
 export class LocalEnvironment {
   private postgres: LocalPostgres | undefined;
-  private serviceUrl: string | undefined;
   private readonly dataDir = this.given['DATA_DIR'] || '.data';
   private readonly environment = this.given['ENVIRONMENT'] || 'local';
 
@@ -17,23 +16,17 @@ export class LocalEnvironment {
    * Resolves to the environment variables for the service.
    * @throws StartupError, LocalPostgresError
    */
-  async open(stopping: AbortSignal): Promise<NodeJS.ProcessEnv> {
+  async open(): Promise<NodeJS.ProcessEnv> {
     if (this.given['DATABASE_URL']) return this.given;
     const env = { ...this.given, ENVIRONMENT: this.environment };
     // Invalid variables are reported before PostgreSQL starts.
     readConfig({ ...env, DATABASE_URL: 'postgres://localhost' });
-    this.postgres = await startLocalPostgres({
-      dataDir: this.dataDir,
-      announce: () => `${this.serviceUrl ? `the service at ${this.serviceUrl}` : 'a service that is starting'} (process ${process.pid})`,
-      stopping,
-      report: (line) => console.error(line),
-    });
+    this.postgres = await startLocalPostgres({ dataDir: this.dataDir });
     return { ...env, DATABASE_URL: this.postgres.url };
   }
 
   /** Returns the text to print when the service listens. The tables must exist. */
   async welcome(url: string): Promise<string> {
-    this.serviceUrl = url;
     if (!this.postgres) return welcome(url);
     const apiKey = await localApiKey(this.postgres.url, join(this.dataDir, 'api-key'), this.environment);
     return welcome(url, { dataDir: this.dataDir, version: this.postgres.version, apiKey });

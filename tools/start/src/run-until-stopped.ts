@@ -18,7 +18,7 @@ export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => 
   let service: Service | undefined;
   let exitCode = 0;
   try {
-    const env = await environment.open(stop);
+    const env = await environment.open();
     if (!stop.aborted) service = await startService(env);
     const url = await Promise.race([service?.url, stopped]);
     if (url !== undefined && !stop.aborted) console.log(await environment.welcome(url));

@@ -1,51 +1,54 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type DataFolder, databaseUrl, ensureDatabase, startInFolder } from '../data-folder.js';
+import { rm } from 'node:fs/promises';
+import { Cluster } from '../cluster.js';
+import { createTemporaryFolder } from './temporary-folder.js';
 
-/** A server that keeps what it acknowledged, and that can be killed and started again: for tests of faults. */
+/** A durable server that can be killed and started again, for tests of faults. */
 export class DurablePostgres {
   private constructor(
-    private readonly folder: string,
+    private readonly cluster: Cluster,
     private readonly settings: readonly string[],
-    private current: DataFolder,
+    private readonly port: number,
   ) {}
 
-  /** `settings` as on postgres' command line: `name=value`. */
+  /** `settings` as on the command line of postgres: `name=value`. */
   static async start(settings: readonly string[] = []): Promise<DurablePostgres> {
-    const folder = await realpath(await mkdtemp(join(tmpdir(), 'animal-store-durable-')));
-    const postgres = new DurablePostgres(folder, settings, await startInFolder(folder, { durable: true, settings }));
-    await ensureDatabase(postgres.url);
-    return postgres;
+    const cluster = await Cluster.open(await createTemporaryFolder());
+    const { client, port } = await cluster.start({ settings });
+    await client.end();
+    return new DurablePostgres(cluster, settings, port);
   }
 
   get url(): string {
-    return databaseUrl(this.current.server.port, this.current.password);
+    return this.cluster.url(this.port);
   }
 
+  /** Of the running server. */
   get pid(): number {
-    return this.current.server.pid;
+    const pid = this.cluster.server?.pid;
+    if (pid === undefined) throw new Error('PostgreSQL is not running.');
+    return pid;
   }
 
   /** A fast shutdown. */
   async stop(): Promise<void> {
-    await this.current.server.stop();
+    const pid = this.cluster.server?.pid;
+    if (pid !== undefined) await this.cluster.stop(pid);
   }
 
-  /** kill -9 of the postmaster: its sessions find themselves orphaned and end. */
+  /** kill -9 of the postmaster. Its sessions end when they notice. */
   async kill(): Promise<void> {
-    process.kill(this.current.server.pid, 'SIGKILL');
-    await this.current.server.exited;
+    process.kill(this.pid, 'SIGKILL');
+    await this.cluster.exited();
   }
 
-  /** After `stop` or `kill`, on the same port. */
+  /** Starts the server again after `stop` or `kill`, on the same port. */
   async restart(): Promise<void> {
-    const { folder, settings } = this;
-    this.current = await startInFolder(folder, { durable: true, settings, port: this.current.server.port });
+    const { client } = await this.cluster.start({ settings: this.settings, port: this.port });
+    await client.end();
   }
 
   async remove(): Promise<void> {
     await this.stop();
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.cluster.folder, { recursive: true, force: true });
   }
 }

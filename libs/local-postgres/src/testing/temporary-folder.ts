@@ -1,0 +1,23 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Creates a temporary folder for a server, and removes the folders that killed processes have left. A server that still
+ * runs in one notices within a minute that its postmaster.pid is gone, and shuts down.
+ */
+export async function createTemporaryFolder(): Promise<string> {
+  for (const name of await readdir(tmpdir())) {
+    const [, pid] = /^animal-store-postgres-(\d+)-/.exec(name) ?? [];
+    if (pid && !isAlive(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+  }
+  return mkdtemp(join(tmpdir(), `animal-store-postgres-${process.pid}-`));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
