@@ -1,21 +1,36 @@
 import { describe, expect, it } from '@jest/globals';
-import { asDataFolderError, LocalPostgresError } from './local-postgres-error.js';
+import { asDataFolderError, findProblem, LocalPostgresError } from './local-postgres-error.js';
 
 describe('asDataFolderError', () => {
-  const fault = (code: string, path?: string) => Object.assign(new Error(`${code}: it failed`), { code, path });
+  const fault = (message: string, path?: string) =>
+    Object.assign(new Error(message), { code: message.split(':')[0], ...(path && { path }) });
 
-  it.each([
-    ['EROFS', '/data is on a read-only disk'],
-    ['ENOSPC', 'ENOSPC: it failed'],
-  ])('tells of %s in one line about the folder', (code, reason) => {
-    const error = fault(code, '/data');
-    expect(asDataFolderError('.data', error)).toEqual(new LocalPostgresError(`The data folder .data cannot be used: ${reason}.`));
+  it('turns a file system error into one line about the folder', () => {
+    const error = fault("EROFS: read-only file system, open '/data/x'", '/data/x');
+    expect(asDataFolderError('.data', error)).toEqual(
+      new LocalPostgresError("The data folder .data cannot be used: EROFS: read-only file system, open '/data/x'."),
+    );
   });
 
-  it.each([fault('ECONNREFUSED'), new Error('a bug'), new LocalPostgresError('said already'), 'no error'])(
-    'leaves %o as it is',
+  it.each([fault('ECONNREFUSED: it failed'), new Error('a bug'), new LocalPostgresError('a message'), 'no error'])(
+    'returns %o unchanged',
     (error) => {
       expect(asDataFolderError('.data', error)).toBe(error);
     },
   );
+});
+
+describe('findProblem', () => {
+  it.each([
+    [
+      'the last error of the server with its detail and hint',
+      '2026-11-21 [7] LOG:  starting\n2026-11-21 [7] FATAL:  it failed\n2026-11-21 [7] DETAIL:  A reason.\n2026-11-21 [7] HINT:  Do this.\n2026-11-21 [7] LOG:  shut down\n',
+      'it failed. A reason. Do this.',
+    ],
+    ['the error of a program', 'initdb: error: no space\n', 'no space.'],
+    ['the last line if there is no error', 'setpriv: failed to execute postgres\n', 'setpriv: failed to execute postgres.'],
+    ['a note if there is no output', '', 'there is no error message.'],
+  ])('returns %s', (_case, output, problem) => {
+    expect(findProblem(output)).toBe(problem);
+  });
 });

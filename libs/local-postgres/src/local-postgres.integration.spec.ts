@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, appendFile, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { access, appendFile, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { clusterName, readPostmasterFile } from './cluster.js';
-import { serverProcesses } from './left-over-server.js';
 import { LocalPostgresError } from './local-postgres-error.js';
-import { type LocalPostgres, startLocalPostgres as start, type StartOptions, useLocalPostgres } from './local-postgres.js';
+import { type LocalPostgres, startLocalPostgres as start, useLocalPostgres } from './local-postgres.js';
+import { startThrowAwayPostgres } from './testing/throw-away-postgres.js';
 import { waitFor } from './testing/wait-for.js';
 
 let temporary: string;
@@ -31,7 +30,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((postgres) => postgres.stop()));
 });
 
-async function startLocalPostgres(options: StartOptions): Promise<LocalPostgres> {
+async function startLocalPostgres(options: { dataDir: string }): Promise<LocalPostgres> {
   const postgres = await start(options);
   started.push(postgres);
   return postgres;
@@ -39,10 +38,16 @@ async function startLocalPostgres(options: StartOptions): Promise<LocalPostgres>
 
 const cluster = () => join(dataDir, 'postgres');
 
-async function serverPid(): Promise<number> {
-  const state = await readPostmasterFile(cluster());
-  assert(state, 'a server is running');
-  return state.pid;
+/** Of the running server, or of one that was killed. Undefined after a shutdown. */
+async function serverPid(): Promise<number | undefined> {
+  const text = await readFile(join(cluster(), 'postmaster.pid'), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : Number(text.split('\n')[0]);
+}
+
+async function killServer(): Promise<void> {
+  const pid = await serverPid();
+  assert(pid !== undefined, 'a server is running');
+  process.kill(pid, 'SIGKILL');
 }
 
 describe('a data folder', () => {
@@ -56,12 +61,13 @@ describe('a data folder', () => {
     expect(await setting(postgres.url, 'server_encoding', 'lc_messages')).toEqual(['UTF8', 'C']);
     expect(await mode(dataDir)).toBe(0o700);
     expect(await mode(join(dataDir, 'postgres-password'))).toBe(0o600);
+    expect((await stat(cluster())).uid).not.toBe(0);
 
     const stranger = new URL(url);
     stranger.password = 'guess';
     await expect(query(stranger.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
     await postgres.stop();
-    expect(await serverProcesses(cluster())).toEqual([]);
+    expect(await serverPid()).toBeUndefined();
   });
 
   it('keeps its data', async () => {
@@ -73,48 +79,35 @@ describe('a data folder', () => {
     await second.stop();
     await second.stop();
   });
+});
 
-  it('works again when its password file is lost', async () => {
-    await rm(join(dataDir, 'postgres-password'));
+describe('a second service', () => {
+  it('is refused, and learns which process uses the folder', async () => {
     const postgres = await startLocalPostgres({ dataDir });
+    await expect(startLocalPostgres({ dataDir })).rejects.toThrow(
+      new LocalPostgresError(`The data folder ${dataDir} is in use by process ${process.pid}.`),
+    );
     expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
     await postgres.stop();
   });
 
-  it('keeps its log short', async () => {
-    const log = join(dataDir, 'postgres.log');
-    await truncate(log, 11 * 1024 * 1024);
-    const postgres = await startLocalPostgres({ dataDir });
-    expect((await stat(log)).size).toBeLessThan(100_000);
-    await postgres.stop();
-  });
-});
-
-describe('the lock of a data folder', () => {
-  it('tells a second start who has the folder', async () => {
-    const postgres = await startLocalPostgres({ dataDir, announce: () => 'the service at http://localhost:3000 (process 1234)' });
-    await expect(startLocalPostgres({ dataDir })).rejects.toThrow(
-      new LocalPostgresError(`The data folder ${dataDir} is in use by the service at http://localhost:3000 (process 1234).`),
-    );
-    await postgres.stop();
+  it('waits for a server that is shutting down', async () => {
+    const first = await startLocalPostgres({ dataDir });
+    const stopped = first.stop();
+    const next = await startLocalPostgres({ dataDir });
+    await stopped;
+    expect(await query(next.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    await next.stop();
   });
 
-  it('is waited for when its holder stops', async () => {
-    const stopping = new AbortController();
-    const first = await startLocalPostgres({ dataDir, stopping: stopping.signal });
-    stopping.abort();
-    const next = startLocalPostgres({ dataDir });
-    await first.stop();
-    expect(await query((await next).url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
-  });
-
-  it('is given to one of several starts at the same instant', async () => {
+  it('is refused too when several start at the same time', async () => {
     const starts = await Promise.allSettled(Array.from({ length: 5 }, () => startLocalPostgres({ dataDir })));
     const running = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
     const refusals = starts.filter((start) => start.status === 'rejected').map(({ reason }) => String(reason));
     await Promise.all(running.map((postgres) => postgres.stop()));
     expect(running).toHaveLength(1);
     expect(refusals).toEqual(Array(4).fill(`LocalPostgresError: The data folder ${dataDir} is in use by process ${process.pid}.`));
+    expect(await serverPid()).toBeUndefined();
   });
 });
 
@@ -128,59 +121,81 @@ describe('a command', () => {
     await service.stop();
   });
 
-  it('starts the server without a service, one command after the other', async () => {
+  it('keeps the server when the service stops first', async () => {
+    const service = await startLocalPostgres({ dataDir });
+    const command = await useLocalPostgres({ dataDir });
+    await service.stop();
+    expect(await query(command.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    await command.stop();
+    expect(await serverPid()).toBeUndefined();
+  });
+
+  it('starts the server without a service; the last of several commands stops it', async () => {
     const run = async () => {
       const postgres = await useLocalPostgres({ dataDir });
       const rows = await query(postgres.url, 'SELECT answer FROM kept');
       await postgres.stop();
       return rows;
     };
-    expect(await Promise.all([run(), run()])).toEqual([[{ answer: 42 }], [{ answer: 42 }]]);
-    expect(await serverProcesses(cluster())).toEqual([]);
+    expect(await Promise.all([run(), run(), run()])).toEqual(Array(3).fill([{ answer: 42 }]));
+    expect(await serverPid()).toBeUndefined();
+  });
+
+  it('creates the database once when several commands are the first', async () => {
+    const fresh = join(temporary, 'fresh');
+    const commands = await Promise.all(Array.from({ length: 3 }, () => useLocalPostgres({ dataDir: fresh })));
+    expect(new Set(commands.map(({ url }) => url)).size).toBe(1);
+    await Promise.all(commands.map((postgres) => postgres.stop()));
+    expect((await readdir(fresh)).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
   });
 });
 
 describe('after a fault', () => {
-  it('recovers when the service was killed', async () => {
-    const holder = await startHolder(dataDir);
-    process.kill(-holder.pid, 'SIGINT'); // what Ctrl-C sends: the server takes no notice
+  it('takes over the server of a service that was killed', async () => {
+    const holder = await startService(dataDir);
+    process.kill(-holder.pid, 'SIGINT'); // what Ctrl-C sends: the server ignores it
     await query(holder.url, "CREATE TABLE committed AS SELECT 'yes' AS stored");
     await kill(holder.process);
-    const orphans = await serverProcesses(cluster());
-    expect(orphans.length).toBeGreaterThan(1);
+    const pid = await serverPid();
 
     const postgres = await startLocalPostgres({ dataDir });
+    expect(await serverPid()).toBe(pid);
     expect(await query(postgres.url, 'SELECT stored FROM committed')).toEqual([{ stored: 'yes' }]);
-    const now = await serverProcesses(cluster());
-    expect(now.filter((pid) => orphans.includes(pid))).toEqual([]);
+    await postgres.stop();
+    expect(await serverPid()).toBeUndefined();
+  });
+
+  it('recovers when the service and PostgreSQL were killed', async () => {
+    const holder = await startService(dataDir);
+    const client = new Client({ connectionString: holder.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query("INSERT INTO committed VALUES ('also')");
+    await kill(holder.process);
+    await killServer();
+
+    const postgres = await startLocalPostgres({ dataDir });
+    expect(await query(postgres.url, 'SELECT stored FROM committed')).toEqual([{ stored: 'yes' }, { stored: 'also' }]);
     await postgres.stop();
   });
 
-  it('recovers when the service and PostgreSQL were killed, and a busy orphan still has the shared memory', async () => {
-    const holder = await startHolder(dataDir);
-    const busy = new Client({ connectionString: holder.url });
-    busy.on('error', () => undefined);
-    await busy.connect();
-    const { rows } = await busy.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    const endless = busy.query('SELECT count(*) FROM generate_series(1, 1e15::bigint)');
-    const ended = expect(endless).rejects.toThrow();
-    await waitFor(async () =>
-      expect(
-        await query(
-          holder.url,
-          "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%1e15%' AND pid <> pg_backend_pid()",
-        ),
-      ).toHaveLength(1),
-    );
-    const pid = await serverPid();
-    await kill(holder.process);
-    process.kill(pid, 'SIGKILL');
-    await waitFor(async () => expect(await serverProcesses(cluster())).toEqual(rows.map((row) => row.pid)));
-
+  it('stops the server also after PostgreSQL has recovered from the crash of one of its processes', async () => {
     const postgres = await startLocalPostgres({ dataDir });
-    expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    const [backend] = await query(postgres.url, "SELECT pid FROM pg_stat_activity WHERE datname = 'postgres'");
+    process.kill(Number(backend?.['pid']), 'SIGKILL');
+    await waitFor(() => query(postgres.url, 'SELECT answer FROM kept'));
     await postgres.stop();
-    await ended;
+    expect(await serverPid()).toBeUndefined();
+  });
+
+  it('stops when PostgreSQL is down, and leaves the server of another process alone', async () => {
+    const first = await startLocalPostgres({ dataDir });
+    await killServer();
+    const second = await startLocalPostgres({ dataDir });
+    await first.stop();
+    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    await killServer();
+    await second.stop();
   });
 
   it('ignores a postmaster.pid whose pid belongs to another program, and leaves that alone', async () => {
@@ -198,46 +213,6 @@ describe('after a fault', () => {
     expect(stranger.signalCode).toBeNull();
   });
 
-  it('starts PostgreSQL again at the same URL when it dies under a running service', async () => {
-    const reports: string[] = [];
-    const postgres = await startLocalPostgres({ dataDir, report: (line) => reports.push(line) });
-    const pid = await serverPid();
-    process.kill(pid, 'SIGKILL');
-    await waitFor(() => expect(reports).toEqual(['PostgreSQL has stopped unexpectedly and is started again.', 'PostgreSQL is back.']));
-    expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
-    await postgres.stop();
-    expect(await serverProcesses(cluster())).toEqual([]);
-  });
-
-  it('can be stopped while PostgreSQL is down', async () => {
-    const reports: string[] = [];
-    const postgres = await startLocalPostgres({ dataDir, report: (line) => reports.push(line) });
-    process.kill(await serverPid(), 'SIGKILL');
-    await waitFor(() => expect(reports).toHaveLength(1));
-    await postgres.stop();
-    expect(await serverProcesses(cluster())).toEqual([]);
-    const next = await startLocalPostgres({ dataDir });
-    await next.stop();
-  });
-
-  it('can be stopped while PostgreSQL is being started again', async () => {
-    const postgres = await startLocalPostgres({ dataDir });
-    const pid = await serverPid();
-    process.kill(pid, 'SIGKILL');
-    const isStarting = async () => expect((await readPostmasterFile(cluster()))?.pid).not.toBe(pid);
-    await waitFor(isStarting, { intervalMs: 1 });
-    await postgres.stop();
-    expect(await serverProcesses(cluster())).toEqual([]);
-  });
-
-  it('knows an orphan by the title that PostgreSQL gives it', async () => {
-    const orphan = spawn('sleep', ['60'], { stdio: 'ignore', argv0: `postgres: ${clusterName(cluster())}: io worker 0` });
-    const other = spawn('sleep', ['60'], { stdio: 'ignore', argv0: `postgres: ${clusterName(temporary)}: io worker 0` });
-    children.push(orphan, other);
-    await Promise.all([once(orphan, 'spawn'), once(other, 'spawn')]);
-    expect(await serverProcesses(cluster())).toEqual([orphan.pid]);
-  });
-
   it('begins again when the first start was interrupted', async () => {
     const interrupted = join(temporary, 'interrupted');
     await mkdir(join(interrupted, 'postgres.unfinished-abc123', 'base'), { recursive: true });
@@ -245,6 +220,29 @@ describe('after a fault', () => {
     expect(await query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await postgres.stop();
     expect((await readdir(interrupted)).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
+  });
+});
+
+describe('a throw-away server', () => {
+  it('ends with its process, and leaves no files', async () => {
+    const child = await startThrowAway();
+    expect(await setting(child.url, 'fsync')).toEqual(['off']);
+    expect(await foldersOf(child.pid)).toHaveLength(1);
+    child.process.kill('SIGTERM');
+    expect(await once(child.process, 'exit')).toEqual([143, null]);
+    await expect(query(child.url, 'SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(await foldersOf(child.pid)).toEqual([]);
+  });
+
+  it('removes the files of killed processes', async () => {
+    const killed = await startThrowAway();
+    await kill(killed.process);
+    expect(await foldersOf(killed.pid)).toHaveLength(1);
+    const before = await foldersOf(process.pid);
+    const servers = await Promise.all([startThrowAwayPostgres(), startThrowAwayPostgres()]);
+    expect(await foldersOf(killed.pid)).toEqual([]);
+    await Promise.all(servers.map((server) => server.stop()));
+    expect(await foldersOf(process.pid)).toEqual(before);
   });
 });
 
@@ -259,33 +257,42 @@ describe('says in one line what is wrong', () => {
   it('when the folder cannot be made', async () => {
     const file = join(temporary, 'file');
     await writeFile(file, '');
-    expect(await problem(file)).toBe(`The data folder ${file} cannot be used: it is not a folder.`);
+    expect(await problem(file)).toBe(`The data folder ${file} cannot be used: EEXIST: file already exists, mkdir '${file}'.`);
     const below = join(file, 'any', 'data');
-    expect(await problem(below)).toBe(`The data folder ${below} cannot be used: ${join(file, 'any')} is not a folder.`);
+    expect(await problem(below)).toBe(`The data folder ${below} cannot be used: ENOTDIR: not a directory, mkdir '${below}'.`);
   });
 
   it('when the database is of another version', async () => {
-    const old = join(temporary, 'old');
-    await mkdir(join(old, 'postgres'), { recursive: true });
-    await writeFile(join(old, 'postgres', 'PG_VERSION'), '17\n');
-    expect(await problem(old)).toBe(
-      `The folder ${join(old, 'postgres')} holds a database of PostgreSQL 17, which PostgreSQL 18 cannot open.`,
+    const version = join(cluster(), 'PG_VERSION');
+    const before = await readFile(version);
+    await writeFile(version, '17\n');
+    expect(await problem(dataDir)).toMatch(
+      /^PostgreSQL did not start: database files are incompatible with server\. .* version 17, .* 18\./,
     );
+    await writeFile(version, before);
   });
 
   it('when the folder holds something else', async () => {
     const other = join(temporary, 'other');
     await mkdir(join(other, 'postgres'), { recursive: true });
+    await writeFile(join(other, 'postgres-password'), 'any');
     await writeFile(join(other, 'postgres', 'holiday.jpg'), '');
-    expect(await problem(other)).toBe(`The folder ${join(other, 'postgres')} does not hold a PostgreSQL database.`);
+    expect(await problem(other)).toMatch(/^PostgreSQL did not start: postgres: could not access .*postgresql\.conf.*\. See /);
     expect(await readdir(join(other, 'postgres'))).toEqual(['holiday.jpg']);
+  });
+
+  it('when the password is missing', async () => {
+    const file = join(dataDir, 'postgres-password');
+    await rename(file, `${file}.lost`);
+    expect(await problem(dataDir)).toBe(`The data folder ${dataDir} cannot be used: ENOENT: no such file or directory, open '${file}'.`);
+    await rename(`${file}.lost`, file);
   });
 
   it('when PostgreSQL does not start', async () => {
     const settings = join(cluster(), 'postgresql.conf');
     const before = await readFile(settings);
     await appendFile(settings, "\nwork_mem = 'nonsense'\n");
-    expect(await problem(dataDir)).toMatch(/^PostgreSQL did not start: .*postgresql\.conf.* \(log: .*postgres\.log\)\.$/);
+    expect(await problem(dataDir)).toMatch(/^PostgreSQL did not start: .*postgresql\.conf.*\. See .*postgres\.log\.$/);
     await writeFile(settings, before);
     const postgres = await startLocalPostgres({ dataDir });
     await postgres.stop();
@@ -324,17 +331,35 @@ async function mode(path: string): Promise<number> {
   return (await stat(path)).mode & 0o777;
 }
 
-/** The holder runs from source, without a build: Node.js strips the types, the hook finds `x.ts` for `x.js`. */
+/** A child runs from source, without a build: Node.js strips the types, the hook finds `x.ts` for `x.js`. */
 const HOOK = `data:text/javascript,import { registerHooks } from 'node:module';
 registerHooks({ resolve: (specifier, context, next) => next(context.parentURL?.endsWith('.ts') ? specifier.replace(/^(\\..*)\\.js$/, '$1.ts') : specifier, context) });`;
 
-async function startHolder(folder: string): Promise<{ process: ChildProcess; pid: number; url: string }> {
-  const args = ['--import', HOOK, join(import.meta.dirname, 'testing', 'holder.ts'), folder];
+/** Runs code that starts a server as `postgres`, in a process that ignores Ctrl-C and lives until it is killed. */
+async function startChild(code: string): Promise<{ process: ChildProcess; pid: number; url: string }> {
+  const program = `${code}; process.on('SIGINT', () => undefined); console.log(postgres.url); setInterval(() => undefined, 60_000);`;
+  const args = ['--import', HOOK, '--input-type=module', '--eval', program];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   children.push(child);
   const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
   assert(child.pid !== undefined);
   return { process: child, pid: child.pid, url };
+}
+
+function startService(folder: string) {
+  const module = JSON.stringify(join(import.meta.dirname, 'local-postgres.ts'));
+  return startChild(
+    `import { startLocalPostgres } from ${module}; const postgres = await startLocalPostgres({ dataDir: ${JSON.stringify(folder)} })`,
+  );
+}
+
+function startThrowAway() {
+  const module = JSON.stringify(join(import.meta.dirname, 'testing', 'throw-away-postgres.ts'));
+  return startChild(`import { startThrowAwayPostgres } from ${module}; const postgres = await startThrowAwayPostgres()`);
+}
+
+async function foldersOf(pid: number): Promise<string[]> {
+  return (await readdir(tmpdir())).filter((name) => name.startsWith(`animal-store-postgres-${pid}-`));
 }
 
 async function kill(child: ChildProcess): Promise<void> {
