@@ -19,7 +19,7 @@ const CONNECT_WITHIN_MS = 5_000;
 /** Key of the advisory lock, in the database `postgres`, that each process shares while it uses the server. */
 const IN_USE = 1;
 /** Another process starts or stops the server, or the chosen port is taken. */
-const TEMPORARY = /^lock file "postmaster.pid" already exists|^pre-existing shared memory block|^could not create any TCP\/IP sockets/;
+const TEMPORARY = /^lock file "postmaster\.pid"|^pre-existing shared memory block|^could not create any TCP\/IP sockets/;
 
 interface ServerOptions {
   /** As on the command line of postgres: `name=value`. */

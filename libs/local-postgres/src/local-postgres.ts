@@ -22,8 +22,11 @@ export interface LocalPostgres {
  */
 export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
   return openDataFolder(dataDir, async ({ client }) => {
-    if (!(await tryLock(client, SERVICE)))
-      throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${await findService(client)}.`);
+    while (!(await tryLock(client, SERVICE))) {
+      const service = await findService(client);
+      // Without a service, it has released the lock in between.
+      if (service !== undefined) throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${service}.`);
+    }
   });
 }
 
@@ -69,11 +72,11 @@ async function toLocalPostgres(cluster: Cluster, session: Session): Promise<Loca
   };
 }
 
-async function findService(client: Session['client']): Promise<string> {
+async function findService(client: Session['client']): Promise<string | undefined> {
   const { rows } = await client.query<{ name: string }>(
     `SELECT application_name AS name FROM pg_locks JOIN pg_stat_activity USING (pid)
       WHERE locktype = 'advisory' AND objid = $1 AND granted AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     [SERVICE],
   );
-  return rows[0]?.name ?? 'another process';
+  return rows[0]?.name;
 }
