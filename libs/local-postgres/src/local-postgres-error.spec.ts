@@ -12,12 +12,14 @@ describe('asDataFolderError', () => {
     );
   });
 
-  it.each([fault('ECONNREFUSED: it failed'), new Error('a bug'), new LocalPostgresError('a message'), 'no error'])(
-    'returns %o unchanged',
-    (error) => {
-      expect(asDataFolderError('.data', error)).toBe(error);
-    },
-  );
+  it.each([
+    ['a network error', fault('ECONNREFUSED: it failed')],
+    ['a bug', new TypeError('a bug')],
+    ['a LocalPostgresError', new LocalPostgresError('a message')],
+    ['what is no error', 'text'],
+  ])('returns %s unchanged', (_case, error) => {
+    expect(asDataFolderError('.data', error)).toBe(error);
+  });
 });
 
 describe('findProblem', () => {
