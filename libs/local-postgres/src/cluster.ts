@@ -103,7 +103,7 @@ export class Cluster {
       throw new LocalPostgresError(`PostgreSQL did not start: ${problem} See ${logFile}.`);
     };
     try {
-      for (let spawned = false; ; spawned = true) {
+      for (let server: ChildProcess | undefined; ;) {
         const session = await this.connect();
         if (session) {
           if (session.pid === this.server?.pid) await rename(log, logFile);
@@ -111,12 +111,13 @@ export class Cluster {
           return session;
         }
         const isLate = Date.now() > deadline;
-        if (spawned && !this.server) {
+        // With exit code 0, another process has already used the new server and stopped it.
+        if (server && !this.server && (isLate || server.exitCode !== 0)) {
           const problem = findProblem(await readFile(log, 'utf8'));
           if (isLate || !TEMPORARY.test(problem)) await fail(problem);
         }
         if (isLate) await fail(`it is not ready after ${START_WITHIN_MS / 1000} s.`);
-        if (!this.server) await this.spawnServer(log, [`port=${port ?? randomPort()}`, ...settings]);
+        if (!this.server) server = await this.spawnServer(log, [`port=${port ?? randomPort()}`, ...settings]);
         await sleep(POLL_MS);
       }
     } finally {
@@ -150,7 +151,7 @@ export class Cluster {
     await once(this.server, 'exit');
   }
 
-  private async spawnServer(log: string, settings: readonly string[]): Promise<void> {
+  private async spawnServer(log: string, settings: readonly string[]): Promise<ChildProcess> {
     const flags = [...settings, 'listen_addresses=127.0.0.1', 'unix_socket_directories='].flatMap((setting) => ['-c', setting]);
     // PostgreSQL refuses to start when the pid in the postmaster.pid of a killed server now belongs to another program.
     // It ignores the pid in this variable, and relies on the shared memory block to detect a running server.
@@ -168,6 +169,7 @@ export class Cluster {
       await once(server, 'spawn');
       this.server = server.once('exit', () => (this.server = undefined));
       server.unref();
+      return server;
     } finally {
       await output.close();
     }
