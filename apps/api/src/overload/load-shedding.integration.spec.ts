@@ -7,7 +7,8 @@ import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { Metrics } from '../metrics/metrics.js';
 
 const MAX_IN_FLIGHT = 4;
-const MAX_LAG_MS = 120;
+/** Above the lag of a busy machine. */
+const MAX_LAG_MS = 500;
 
 let service: TestApp;
 let database: Client;
@@ -103,8 +104,10 @@ describe('while the event loop is behind', () => {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
     const ask = () => socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-    ask();
-    expect(await answered(socket)).toMatch(/^HTTP\/1.1 200 /);
+    await waitFor(async () => {
+      ask();
+      expect(await answered(socket)).toMatch(/^HTTP\/1.1 200 /);
+    });
     ask();
     // In the same process: the service finds the request when it is late already.
     const until = performance.now() + 3 * MAX_LAG_MS;
