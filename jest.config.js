@@ -1,2 +1,12 @@
+import preset from './jest.preset.js';
+
+// Jest takes these options from here and not from the projects.
+const { maxWorkers, testTimeout, workerIdleMemoryLimit } = preset;
+
 /** For `npm run jest`, which runs specs of any project; `nx test` runs those of one. */
-export default { projects: ['<rootDir>/{apps,libs,libs/*,tools}/*/jest.config.js'] };
+export default {
+  projects: ['<rootDir>/{apps,libs,libs/*,tools}/*/jest.config.js'],
+  maxWorkers,
+  testTimeout,
+  workerIdleMemoryLimit,
+};

@@ -13,6 +13,8 @@ export default {
   clearTextReporter: { allowColor: false, reportTests: false, skipFull: true },
   coverageAnalysis: 'perTest',
   concurrency: 2,
+  // A busy machine must not count as a detected mutant.
+  timeoutMS: 15_000,
   thresholds: { high: 95, low: 90, break: 90 },
   allowConsoleColors: false,
 };
