@@ -127,9 +127,23 @@ export class Cluster {
 
   /** Ends the session, and stops the server unless another process uses it. */
   async release({ client, pid }: Session): Promise<void> {
-    const isLast = client.query('SELECT pg_advisory_unlock_shared($1)', [IN_USE]).then(() => tryLock(client, IN_USE));
-    if (await isLast.catch(() => false)) await this.stop(pid);
+    const unlocked = client.query('SELECT pg_advisory_unlock_shared($1)', [IN_USE]);
+    const isLast = await unlocked.then(() => tryLock(client, IN_USE)).catch(() => undefined);
+    if (isLast) await this.stop(pid);
     await client.end();
+    // After a crash, PostgreSQL closes all connections and recovers.
+    const another = isLast === undefined ? await this.reconnect(pid) : undefined;
+    if (another) await this.release(another);
+  }
+
+  /** Waits while a server recovers; undefined if it ends, or another process has started the next one. */
+  private async reconnect(pid: number): Promise<Session | undefined> {
+    for (const deadline = Date.now() + START_WITHIN_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+      const session = await this.connect();
+      if (session) return session;
+      if (Number((await this.readPostmasterFile())[0]) !== pid || !isRunning(pid)) return undefined;
+    }
+    return undefined;
   }
 
   /** A fast shutdown; if that takes too long, an immediate one. `pid` is the running server's, so no other program gets a signal. */
@@ -235,6 +249,15 @@ async function createDatabase(client: Client): Promise<void> {
     // Another process may have created it.
     if (!(await find()).rowCount) throw error;
   });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'EPERM';
+  }
 }
 
 /** Below the ports that operating systems give to outgoing connections: a server that restarts on its port finds it free. */

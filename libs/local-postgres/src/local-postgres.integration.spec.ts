@@ -188,6 +188,14 @@ describe('after a fault', () => {
     expect(await serverPid()).toBeUndefined();
   });
 
+  it('stops the server also while PostgreSQL recovers', async () => {
+    const postgres = await startLocalPostgres({ dataDir });
+    const [backend] = await query(postgres.url, "SELECT pid FROM pg_stat_activity WHERE datname = 'postgres'");
+    process.kill(Number(backend?.['pid']), 'SIGKILL');
+    await postgres.stop();
+    expect(await serverPid()).toBeUndefined();
+  });
+
   it('stops when PostgreSQL is down, and leaves the server of another process alone', async () => {
     const first = await startLocalPostgres({ dataDir });
     await killServer();

@@ -56,16 +56,11 @@ async function toLocalPostgres(cluster: Cluster, session: Session): Promise<Loca
   const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
   let isLost = false;
   client.once('end', () => (isLost = true));
-  const stop = async () => {
-    // After a crash, PostgreSQL closes all connections and recovers.
-    const current = isLost ? await cluster.connect() : session;
-    if (current) await cluster.release(current);
-  };
   let stopped: Promise<void> | undefined;
   return {
     url: cluster.url(port),
     version: rows[0]?.server_version ?? '',
-    stop: () => (stopped ??= stop()),
+    stop: () => (stopped ??= cluster.release(session)),
     kill() {
       if (!isLost) process.kill(pid, 'SIGQUIT');
     },

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { startPostgres } from './postgres.ts';
 
 /** Starts one PostgreSQL for the integration specs of this Jest run, unless TEST_POSTGRES_URL names a server. */
-export default async function setUp(_globalConfig: unknown, { rootDir }: { readonly rootDir: string }): Promise<void> {
+export default async function setUp({ rootDir }: { readonly rootDir: string }): Promise<void> {
   if (process.env['TEST_POSTGRES_URL'] || !hasIntegrationSpecs(rootDir)) return;
   const server = await startPostgres();
   process.env['TEST_POSTGRES_URL'] = server.url;
