@@ -14,6 +14,7 @@ import { HealthController } from './health/health.controller.js';
 import { RouteTable } from './http/route-table.js';
 import { Metrics } from './metrics/metrics.js';
 import { OpenApiController, OpenApiDocument } from './openapi/openapi.controller.js';
+import { IdempotencyKeyExpiry } from './process/idempotency-key-expiry.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { PreferenceGuard } from './validation/preference.guard.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
@@ -51,6 +52,7 @@ export class AppModule implements OnApplicationShutdown {
         { provide: Draining, useValue: draining },
         { provide: Metrics, useValue: metrics },
         { provide: RateLimits, useValue: rateLimits },
+        IdempotencyKeyExpiry,
         // Guards run in the order they stand here.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
         { provide: APP_GUARD, useClass: DeprecationGuard },

@@ -178,6 +178,6 @@ describe('an API key that a client puts anywhere', () => {
     expect(left.log).toContain(`no room for ${prefixOf(keys[0] as ApiKeySecret)}…`);
     expect(left.answers).toContain('is no known query parameter');
     expect(left.metrics).toContain('http_request_duration_seconds_count');
-    expect(left.traces).toContain('find_api_key_by_hash');
+    expect(left.traces).toContain('insert pets.pets');
   });
 });

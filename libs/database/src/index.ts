@@ -1,7 +1,8 @@
-export { Batcher, BatchSlots, type BatcherOptions } from './batcher.js';
+export { BatchedRepository, type Filter, type InsertedOnce, type NewRow, type Numbered } from './batched-repository.js';
 export { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
-export { isDatabaseUnavailable, isFaultOfStatement } from './database-unavailable.js';
+export { isDatabaseUnavailable } from './database-unavailable.js';
+export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+export { forgetExpiredIdempotencyKeys } from './idempotency-keys.js';
 export { isMigrated, migrateDown, migrateUp, type MigrationStatus, migrationStatus, withoutLockTimeout } from './migrations.js';
 export type { Persistence } from './persistence.js';
-export { PreparedStatement } from './prepared-statement.js';
 export { retryRead } from './retry-read.js';

@@ -22,6 +22,9 @@ export function retryRead<T>(read: () => Promise<T>): Promise<T> {
 
 function isWorthAnotherRead(error: unknown): boolean {
   if (!Error.isError(error)) return false;
+  // TypeORM puts its own message around that of `pg`.
+  const { driverError } = error as { driverError?: unknown };
+  if (driverError !== undefined) return isWorthAnotherRead(driverError);
   const { code } = error as { code?: unknown };
   if (typeof code === 'string') return LOST_SYSTEM_ERRORS.has(code) || TRY_AGAIN_SQLSTATE.test(code);
   return LOST_MESSAGES.test(error.message);

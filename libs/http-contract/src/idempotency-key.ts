@@ -1,4 +1,4 @@
-import { DomainError } from '@animal-store/kernel';
+import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey } from '@animal-store/kernel';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
@@ -19,15 +19,13 @@ export function parseIdempotencyKey(field: string): string {
 }
 
 /** The Idempotency-Key of the request (draft-ietf-httpapi-idempotency-key-header) with the client it belongs to, if there is one. */
-export const RequestIdempotencyKey = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): { clientId: bigint; key: string } | undefined => {
-    const { headers, principal } = context.switchToHttp().getRequest<FastifyRequest>();
-    const field = headers['idempotency-key'];
-    if (field === undefined) return undefined;
-    if (!principal) throw new Error('An idempotency key needs an authenticated route.');
-    return { clientId: principal.clientId, key: parseIdempotencyKey(String(field)) };
-  },
-);
+export const RequestIdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext): IdempotencyKey | undefined => {
+  const { headers, principal } = context.switchToHttp().getRequest<FastifyRequest>();
+  const field = headers['idempotency-key'];
+  if (field === undefined) return undefined;
+  if (!principal) throw new Error('An idempotency key needs an authenticated route.');
+  return { clientId: principal.clientId, key: parseIdempotencyKey(String(field)) };
+});
 
 /** Documents an operation that takes `@RequestIdempotencyKey`. */
 export const IdempotentByKey = (): MethodDecorator =>
@@ -35,18 +33,8 @@ export const IdempotentByKey = (): MethodDecorator =>
     ApiHeader({
       name: 'Idempotency-Key',
       required: false,
-      description:
-        'Text of your own, such as a UUID, that makes retries safe: a repetition with the same key and an equal body answers what the first request answered, with `Idempotent-Replayed: true`; with a different body it is refused. A key is kept for 24 hours and belongs to one client, whichever of its API keys it uses.',
+      description: `Text of your own, such as a UUID, that makes retries safe: a repetition with the same key and an equal body answers what the first request answered, with \`Idempotent-Replayed: true\`; with a different body it is refused. A key is kept for ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours and belongs to one client, whichever of its API keys it uses.`,
       // No example: reference pages would send it with every request.
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     }),
   );
-
-/** The `headers` of a documented answer that may be a replay. */
-export const REPLAY_HEADERS = {
-  'Idempotent-Replayed': {
-    description: '`true` when an earlier request with the same Idempotency-Key created it.',
-    schema: { type: 'string' },
-    example: 'true',
-  },
-} as const;

@@ -1,10 +1,14 @@
 export { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes, SCOPES_EXTENSION } from './access.js';
+export { answerCreated, createdHeaders } from './created.js';
 export { Deprecated, type Deprecation, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
-export { IdempotentByKey, REPLAY_HEADERS, RequestIdempotencyKey } from './idempotency-key.js';
+export { IdPipe } from './id.pipe.js';
+export { IdempotentByKey, RequestIdempotencyKey } from './idempotency-key.js';
+export { answerPage, pageHeaders, type PageQuery, PageQueryOf } from './pages.js';
 export type { Principal } from './principal.js';
 export { PublicUrl } from './public-url.js';
 export { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
+export { useCase } from './use-case.js';
 export { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 // For what it adds to the types of Fastify.
 import './route-config.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { INT64_MAX, INT64_MIN, int64FromJsonNumber, parseInt64 } from './int64.js';
+import { INT64_MAX, INT64_MIN, INT64_RULE, int64FromJsonNumber, isInt64, parseInt64 } from './int64.js';
 
 const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
 const edges = [
@@ -19,6 +19,17 @@ const edges = [
 
 it('an int64 has 64 bits, one of them for the sign', () => {
   expect([INT64_MIN, INT64_MAX]).toEqual([-9223372036854775808n, 9223372036854775807n]);
+});
+
+it('says its range in the rule', () => {
+  expect(INT64_RULE).toBe(`must be an integer from ${String(INT64_MIN)} to ${String(INT64_MAX)}`);
+});
+
+describe('isInt64', () => {
+  it('is true for an int64, and for nothing that only looks like one', () => {
+    for (const value of edges) expect(isInt64(value)).toBe(true);
+    for (const value of [INT64_MIN - 1n, INT64_MAX + 1n, 7, '7', null, undefined]) expect(isInt64(value)).toBe(false);
+  });
 });
 
 describe('parseInt64', () => {

@@ -1,6 +1,9 @@
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 
+/** How an error names the rule of a field. */
+export const INT64_RULE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
+
 /** Digits of the longest int64; a longer canonical integer is out of range whatever its digits. */
 const INT64_MAX_DIGITS = 19;
 
@@ -8,8 +11,8 @@ const CANONICAL_INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 // RFC 8259, section 6: number = [ minus ] int [ frac ] [ exp ]
 const JSON_NUMBER = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
-export function isInt64(value: bigint): boolean {
-  return value >= INT64_MIN && value <= INT64_MAX;
+export function isInt64(value: unknown): value is bigint {
+  return typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;
 }
 
 /** Reads `-?(0|[1-9][0-9]*)` in the range of int64; anything else is undefined. */

@@ -9,13 +9,13 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { accessUseCases, openAccess } from './access.js';
 import { accessPersistence } from './access-persistence.js';
-import { PostgresApiKeyRepository } from './postgres-api-key-repository.js';
+import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
 const database = useDatabase(accessPersistence);
 
-describeApiKeyRepository('PostgresApiKeyRepository', async () => {
+describeApiKeyRepository('TypeOrmApiKeyRepository', async () => {
   await database.empty();
-  return new PostgresApiKeyRepository(database.dataSource);
+  return new TypeOrmApiKeyRepository(database.dataSource);
 });
 
 describe('the use cases on PostgreSQL', () => {

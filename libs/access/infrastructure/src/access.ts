@@ -3,7 +3,7 @@ import { createDataSource } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
 import { accessPersistence } from './access-persistence.js';
-import { PostgresApiKeyRepository } from './postgres-api-key-repository.js';
+import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 import { Sha256KeyHasher } from './sha256-key-hasher.js';
 
 export interface AccessUseCases {
@@ -16,7 +16,7 @@ export interface AccessUseCases {
 
 /** The use cases on a DataSource that knows `accessPersistence`; it may connect later. */
 export function accessUseCases(dataSource: DataSource, clock: Clock = new SystemClock()): AccessUseCases {
-  const keys = new PostgresApiKeyRepository(dataSource);
+  const keys = new TypeOrmApiKeyRepository(dataSource);
   const hasher = new Sha256KeyHasher();
   return {
     createApiKey: new CreateApiKey(keys, hasher, clock),

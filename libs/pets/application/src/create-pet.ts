@@ -1,4 +1,5 @@
-import { type CreatedPet, type IdempotencyKey, NewPet, type NewPetInput, type PetRepository } from '@animal-store/pets-domain';
+import type { IdempotencyKey } from '@animal-store/kernel';
+import { type CreatedPet, NewPet, type NewPetInput, type PetRepository } from '@animal-store/pets-domain';
 
 export class CreatePet {
   constructor(private readonly pets: PetRepository) {}

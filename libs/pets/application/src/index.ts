@@ -1,4 +1,3 @@
 export { CreatePet } from './create-pet.js';
-export { ForgetIdempotencyKeys } from './forget-idempotency-keys.js';
 export { GetPet } from './get-pet.js';
 export { ListPets } from './list-pets.js';

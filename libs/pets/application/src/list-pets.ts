@@ -1,9 +1,10 @@
-import type { PetCatalogue, PetListQuery, PetPage } from '@animal-store/pets-domain';
+import type { Page, PageRequest } from '@animal-store/kernel';
+import type { PetFilter, PetReader, PetView } from '@animal-store/pets-domain';
 
 export class ListPets {
-  constructor(private readonly catalogue: PetCatalogue) {}
+  constructor(private readonly pets: PetReader) {}
 
-  execute(query: PetListQuery): Promise<PetPage> {
-    return this.catalogue.list(query);
+  execute(filter: PetFilter, page: PageRequest): Promise<Page<PetView>> {
+    return this.pets.list(filter, page);
   }
 }

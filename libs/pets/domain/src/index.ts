@@ -1,8 +1,7 @@
-export type { CreatedPet, IdempotencyKey } from './idempotency.js';
+export { type CreatedPet, replay } from './created-pet.js';
 export { NewPet, type NewPetInput, Pet, type PetView } from './pet.js';
-export { MAX_PAGE_LENGTH, PetCatalogue, type PetListQuery, type PetPage } from './pet-catalogue.js';
 export { IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND } from './pet-errors.js';
-export { type CategoryId, INT64_RULE, isCategoryId, parsePetId, type PetId } from './pet-id.js';
-export { isPetName, PET_NAME_MAX_LENGTH, PET_NAME_RULE, type PetName } from './pet-name.js';
+export { isPetName, PET_NAME_MAX_LENGTH, PET_NAME_RULE } from './pet-name.js';
+export { type PetFilter, PetReader } from './pet-reader.js';
 export { PetRepository } from './pet-repository.js';
-export { DEFAULT_PET_STATUS, isPetStatus, PET_STATUSES, type PetStatus } from './pet-status.js';
+export { DEFAULT_PET_STATUS, isPetStatus, PET_STATUS_RULE, PET_STATUSES, PetStatus } from './pet-status.js';

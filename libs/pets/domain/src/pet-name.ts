@@ -1,6 +1,3 @@
-declare const brand: unique symbol;
-export type PetName = string & { readonly [brand]: 'PetName' };
-
 /** Unicode code points. */
 export const PET_NAME_MAX_LENGTH = 255;
 
@@ -8,7 +5,7 @@ export const PET_NAME_RULE = `must be a string of 1 to ${String(PET_NAME_MAX_LEN
 
 const NOT_WHITE_SPACE = /\P{White_Space}/u;
 
-export function isPetName(value: unknown): value is PetName {
+export function isPetName(value: unknown): value is string {
   return (
     typeof value === 'string' &&
     hasAtMostCodePoints(value, PET_NAME_MAX_LENGTH) &&

@@ -1,6 +1,8 @@
-import type { CreatedPet, IdempotencyKey } from './idempotency.js';
+import type { IdempotencyKey } from '@animal-store/kernel';
+import type { CreatedPet } from './created-pet.js';
 import type { NewPet, Pet } from './pet.js';
 
+/** Keeps the pets of the catalogue. */
 export abstract class PetRepository {
   /** Numbers the pet and keeps it; resolves when it is durable. */
   abstract add(pet: NewPet): Promise<Pet>;
@@ -11,7 +13,4 @@ export abstract class PetRepository {
    * @throws DomainError IDEMPOTENCY_KEY_REUSED when the key stands for a different pet
    */
   abstract addOnce(pet: NewPet, key: IdempotencyKey): Promise<CreatedPet>;
-
-  /** Forgets at most `limit` keys that were remembered before `time`, and says how many. */
-  abstract forgetKeys(before: Date, limit: number): Promise<number>;
 }

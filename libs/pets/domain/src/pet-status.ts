@@ -1,9 +1,15 @@
 /** Availability of a pet; the domain knows no transitions between the values. */
-export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+export enum PetStatus {
+  Available = 'available',
+  Pending = 'pending',
+  Sold = 'sold',
+}
 
-export type PetStatus = (typeof PET_STATUSES)[number];
+export const PET_STATUSES: readonly PetStatus[] = Object.values(PetStatus);
 
-export const DEFAULT_PET_STATUS: PetStatus = 'available';
+export const DEFAULT_PET_STATUS = PetStatus.Available;
+
+export const PET_STATUS_RULE = `must be one of ${PET_STATUSES.join(', ')}`;
 
 export function isPetStatus(value: unknown): value is PetStatus {
   return (PET_STATUSES as readonly unknown[]).includes(value);

@@ -1,9 +1,10 @@
 import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { replay } from './created-pet.js';
 import { NewPet, Pet } from './pet.js';
-import { isCategoryId, parsePetId } from './pet-id.js';
 import { isPetName } from './pet-name.js';
+import { PetStatus } from './pet-status.js';
 
 const nameOf = (text: unknown) => isPetName(text);
 
@@ -64,22 +65,21 @@ describe('NewPet.create', () => {
 
 describe('Pet.rehydrate', () => {
   it('takes the row as it is', () => {
-    const row = { id: INT64_MAX, name: 'Rex', categoryId: -1n, status: 'pending' };
+    const row = { id: INT64_MAX, name: 'Rex', categoryId: -1n, status: PetStatus.Pending };
     expect(Pet.rehydrate(row)).toEqual(row);
   });
 });
 
-describe('the category of a pet', () => {
-  it('is an int64, and nothing that only looks like one', () => {
-    for (const value of [INT64_MIN, 0n, INT64_MAX]) expect(isCategoryId(value)).toBe(true);
-    for (const value of [7, '7', null, INT64_MAX + 1n]) expect(isCategoryId(value)).toBe(false);
-  });
-});
+describe('replay', () => {
+  const pet = NewPet.create({ name: 'Rex', categoryId: 1n, status: 'sold' });
 
-describe('parsePetId', () => {
-  it('reads an int64 and nothing else', () => {
-    expect(parsePetId('9223372036854775807')).toBe(INT64_MAX);
-    expect(parsePetId('9223372036854775808')).toBeUndefined();
-    expect(parsePetId('seven')).toBeUndefined();
+  it('answers the recorded pet to a request for the same', () => {
+    const recorded = Pet.rehydrate({ id: 7n, ...pet });
+    expect(replay(pet, recorded)).toEqual({ pet: recorded, replayed: true });
+  });
+
+  it.each([{ name: 'rex' }, { categoryId: 2n }, { status: PetStatus.Pending }])('refuses one for a pet with %o', (other) => {
+    const recorded = Pet.rehydrate({ id: 7n, ...pet, ...other });
+    expect(() => replay(pet, recorded)).toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
   });
 });

@@ -1,8 +1,7 @@
-import { DomainError } from '@animal-store/kernel';
+import { DomainError, INT64_RULE, isInt64 } from '@animal-store/kernel';
 import { INVALID_PET } from './pet-errors.js';
-import { type CategoryId, INT64_RULE, isCategoryId, type PetId } from './pet-id.js';
-import { isPetName, PET_NAME_RULE, type PetName } from './pet-name.js';
-import { DEFAULT_PET_STATUS, isPetStatus, PET_STATUSES, type PetStatus } from './pet-status.js';
+import { isPetName, PET_NAME_RULE } from './pet-name.js';
+import { DEFAULT_PET_STATUS, isPetStatus, PET_STATUS_RULE, type PetStatus } from './pet-status.js';
 
 /** What a client says of a pet, unchecked. */
 export interface NewPetInput {
@@ -14,18 +13,18 @@ export interface NewPetInput {
 /** A pet that the store has not numbered yet. */
 export class NewPet {
   private constructor(
-    readonly name: PetName,
-    readonly categoryId: CategoryId,
+    readonly name: string,
+    readonly categoryId: bigint,
     readonly status: PetStatus,
   ) {}
 
   /** @throws DomainError INVALID_PET, naming every offending field and its rule */
   static create({ name, categoryId, status = DEFAULT_PET_STATUS }: NewPetInput): NewPet {
-    if (isPetName(name) && isCategoryId(categoryId) && isPetStatus(status)) return new NewPet(name, categoryId, status);
+    if (isPetName(name) && isInt64(categoryId) && isPetStatus(status)) return new NewPet(name, categoryId, status);
     const violations = [
       ...(isPetName(name) ? [] : [`name ${PET_NAME_RULE}`]),
-      ...(isCategoryId(categoryId) ? [] : [`categoryId ${INT64_RULE}`]),
-      ...(isPetStatus(status) ? [] : [`status must be one of ${PET_STATUSES.join(', ')}`]),
+      ...(isInt64(categoryId) ? [] : [`categoryId ${INT64_RULE}`]),
+      ...(isPetStatus(status) ? [] : [`status ${PET_STATUS_RULE}`]),
     ];
     throw new DomainError(INVALID_PET, violations.join('; '));
   }
@@ -39,22 +38,19 @@ export class NewPet {
 /** An animal of the catalogue. */
 export class Pet {
   private constructor(
-    readonly id: PetId,
-    readonly name: PetName,
-    readonly categoryId: CategoryId,
+    /** Assigned by the store, never reused; any int64. */
+    readonly id: bigint,
+    readonly name: string,
+    /** A category of another service, by value: whether it exists is not checked here. */
+    readonly categoryId: bigint,
     readonly status: PetStatus,
   ) {}
 
   /** Trusts the store: its constraints hold what `NewPet.create` checked. */
   static rehydrate({ id, name, categoryId, status }: PetView): Pet {
-    return new Pet(id as PetId, name as PetName, categoryId as CategoryId, status as PetStatus);
+    return new Pet(id, name, categoryId, status);
   }
 }
 
-/** A row of the catalogue as a reader sees it. */
-export interface PetView {
-  readonly id: bigint;
-  readonly name: string;
-  readonly categoryId: bigint;
-  readonly status: string;
-}
+/** A pet as a reader sees it: a row of the catalogue, no aggregate. */
+export type PetView = { readonly [Field in keyof Pet]: Pet[Field] };

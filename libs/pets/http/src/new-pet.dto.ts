@@ -1,18 +1,15 @@
 import { MayBeAbsent, Rule } from '@animal-store/http-contract';
+import { INT64_RULE, isInt64 } from '@animal-store/kernel';
 import {
   DEFAULT_PET_STATUS,
-  INT64_RULE,
-  isCategoryId,
   isPetName,
   isPetStatus,
   PET_NAME_MAX_LENGTH,
   PET_NAME_RULE,
-  PET_STATUSES,
-  type PetStatus,
+  PET_STATUS_RULE,
+  PetStatus,
 } from '@animal-store/pets-domain';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-
-export const PET_STATUS_RULE = `must be one of ${PET_STATUSES.join(', ')}`;
 
 @ApiSchema({ name: 'NewPet' })
 export class NewPetDto {
@@ -27,10 +24,10 @@ export class NewPetDto {
   name!: string;
 
   @ApiProperty({ type: 'integer', format: 'int64', description: 'Identifier of the category the animal belongs to.', example: 7 })
-  @Rule(INT64_RULE, isCategoryId)
+  @Rule(INT64_RULE, isInt64)
   categoryId!: bigint;
 
-  @ApiPropertyOptional({ enum: PET_STATUSES, enumName: 'PetStatus', default: DEFAULT_PET_STATUS, description: 'Availability status.' })
+  @ApiPropertyOptional({ enum: PetStatus, enumName: 'PetStatus', default: DEFAULT_PET_STATUS, description: 'Availability status.' })
   @MayBeAbsent()
   @Rule(PET_STATUS_RULE, isPetStatus)
   status?: PetStatus;

@@ -1,7 +1,8 @@
-import { INT64_RULE, PET_NAME_MAX_LENGTH, PET_STATUSES, type PetStatus } from '@animal-store/pets-domain';
+import { INT64_RULE } from '@animal-store/kernel';
+import { PET_NAME_MAX_LENGTH, PetStatus } from '@animal-store/pets-domain';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 
-/** The shape of an answer, for the OpenAPI document; answers are the plain views of the use cases. */
+/** The shape of an answer, for the OpenAPI document; answers are what the use cases give. */
 @ApiSchema({ name: 'Pet' })
 export class PetDto {
   @ApiProperty({
@@ -18,6 +19,6 @@ export class PetDto {
   @ApiProperty({ type: 'integer', format: 'int64', description: 'Identifier of the category the animal belongs to.', example: 7 })
   categoryId!: bigint;
 
-  @ApiProperty({ enum: PET_STATUSES, enumName: 'PetStatus', description: 'Availability status.', example: 'available' })
+  @ApiProperty({ enum: PetStatus, enumName: 'PetStatus', description: 'Availability status.', example: PetStatus.Available })
   status!: PetStatus;
 }

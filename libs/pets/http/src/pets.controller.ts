@@ -1,48 +1,38 @@
 import {
+  answerCreated,
+  answerPage,
+  createdHeaders,
   Deprecated,
   IdempotentByKey,
+  IdPipe,
+  pageHeaders,
   PublicUrl,
-  REPLAY_HEADERS,
   RequestIdempotencyKey,
   RequireScopes,
   Revalidated,
   REVALIDATION_HEADERS,
   Throws,
 } from '@animal-store/http-contract';
-import type { JsonText } from '@animal-store/kernel';
+import type { IdempotencyKey, JsonText } from '@animal-store/kernel';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
-import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type Pet, PET_NOT_FOUND, type PetId, type PetView } from '@animal-store/pets-domain';
+import { IDEMPOTENCY_KEY_REUSED, type Pet, PET_NOT_FOUND, type PetView } from '@animal-store/pets-domain';
 import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListPetsQuery } from './list-pets.query.js';
 import { NewPetDto } from './new-pet.dto.js';
-import { decodePetCursor, encodePetCursor } from './pet-cursor.js';
 import { PetDto } from './pet.dto.js';
-import { PetIdPipe } from './pet-id.pipe.js';
 
 const PATH = '/v1/pets';
-
-const LINK_HEADER = {
-  description: 'The next page (RFC 8288), exactly when a further animal exists. Follow it as it is.',
-  schema: { type: 'string' },
-  example: '</v1/pets?limit=20&status=available&cursor=AQEAAAAAAAAAFAHpw3Y>; rel="next"',
-} as const;
-const LOCATION_HEADER = {
-  description: 'Address of the new animal.',
-  required: true,
-  schema: { type: 'string' },
-  example: '/v1/pets/42',
-} as const;
 
 @ApiTags('pets')
 @ApiExtraModels(PetDto)
 @Controller({ path: 'pets', version: '1' })
 export class PetsController {
   constructor(
-    private readonly lister: ListPets,
-    private readonly creator: CreatePet,
-    private readonly getter: GetPet,
+    private readonly listPetsUseCase: ListPets,
+    private readonly createPetUseCase: CreatePet,
+    private readonly getPetUseCase: GetPet,
     private readonly publicUrl: PublicUrl,
   ) {}
 
@@ -58,17 +48,11 @@ export class PetsController {
   @ApiOkResponse({
     schema: { $ref: '#/components/schemas/Pets' },
     description: 'A paginated list of animals',
-    headers: { Link: LINK_HEADER, ...REVALIDATION_HEADERS },
+    headers: { ...pageHeaders(PATH, { status: 'available' }), ...REVALIDATION_HEADERS },
   })
-  async listPets(@Query() { limit, status, cursor }: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
-    const after = cursor === undefined ? undefined : decodePetCursor(cursor, status);
-    const { pets, next } = await this.lister.execute({ limit, status, after });
-    if (next !== undefined) {
-      // No part of it needs percent-encoding.
-      const query = `limit=${String(limit)}${status === undefined ? '' : `&status=${status}`}&cursor=${encodePetCursor(next, status)}`;
-      reply.header('Link', `<${this.publicUrl.of(PATH)}?${query}>; rel="next"`);
-    }
-    return pets;
+  async listPets(@Query() query: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
+    const page = await this.listPetsUseCase.execute({ status: query.status }, query);
+    return answerPage(reply, this.publicUrl.of(PATH), query, page);
   }
 
   @Post()
@@ -77,16 +61,14 @@ export class PetsController {
   @Throws(IDEMPOTENCY_KEY_REUSED)
   @ApiOperation({ operationId: 'createPet', summary: 'Add an animal', description: 'Answers when the animal is durably stored.' })
   @ApiBody({ type: NewPetDto })
-  @ApiCreatedResponse({ type: PetDto, description: 'Animal added', headers: { Location: LOCATION_HEADER, ...REPLAY_HEADERS } })
+  @ApiCreatedResponse({ type: PetDto, description: 'Animal added', headers: createdHeaders(`${PATH}/42`) })
   async createPet(
     @Body() newPet: NewPetDto,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pet> {
-    const { pet, replayed } = await this.creator.execute(newPet, key);
-    reply.header('Location', this.publicUrl.of(`${PATH}/${String(pet.id)}`));
-    if (replayed) reply.header('Idempotent-Replayed', 'true');
-    return pet;
+    const { pet, replayed } = await this.createPetUseCase.execute(newPet, key);
+    return answerCreated(reply, this.publicUrl.of(`${PATH}/${String(pet.id)}`), pet, replayed);
   }
 
   @Get(':petId')
@@ -101,8 +83,8 @@ export class PetsController {
   })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
   @ApiParam({ name: 'petId', schema: { type: 'integer', format: 'int64' }, description: 'Identifier of the animal.' })
-  @ApiOkResponse({ type: PetDto, description: 'Animal found', headers: { ...REVALIDATION_HEADERS } })
-  async getPet(@Param('petId', PetIdPipe) petId: PetId): Promise<PetView> {
-    return this.getter.execute(petId);
+  @ApiOkResponse({ type: PetDto, description: 'Animal found', headers: REVALIDATION_HEADERS })
+  async getPet(@Param('petId', new IdPipe(PET_NOT_FOUND)) petId: bigint): Promise<PetView> {
+    return this.getPetUseCase.execute(petId);
   }
 }

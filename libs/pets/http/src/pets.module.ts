@@ -1,40 +1,19 @@
-import { CreatePet, ForgetIdempotencyKeys, GetPet, ListPets } from '@animal-store/pets-application';
-import { Clock } from '@animal-store/kernel';
-import { PetCatalogue, PetRepository } from '@animal-store/pets-domain';
-import {
-  GroupedPetRepository,
-  petsPersistence,
-  PostgresPetCatalogue,
-  PostgresPetRepository,
-  SharedPetCatalogue,
-} from '@animal-store/pets-infrastructure';
+import { useCase } from '@animal-store/http-contract';
+import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
+import { PetReader, PetRepository } from '@animal-store/pets-domain';
+import { petsPersistence, TypeOrmPetReader, TypeOrmPetRepository } from '@animal-store/pets-infrastructure';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { IdempotencyKeyCleaner } from './idempotency-key-cleaner.js';
 import { PetsController } from './pets.controller.js';
 
 @Module({
   controllers: [PetsController],
   providers: [
-    {
-      provide: PetRepository,
-      inject: [DataSource],
-      useFactory: (dataSource: DataSource) => new GroupedPetRepository(new PostgresPetRepository(dataSource)),
-    },
-    {
-      provide: PetCatalogue,
-      inject: [DataSource],
-      useFactory: (dataSource: DataSource) => new SharedPetCatalogue(new PostgresPetCatalogue(dataSource)),
-    },
-    { provide: CreatePet, inject: [PetRepository], useFactory: (pets: PetRepository) => new CreatePet(pets) },
-    {
-      provide: ForgetIdempotencyKeys,
-      inject: [PetRepository, Clock],
-      useFactory: (pets: PetRepository, clock: Clock) => new ForgetIdempotencyKeys(pets, clock),
-    },
-    IdempotencyKeyCleaner,
-    { provide: GetPet, inject: [PetCatalogue], useFactory: (catalogue: PetCatalogue) => new GetPet(catalogue) },
-    { provide: ListPets, inject: [PetCatalogue], useFactory: (catalogue: PetCatalogue) => new ListPets(catalogue) },
+    { provide: PetRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmPetRepository(dataSource) },
+    { provide: PetReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmPetReader(dataSource) },
+    useCase(CreatePet, PetRepository),
+    useCase(GetPet, PetReader),
+    useCase(ListPets, PetReader),
   ],
 })
 export class PetsModule {

@@ -1,5 +1,3 @@
-export { GroupedPetRepository } from './grouped-pet-repository.js';
 export { petsPersistence } from './pets-persistence.js';
-export { PostgresPetCatalogue } from './postgres-pet-catalogue.js';
-export { PostgresPetRepository } from './postgres-pet-repository.js';
-export { SharedPetCatalogue } from './shared-pet-catalogue.js';
+export { TypeOrmPetReader } from './typeorm-pet-reader.js';
+export { TypeOrmPetRepository } from './typeorm-pet-repository.js';

@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDataSource, migrateUp } from '@animal-store/database';
+import { createDataSource, migrateUp, poolOf } from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
-import type { PetId } from '@animal-store/pets-domain';
+import { PetStatus } from '@animal-store/pets-domain';
 import { aNewPet, petsOf } from '@animal-store/pets-testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
-import { GroupedPetRepository } from './grouped-pet-repository.js';
 import { petsPersistence } from './pets-persistence.js';
-import { PostgresPetCatalogue } from './postgres-pet-catalogue.js';
-import { PostgresPetRepository } from './postgres-pet-repository.js';
-import { SharedPetCatalogue } from './shared-pet-catalogue.js';
 import { History, violation } from './testing/history.js';
+import { TypeOrmPetReader } from './typeorm-pet-reader.js';
+import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
 /** All pets of a run fit on one page. */
 const PAGE = 100;
@@ -22,19 +20,15 @@ const STEP = fc.record({
   pauseMs: fc.constantFrom(0, 0, 0, 1, 3),
 });
 
-/** Answers take their time on the way, so that much happens while a query is under way. */
-class DistantPetCatalogue extends PostgresPetCatalogue {
-  override async findAll(...query: Parameters<PostgresPetCatalogue['findAll']>): ReturnType<PostgresPetCatalogue['findAll']> {
-    const found = await super.findAll(...query);
-    await sleep(3);
-    return found;
-  }
-
-  override async listAll(...query: Parameters<PostgresPetCatalogue['listAll']>): ReturnType<PostgresPetCatalogue['listAll']> {
-    const pages = await super.listAll(...query);
-    await sleep(3);
-    return pages;
-  }
+/** Answers of statements that read take their time on the way, so that much happens while one is under way. */
+function answerReadsLate(dataSource: DataSource): void {
+  const pool = poolOf(dataSource) as unknown as { query(statement: { name?: string }): Promise<unknown> };
+  const query = pool.query.bind(pool);
+  pool.query = async (statement) => {
+    const answer = await query(statement);
+    if (/^(?:find|list) /.test(statement.name ?? '')) await sleep(3);
+    return answer;
+  };
 }
 
 describe('concurrent creations and reads, from two processes', () => {
@@ -48,6 +42,7 @@ describe('concurrent creations and reads, from two processes', () => {
     );
     for (const dataSource of dataSources) await dataSource.initialize();
     await migrateUp(dataSources[0] as DataSource);
+    dataSources.forEach(answerReadsLate);
   });
 
   afterAll(async () => {
@@ -61,8 +56,8 @@ describe('concurrent creations and reads, from two processes', () => {
       fc.asyncProperty(callers, async (scripts) => {
         await dataSources[0]?.query('TRUNCATE pets.pets, pets.idempotency_keys');
         const processes = dataSources.map((dataSource) => ({
-          repository: new GroupedPetRepository(new PostgresPetRepository(dataSource)),
-          catalogue: new SharedPetCatalogue(new DistantPetCatalogue(dataSource)),
+          repository: new TypeOrmPetRepository(dataSource),
+          reader: new TypeOrmPetReader(dataSource),
         }));
         const history = new History();
         let newest = 0n;
@@ -72,10 +67,10 @@ describe('concurrent creations and reads, from two processes', () => {
         };
         await Promise.all(
           scripts.map(async (script, caller) => {
-            const { repository, catalogue } = processes[caller % 2] as (typeof processes)[number];
+            const { repository, reader } = processes[caller % 2] as (typeof processes)[number];
             for (const [step, { what, back, pauseMs }] of script.entries()) {
               const pet = aNewPet({ status: 'sold' });
-              const sought = (newest - BigInt(back)) as PetId;
+              const sought = newest - BigInt(back);
               if (what === 'create') await history.record(() => repository.add(pet), created);
               if (what === 'create once') {
                 const key = { clientId: BigInt(caller), key: String(step) };
@@ -86,14 +81,14 @@ describe('concurrent creations and reads, from two processes', () => {
               }
               if (what === 'find') {
                 await history.record(
-                  () => catalogue.find(sought),
+                  () => reader.find(sought),
                   (found) => ({ askedFor: sought, seen: new Set(found ? [found.id] : []) }),
                 );
               }
               if (what.startsWith('list')) {
                 await history.record(
-                  () => catalogue.list({ limit: PAGE, status: what === 'list' ? undefined : 'sold' }),
-                  ({ pets }) => ({ seen: new Set(petsOf(pets).map(({ id }) => id)) }),
+                  () => reader.list({ status: what === 'list' ? undefined : PetStatus.Sold }, { limit: PAGE }),
+                  ({ items }) => ({ seen: new Set(petsOf(items).map(({ id }) => id)) }),
                 );
               }
               await sleep(pauseMs);

@@ -1,12 +1,44 @@
 import { migrateDown, migrateUp } from '@animal-store/database';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { describe, expect, it } from '@jest/globals';
+import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { aNewPet } from '@animal-store/pets-testing';
 import { petsPersistence } from './pets-persistence.js';
+import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
 describeMigrations(petsPersistence);
 
 describe('the tables of the schema pets', () => {
   const database = useDatabase(petsPersistence);
+  const key = { clientId: 1n, key: 'upgrade' };
+  const columns = 'client_id, key, pet_id, name, category_id, status';
+
+  it('keep a key that was recorded before the request was one value, and know it as before', async () => {
+    const { dataSource } = database;
+    while ((await migrateDown(dataSource)) !== 'RecordRequestsAsJson1763683380000');
+    await dataSource.query(`INSERT INTO pets.idempotency_keys (${columns}) VALUES (1, 'upgrade', 7, 'Rex', $1, 'sold')`, [INT64_MAX]);
+    await migrateUp(dataSource);
+    const pet = aNewPet({ name: 'Rex', categoryId: INT64_MAX, status: 'sold' });
+    const repository = new TypeOrmPetRepository(dataSource);
+    expect(await repository.addOnce(pet, key)).toEqual({ pet: { id: 7n, ...pet }, replayed: true });
+    await expect(repository.addOnce(aNewPet(), key)).rejects.toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
+  });
+
+  it('let processes of the release before this one and of this one know the keys of each other', async () => {
+    const { dataSource } = database;
+    const repository = new TypeOrmPetRepository(dataSource);
+    await dataSource.query(`INSERT INTO pets.idempotency_keys (${columns}) VALUES (2, 'old', 8, 'Max', 3, 'pending')`);
+    expect(
+      await repository.addOnce(aNewPet({ name: 'Max', categoryId: 3n, status: 'pending' }), { clientId: 2n, key: 'old' }),
+    ).toMatchObject({
+      pet: { id: 8n },
+      replayed: true,
+    });
+    const { pet } = await repository.addOnce(aNewPet({ name: 'Mia', categoryId: INT64_MIN }), { clientId: 2n, key: 'new' });
+    expect(await dataSource.query(`SELECT ${columns} FROM pets.idempotency_keys WHERE key = 'new'`)).toEqual([
+      { client_id: 2n, key: 'new', pet_id: pet.id, name: 'Mia', category_id: INT64_MIN, status: 'available' },
+    ]);
+  });
 
   it.each([
     [`('', 1, 'sold')`, 'pets_name_check'],

@@ -1,4 +1,4 @@
-import type { PetStatus } from '@animal-store/pets-domain';
+import { PetStatus } from '@animal-store/pets-domain';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 @Entity({ schema: 'pets', name: 'pets' })
@@ -12,6 +12,6 @@ export class PetEntity {
   @Column('bigint', { name: 'category_id' })
   categoryId!: bigint;
 
-  @Column('text')
+  @Column({ type: 'text', enum: PetStatus })
   status!: PetStatus;
 }

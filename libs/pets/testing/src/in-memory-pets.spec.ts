@@ -3,5 +3,5 @@ import { describePetsContract } from './pets-contract.js';
 
 describePetsContract('InMemoryPets', () => {
   const pets = new InMemoryPets();
-  return Promise.resolve({ repository: pets, catalogue: pets });
+  return Promise.resolve({ repository: pets, reader: pets });
 });

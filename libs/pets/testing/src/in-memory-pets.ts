@@ -1,64 +1,48 @@
-import { DomainError, JsonText } from '@animal-store/kernel';
+import { type IdempotencyKey, JsonText, type Page, type PageRequest } from '@animal-store/kernel';
 import {
   type CreatedPet,
-  IDEMPOTENCY_KEY_REUSED,
-  type IdempotencyKey,
   type NewPet,
   Pet,
-  type PetCatalogue,
-  type PetId,
-  type PetListQuery,
-  type PetPage,
+  type PetFilter,
+  type PetReader,
   type PetRepository,
   type PetView,
+  replay,
 } from '@animal-store/pets-domain';
 import { jsonOfPets } from './json-of-pets.js';
 
 /** Both ports over one array, for specs of what stands above them. */
-export class InMemoryPets implements PetRepository, PetCatalogue {
-  private readonly pets: PetView[] = [];
-  private readonly keys = new Map<string, { pet: Pet; at: Date }>();
+export class InMemoryPets implements PetRepository, PetReader {
+  private readonly pets: Pet[] = [];
+  private readonly keys = new Map<string, Pet>();
 
-  add(pet: NewPet): Promise<Pet> {
-    return Promise.resolve(this.insert(pet));
+  async add(pet: NewPet): Promise<Pet> {
+    return this.insert(pet);
   }
 
-  addOnce(pet: NewPet, { clientId, key }: IdempotencyKey): Promise<CreatedPet> {
+  async addOnce(pet: NewPet, { clientId, key }: IdempotencyKey): Promise<CreatedPet> {
     const name = `${String(clientId)} ${key}`;
     const known = this.keys.get(name);
-    if (known) {
-      return pet.equals(known.pet)
-        ? Promise.resolve({ pet: known.pet, replayed: true })
-        : Promise.reject(new DomainError(IDEMPOTENCY_KEY_REUSED));
-    }
+    if (known) return replay(pet, known);
     const added = this.insert(pet);
-    this.keys.set(name, { pet: added, at: new Date() });
-    return Promise.resolve({ pet: added, replayed: false });
+    this.keys.set(name, added);
+    return { pet: added, replayed: false };
   }
 
-  forgetKeys(before: Date, limit: number): Promise<number> {
-    const old = [...this.keys].filter(([, { at }]) => at < before).slice(0, limit);
-    for (const [name] of old) this.keys.delete(name);
-    return Promise.resolve(old.length);
+  async find(id: bigint): Promise<PetView | undefined> {
+    return this.pets.find((pet) => pet.id === id);
   }
 
-  find(id: PetId): Promise<PetView | undefined> {
-    return Promise.resolve(this.pets.find((pet) => pet.id === id));
-  }
-
-  list({ limit, status, after }: PetListQuery): Promise<PetPage> {
+  async list({ status }: PetFilter, { limit, after }: PageRequest): Promise<Page<PetView>> {
     const wanted = this.pets.filter((pet) => (status === undefined || pet.status === status) && (after === undefined || pet.id > after));
     const pets = wanted.slice(0, limit);
     const last = pets.at(-1);
-    return Promise.resolve({
-      pets: new JsonText(jsonOfPets(pets)),
-      ...(last && wanted.length > limit && { next: last.id as PetId }),
-    });
+    return { items: new JsonText(jsonOfPets(pets)), ...(last && wanted.length > limit && { next: last.id }) };
   }
 
-  private insert({ name, categoryId, status }: NewPet): Pet {
-    const row = { id: BigInt(this.pets.length + 1), name, categoryId, status };
-    this.pets.push(row);
-    return Pet.rehydrate(row);
+  private insert(pet: NewPet): Pet {
+    const added = Pet.rehydrate({ id: BigInt(this.pets.length + 1), ...pet });
+    this.pets.push(added);
+    return added;
   }
 }

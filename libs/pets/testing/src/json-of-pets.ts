@@ -11,7 +11,7 @@ function jsonOfPet({ id, name, categoryId, status }: PetView): string {
 }
 
 /** The pets of a page, digit for digit. */
-export function petsOf({ text }: JsonText): PetView[] {
+export function petsOf({ text }: JsonText<readonly PetView[]>): PetView[] {
   return JSON.parse(text, exactIntegers) as PetView[];
 }
 

@@ -7,55 +7,22 @@ import {
   type KeyRotation,
   type NewApiKey,
 } from '@animal-store/access-domain';
-import { poolOf, retryRead } from '@animal-store/database';
+import { retryRead } from '@animal-store/database';
 import type { DataSource, EntityManager, SelectQueryBuilder } from 'typeorm';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { ClientEntity } from './client.entity.js';
 
 const MINUTE_MS = 60_000;
 
-/** A named statement: PostgreSQL parses it once per connection. */
-const FIND_BY_HASH = {
-  name: 'find_api_key_by_hash',
-  text: `
-    SELECT k.id, k.client_id, c.name AS client_name, k.prefix, k.scopes, k.created_at, k.expires_at, k.revoked_at, k.last_used_at
-    FROM access.api_keys k JOIN access.clients c ON c.id = k.client_id
-    WHERE k.hash = $1`,
-};
-
-interface Row {
-  readonly id: bigint;
-  readonly client_id: bigint;
-  readonly client_name: string;
-  readonly prefix: string;
-  readonly scopes: string[];
-  readonly created_at: Date;
-  readonly expires_at: Date | null;
-  readonly revoked_at: Date | null;
-  readonly last_used_at: Date | null;
-}
-
-export class PostgresApiKeyRepository extends ApiKeyRepository {
+export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   constructor(private readonly dataSource: DataSource) {
     super();
   }
 
   override async findByHash(hash: KeyHash): Promise<ApiKey | undefined> {
-    const { rows } = await retryRead(() => poolOf(this.dataSource).query<Row>({ ...FIND_BY_HASH, values: [Buffer.from(hash, 'hex')] }));
-    const row = rows[0];
-    return (
-      row &&
-      ApiKey.rehydrate({
-        id: row.id,
-        client: { id: row.client_id, name: row.client_name },
-        prefix: row.prefix,
-        scopes: row.scopes,
-        createdAt: row.created_at,
-        expiresAt: row.expires_at ?? undefined,
-        revokedAt: row.revoked_at ?? undefined,
-        lastUsedAt: row.last_used_at ?? undefined,
-      })
-    );
+    const query = selectKeys(this.dataSource.manager).where('key.hash = :hash', { hash: Buffer.from(hash, 'hex') });
+    const entity = await retryRead(() => query.getOne());
+    return entity ? toDomain(entity) : undefined;
   }
 
   override async list({ clientName, prefix }: ApiKeyFilter = {}): Promise<readonly ApiKey[]> {
@@ -122,11 +89,8 @@ async function lock(manager: EntityManager, id: ApiKeyId): Promise<ApiKey | unde
 async function clientOf(manager: EntityManager, { clientName: name, createdAt }: NewApiKey): Promise<ClientEntity> {
   const known = await manager.findOneBy(ClientEntity, { name });
   if (known) return known;
-  // Waits for a transaction that is just making the same client; only this constraint's violation means that it exists.
-  await manager.query(
-    'INSERT INTO access.clients (name, created_at) VALUES ($1, $2) ON CONFLICT ON CONSTRAINT clients_name_key DO NOTHING',
-    [name, createdAt],
-  );
+  // Waits for a transaction that is just making the same client.
+  await manager.createQueryBuilder().insert().into(ClientEntity).values({ name, createdAt }).orIgnore().execute();
   return manager.findOneByOrFail(ClientEntity, { name });
 }
 

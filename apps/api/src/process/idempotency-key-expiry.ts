@@ -1,0 +1,31 @@
+import { forgetExpiredIdempotencyKeys } from '@animal-store/database';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+
+const EVERY_MS = 60_000;
+
+/** Removes the idempotency keys of all contexts whose time has come. Processes share the work: each skips what another one deletes. */
+@Injectable()
+export class IdempotencyKeyExpiry implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(IdempotencyKeyExpiry.name);
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.removeExpired(), EVERY_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  private async removeExpired(): Promise<void> {
+    try {
+      await forgetExpiredIdempotencyKeys(this.dataSource);
+    } catch (error) {
+      // The database may be away; the next round makes up for it.
+      this.logger.warn(`Expired idempotency keys were not removed: ${String(error)}`);
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import cluster from 'node:cluster';
+import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
+import type { Repository } from 'typeorm';
+import { Batcher, BatchSlots } from './batcher.js';
+import { poolOf } from './data-source.js';
+import { isFaultOfStatement } from './database-unavailable.js';
+import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+import type { PreparedStatement, Values } from './prepared-statement.js';
+import { retryRead } from './retry-read.js';
+import {
+  findRecordedStatement,
+  findStatement,
+  insertOnceStatement,
+  insertStatement,
+  keyTableOf,
+  listStatement,
+  type PageText,
+} from './statements.js';
+import { type Column, Table } from './table.js';
+
+/** An entity whose identifier PostgreSQL draws: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
+export interface Numbered {
+  id: bigint;
+}
+
+/** A row without its identifier. */
+export type NewRow<Entity extends Numbered> = Readonly<Omit<Entity, 'id'>>;
+
+/** Rows with exactly these values; a member that is undefined filters nothing. Needs an index on the columns and the identifier. */
+export type Filter<Entity extends Numbered> = { readonly [Property in Exclude<keyof Entity, 'id'>]?: Entity[Property] | undefined };
+
+export interface InsertedOnce<Entity extends Numbered> {
+  readonly id: bigint;
+  /** What was asked for when the key was first used. */
+  readonly row: NewRow<Entity>;
+  /** An earlier call with the same key has inserted it. */
+  readonly replayed: boolean;
+}
+
+interface KeyedRow<Entity extends Numbered> {
+  readonly row: NewRow<Entity>;
+  readonly key: IdempotencyKey;
+}
+
+interface WantedPage {
+  readonly filters: readonly Column[];
+  /** Of the filters, the least identifier, the length. */
+  readonly parameters: Values;
+}
+
+const MAX_INSERTS = 128;
+const MAX_FINDS = 256;
+const MAX_PAGES = 32;
+
+/**
+ * Reading statements of one repository under way at once: enough to keep PostgreSQL busy while the answers of one are sent.
+ * Several workers do that by themselves.
+ */
+const MAX_READS_AT_ONCE = cluster.isWorker ? 1 : 2;
+
+/**
+ * A TypeORM repository whose concurrent calls share statements: what is inserted at once commits together, what is read at once
+ * travels together, and every caller reads what was written before it asked. Names and types come from the entity.
+ */
+export class BatchedRepository<Entity extends Numbered> {
+  private readonly inserts: Batcher<NewRow<Entity>, bigint>;
+  private readonly keyedInserts: Batcher<KeyedRow<Entity>, InsertedOnce<Entity>>;
+  private readonly keysUnderWay = new Map<string, Promise<InsertedOnce<Entity>>>();
+  private readonly finds: Batcher<bigint, Entity | undefined>;
+  private readonly pages: Batcher<WantedPage, Page<Entity>>;
+  private statements: ReturnType<typeof prepare<Entity>> | undefined;
+
+  /** @param keys remembers what `insertOnce` has inserted */
+  constructor(
+    private readonly repository: Repository<Entity>,
+    private readonly keys?: Repository<IdempotencyKeyEntity>,
+  ) {
+    const inserting = { maxSize: MAX_INSERTS, isFaultOfOneItem: isFaultOfStatement };
+    this.inserts = new Batcher({ ...inserting, run: (rows) => this.runInserts(rows) });
+    this.keyedInserts = new Batcher({ ...inserting, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
+    const slots = new BatchSlots(MAX_READS_AT_ONCE);
+    this.finds = new Batcher({ maxSize: MAX_FINDS, slots, run: (ids) => this.runFinds(ids) });
+    this.pages = new Batcher({ maxSize: MAX_PAGES, slots, run: (pages) => this.runPages(pages) });
+  }
+
+  /** Resolves with the new identifier when the row is durable. A row that violates a constraint fails alone. */
+  insert(row: NewRow<Entity>): Promise<bigint> {
+    return this.inserts.submit(row);
+  }
+
+  /**
+   * Inserts the row and remembers the key, both or neither. When the key is known, answers what was inserted for it, also to calls
+   * that come at once, in this process or another; whether that is what this caller asked for is for the caller to say.
+   */
+  async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertedOnce<Entity>> {
+    const name = `${String(key.clientId)} ${key.key}`;
+    const first = this.keysUnderWay.get(name);
+    if (first) return { ...(await first), replayed: true };
+    const inserted = this.keyedInserts.submit({ row, key }).finally(() => this.keysUnderWay.delete(name));
+    this.keysUnderWay.set(name, inserted);
+    return inserted;
+  }
+
+  findById(id: bigint): Promise<Entity | undefined> {
+    return this.finds.submit(id);
+  }
+
+  /** Equal calls share one answer. */
+  page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<Page<Entity>> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
+      throw new RangeError(`A page has 1 to ${String(MAX_PAGE_SIZE)} rows.`);
+    const filters = this.prepared().table.columns.filter(({ property }) => filter[property as keyof Filter<Entity>] !== undefined);
+    const values = filters.map(({ property }) => filter[property as keyof Filter<Entity>] as Values[number]);
+    // Nothing comes after the greatest identifier.
+    const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
+    const parameters = [...values, first, size];
+    const key = filters.map(({ property }, index) => `${property} ${JSON.stringify(String(values[index]))} `).join('');
+    return this.pages.submit({ filters, parameters }, `${key}${String(first)} ${String(size)}`);
+  }
+
+  /** Not before the first call: metadata is there once the DataSource is connected. */
+  private prepared(): ReturnType<typeof prepare<Entity>> {
+    return (this.statements ??= prepare(this.repository, this.keys));
+  }
+
+  private async runInserts(rows: readonly NewRow<Entity>[]): Promise<bigint[]> {
+    const { pool, insert, columnsOf } = this.prepared();
+    return insert.run(pool, columnsOf(rows));
+  }
+
+  /** No two of them have the same key. */
+  private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<InsertedOnce<Entity>[]> {
+    const { pool, insertOnce, findRecorded, columnsOf } = this.prepared();
+    if (!insertOnce || !findRecorded) throw new Error('insertOnce needs a repository of idempotency keys.');
+    const results = new Map<KeyedRow<Entity>, InsertedOnce<Entity>>();
+    for (let left = keyedRows; left.length > 0; left = left.filter((keyed) => !results.has(keyed))) {
+      const keys = [left.map(({ key }) => key.clientId), left.map(({ key }) => key.key)];
+      for (const { index, id } of await insertOnce.run(pool, [...keys, ...columnsOf(left.map(({ row }) => row))])) {
+        const keyed = left[index] as KeyedRow<Entity>;
+        results.set(keyed, { id, row: keyed.row, replayed: false });
+      }
+      if (results.size === keyedRows.length) break;
+      // What is found neither way was forgotten in between: the key is free again.
+      for (const { index, id, row } of await findRecorded.run(pool, keys)) {
+        const keyed = left[index] as KeyedRow<Entity>;
+        if (!results.has(keyed)) results.set(keyed, { id, row: row as NewRow<Entity>, replayed: true });
+      }
+    }
+    return keyedRows.map((keyed) => results.get(keyed) as InsertedOnce<Entity>);
+  }
+
+  private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
+    const { pool, find } = this.prepared();
+    const rows = (await retryRead(() => find.run(pool, [ids]))) as Entity[];
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id));
+  }
+
+  /** One statement for each set of filters, whatever their values. */
+  private async runPages(wanted: readonly WantedPage[]): Promise<Page<Entity>[]> {
+    const { pool, list } = this.prepared();
+    const results = new Map<WantedPage, Page<Entity>>();
+    const byStatement = Map.groupBy(wanted, ({ filters }) => list(filters));
+    await Promise.all(
+      [...byStatement].map(async ([statement, pages]) => {
+        const parameters = (pages[0] as WantedPage).parameters.map((_, index) => pages.map((page) => page.parameters[index]));
+        const answered = await retryRead(() => statement.run(pool, parameters));
+        for (const [index, page] of pages.entries()) results.set(page, toPage(answered[index] as PageText));
+      }),
+    );
+    return wanted.map((page) => results.get(page) as Page<Entity>);
+  }
+}
+
+/** What is known of an entity once its DataSource is connected. */
+function prepare<Entity extends Numbered>(repository: Repository<Entity>, keys: Repository<IdempotencyKeyEntity> | undefined) {
+  const table = new Table(repository.metadata);
+  const keyTable = keys && keyTableOf(keys.metadata);
+  const lists = new Map<string, PreparedStatement<PageText>>();
+  return {
+    pool: poolOf(repository.manager.dataSource),
+    table,
+    insert: insertStatement(table),
+    insertOnce: keyTable && insertOnceStatement(table, keyTable),
+    findRecorded: keyTable && findRecordedStatement(table, keyTable),
+    find: findStatement(table),
+    list: (filters: readonly Column[]): PreparedStatement<PageText> => {
+      const name = filters.map(({ property }) => property).join();
+      let statement = lists.get(name);
+      if (!statement) lists.set(name, (statement = listStatement(table, filters)));
+      return statement;
+    },
+    columnsOf: (rows: readonly NewRow<Entity>[]): Values[] =>
+      table.columns.map(({ property }) => rows.map((row) => row[property as keyof NewRow<Entity>] as Values[number])),
+  };
+}
+
+function toPage<Item>({ items, next }: PageText): Page<Item> {
+  return next === undefined ? { items: new JsonText(items) } : { items: new JsonText(items), next };
+}

@@ -1,0 +1,187 @@
+import { MAX_PAGE_SIZE } from '@animal-store/kernel';
+import { escapeLiteral } from 'pg';
+import type { EntityMetadata } from 'typeorm';
+import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+import { PreparedStatement } from './prepared-statement.js';
+import { type Column, type Columns, qualifiedName, quoted, type Table } from './table.js';
+
+/**
+ * The statements of the hot path. All of them take columns of values as arrays, so that one execution serves many calls.
+ *
+ * `(SELECT $1)` around a parameter of a read hides from the planner how many values come: it would take a few for cheaper than any
+ * number of them, and plan the statement anew each time, which takes as long as running it.
+ */
+
+const names = (columns: readonly Column[]): string => columns.map(({ name }) => name).join(', ');
+
+const arrays = (columns: readonly Column[], from: number): string =>
+  columns.map(({ type }, index) => `$${String(from + index)}::${type}[]`).join(', ');
+
+const hiddenArrays = (types: readonly string[]): string =>
+  types.map((type, index) => `(SELECT $${String(index + 1)}::${type}[])`).join(', ');
+
+/** Parameters: the identifiers. */
+export function findStatement(table: Table): PreparedStatement<object> {
+  return new PreparedStatement(
+    `find ${table.label}`,
+    `SELECT ${names([table.id, ...table.columns])} FROM ${table.name} WHERE ${table.id.name} = ANY ((SELECT $1::bigint[])::bigint[])`,
+    table.toRow,
+  );
+}
+
+/** Parameters: the columns but the identifier. Answers the identifiers in the order of the values. */
+export function insertStatement({ label, name, id, idSequence, columns }: Table): PreparedStatement<bigint> {
+  return new PreparedStatement(
+    `insert ${label}`,
+    `
+    -- Identifiers are drawn beforehand, once (MATERIALIZED): PostgreSQL promises no order of what INSERT returns.
+    WITH numbered AS MATERIALIZED (
+      SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
+      FROM unnest(${arrays(columns, 1)}) WITH ORDINALITY AS given (${names(columns)}, input_ordinal)
+    ), inserted AS (
+      INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
+      SELECT ${names([id, ...columns])} FROM numbered
+    )
+    SELECT ${id.name} FROM numbered ORDER BY input_ordinal`,
+    ([text]: Columns) => BigInt(text as string),
+  );
+}
+
+export interface Inserted {
+  readonly index: number;
+  readonly id: bigint;
+}
+
+/**
+ * Parameters: clients, keys, and the columns but the identifier. The rows and the records of their keys commit together. No row
+ * comes back for a key that is known; a repetition that arrives at once waits in the unique index until the first has committed or failed.
+ */
+export function insertOnceStatement({ label, name, id, idSequence, columns }: Table, keys: KeyTable): PreparedStatement<Inserted> {
+  const request = columns.map(({ property, name: column }) => `${escapeLiteral(property)}, ${column}`).join(', ');
+  return new PreparedStatement(
+    `insert once ${label}`,
+    `
+    WITH numbered AS MATERIALIZED (
+      SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
+      FROM unnest($1::bigint[], $2::text[], ${arrays(columns, 3)})
+        WITH ORDINALITY AS given (input_client, input_key, ${names(columns)}, input_ordinal)
+    ), recorded (recorded_id) AS (
+      INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
+      SELECT input_client, input_key, ${id.name}, jsonb_build_object(${request}) FROM numbered
+      -- In one order for everybody: two processes with the same keys wait for each other in turn, never in a circle.
+      ORDER BY input_client, input_key COLLATE "C"
+      ON CONFLICT DO NOTHING
+      RETURNING ${keys.rowId}
+    ), inserted AS (
+      INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
+      SELECT ${names([id, ...columns])} FROM numbered JOIN recorded ON recorded_id = ${id.name}
+    )
+    SELECT input_ordinal, ${id.name} FROM numbered JOIN recorded ON recorded_id = ${id.name}`,
+    ([ordinal, text]: Columns) => ({ index: Number(ordinal) - 1, id: BigInt(text as string) }),
+  );
+}
+
+export interface Recorded extends Inserted {
+  readonly row: object;
+}
+
+/** Parameters: clients and keys. Answers what was recorded, the columns as they were asked for. */
+export function findRecordedStatement(table: Table, keys: KeyTable): PreparedStatement<Recorded> {
+  const columns = table.columns.map(({ property, type }) => `(record.${keys.request} ->> ${escapeLiteral(property)})::${type}`).join(', ');
+  return new PreparedStatement(
+    `find by key ${table.label}`,
+    `
+    SELECT wanted.ordinal, record.${keys.rowId}, ${columns}
+    FROM unnest(${hiddenArrays(['bigint', 'text'])}) WITH ORDINALITY AS wanted (client_id, key, ordinal)
+    CROSS JOIN LATERAL (
+      SELECT * FROM ${keys.name} WHERE ${keys.clientId} = wanted.client_id AND ${keys.key} = wanted.key
+      -- Keeps the planner from joining by a scan of the whole table.
+      OFFSET 0
+    ) AS record`,
+    ([ordinal, id, ...rest]: Columns) => ({ index: Number(ordinal) - 1, id: BigInt(id as string), row: table.read({}, rest, 0) }),
+  );
+}
+
+/** Parameters: age in hours, and how many at most. Small batches hold no locks for long; other processes skip what one is deleting. */
+export function forgetKeysStatement(keys: KeyTable): string {
+  return `
+    DELETE FROM ${keys.name} WHERE (${keys.clientId}, ${keys.key}) IN (
+      SELECT ${keys.clientId}, ${keys.key} FROM ${keys.name}
+      WHERE ${keys.createdAt} < now() - make_interval(hours => $1) ORDER BY ${keys.createdAt} LIMIT $2 FOR UPDATE SKIP LOCKED
+    )`;
+}
+
+export interface PageText {
+  /** The JSON of the items, an array. */
+  readonly items: string;
+  readonly next: bigint | undefined;
+}
+
+/**
+ * Parameters: for each page the values of the filters, the least identifier, and the length. Answers one row per page, in their order:
+ * its items and, if there is one, the item after them; in that case also the last identifier of the page.
+ *
+ * The JSON is byte for byte what a client gets. Written where the rows lie, it takes a tenth of reading them and writing them again.
+ */
+export function listStatement(table: Table, filters: readonly Column[]): PreparedStatement<PageText> {
+  const { id, columns, label, name } = table;
+  const all = [id, ...columns];
+  const open = `{"id":${id.json.open}`;
+  const close = `${columns.at(-1)?.json.close ?? ''}}`;
+  const json = columns.reduce(
+    (before, { property, json: { open: opening, value } }, index) =>
+      `${before} || ${escapeLiteral(`${columns[index - 1]?.json.close ?? ''},${JSON.stringify(property)}:${opening}`)} || ${value}`,
+    id.json.value,
+  );
+  /** No value looks like this: in JSON its quotes are escaped. */
+  const between = `${close},${open}`;
+
+  const order = names([...filters, id]);
+  const values = filters.map((_, index) => `page.filter${String(index)}`).join(', ');
+  // Only the index on the filters and the identifier gives this order: `filter = …` would let the planner scan the primary key for a
+  // rare value. The second comparison ends the walk behind the last row that has the values of the filters.
+  const rowsOfPage =
+    filters.length === 0 ? `${id.name} >= page.first` : `(${order}) >= (${values}, page.first) AND (${names(filters)}) <= (${values})`;
+  const parameters = hiddenArrays([...filters.map(({ type }) => type), 'bigint', 'integer']);
+
+  return new PreparedStatement(
+    `list ${label}${filters.length === 0 ? '' : ` by ${filters.map(({ property }) => property).join()}`}`,
+    `
+    SELECT list.json, CASE WHEN list.length > page.size THEN list.ids[page.size] END
+    FROM unnest(${parameters}) WITH ORDINALITY AS page (${[...filters.map((_, index) => `filter${String(index)}`), 'first', 'size', 'ordinal'].join(', ')})
+    CROSS JOIN LATERAL (
+      SELECT string_agg(${json}, ${escapeLiteral(between)} ORDER BY ${order}) AS json, array_agg(${id.name} ORDER BY ${order}) AS ids, count(*) AS length
+      FROM (
+        -- A literal bounds the cost of the plan: for a length unknown PostgreSQL reckons with a tenth of the table, and would
+        -- compile the statement (JIT) each time, which takes a hundred times as long as the page.
+        SELECT * FROM (SELECT ${names(all)} FROM ${name} WHERE ${rowsOfPage} ORDER BY ${order} LIMIT ${String(MAX_PAGE_SIZE + 1)}) AS longest
+        LIMIT page.size + 1
+      ) AS item
+    ) AS list
+    ORDER BY page.ordinal`,
+    ([text, next]: Columns) => {
+      if (text === null || text === undefined) return { items: '[]', next: undefined };
+      const items = next === null ? text : text.slice(0, text.lastIndexOf(between));
+      return { items: `[${open}${items}${close}]`, next: next === null ? undefined : BigInt(next as string) };
+    },
+  );
+}
+
+/** The table of an `IdempotencyKeyEntity`: its names, quoted for SQL. */
+export type KeyTable = Readonly<Record<'name' | 'clientId' | 'key' | 'rowId' | 'request' | 'createdAt', string>>;
+
+export function keyTableOf(metadata: EntityMetadata): KeyTable {
+  const column = (property: keyof IdempotencyKeyEntity): string => {
+    const found = metadata.findColumnWithPropertyName(property);
+    if (!found) throw new Error(`${metadata.name} needs a column for ${property}.`);
+    return quoted(found.databaseName);
+  };
+  return {
+    name: qualifiedName(metadata),
+    clientId: column('clientId'),
+    key: column('key'),
+    rowId: column('rowId'),
+    request: column('request'),
+    createdAt: column('createdAt'),
+  };
+}

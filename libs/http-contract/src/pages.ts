@@ -1,0 +1,72 @@
+import { DEFAULT_PAGE_SIZE, type JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { type CursorFilters, decodeCursor, encodeCursor } from './cursor.js';
+import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
+
+const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;
+
+/** The query of a list in pages. */
+export interface PageQuery extends PageRequest {
+  readonly cursor?: string;
+}
+
+/**
+ * The class that the query of a list extends by its filters; each cursor belongs to the filters it was answered for.
+ * @param items what the list is of, for the OpenAPI document: `animals`
+ */
+export function PageQueryOf(items: string): abstract new () => PageQuery {
+  abstract class PageOfItemsQuery implements PageQuery {
+    @ApiPropertyOptional({ type: 'integer', ...LIMIT, description: `Maximum number of ${items} returned.` })
+    @MayBeAbsent()
+    @QueryInteger(LIMIT)
+    limit: number = LIMIT.default;
+
+    @ApiPropertyOptional({
+      type: 'string',
+      description: 'The page to continue with, as the `Link` header of the page before it says. It belongs to the filters of that page.',
+    })
+    @MayBeAbsent()
+    @Rule(
+      'must be the cursor of a Link header that this list answered, for the same filters',
+      (cursor, query) => decodeCursor(cursor, filtersOf(query as PageQuery)) !== undefined,
+    )
+    cursor?: string;
+
+    get after(): bigint | undefined {
+      return this.cursor === undefined ? undefined : decodeCursor(this.cursor, filtersOf(this));
+    }
+  }
+  return PageOfItemsQuery;
+}
+
+function filtersOf({ limit: _limit, cursor: _cursor, ...filters }: PageQuery): CursorFilters {
+  return filters as object as CursorFilters;
+}
+
+/** The `headers` of a documented 200 that is a page, with the link of a page with these filters as the example. */
+export const pageHeaders = (path: string, filters: CursorFilters = {}) =>
+  ({
+    Link: {
+      description: 'The next page (RFC 8288), exactly when there is one. Follow it as it is.',
+      schema: { type: 'string' },
+      example: linkTo(path, DEFAULT_PAGE_SIZE, filters, 20n),
+    },
+  }) as const;
+
+/** Answers the items of a page, with the `Link` to the next one if there is one. `address` is that of the list. */
+export function answerPage<Item>(
+  reply: FastifyReply,
+  address: string,
+  query: PageQuery,
+  { items, next }: Page<Item>,
+): JsonText<readonly Item[]> {
+  if (next !== undefined) reply.header('Link', linkTo(address, query.limit, filtersOf(query), next));
+  return items;
+}
+
+function linkTo(address: string, limit: number, filters: CursorFilters, after: bigint): string {
+  let query = `limit=${String(limit)}`;
+  for (const name in filters) if (filters[name] !== undefined) query += `&${name}=${encodeURIComponent(String(filters[name]))}`;
+  return `<${address}?${query}&cursor=${encodeCursor(after, filters)}>; rel="next"`;
+}

@@ -1,0 +1,22 @@
+import { BatchedRepository } from '@animal-store/database';
+import type { Page, PageRequest } from '@animal-store/kernel';
+import { type PetFilter, PetReader, type PetView } from '@animal-store/pets-domain';
+import type { DataSource } from 'typeorm';
+import { PetEntity } from './pet.entity.js';
+
+export class TypeOrmPetReader extends PetReader {
+  private readonly pets: BatchedRepository<PetEntity>;
+
+  constructor(dataSource: DataSource) {
+    super();
+    this.pets = new BatchedRepository(dataSource.getRepository(PetEntity));
+  }
+
+  override find(id: bigint): Promise<PetView | undefined> {
+    return this.pets.findById(id);
+  }
+
+  override list(filter: PetFilter, page: PageRequest): Promise<Page<PetView>> {
+    return this.pets.page(filter, page);
+  }
+}
