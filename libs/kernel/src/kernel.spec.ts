@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { SystemClock } from './clock.js';
 import { DomainError } from './domain-error.js';
+import { JsonText } from './json-text.js';
 
 it('the system clock tells the time of the system', () => {
   const before = Date.now();
@@ -14,4 +15,10 @@ it('an expected failure carries the code and kind of its definition, and its mes
   const cause = new Error('no row');
   expect(new DomainError(definition)).toMatchObject({ ...definition, name: 'DomainError' });
   expect(new DomainError(definition, 'No pet is called Rex.', { cause })).toMatchObject({ message: 'No pet is called Rex.', cause });
+});
+
+it('JSON text holds each int64 as a number, digit for digit', () => {
+  expect(JsonText.of([{ id: 2n ** 63n - 1n, name: '"Rex"', tags: [-1n, 0.5, null] }]).text).toBe(
+    '[{"id":9223372036854775807,"name":"\\"Rex\\"","tags":[-1,0.5,null]}]',
+  );
 });

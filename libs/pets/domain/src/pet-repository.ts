@@ -1,6 +1,11 @@
 import type { IdempotencyKey } from '@animal-store/kernel';
-import type { CreatedPet } from './created-pet.js';
 import type { NewPet, Pet } from './pet.js';
+
+export interface CreatedPet {
+  readonly pet: Pet;
+  /** The pet was created by an earlier request with the same key. */
+  readonly replayed: boolean;
+}
 
 /** Keeps the pets of the catalogue. */
 export abstract class PetRepository {

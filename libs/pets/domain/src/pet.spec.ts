@@ -1,9 +1,7 @@
 import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { replay } from './created-pet.js';
-import { NewPet, Pet } from './pet.js';
-import { isPetName } from './pet-name.js';
+import { isPetName, NewPet, Pet } from './pet.js';
 import { PetStatus } from './pet-status.js';
 
 const nameOf = (text: unknown) => isPetName(text);
@@ -70,16 +68,15 @@ describe('Pet.rehydrate', () => {
   });
 });
 
-describe('replay', () => {
+describe('NewPet.assertSameAs', () => {
   const pet = NewPet.create({ name: 'Rex', categoryId: 1n, status: 'sold' });
 
-  it('answers the recorded pet to a request for the same', () => {
-    const recorded = Pet.rehydrate({ id: 7n, ...pet });
-    expect(replay(pet, recorded)).toEqual({ pet: recorded, replayed: true });
+  it('takes the same pet', () => {
+    expect(() => pet.assertSameAs(Pet.rehydrate({ id: 7n, ...pet }))).not.toThrow();
   });
 
-  it.each([{ name: 'rex' }, { categoryId: 2n }, { status: PetStatus.Pending }])('refuses one for a pet with %o', (other) => {
+  it.each([{ name: 'rex' }, { categoryId: 2n }, { status: PetStatus.Pending }])('refuses a pet with %o', (other) => {
     const recorded = Pet.rehydrate({ id: 7n, ...pet, ...other });
-    expect(() => replay(pet, recorded)).toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
+    expect(() => pet.assertSameAs(recorded)).toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
   });
 });

@@ -1,7 +1,29 @@
 import { DomainError, INT64_RULE, isInt64 } from '@animal-store/kernel';
-import { INVALID_PET } from './pet-errors.js';
-import { isPetName, PET_NAME_RULE } from './pet-name.js';
+import { IDEMPOTENCY_KEY_REUSED, INVALID_PET } from './pet-errors.js';
 import { DEFAULT_PET_STATUS, isPetStatus, PET_STATUS_RULE, type PetStatus } from './pet-status.js';
+
+/** Unicode code points. */
+export const PET_NAME_MAX_LENGTH = 255;
+
+export const PET_NAME_RULE = `must be a string of 1 to ${String(PET_NAME_MAX_LENGTH)} characters, at least one of them not white space, without U+0000 and unpaired surrogates`;
+
+const NOT_WHITE_SPACE = /\P{White_Space}/u;
+
+export function isPetName(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    hasAtMostCodePoints(value, PET_NAME_MAX_LENGTH) &&
+    NOT_WHITE_SPACE.test(value) &&
+    !value.includes('\0') &&
+    value.isWellFormed()
+  );
+}
+
+function hasAtMostCodePoints(text: string, max: number): boolean {
+  if (text.length <= max) return true;
+  // A code point takes one or two UTF-16 units.
+  return text.length <= 2 * max && Array.from(text).length <= max;
+}
 
 /** What a client says of a pet, unchecked. */
 export interface NewPetInput {
@@ -29,9 +51,13 @@ export class NewPet {
     throw new DomainError(INVALID_PET, violations.join('; '));
   }
 
-  /** Whether the other says the same of a pet. */
-  equals({ name, categoryId, status }: Omit<PetView, 'id'>): boolean {
-    return this.name === name && this.categoryId === categoryId && this.status === status;
+  /**
+   * An Idempotency-Key stands for the first pet that it was sent with.
+   * @throws DomainError IDEMPOTENCY_KEY_REUSED when that is a different one
+   */
+  assertSameAs({ name, categoryId, status }: Pet): void {
+    const isSame = this.name === name && this.categoryId === categoryId && this.status === status;
+    if (!isSame) throw new DomainError(IDEMPOTENCY_KEY_REUSED);
   }
 }
 

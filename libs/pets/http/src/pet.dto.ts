@@ -1,6 +1,37 @@
-import { INT64_RULE } from '@animal-store/kernel';
-import { PET_NAME_MAX_LENGTH, PetStatus } from '@animal-store/pets-domain';
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { MayBeAbsent, Rule } from '@animal-store/http-contract';
+import { INT64_RULE, isInt64 } from '@animal-store/kernel';
+import {
+  DEFAULT_PET_STATUS,
+  isPetName,
+  isPetStatus,
+  PET_NAME_MAX_LENGTH,
+  PET_NAME_RULE,
+  PET_STATUS_RULE,
+  PetStatus,
+} from '@animal-store/pets-domain';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+
+@ApiSchema({ name: 'NewPet' })
+export class NewPetDto {
+  @ApiProperty({
+    type: 'string',
+    minLength: 1,
+    maxLength: PET_NAME_MAX_LENGTH,
+    description: "The animal's name, kept exactly as sent.",
+    example: 'Rex',
+  })
+  @Rule(PET_NAME_RULE, isPetName)
+  name!: string;
+
+  @ApiProperty({ type: 'integer', format: 'int64', description: 'Identifier of the category the animal belongs to.', example: 7 })
+  @Rule(INT64_RULE, isInt64)
+  categoryId!: bigint;
+
+  @ApiPropertyOptional({ enum: PetStatus, enumName: 'PetStatus', default: DEFAULT_PET_STATUS, description: 'Availability status.' })
+  @MayBeAbsent()
+  @Rule(PET_STATUS_RULE, isPetStatus)
+  status?: PetStatus;
+}
 
 /** The shape of an answer, for the OpenAPI document; answers are what the use cases give. */
 @ApiSchema({ name: 'Pet' })

@@ -20,8 +20,7 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListPetsQuery } from './list-pets.query.js';
-import { NewPetDto } from './new-pet.dto.js';
-import { PetDto } from './pet.dto.js';
+import { NewPetDto, PetDto } from './pet.dto.js';
 
 const PATH = '/v1/pets';
 

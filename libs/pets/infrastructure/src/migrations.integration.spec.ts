@@ -1,12 +1,10 @@
 import { migrateDown, migrateUp } from '@animal-store/database';
-import { describeMigrations, useDatabase } from '@animal-store/test-kit';
+import { useDatabase } from '@animal-store/test-kit';
 import { describe, expect, it } from '@jest/globals';
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { aNewPet } from '@animal-store/pets-testing';
 import { petsPersistence } from './pets-persistence.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
-
-describeMigrations(petsPersistence);
 
 describe('the tables of the schema pets', () => {
   const database = useDatabase(petsPersistence);

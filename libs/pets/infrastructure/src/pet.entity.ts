@@ -1,3 +1,4 @@
+import { IdempotencyKeyEntity } from '@animal-store/database';
 import { PetStatus } from '@animal-store/pets-domain';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
@@ -14,4 +15,10 @@ export class PetEntity {
 
   @Column({ type: 'text', enum: PetStatus })
   status!: PetStatus;
+}
+
+@Entity({ schema: 'pets', name: 'idempotency_keys' })
+export class PetIdempotencyKeyEntity extends IdempotencyKeyEntity {
+  @Column('bigint', { name: 'pet_id' })
+  override rowId!: bigint;
 }

@@ -4,8 +4,7 @@ import { IndexPetsByStatus1763683260000 } from './migrations/1763683260000-index
 import { CreateIdempotencyKeys1763683320000 } from './migrations/1763683320000-create-idempotency-keys.js';
 import { RecordRequestsAsJson1763683380000 } from './migrations/1763683380000-record-requests-as-json.js';
 import { FillInRecordedRequests1763683440000 } from './migrations/1763683440000-fill-in-recorded-requests.js';
-import { PetEntity } from './pet.entity.js';
-import { PetIdempotencyKeyEntity } from './pet-idempotency-key.entity.js';
+import { PetEntity, PetIdempotencyKeyEntity } from './pet.entity.js';
 
 export const petsPersistence: Persistence = {
   schema: 'pets',

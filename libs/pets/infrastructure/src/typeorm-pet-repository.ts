@@ -1,9 +1,8 @@
 import { BatchedRepository } from '@animal-store/database';
 import type { IdempotencyKey } from '@animal-store/kernel';
-import { type CreatedPet, type NewPet, Pet, PetRepository, replay } from '@animal-store/pets-domain';
+import { type CreatedPet, type NewPet, Pet, PetRepository } from '@animal-store/pets-domain';
 import type { DataSource } from 'typeorm';
-import { PetEntity } from './pet.entity.js';
-import { PetIdempotencyKeyEntity } from './pet-idempotency-key.entity.js';
+import { PetEntity, PetIdempotencyKeyEntity } from './pet.entity.js';
 
 export class TypeOrmPetRepository extends PetRepository {
   private readonly pets: BatchedRepository<PetEntity>;
@@ -20,6 +19,7 @@ export class TypeOrmPetRepository extends PetRepository {
   override async addOnce(pet: NewPet, key: IdempotencyKey): Promise<CreatedPet> {
     const { id, row, replayed } = await this.pets.insertOnce(pet, key);
     const recorded = Pet.rehydrate({ id, ...row });
-    return replayed ? replay(pet, recorded) : { pet: recorded, replayed };
+    if (replayed) pet.assertSameAs(recorded);
+    return { pet: recorded, replayed };
   }
 }

@@ -7,9 +7,7 @@ import {
   type PetReader,
   type PetRepository,
   type PetView,
-  replay,
 } from '@animal-store/pets-domain';
-import { jsonOfPets } from './json-of-pets.js';
 
 /** Both ports over one array, for specs of what stands above them. */
 export class InMemoryPets implements PetRepository, PetReader {
@@ -23,7 +21,10 @@ export class InMemoryPets implements PetRepository, PetReader {
   async addOnce(pet: NewPet, { clientId, key }: IdempotencyKey): Promise<CreatedPet> {
     const name = `${String(clientId)} ${key}`;
     const known = this.keys.get(name);
-    if (known) return replay(pet, known);
+    if (known) {
+      pet.assertSameAs(known);
+      return { pet: known, replayed: true };
+    }
     const added = this.insert(pet);
     this.keys.set(name, added);
     return { pet: added, replayed: false };
@@ -37,7 +38,7 @@ export class InMemoryPets implements PetRepository, PetReader {
     const wanted = this.pets.filter((pet) => (status === undefined || pet.status === status) && (after === undefined || pet.id > after));
     const pets = wanted.slice(0, limit);
     const last = pets.at(-1);
-    return { items: new JsonText(jsonOfPets(pets)), ...(last && wanted.length > limit && { next: last.id }) };
+    return { items: JsonText.of(pets), ...(last && wanted.length > limit && { next: last.id }) };
   }
 
   private insert(pet: NewPet): Pet {

@@ -1,4 +1,3 @@
 export { InMemoryPets } from './in-memory-pets.js';
-export { petsOf } from './json-of-pets.js';
 export { aNewPet } from './pet-builder.js';
-export { describePetsContract, type PetsAdapter } from './pets-contract.js';
+export { describePetsContract, type PetsAdapter, petsOf } from './pets-contract.js';
