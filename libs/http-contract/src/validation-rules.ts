@@ -1,28 +1,43 @@
-import { applyDecorators } from '@nestjs/common';
-import { Transform } from 'class-transformer';
 import { ValidateBy, ValidateIf } from 'class-validator';
 
-/** A rule of one member or parameter; in the error its name goes before `text`. */
-export function Rule(text: string, holds: (value: unknown, object: object) => boolean): PropertyDecorator {
-  return ValidateBy({
-    name: text,
-    validator: { validate: (value, args) => holds(value, args?.object ?? {}), defaultMessage: () => `$property ${text}` },
-  });
+/** What a decorator of this file declares about a member. It is the `context` of the member's class-validator metadata. */
+export class MemberRule {
+  /**
+   * @param holds The predicate; without one, the member may be absent.
+   * @param read Converts the received value before the predicate runs.
+   */
+  constructor(
+    readonly holds?: (value: unknown, object: object) => boolean,
+    readonly read?: (value: unknown) => unknown,
+  ) {}
 }
 
-/** May be absent. Unlike class-validator's IsOptional, `null` is not absent. */
+/** Requires that a predicate holds for the member. The error message is the member's name followed by `text`. */
+export function Rule(
+  text: string,
+  holds: (value: unknown, object: object) => boolean,
+  read?: (value: unknown) => unknown,
+): PropertyDecorator {
+  return ValidateBy(
+    {
+      name: text,
+      validator: { validate: (value, args) => holds(value, args?.object ?? {}), defaultMessage: () => `$property ${text}` },
+    },
+    { context: new MemberRule(holds, read) },
+  );
+}
+
+/** Allows the member to be absent. Unlike class-validator's `IsOptional`, it does not allow `null`. */
 export function MayBeAbsent(): PropertyDecorator {
-  return ValidateIf((_object, value) => value !== undefined);
+  return ValidateIf((_object, value) => value !== undefined, { context: new MemberRule() });
 }
 
-/** A query parameter of decimal digits without leading zeros, read as a number. */
+/** Reads a query parameter of decimal digits without leading zeros as a number. */
 export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: number }): PropertyDecorator {
   const digits = /^(?:0|[1-9][0-9]{0,14})$/;
-  return applyDecorators(
-    Transform(({ value }: { value: unknown }) => (typeof value === 'string' && digits.test(value) ? Number(value) : value)),
-    Rule(
-      `must be an integer from ${String(minimum)} to ${String(maximum)}`,
-      (value) => typeof value === 'number' && value >= minimum && value <= maximum,
-    ),
+  return Rule(
+    `must be an integer from ${String(minimum)} to ${String(maximum)}`,
+    (value) => typeof value === 'number' && value >= minimum && value <= maximum,
+    (value) => (typeof value === 'string' && digits.test(value) ? Number(value) : value),
   );
 }

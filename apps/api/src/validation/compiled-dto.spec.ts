@@ -1,12 +1,14 @@
 import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
 import { describe, expect, it } from '@jest/globals';
-import type { Type } from '@nestjs/common';
-import { Expose, plainToInstance, Type as Nested } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Length, ValidateNested, validateSync } from 'class-validator';
+import type { Type as Class } from '@nestjs/common';
+import { PartialType } from '@nestjs/swagger';
+import { Exclude, Expose, plainToInstance, Transform, Type } from 'class-transformer';
+import { IsString, validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { OrderDto } from '../testing/order.dto.js';
 import { compileDto } from './compiled-dto.js';
 import { declaredMembers } from './declared-members.js';
+import { validateByLibraries } from './validate-by-libraries.js';
 
 class Page {
   @MayBeAbsent()
@@ -22,37 +24,71 @@ class Page {
   cursor?: string;
 }
 
-class Stock {
-  @IsString()
-  @Length(1, 3)
-  name!: string;
+class SortedPage extends Page {
+  @MayBeAbsent()
+  @Rule('must be a letter or two', (value) => typeof value === 'string' && /^[a-z]{1,2}$/.test(value))
+  declare kind?: string;
 
-  @IsOptional()
-  @IsInt()
-  amount?: number;
+  @MayBeAbsent()
+  @Rule('must be a positive number', (value) => typeof value === 'number' && value > 0)
+  weight?: number;
 }
 
-class Outer {
-  @Nested(() => Stock)
-  @ValidateNested()
-  stock!: Stock;
+class Mixed extends Page {
+  @IsString()
+  name!: string;
+}
+
+class Lowered extends Page {
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.toLowerCase() : value))
+  @Rule('must be a word', (value) => typeof value === 'string')
+  word!: string;
+}
+
+class Doubled extends Page {
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value + value : value))
+  declare limit: number;
+}
+
+class Textual {
+  @Type(() => String)
+  @Rule('must be present', (value) => value !== undefined)
+  amount!: string;
 }
 
 class Renamed {
   @Expose({ name: 'other' })
-  @IsString()
+  @Rule('must be text', (value) => value === undefined || typeof value === 'string')
   name!: string;
 }
 
-class Each {
-  @IsString({ each: true })
-  names!: string[];
+class Hidden {
+  @Exclude()
+  @MayBeAbsent()
+  @Rule('must be text', (value) => typeof value === 'string')
+  name!: string;
 }
 
-function byLibraries(dto: Type, source: object): object | undefined {
-  const known = Object.fromEntries(Object.entries(source).filter(([member]) => declaredMembers(dto).has(member)));
+class Computed {
+  @Rule('must be text', (value) => typeof value === 'string')
+  first!: string;
+
+  @Rule('must be short', (value) => typeof value === 'string' && value.length < 9)
+  get greeting(): string {
+    return `Hello ${this.first}`;
+  }
+}
+
+/** What the libraries alone do, with the readers of the members. */
+function byLibraries(dto: Class, source: object): object | undefined {
+  const known = Object.fromEntries(
+    Object.entries(source).flatMap(([name, value]: [string, unknown]) => {
+      const member = declaredMembers(dto).get(name);
+      return member ? [[name, member.read ? member.read(value) : value]] : [];
+    }),
+  );
   const instance = plainToInstance(dto, known, { exposeDefaultValues: true }) as object;
-  return validateSync(instance, { forbidUnknownValues: false }).length === 0 ? instance : undefined;
+  return validateSync(instance).length === 0 ? instance : undefined;
 }
 
 const primitive = fc.oneof(
@@ -74,11 +110,11 @@ const anything = fc.oneof(
 describe('a compiled DTO', () => {
   it.each([
     ['a body', OrderDto, { title: 'x', amount: 1n }],
-    ['a query with defaults, transforms and rules over several members', Page, {}],
-    ['the decorators of class-validator', Stock, { name: 'x' }],
-  ])('gives the verdict and the instance that the libraries give: %s', (_, dto: Type, valid) => {
-    const members = [...declaredMembers(dto)];
-    const compiled = compileDto(dto, members);
+    ['a query with defaults, integers and rules over several members', Page, {}],
+    ['a subclass that overrides a rule', SortedPage, { weight: 1n }],
+  ])('gives the verdict and the instance that the libraries give: %s', (_, dto: Class, valid) => {
+    const members = [...declaredMembers(dto).keys()];
+    const compiled = compileDto(dto);
     const some = fc.dictionary(fc.constantFrom(...members, 'other', 'constructor'), anything, { maxKeys: 4, noNullPrototype: false });
     // Chance alone hardly makes anything that is accepted.
     const source: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
@@ -106,10 +142,22 @@ describe('a compiled DTO', () => {
   });
 
   it.each([
-    ['nested', Outer, { stock: { name: 'x' } }],
-    ['renamed', Renamed, { name: 'x' }],
-    ['each', Each, { names: 'x' }],
-  ])('leaves what it does not understand to the libraries: %s', (_, dto: Type, source) => {
-    expect(compileDto(dto, declaredMembers(dto))(source)).toBeUndefined();
+    ['a rule of class-validator next to inherited ones of ours', Mixed, { name: 'x' }, { limit: 20, name: 'x' }],
+    ['@Transform', Lowered, { word: 'X' }, { limit: 20, word: 'x' }],
+    ['@Transform on an inherited member with a reader', Doubled, { limit: '1' }, { limit: 11 }],
+    ['@Type', Textual, { amount: 7n }, { amount: '7' }],
+    ['@Expose', Renamed, { other: 'x' }, {}],
+    ['@Exclude', Hidden, { name: 'x' }, {}],
+    ['PartialType', PartialType(OrderDto), { title: 'x' }, { title: 'x' }],
+    ['a getter', Computed, { first: 'x', greeting: 'y' }, { first: 'x' }],
+  ])('is left to the libraries: %s', (_, dto: Class, source, expected) => {
+    expect(compileDto(dto)(source)).toBeUndefined();
+    expect({ ...validateByLibraries(dto, source) }).toEqual(expected);
+  });
+
+  it('passes the value and the instance to the predicate, in both paths', () => {
+    expect(compileDto(Page)({ kind: 'a', cursor: 'ab' })).toEqual({ limit: 20, kind: 'a', cursor: 'ab' });
+    expect(compileDto(Page)({ kind: 'a', cursor: 'b' })).toBeUndefined();
+    expect(() => validateByLibraries(Page, { kind: 'a', cursor: 'b' })).toThrow(/^cursor must begin with the kind$/);
   });
 });

@@ -1,18 +1,38 @@
+import { MemberRule } from '@animal-store/http-contract';
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage } from 'class-validator';
 
-const known = new Map<Type, ReadonlySet<string>>();
+export interface DeclaredMember {
+  /** Converts the received value before validation. */
+  readonly read: ((value: unknown) => unknown) | undefined;
+  /** The rules, if all of them come from `@animal-store/http-contract`. */
+  readonly rules: readonly MemberRule[] | undefined;
+}
 
-/** The members of a DTO: those that have a validation rule. */
-export function declaredMembers(dto: Type): ReadonlySet<string> {
+const known = new Map<Type, ReadonlyMap<string, DeclaredMember>>();
+
+/** Returns the members of a class that have a validation rule, inherited ones included. */
+export function declaredMembers(dto: Type): ReadonlyMap<string, DeclaredMember> {
   let members = known.get(dto);
   if (!members) {
-    members = new Set(
-      getMetadataStorage()
-        .getTargetValidationMetadatas(dto, '', false, false)
-        .map(({ propertyName }) => propertyName),
-    );
+    const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+    const byName = Map.groupBy(metadata, ({ propertyName }) => propertyName);
+    members = new Map([...byName].map(([name, declared]) => [name, declaredMember(dto, name, declared)]));
     known.set(dto, members);
   }
   return members;
+}
+
+function declaredMember(dto: Type, name: string, metadata: readonly { context?: unknown }[]): DeclaredMember {
+  const rules = metadata.map(({ context }) => context).filter((context) => context instanceof MemberRule);
+  const isNumber = Reflect.getMetadata('design:type', dto.prototype as object, name) === Number;
+  return {
+    read: rules.find(({ read }) => read)?.read ?? (isNumber ? toNumber : undefined),
+    rules: rules.length === metadata.length ? rules : undefined,
+  };
+}
+
+/** JSON integers arrive as bigints. A member of type `number` gets a number, unless that would change the value. */
+function toNumber(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

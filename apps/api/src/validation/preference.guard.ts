@@ -52,5 +52,5 @@ function queryParametersOf(controller: Type, method: string): ReadonlySet<string
   const dtos = Object.entries(routeArguments)
     .filter(([key]) => key.startsWith(`${QUERY}:`))
     .flatMap(([, { index }]) => types[index] ?? []);
-  return new Set(dtos.flatMap((dto) => [...declaredMembers(dto)]));
+  return new Set(dtos.flatMap((dto) => [...declaredMembers(dto).keys()]));
 }

@@ -30,6 +30,20 @@ describe('a body', () => {
     expect(({} as { gift?: unknown }).gift).toBeUndefined();
   });
 
+  it.each(['{"constructor":1}', '{"constructor":{"prototype":1}}', '[{"constructor":1}]', '{"toString":1,"valueOf":1}'])(
+    'is refused with an object for a text: %s',
+    (value) => {
+      expect(() => body(`{"title":${value},"amount":1}`)).toThrow(/^title must be text$/);
+    },
+  );
+
+  it.each(['['.repeat(3000) + ']'.repeat(3000), '{"a":'.repeat(3000) + '1' + '}'.repeat(3000)])(
+    'is refused if a member is nested too deeply',
+    (value) => {
+      expect(() => body(`{"title":${value},"amount":1}`)).toThrow('The body is nested too deeply.');
+    },
+  );
+
   it('is refused with every offending member and its rule', () => {
     const refused = () => body('{"title":7,"gift":null}');
     expect(refused).toThrow(DomainError);

@@ -1,16 +1,14 @@
 import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
-import { validateSync } from 'class-validator';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import { type CompiledDto, compileDto } from './compiled-dto.js';
 import { declaredMembers } from './declared-members.js';
 import { MalformedJsonError, parseJson } from './json.js';
-import { unknownMember } from './preference.guard.js';
 import type { ReceivedBody } from './request-body.js';
+import { validateByLibraries } from './validate-by-libraries.js';
 
-/** Turns bodies and query strings into checked instances of the DTO that the handler asks for. */
+/** Converts bodies and query strings to validated instances of the handler's DTO. */
 @Injectable()
 export class ValidationPipe implements PipeTransform {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
@@ -29,33 +27,14 @@ const compiledDtos = new Map<Type, CompiledDto>();
 function compiled(metatype: Type): CompiledDto {
   let dto = compiledDtos.get(metatype);
   if (!dto) {
-    dto = compileDto(metatype, declaredMembers(metatype));
+    dto = compileDto(metatype);
     compiledDtos.set(metatype, dto);
   }
   return dto;
 }
 
 function toInstance(metatype: Type, source: object, strict = false): object {
-  return (strict ? undefined : compiled(metatype)(source as Record<string, unknown>)) ?? toInstanceByLibraries(metatype, source, strict);
-}
-
-/** What the decorators mean; see `compileDto` for what is most often enough. */
-function toInstanceByLibraries(metatype: Type, source: object, strict: boolean): object {
-  const declared = declaredMembers(metatype);
-  // Only declared members, so that nothing a client sends can reach a prototype.
-  const known = Object.fromEntries(Object.entries(source).filter(([member]) => declared.has(member)));
-  const instance = plainToInstance(metatype, known, { exposeDefaultValues: true }) as object;
-  const violations = validateSync(instance, { forbidUnknownValues: false, stopAtFirstError: true });
-  const messages = [
-    ...violations.flatMap(({ constraints }) => Object.values(constraints ?? {})),
-    ...(strict
-      ? Object.keys(source)
-          .filter((member) => !declared.has(member))
-          .map(unknownMember('member'))
-      : []),
-  ];
-  if (messages.length > 0) throw new DomainError(INVALID_REQUEST, messages.join('; '));
-  return instance;
+  return (strict ? undefined : compiled(metatype)(source as Record<string, unknown>)) ?? validateByLibraries(metatype, source, strict);
 }
 
 function jsonObject(body: ReceivedBody | undefined): object {

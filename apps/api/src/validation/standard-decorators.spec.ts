@@ -1,0 +1,237 @@
+import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
+import { DomainError } from '@animal-store/kernel';
+import { describe, expect, it } from '@jest/globals';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsDate,
+  IsEnum,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { HttpError } from '../errors/http-errors.js';
+import { ValidationPipe } from './validation.pipe.js';
+
+enum Size {
+  Small = 'small',
+  Large = 'large',
+}
+
+class Line {
+  @Rule('must be an identifier', (value) => typeof value === 'bigint')
+  petId!: bigint;
+
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  quantity!: number;
+}
+
+class Address {
+  @IsString()
+  @Length(1, 20)
+  city!: string;
+}
+
+class PurchaseDto {
+  @IsString()
+  @Length(1, 20)
+  title!: string;
+
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  quantity!: number;
+
+  @IsEnum(Size)
+  size!: Size;
+
+  @IsOptional()
+  @IsNumber()
+  weight?: number;
+
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt({ each: true })
+  ratings?: number[];
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => Address)
+  address?: Address;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(3)
+  @ValidateNested()
+  @Type(() => Line)
+  lines?: Line[];
+
+  @IsOptional()
+  @IsObject()
+  notes?: object;
+
+  @IsOptional()
+  @Type(() => Date)
+  @IsDate()
+  due?: Date;
+}
+
+class PageQuery {
+  @MayBeAbsent()
+  @QueryInteger({ minimum: 1, maximum: 100 })
+  limit = 20;
+}
+
+class ListPurchasesQuery extends PageQuery {
+  @IsOptional()
+  @IsEnum(Size)
+  size?: Size;
+
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  minimum?: number;
+}
+
+class WithoutType {
+  @ValidateNested()
+  address!: Address;
+}
+
+const pipe = new ValidationPipe();
+const body = (json: string, strict = false, metatype: new () => object = PurchaseDto) =>
+  pipe.transform({ bytes: Buffer.from(json), strict }, { type: 'body', metatype }) as PurchaseDto;
+const valid = '"title":"x","quantity":7,"size":"small"';
+const withMember = (member: string) => body(`{${valid},${member}}`);
+const query = (parameters: object) => pipe.transform(parameters, { type: 'query', metatype: ListPurchasesQuery });
+
+describe('a body with the decorators of class-validator', () => {
+  it('becomes an instance with its declared members', () => {
+    const purchase = withMember('"weight":7,"other":1');
+    expect(purchase).toBeInstanceOf(PurchaseDto);
+    expect(purchase).toEqual({ title: 'x', quantity: 7, size: 'small', weight: 7 });
+  });
+
+  it.each([
+    ['"weight":7.5', { weight: 7.5 }],
+    ['"weight":7e0', { weight: 7 }],
+    ['"due":"2026-01-02T03:04:05Z"', { due: new Date('2026-01-02T03:04:05Z') }],
+    ['"ratings":[1,2]', { ratings: [1, 2] }],
+    ['"notes":{"id":9007199254740993}', { notes: { id: 9007199254740993n } }],
+  ])('converts %s', (member, expected) => expect(withMember(member)).toMatchObject(expected));
+
+  it('converts nested members, and keeps identifiers exact', () => {
+    const { address, lines } = withMember(
+      '"address":{"city":"Riga"},"lines":[{"petId":9007199254740993,"quantity":2},{"petId":1,"quantity":1}]',
+    );
+    expect(address).toBeInstanceOf(Address);
+    expect(lines?.[1]).toBeInstanceOf(Line);
+    expect(lines).toEqual([
+      { petId: 9007199254740993n, quantity: 2 },
+      { petId: 1n, quantity: 1 },
+    ]);
+  });
+
+  it.each([
+    ['"title":7', 'title must be a string; title must be longer than or equal to 1 and shorter than or equal to 20 characters'],
+    ['"title":""', 'title must be longer than or equal to 1 characters'],
+    ['"quantity":0', 'quantity must not be less than 1'],
+    ['"quantity":101', 'quantity must not be greater than 100'],
+    ['"quantity":7.5', 'quantity must be an integer number'],
+    ['"quantity":"7"', 'quantity must be an integer number; quantity must not be less than 1; quantity must not be greater than 100'],
+    ['"quantity":9007199254740993', 'quantity must be an integer number'],
+    ['"size":"medium"', 'size must be one of the following values: small, large'],
+    ['"address":"Riga"', 'address: nested property address must be either object or array'],
+    ['"address":{"city":""}', 'address.city must be longer than or equal to 1 characters'],
+    [
+      '"lines":[{"petId":1,"quantity":1},{"petId":"1","quantity":0}]',
+      'lines.1.petId must be an identifier; lines.1.quantity must not be less than 1',
+    ],
+    ['"due":"soon"', 'due must be a Date instance'],
+    ['"due":1,"ratings":[1]', 'due must have another type'],
+    ['"ratings":[{"valueOf":1,"toString":1}]', 'each value in ratings must be an integer number'],
+    ['"lines":[null]', 'lines.0: nested property lines must be either object or array'],
+  ])('is refused with %s', (member, message) => {
+    expect(() => withMember(member)).toThrow(DomainError);
+    expect(() => withMember(member)).toThrow(message);
+  });
+
+  it('names every invalid member', () => {
+    expect(() => body('{"quantity":0,"size":1}')).toThrow(/^title must .*; quantity must .*; size must /);
+  });
+
+  it('drops unknown members of nested objects, and reports them with strict handling', () => {
+    const nested = `{${valid},"address":{"city":"Riga","admin":true},"lines":[{"petId":1,"quantity":1,"price":0}],"other":1}`;
+    const { address, lines } = body(nested);
+    expect([address, lines]).toEqual([{ city: 'Riga' }, [{ petId: 1n, quantity: 1 }]]);
+    expect(() => body(nested, true)).toThrow(
+      /^"other" is no known member; "address.admin" is no known member; "lines.0.price" is no known member$/,
+    );
+  });
+
+  it.each(['"notes"', '"address"', '"lines"', '"title"', '"ratings"'])(
+    'is safe from the members __proto__ and constructor in %s',
+    (name) => {
+      for (const value of [
+        '{"constructor":1,"city":"Riga"}',
+        '{"constructor":{"prototype":{"gift":1}},"__proto__":{"gift":1},"city":"Riga"}',
+      ]) {
+        for (const json of [value, `[${value}]`, `{"a":${value}}`]) {
+          try {
+            const purchase = withMember(`${name}:${json}`);
+            expect(JSON.stringify(purchase, (_, one: unknown) => (typeof one === 'bigint' ? String(one) : one))).not.toContain('gift');
+          } catch (error) {
+            expect(error).toBeInstanceOf(DomainError);
+          }
+        }
+      }
+      expect(({} as { gift?: unknown }).gift).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['arrays', '['.repeat(3000) + ']'.repeat(3000)],
+    ['objects', '{"a":'.repeat(3000) + '1' + '}'.repeat(3000)],
+  ])('is refused if it is nested too deeply: %s', (_, deep) => {
+    expect(() => withMember(`"notes":${deep}`)).toThrow(HttpError);
+    expect(() => withMember(`"notes":${deep}`)).toThrow('The body is nested too deeply.');
+  });
+
+  it('fails for a nested class that @Type does not name', () => {
+    expect(() => body('{"address":{"city":"Riga"}}', false, WithoutType)).toThrow('address needs @Type');
+  });
+});
+
+describe('a query with the decorators of class-validator', () => {
+  it('is converted, also with a base class of compiled rules', () => {
+    expect(query({ size: 'small', minimum: '7', limit: '50', other: 'x' })).toEqual({ size: 'small', minimum: 7, limit: 50 });
+    expect(query({})).toEqual({ limit: 20 });
+  });
+
+  it.each([
+    [{ minimum: '0' }, 'minimum must not be less than 1'],
+    [{ minimum: 'x' }, 'minimum must be an integer number'],
+    [{ minimum: '1.5' }, 'minimum must be an integer number'],
+    [{ minimum: ['1', '2'] }, 'minimum must be an integer number'],
+    [{ size: 'medium' }, 'size must be one of the following values: small, large'],
+    [{ limit: '0' }, 'limit must be an integer from 1 to 100'],
+  ])('is refused with %j', (parameters, message) => {
+    expect(() => query(parameters)).toThrow(DomainError);
+    expect(() => query(parameters)).toThrow(message);
+  });
+
+  it('is safe from the parameters __proto__ and constructor', () => {
+    const parameters = JSON.parse('{"__proto__":"x","constructor":"x","minimum":"7"}') as object;
+    expect(query(parameters)).toEqual({ limit: 20, minimum: 7 });
+  });
+});

@@ -1,0 +1,89 @@
+import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { DomainError } from '@animal-store/kernel';
+import type { Type } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { type ValidationError, validateSync } from 'class-validator';
+import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import { declaredMembers } from './declared-members.js';
+import { unknownMember } from './preference.guard.js';
+
+/** class-transformer calls itself for each level, so deep values would overflow the stack. */
+const MAX_DEPTH = 100;
+
+/**
+ * Converts a body or query to an instance of its class by class-transformer, and validates it by class-validator.
+ * @throws DomainError which names every invalid member and, if `strict`, every unknown one
+ */
+export function validateByLibraries(dto: Type, source: object, strict = false): object {
+  const declared = declaredMembers(dto);
+  // Unknown members never reach a prototype.
+  const known = Object.fromEntries(Object.entries(source).filter(([name]) => declared.has(name)));
+  removeInheritedNames(known);
+  const instance = convert(dto, known);
+  const unknown = [...Object.keys(source).filter((name) => !declared.has(name)), ...readMembers(instance)];
+  const messages = [
+    ...validateSync(instance).flatMap((violation) => messagesOf(violation)),
+    ...(strict ? unknown.map(unknownMember('member')) : []),
+  ];
+  if (messages.length > 0) throw new DomainError(INVALID_REQUEST, messages.join('; '));
+  return instance;
+}
+
+/** Removes members such as `constructor` and `toString` at any depth: class-transformer drops them too, but calls them before. */
+function removeInheritedNames(value: object, depth = 0): void {
+  if (depth > MAX_DEPTH) throw new HttpError(HTTP_ERRORS.malformedJson, 'The body is nested too deeply.');
+  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+    if (name in Object.prototype) Reflect.deleteProperty(value, name);
+    else if (isObject(member)) removeInheritedNames(member, depth + 1);
+  }
+}
+
+/** Conversions throw for some values: `new Date(1n)`, or a `@Transform` that expects text. */
+function convert(dto: Type, known: object): object {
+  const toInstance = (members: object) => plainToInstance(dto, members, { exposeDefaultValues: true }) as object;
+  try {
+    return toInstance(known);
+  } catch (error) {
+    const invalid = Object.entries(known).filter(([name, value]) => {
+      try {
+        return !toInstance({ [name]: value as unknown });
+      } catch {
+        return true;
+      }
+    });
+    if (invalid.length === 0) throw error;
+    throw new DomainError(INVALID_REQUEST, invalid.map(([name]) => `${name} must have another type`).join('; '), { cause: error });
+  }
+}
+
+/** Converts the members that need it, and removes unknown members of nested DTOs. Returns the paths of the removed ones. */
+function readMembers(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => readMembers(item, `${path}${index}.`));
+  if (!isObject(value) || typeof value.constructor !== 'function') return [];
+  const declared = declaredMembers(value.constructor as Type);
+  if (declared.size === 0) return [];
+  return Object.entries(value).flatMap(([name, received]: [string, unknown]) => {
+    const member = declared.get(name);
+    if (!member && path !== '') {
+      Reflect.deleteProperty(value, name);
+      return [path + name];
+    }
+    if (member?.read) Reflect.set(value, name, member.read(received));
+    return readMembers(received, `${path}${name}.`);
+  });
+}
+
+function messagesOf({ property, constraints = {}, children = [] }: ValidationError, path = ''): string[] {
+  if ('unknownValue' in constraints) throw new Error(`${path} needs @Type with a class that has validation rules.`);
+  const at = path === '' ? property : `${path}.${property}`;
+  // Decorators run from the last to the first.
+  const messages = Object.values(constraints).reverse();
+  return [
+    ...messages.map((message) => (message.startsWith(`${property} `) ? at + message.slice(property.length) : `${at}: ${message}`)),
+    ...children.flatMap((child) => messagesOf(child, at)),
+  ];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
