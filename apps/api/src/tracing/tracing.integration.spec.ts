@@ -201,9 +201,17 @@ describe('with a collector', () => {
       if (isOwner) statements[kind as keyof typeof statements]++;
       expect(tree(trace, caller.spanId)).toEqual(
         kind === 'list'
-          ? { 'SERVER GET /v1/pets': { 'INTERNAL AuthenticateApiKey': {}, 'INTERNAL ListPets': isOwner ? { 'CLIENT list pets.pets': {} } : {} } }
+          ? {
+              'SERVER GET /v1/pets': {
+                'INTERNAL AuthenticateApiKey': {},
+                'INTERNAL ListPets': isOwner ? { 'CLIENT list pets.pets': {} } : {},
+              },
+            }
           : {
-              'SERVER POST /v1/pets': { 'INTERNAL AuthenticateApiKey': {}, 'INTERNAL CreatePet': isOwner ? { 'CLIENT insert pets.pets': {} } : {} },
+              'SERVER POST /v1/pets': {
+                'INTERNAL AuthenticateApiKey': {},
+                'INTERNAL CreatePet': isOwner ? { 'CLIENT insert pets.pets': {} } : {},
+              },
             },
       );
     }
