@@ -6,15 +6,15 @@ import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
 import { contexts } from './contexts.js';
-import { DeprecationGuard } from './deprecation/deprecation.guard.js';
-import { DocsController } from './docs/docs.controller.js';
-import { Draining } from './draining/draining.js';
-import { ApiExceptionFilter, LOGGER } from './errors/exception.filter.js';
-import { HealthController } from './health/health.controller.js';
-import { RouteTable } from './http/route-table.js';
-import { Metrics } from './metrics/metrics.js';
-import { OpenApiController, OpenApiDocument } from './openapi/openapi.controller.js';
+import { ApiExceptionFilter } from './errors/exception.filter.js';
+import { Metrics } from './observability/metrics.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
+import { DocsController } from './reference/docs.controller.js';
+import { OpenApiController, OpenApiDocument } from './reference/openapi.controller.js';
+import { DeprecationGuard } from './server/deprecation.guard.js';
+import { Draining } from './server/draining.js';
+import { HealthController } from './server/health.controller.js';
+import { RouteTable } from './server/route-table.js';
 import { PreferenceGuard } from './validation/preference.guard.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 
@@ -46,7 +46,6 @@ export class AppModule implements OnApplicationShutdown {
         { provide: Clock, useValue: clock },
         { provide: PublicUrl, useValue: publicUrl },
         { provide: RouteTable, useValue: routes },
-        { provide: LOGGER, useValue: logger },
         { provide: OpenApiDocument, useValue: openApiDocument },
         { provide: Draining, useValue: draining },
         { provide: Metrics, useValue: metrics },
@@ -56,9 +55,9 @@ export class AppModule implements OnApplicationShutdown {
         { provide: APP_GUARD, useClass: DeprecationGuard },
         { provide: APP_GUARD, useClass: PreferenceGuard },
         { provide: APP_PIPE, useClass: ValidationPipe },
-        { provide: APP_FILTER, useClass: ApiExceptionFilter },
+        { provide: APP_FILTER, useValue: new ApiExceptionFilter(routes, logger) },
       ],
-      exports: [DataSource, Clock, PublicUrl, LOGGER],
+      exports: [DataSource, Clock, PublicUrl],
     };
   }
 
