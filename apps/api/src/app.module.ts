@@ -5,9 +5,11 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
+import { ScopesGuard } from './authentication/scopes.guard.js';
 import { contexts } from './contexts.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
 import { Metrics } from './observability/metrics.js';
+import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { DocsController } from './reference/docs.controller.js';
 import { OpenApiController, OpenApiDocument } from './reference/openapi.controller.js';
@@ -50,8 +52,10 @@ export class AppModule implements OnApplicationShutdown {
         { provide: Draining, useValue: draining },
         { provide: Metrics, useValue: metrics },
         { provide: RateLimits, useValue: rateLimits },
-        // Guards run in the order they stand here.
+        // Guards run in this order. Scopes come after the rate limit: a request that ends with 403 counts too.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_GUARD, useClass: DeprecationGuard },
         { provide: APP_GUARD, useClass: PreferenceGuard },
         { provide: APP_PIPE, useClass: ValidationPipe },
