@@ -20,7 +20,7 @@ export function measureRequests(fastify: FastifyInstance, metrics: Metrics): voi
   fastify.decorateRequest('errorCode', undefined);
   fastify.addHook('onResponse', (request, reply, done) => {
     const { operation = 'none', errorCode } = request;
-    metrics.requestDurations.observe(operation, reply.statusCode, reply.elapsedTime / 1000);
+    metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
     if (errorCode === undefined) {
       if (reply.hasHeader('Idempotent-Replayed')) metrics.replays.inc();
     } else if (KEY_REFUSALS.has(errorCode)) {

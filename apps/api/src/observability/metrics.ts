@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
-import { Counter, Gauge, Registry } from 'prom-client';
-import { RequestDurations } from './request-durations.js';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -8,7 +7,13 @@ const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 export class Metrics {
   readonly registry = new Registry();
 
-  readonly requestDurations = new RequestDurations(DURATION_BUCKETS_S);
+  readonly requestDurations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request line to the end of the answer.',
+    labelNames: ['operation', 'status'],
+    buckets: DURATION_BUCKETS_S,
+    registers: [this.registry],
+  });
 
   readonly requestsShed = new Counter({
     name: 'http_requests_shed_total',
@@ -35,10 +40,6 @@ export class Metrics {
     help: 'Requests answered with what an earlier one with the same Idempotency-Key was answered.',
     registers: [this.registry],
   });
-
-  constructor() {
-    this.requestDurations.registerIn(this.registry);
-  }
 
   observeInFlight(inFlight: () => number): void {
     new Gauge({
