@@ -1,5 +1,6 @@
+import { isIP } from 'node:net';
 import { customCleanEnv, makeExactValidator, makeValidator, str } from 'envalid';
-import { isCidr } from './cidr.js';
+import ipaddr from 'ipaddr.js';
 import { StartupError } from './startup-error.js';
 
 const integer = (minimum: number, maximum: number) =>
@@ -35,9 +36,13 @@ const origins = makeExactValidator<readonly string[]>((text) => {
   return list;
 });
 
+const isAddressOrRange = (text: string) =>
+  // Neither a zone nor a leading zero.
+  !/%|\/0\d/.test(text) && (isIP(text) !== 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text));
+
 const cidrs = makeExactValidator<readonly string[]>((text) => {
   const list = text.split(',').map((range) => range.trim());
-  if (!list.every(isCidr)) throw new Error('must be IP addresses or CIDR ranges such as 10.0.0.0/8, separated by commas');
+  if (!list.every(isAddressOrRange)) throw new Error('must be IP addresses or CIDR ranges such as 10.0.0.0/8, separated by commas');
   return list;
 });
 
