@@ -1,11 +1,26 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { toJson } from './to-json.js';
 
-it('writes a bigint as a number, digit for digit, wherever it stands', () => {
-  fc.assert(
-    fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
-      expect(toJson([{ id, list: [id] }, id])).toBe(`[{"id":${String(id)},"list":[${String(id)}]},${String(id)}]`);
-    }),
-  );
+/** Its declared type omits `undefined`. */
+const stringify: (value: unknown) => string | undefined = JSON.stringify;
+
+describe('toJson', () => {
+  it('writes what JSON.stringify writes', () => {
+    const value = fc.anything({ maxDepth: 3, withDate: true, withNullPrototype: true });
+    fc.assert(
+      fc.property(value, (given) => {
+        expect(toJson(given)).toBe(stringify(given) ?? 'null');
+      }),
+      { examples: [[{ a: undefined, b: [undefined, () => 1], c: NaN, d: -0, 'a"\u2028': '\ud800\u0000' }], [undefined]], numRuns: 1000 },
+    );
+  });
+
+  it('writes a bigint as a number, digit for digit, wherever it stands', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
+        expect(toJson([{ id, list: [id] }, id])).toBe(`[{"id":${String(id)},"list":[${String(id)}]},${String(id)}]`);
+      }),
+    );
+  });
 });
