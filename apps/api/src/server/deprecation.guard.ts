@@ -1,0 +1,20 @@
+import { type Deprecation, DEPRECATION } from '@animal-store/http-contract';
+import { Clock, DomainError } from '@animal-store/kernel';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { OPERATION_REMOVED } from '../errors/http-errors.js';
+
+/** Ends a deprecated operation on the day it announced. */
+@Injectable()
+export class DeprecationGuard implements CanActivate {
+  constructor(
+    private readonly clock: Clock,
+    private readonly reflector: Reflector,
+  ) {}
+
+  canActivate(context: ExecutionContext): true {
+    const deprecation = this.reflector.get<Deprecation | undefined>(DEPRECATION, context.getHandler());
+    if (deprecation && this.clock.now().getTime() >= deprecation.removedAt.getTime()) throw new DomainError(OPERATION_REMOVED);
+    return true;
+  }
+}
