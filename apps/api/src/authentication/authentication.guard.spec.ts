@@ -1,10 +1,8 @@
 import type { AuthenticateApiKey } from '@animal-store/access-application';
 import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
-import type { Principal } from '@animal-store/http-contract';
-import { Public } from '@animal-store/http-contract';
+import { type Principal, Public } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { expect, it } from '@jest/globals';
-import { Reflector } from '@nestjs/core';
 import { pino } from 'pino';
 import { RateLimits } from '../rate-limit/rate-limits.js';
 import { guardContext } from '../testing/guard-context.js';
@@ -24,7 +22,7 @@ class Pets {
 const principal = { clientId: 1n, keyId: 2n } as Principal;
 const limits = await RateLimits.create({ rateLimit: 1, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' }));
 const guardWith = (execute: (key: string) => Principal | Promise<Principal>) =>
-  new AuthenticationGuard({ execute } as AuthenticateApiKey, new Reflector(), limits);
+  new AuthenticationGuard({ execute } as AuthenticateApiKey, limits);
 const nobody = guardWith(() => {
   throw new DomainError(INVALID_API_KEY);
 });

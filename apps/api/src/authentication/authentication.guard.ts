@@ -1,12 +1,12 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
 import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
-import { type Principal, PUBLIC } from '@animal-store/http-contract';
+import type { Principal } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Quota } from '../rate-limit/rate-limiter.js';
 import { rateLimited, RateLimits } from '../rate-limit/rate-limits.js';
+import { accessOf } from './route-access.js';
 
 export const CHALLENGE = 'Bearer realm="animal-store"';
 // RFC 9110, section 11.1: the scheme is case-insensitive.
@@ -17,17 +17,15 @@ const BEARER = /^bearer +(\S.*)$/i;
 export class AuthenticationGuard implements CanActivate {
   constructor(
     private readonly authenticate: AuthenticateApiKey,
-    private readonly reflector: Reflector,
     private readonly rateLimits: RateLimits,
   ) {}
 
   canActivate(context: ExecutionContext): true | Promise<true> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    const handler = context.getHandler();
     // For logs and metrics: no earlier hook knows the handler.
-    request.operation = handler.name;
-    if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, [handler, context.getClass()])) return true;
+    request.operation = context.getHandler().name;
+    if (accessOf(context) === 'public') return true;
     const identify = (principal: Principal): true => {
       request.principal = principal;
       return true;

@@ -1,6 +1,5 @@
 import { type Principal, Public, RequireScopes } from '@animal-store/http-contract';
 import { expect, it } from '@jest/globals';
-import { Reflector } from '@nestjs/core';
 import { guardContext } from '../testing/guard-context.js';
 import { ScopesGuard } from './scopes.guard.js';
 
@@ -21,7 +20,7 @@ class Pets {
 }
 
 const contextOf = (handler: string, ...scopes: string[]) => guardContext(Pets, handler, { principal: { scopes } as unknown as Principal });
-const guard = new ScopesGuard(new Reflector());
+const guard = new ScopesGuard();
 
 it('lets a client through that has every scope of the route', () => {
   expect(guard.canActivate(contextOf('scoped', 'pets:write', 'pets:read').context)).toBe(true);

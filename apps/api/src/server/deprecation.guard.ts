@@ -7,13 +7,21 @@ import { OPERATION_REMOVED } from '../errors/http-errors.js';
 /** Ends a deprecated operation on the day it announced. */
 @Injectable()
 export class DeprecationGuard implements CanActivate {
+  /** By handler; null for one that stays. */
+  private readonly deprecations = new Map<object, Deprecation | null>();
+
   constructor(
     private readonly clock: Clock,
     private readonly reflector: Reflector,
   ) {}
 
   canActivate(context: ExecutionContext): true {
-    const deprecation = this.reflector.get<Deprecation | undefined>(DEPRECATION, context.getHandler());
+    const handler = context.getHandler();
+    let deprecation = this.deprecations.get(handler);
+    if (deprecation === undefined) {
+      deprecation = this.reflector.get<Deprecation | undefined>(DEPRECATION, handler) ?? null;
+      this.deprecations.set(handler, deprecation);
+    }
     if (deprecation && this.clock.now().getTime() >= deprecation.removedAt.getTime()) throw new DomainError(OPERATION_REMOVED);
     return true;
   }
