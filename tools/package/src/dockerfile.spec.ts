@@ -30,6 +30,7 @@ it('the service is process 1, without a shell or npm between it and the signals'
     '--heap-growing-percent=20',
     '--v8-pool-size=1',
     '--no-maglev',
+    '--no-allocation-site-pretenuring',
     'apps/api/bundle/main.js',
   ]);
   expect(dockerfile).toMatch(/^ENTRYPOINT \[\]$/m);
