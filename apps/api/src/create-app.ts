@@ -6,11 +6,11 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
+
 import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
 import { contexts } from './contexts.js';
-import { createLogger } from './observability/logger.js';
+import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { NestLogger } from './observability/nest-logger.js';
 import type { Tracing } from './observability/tracing.js';
@@ -28,7 +28,7 @@ import { RouteTable } from './server/route-table.js';
 export interface AppOptions {
   readonly config: Config;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  readonly logger?: ServiceLogger;
 }
 
 /** The one place that builds the app, for `main` and for every test: initialised and connected to PostgreSQL, not listening. */

@@ -2,12 +2,12 @@ import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createDataSource, migrateUp } from '@animal-store/database';
-import type { Logger } from 'pino';
+
 import { contexts } from './contexts.js';
 import { createApp } from './create-app.js';
 import { type AdminServer, type MetricsText, startAdminServer } from './observability/admin-server.js';
 import { exposeMetrics } from './observability/expose-metrics.js';
-import { createLogger } from './observability/logger.js';
+import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { type Config, readConfig } from './process/config.js';
 import { drain } from './process/drain.js';
@@ -47,7 +47,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<RunningService> {
   }
 }
 
-async function serveInThisProcess(config: Config, logger: Logger): Promise<RunningService> {
+async function serveInThisProcess(config: Config, logger: ServiceLogger): Promise<RunningService> {
   const app = await createApp({ config, logger });
   let admin: AdminServer | undefined;
   try {
@@ -74,7 +74,7 @@ async function serveInThisProcess(config: Config, logger: Logger): Promise<Runni
   };
 }
 
-async function serveInWorkers(config: Config, env: NodeJS.ProcessEnv, logger: Logger): Promise<RunningService> {
+async function serveInWorkers(config: Config, env: NodeJS.ProcessEnv, logger: ServiceLogger): Promise<RunningService> {
   const supervisor = new Supervisor({
     workers: config.workers,
     exec: join(import.meta.dirname, 'main.js'),
@@ -99,7 +99,7 @@ async function serveInWorkers(config: Config, env: NodeJS.ProcessEnv, logger: Lo
 async function startAdmin(
   { adminHost: host, adminPort: port }: Config,
   source: MetricsText,
-  logger: Logger,
+  logger: ServiceLogger,
 ): Promise<AdminServer | undefined> {
   if (port === undefined) return undefined;
   const admin = await startAdminServer({ host, port }, source);
@@ -107,7 +107,7 @@ async function startAdmin(
   return admin;
 }
 
-async function migrate(config: Config, logger: Logger): Promise<void> {
+async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
   const dataSource = createDataSource({
     url: config.migrationDatabaseUrl,
     applicationName: 'animal-store-migrations',

@@ -109,12 +109,19 @@ export class BatchedRepository<Entity extends Numbered> {
   page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<Page<Entity>> {
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
       throw new RangeError(`A page has 1 to ${String(MAX_PAGE_SIZE)} rows.`);
-    const filters = this.prepared().table.columns.filter(({ property }) => filter[property as keyof Filter<Entity>] !== undefined);
-    const values = filters.map(({ property }) => filter[property as keyof Filter<Entity>] as Values[number]);
+    const filters: Column[] = [];
+    const parameters: Values[number][] = [];
+    let key = '';
+    for (const column of this.prepared().table.columns) {
+      const value = filter[column.property as keyof Filter<Entity>] as Values[number];
+      if (value === undefined) continue;
+      filters.push(column);
+      parameters.push(value);
+      key += `${column.property} ${JSON.stringify(String(value))} `;
+    }
     // Nothing comes after the greatest identifier.
     const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
-    const parameters = [...values, first, size];
-    const key = filters.map(({ property }, index) => `${property} ${JSON.stringify(String(values[index]))} `).join('');
+    parameters.push(first, size);
     return this.pages.submit({ filters, parameters }, `${key}${String(first)} ${String(size)}`);
   }
 

@@ -75,7 +75,8 @@ export class Table {
 
   /** Reads the columns without the identifier from the given place on. */
   read(row: Record<string, unknown>, texts: Columns, from: number): object {
-    for (const [index, { property, read }] of this.columns.entries()) row[property] = read(texts[from + index] as string | null);
+    let index = from;
+    for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);
     return row;
   }
 }

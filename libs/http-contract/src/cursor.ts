@@ -6,31 +6,32 @@ const CRC_AT = 9;
 const BYTES = 13;
 const CURSOR = /^[A-Za-z0-9_-]{18}$/;
 
-/** The filters of a list by name; a cursor belongs to them. */
-export type CursorFilters = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
+/** The filters of a list by name, and what a query string has of them: `&status=sold`. A cursor belongs to them. */
+export type Filters = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
+
+/** In one order, whatever the order of the query. A filter that is undefined is the same as none. */
+export function toQueryString(filters: Filters): string {
+  let text = '';
+  for (const name of Object.keys(filters).sort()) {
+    const value = filters[name];
+    if (value !== undefined) text += `&${name}=${encodeURIComponent(String(value))}`;
+  }
+  return text;
+}
 
 /** Opaque to clients: leads to the page after this identifier. */
-export function encodeCursor(after: bigint, filters: CursorFilters): string {
+export function encodeCursor(after: bigint, filters: string): string {
   const bytes = Buffer.allocUnsafe(BYTES);
   bytes.writeUInt8(FORMAT, 0);
   bytes.writeBigInt64BE(after, 1);
-  bytes.writeUInt32BE(crc32(textOf(filters), crc32(bytes.subarray(0, CRC_AT))), CRC_AT);
+  bytes.writeUInt32BE(crc32(`${String(FORMAT)} ${String(after)}${filters}`), CRC_AT);
   return bytes.toString('base64url');
 }
 
 /** The identifier after which the page begins; undefined for anything that `encodeCursor` did not make for these filters. */
-export function decodeCursor(cursor: unknown, filters: CursorFilters): bigint | undefined {
+export function decodeCursor(cursor: unknown, filters: string): bigint | undefined {
   if (typeof cursor !== 'string' || !CURSOR.test(cursor)) return undefined;
   const after = Buffer.from(cursor, 'base64url').readBigInt64BE(1);
   // The format, the checksum, and the unused bits of the last character have to be ours as well.
   return encodeCursor(after, filters) === cursor ? after : undefined;
-}
-
-/** Unambiguous, and the same for a filter that is undefined as for one that is missing. */
-function textOf(filters: CursorFilters): string {
-  return Object.keys(filters)
-    .filter((name) => filters[name] !== undefined)
-    .sort()
-    .map((name) => JSON.stringify([name, String(filters[name])]))
-    .join();
 }

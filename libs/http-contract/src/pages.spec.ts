@@ -36,12 +36,12 @@ describe('a page', () => {
     expect([origin, pathname]).toEqual(['https://toys.example', '/v1/toys']);
     const { cursor, ...others } = Object.fromEntries(searchParams);
     expect(others).toEqual({ limit: '7', colour: 'red & "blue"', size: '9' });
-    expect(decodeCursor(cursor, { colour: 'red & "blue"', size: 9n })).toBe(INT64_MAX);
-    expect(decodeCursor(cursor, { colour: 'red', size: 9n })).toBeUndefined();
+    expect(decodeCursor(cursor, '&colour=red%20%26%20%22blue%22&size=9')).toBe(INT64_MAX);
+    expect(decodeCursor(cursor, '&colour=red&size=9')).toBeUndefined();
   });
 
   it('begins after the identifier of its cursor, for the filters of that cursor alone', () => {
-    const cursor = encodeCursor(5n, { colour: 'red' });
+    const cursor = encodeCursor(5n, '&colour=red');
     expect(query({ cursor, colour: 'red' }).after).toBe(5n);
     expect(query({ cursor, colour: 'blue' }).after).toBeUndefined();
     expect(query({}).after).toBeUndefined();
@@ -50,7 +50,7 @@ describe('a page', () => {
   it('is documented with an example that works', () => {
     const { example } = pageHeaders('/v1/toys', { colour: 'red' }).Link;
     const [, cursor] = /^<\/v1\/toys\?limit=20&colour=red&cursor=(.+)>; rel="next"$/.exec(example) ?? [];
-    expect(decodeCursor(cursor, { colour: 'red' })).toBe(20n);
+    expect(decodeCursor(cursor, '&colour=red')).toBe(20n);
   });
 });
 

@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE, type JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { type CursorFilters, decodeCursor, encodeCursor } from './cursor.js';
+import { decodeCursor, encodeCursor, type Filters, toQueryString } from './cursor.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
 const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;
@@ -40,17 +40,18 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
   return PageOfItemsQuery;
 }
 
-function filtersOf({ limit: _limit, cursor: _cursor, ...filters }: PageQuery): CursorFilters {
-  return filters as object as CursorFilters;
+function filtersOf(query: PageQuery): string {
+  const { limit: _limit, cursor: _cursor, ...filters } = query as PageQuery & Filters;
+  return toQueryString(filters);
 }
 
 /** The `headers` of a documented 200 that is a page, with the link of a page with these filters as the example. */
-export const pageHeaders = (path: string, filters: CursorFilters = {}) =>
+export const pageHeaders = (path: string, filters: Filters = {}) =>
   ({
     Link: {
       description: 'The next page (RFC 8288), exactly when there is one. Follow it as it is.',
       schema: { type: 'string' },
-      example: linkTo(path, DEFAULT_PAGE_SIZE, filters, 20n),
+      example: linkTo(path, DEFAULT_PAGE_SIZE, toQueryString(filters), 20n),
     },
   }) as const;
 
@@ -65,8 +66,6 @@ export function answerPage<Item>(
   return items;
 }
 
-function linkTo(address: string, limit: number, filters: CursorFilters, after: bigint): string {
-  let query = `limit=${String(limit)}`;
-  for (const name in filters) if (filters[name] !== undefined) query += `&${name}=${encodeURIComponent(String(filters[name]))}`;
-  return `<${address}?${query}&cursor=${encodeCursor(after, filters)}>; rel="next"`;
+function linkTo(address: string, limit: number, filters: string, after: bigint): string {
+  return `<${address}?limit=${String(limit)}${filters}&cursor=${encodeCursor(after, filters)}>; rel="next"`;
 }

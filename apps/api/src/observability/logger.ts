@@ -3,10 +3,15 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { bufferedLines } from './buffered-lines.js';
 import { terminalLines } from './terminal-lines.js';
 
+export interface ServiceLogger extends Logger {
+  /** Takes whole lines. */
+  readonly destination: DestinationStream;
+}
+
 /** The only way to a log line: no API key gets past it, wherever a line has it from, and no value of a statement. JSON, unless a person reads it. */
-export function createLogger(level: string, destination = stdout()): Logger {
+export function createLogger(level: string, destination = stdout()): ServiceLogger {
   const options = { level, serializers: { err: describeError }, hooks: { streamWrite: redactKeys } };
-  return pino(options, destination);
+  return Object.assign(pino(options, destination), { destination });
 }
 
 function stdout(): DestinationStream {

@@ -1,26 +1,36 @@
-import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
+import { hostname } from 'node:os';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggedPath } from './logged-path.js';
+import type { ServiceLogger } from './logger.js';
 
 /** Logs every response once it is sent. */
-export function logRequests(fastify: FastifyInstance, logger: Logger): void {
+export function logRequests(fastify: FastifyInstance, logger: ServiceLogger): void {
+  const write = requestLog(logger);
   fastify.addHook('onResponse', (request, reply, done) => {
-    const { id, traceId, principal, operation, method, url, errorCode } = request;
-    logger.info(
-      {
-        requestId: id,
-        traceId,
-        clientId: principal && String(principal.clientId),
-        keyId: principal && String(principal.keyId),
-        operation,
-        method,
-        path: loggedPath(url),
-        status: reply.statusCode,
-        code: errorCode,
-        durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
-      },
-      'request',
-    );
+    write(request, reply);
     done();
   });
+}
+
+/** Returns a function that writes what `logger.info` would write, byte for byte; ADR 44 has the figure that justifies it. */
+export function requestLog(logger: ServiceLogger): (request: FastifyRequest, reply: FastifyReply) => void {
+  const level = String(logger.levels.values['info']);
+  // What pino documents as the members of every line.
+  const base = JSON.stringify({ pid: process.pid, hostname: hostname() }).slice(1, -1);
+
+  return (request, reply) => {
+    if (!logger.isLevelEnabled('info')) return;
+    const { id, traceId, principal, operation, method, url, errorCode } = request;
+    const client = principal === undefined ? '' : `,"clientId":"${String(principal.clientId)}","keyId":"${String(principal.keyId)}"`;
+    // Neither a request id nor a logged path has a key in it. Identifiers, codes, methods and trace ids have nothing that JSON escapes.
+    logger.destination.write(
+      `{"level":${level},"time":${String(Date.now())},${base},"requestId":${JSON.stringify(id)}${text('traceId', traceId)}${client}${text('operation', operation)}` +
+        `,"method":"${method}","path":${JSON.stringify(loggedPath(url))},"status":${String(reply.statusCode)}${text('code', errorCode)}` +
+        `,"durationMs":${String(Math.round(reply.elapsedTime * 1000) / 1000)},"msg":"request"}\n`,
+    );
+  };
+}
+
+function text(name: string, value: string | undefined): string {
+  return value === undefined ? '' : `,"${name}":"${value}"`;
 }

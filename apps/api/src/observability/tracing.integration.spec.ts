@@ -5,12 +5,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { poolOf } from '@animal-store/database';
 import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { pino } from 'pino';
 import { DataSource } from 'typeorm';
 import { BuiltService } from '../testing/built-service.js';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../testing/trace-collector.js';
+import { createLogger } from './logger.js';
 
 interface Caller {
   readonly traceId: string;
@@ -32,7 +32,7 @@ interface LogLine {
 }
 
 const logged: LogLine[] = [];
-const logger = pino({ level: 'info' }, { write: (line: string) => logged.push(JSON.parse(line) as LogLine) });
+const logger = createLogger('info', { write: (line: string) => logged.push(JSON.parse(line) as LogLine) });
 const cleanUps: (() => Promise<void>)[] = [];
 
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import type { PublicUrl } from '@animal-store/http-contract';
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
+import type { ServiceLogger } from '../observability/logger.js';
 import { measureRequests } from '../observability/measure-requests.js';
 import type { Metrics } from '../observability/metrics.js';
 import { logRequests } from '../observability/request-log.js';
@@ -24,7 +24,7 @@ export interface Pipeline {
   readonly publicUrl: PublicUrl;
   readonly routes: RouteTable;
   readonly draining: Draining;
-  readonly logger: Logger;
+  readonly logger: ServiceLogger;
   readonly metrics: Metrics;
   readonly tracing: Tracing | undefined;
   readonly rateLimits: RateLimits;

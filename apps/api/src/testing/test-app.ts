@@ -3,9 +3,9 @@ import { openAccess } from '@animal-store/access-infrastructure';
 import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type Logger, pino } from 'pino';
 import { contexts } from '../contexts.js';
 import { createApp } from '../create-app.js';
+import { createLogger, type ServiceLogger } from '../observability/logger.js';
 import { readConfig } from '../process/config.js';
 
 export interface TestApp {
@@ -20,7 +20,7 @@ export interface TestAppOptions {
   readonly databaseUrl?: (url: string) => string | Promise<string>;
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
-  readonly logger?: Logger;
+  readonly logger?: ServiceLogger;
 }
 
 /** A busy machine is no overload of the service. */
@@ -31,7 +31,7 @@ export async function startTestApp({
   env = {},
   databaseUrl = (url) => url,
   clock,
-  logger = pino({ level: 'silent' }),
+  logger = createLogger('silent'),
 }: TestAppOptions = {}): Promise<TestApp> {
   const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
   const access = await openAccess(database.url);

@@ -1,12 +1,12 @@
 import { openAccess } from '@animal-store/access-infrastructure';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { Client } from 'pg';
-import { pino } from 'pino';
 import { DataSource } from 'typeorm';
 import { BuiltService } from '../built-service.js';
 import { startTestApp } from '../test-app.js';
 import type { FuzzTarget } from './conversation.js';
 import { SMUGGLED_NAME } from './hostile-sockets.js';
+import { createLogger } from '../../observability/logger.js';
 
 /** A busy machine is not what is looked for. */
 const ENVIRONMENT = {
@@ -39,7 +39,7 @@ export async function startInProcess(): Promise<FuzzedService> {
   const write = (line: string) => {
     if ((JSON.parse(line) as { level: number }).level >= ERROR) complaints.push(line);
   };
-  const logger = pino({ level: 'info' }, { write });
+  const logger = createLogger('info', { write });
   const service = await startTestApp({ env: ENVIRONMENT, logger });
   const records = await openRecords((service.app.get(DataSource).options as { url: string }).url);
   return {
