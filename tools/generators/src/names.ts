@@ -25,18 +25,26 @@ const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
 const MAX_LENGTH = 40;
 
 /** Scopes of the workspace, schemas of PostgreSQL, and a name that the boundary probes use. */
-const TAKEN = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted'];
+const TAKEN = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys'];
 
 const RESERVED_IN_TYPESCRIPT = new Set(
   `arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for
   function if implements import in instanceof interface let new null package private protected public return static super switch
   this throw true try typeof undefined var void while with yield`.split(/\s+/),
 );
-/** Names that the templates themselves use. */
-const USED_BY_TEMPLATES = new Set(
-  `added after answer api app body catalogue code create created database entities found id link limit name next own page pool query
-  read reply repository row rows visited
-  Body Column Controller DataSource Dto Entity Get Module Param Pool Post Query Repository Res Rule Throws`.split(/\s+/),
+/** Names that the generated code declares or imports; its key table has a column client_id. */
+export const USED_BY_TEMPLATES = new Set(
+  `a adapterName added after again all answer answerCreated answerPage api app b beforeEach body client clientId code context count
+  create created createdHeaders database dataSource describe describeAccess describeMigrations empty entities etag expect
+  expected expectError expectStatus fc filter first found headers i id ids index input isSame it items key known last limit link
+  linksOf message name names next one other overrides own page pageHeaders pages path publicUrl query queryRunner read reader
+  reason recorded replayed reply repository request requests result results revalidate row rows second text third useCase
+  useDatabase useOwnService value violations visited wanted
+  Answer ApiBody ApiCreatedResponse ApiExtraModels ApiOkResponse ApiOperation ApiParam ApiProperty ApiSchema ApiTags
+  BatchedRepository Body Column Controller DataSource DomainError Dto Entity ErrorDefinition FastifyReply Get IdempotencyKey
+  IdempotencyKeyEntity IdempotentByKey IdPipe JsonText MigrationInterface Module NAME Page PageQueryOf PageRequest Param PATH
+  Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequireScopes Res
+  Revalidated Rule Throws`.split(/\s+/),
 );
 
 /** @throws Error that says what a name has to be */
