@@ -53,7 +53,7 @@ function namesIn(lines: readonly Line[]): ReadonlySet<string> {
 }
 
 /** Returns what other modules see of a module. */
-export function outlineOf(source: string): Line[] {
+function outlineOf(source: string): Line[] {
   const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
   return file.statements.flatMap((statement) => {
     if (ts.isExportDeclaration(statement)) return values(exportedNames(statement).map((name) => `export ${name}`));
