@@ -49,6 +49,9 @@ const MORE_IN_CLI = { app: ['app', 'local'] };
 /** The business rules: they import neither npm packages nor Node.js. */
 const PURE_PROJECTS = ['libs/kernel', 'libs/*/domain', 'libs/*/application'];
 
+/** The folders of the API, from the inside out: each imports those before it, and no file beside the folders. */
+const API_FOLDERS = ['errors', 'observability', 'validation', 'rate-limit', 'authentication', 'server', 'reference', 'process'];
+
 const TESTS = ['**/*.spec.ts', '**/src/testing/**/*.ts'];
 const TEST_PROJECTS = ['libs/*/testing', 'libs/test-kit', 'apps/*-e2e'];
 const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
@@ -104,10 +107,15 @@ const packagesExcept = (allowed) => ({
   regex: String.raw`^(?!${[String.raw`\.{1,2}/`, '@animal-store/', ...allowed.map((name) => `${name}$`)].join('|')})`,
   message: 'This layer imports neither npm packages nor Node.js.',
 });
+const otherFoldersExcept = (allowed, message) => ({ regex: String.raw`^\.\./(?!(?:${allowed.join('|')})/)`, message });
 const restrictedImports = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
 
 const restrictedSyntax = (...restrictions) => ({ 'no-restricted-syntax': ['error', ...restrictions] });
 const DYNAMIC_IMPORT = { selector: 'ImportExpression', message: 'This layer imports nothing dynamically.' };
+const LAZY_FROM_OTHER_FOLDER = {
+  selector: String.raw`ImportExpression[source.value=/^\.\.\//]`,
+  message: 'A folder of the API lazily imports only its own files.',
+};
 const UNUSED_TEST = {
   selector: 'MemberExpression[object.name=/^(?:describe|it|test)$/][property.name=/^(?:only|skip|todo|fails)$/]',
   message: 'Every test runs and passes.',
@@ -161,6 +169,21 @@ export default defineConfig(
     files: ['apps/cli/**/*.ts'],
     rules: { ...boundaries(MORE_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },
   },
+  {
+    files: ['apps/api/src/*/**/*.ts'],
+    rules: {
+      ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept([], 'A new folder of the API needs a place in API_FOLDERS.')),
+      ...restrictedSyntax(LAZY_FROM_OTHER_FOLDER),
+    },
+  },
+  ...API_FOLDERS.map((folder, place) => {
+    const inner = API_FOLDERS.slice(0, place);
+    const message = `Of the API, ${folder}/ imports ${inner.map((name) => `${name}/`).join(', ') || 'its own files'} only.`;
+    return {
+      files: [`apps/api/src/${folder}/**/*.ts`],
+      rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept(inner, message)),
+    };
+  }),
   {
     files: PURE_PROJECTS.map((root) => `${root}/**/*.ts`),
     rules: {

@@ -5,17 +5,19 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
+import { ScopesGuard } from './authentication/scopes.guard.js';
 import { contexts } from './contexts.js';
-import { DeprecationGuard } from './deprecation/deprecation.guard.js';
-import { DocsController } from './docs/docs.controller.js';
-import { Draining } from './draining/draining.js';
-import { ApiExceptionFilter, LOGGER } from './errors/exception.filter.js';
-import { HealthController } from './health/health.controller.js';
-import { RouteTable } from './http/route-table.js';
-import { Metrics } from './metrics/metrics.js';
-import { OpenApiController, OpenApiDocument } from './openapi/openapi.controller.js';
+import { ApiExceptionFilter } from './errors/exception.filter.js';
+import { Metrics } from './observability/metrics.js';
 import { IdempotencyKeyExpiry } from './process/idempotency-key-expiry.js';
+import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
+import { DocsController } from './reference/docs.controller.js';
+import { OpenApiController, OpenApiDocument } from './reference/openapi.controller.js';
+import { DeprecationGuard } from './server/deprecation.guard.js';
+import { Draining } from './server/draining.js';
+import { HealthController } from './server/health.controller.js';
+import { RouteTable } from './server/route-table.js';
 import { PreferenceGuard } from './validation/preference.guard.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 
@@ -47,20 +49,21 @@ export class AppModule implements OnApplicationShutdown {
         { provide: Clock, useValue: clock },
         { provide: PublicUrl, useValue: publicUrl },
         { provide: RouteTable, useValue: routes },
-        { provide: LOGGER, useValue: logger },
         { provide: OpenApiDocument, useValue: openApiDocument },
         { provide: Draining, useValue: draining },
         { provide: Metrics, useValue: metrics },
         { provide: RateLimits, useValue: rateLimits },
         IdempotencyKeyExpiry,
-        // Guards run in the order they stand here.
+        // Guards run in this order. Scopes come after the rate limit: a request that ends with 403 counts too.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
+        { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_GUARD, useClass: DeprecationGuard },
         { provide: APP_GUARD, useClass: PreferenceGuard },
         { provide: APP_PIPE, useClass: ValidationPipe },
-        { provide: APP_FILTER, useClass: ApiExceptionFilter },
+        { provide: APP_FILTER, useValue: new ApiExceptionFilter(routes, logger) },
       ],
-      exports: [DataSource, Clock, PublicUrl, LOGGER],
+      exports: [DataSource, Clock, PublicUrl],
     };
   }
 

@@ -1,7 +1,6 @@
 import 'reflect-metadata';
 import { createDataSource, poolOf } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
-import cors from '@fastify/cors';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -10,26 +9,21 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
-import type { Config } from './configuration/config.js';
 import { contexts } from './contexts.js';
-import { closeConnectionsWhenDraining, Draining } from './draining/draining.js';
-import { ConfiguredPublicUrl } from './http/configured-public-url.js';
-import { corsOptions } from './http/cors.js';
-import { tagEntities } from './http/entity-tags.js';
-import { createHttpServer } from './http/http-server.js';
-import { JsonAdapter } from './http/json-adapter.js';
-import { observeRequests } from './http/request-lifecycle.js';
-import { RouteTable } from './http/route-table.js';
-import { createLogger } from './logging/logger.js';
-import { NestLogger } from './logging/nest-logger.js';
-import { measureRequests } from './metrics/measure-requests.js';
-import { Metrics } from './metrics/metrics.js';
-import { OpenApiDocument } from './openapi/openapi.controller.js';
-import { createOpenApiDocument } from './openapi/openapi-document.js';
-import { shedLoad } from './overload/load-shedding.js';
+import { createLogger } from './observability/logger.js';
+import { Metrics } from './observability/metrics.js';
+import { NestLogger } from './observability/nest-logger.js';
+import type { Tracing } from './observability/tracing.js';
+import type { Config } from './process/config.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
-import type { Tracing } from './tracing/tracing.js';
-import { receiveBodies } from './validation/request-body.js';
+import { createOpenApiDocument } from './reference/openapi-document.js';
+import { OpenApiDocument } from './reference/openapi.controller.js';
+import { ConfiguredPublicUrl } from './server/configured-public-url.js';
+import { Draining } from './server/draining.js';
+import { createHttpServer } from './server/http-server.js';
+import { JsonAdapter } from './server/json-adapter.js';
+import { registerPipeline } from './server/pipeline.js';
+import { RouteTable } from './server/route-table.js';
 
 export interface AppOptions {
   readonly config: Config;
@@ -76,7 +70,7 @@ export async function describeApp(config: Config): Promise<OpenAPIObject> {
 async function startTracing({ config, logger = createLogger(config.logLevel) }: AppOptions): Promise<Tracing | undefined> {
   const { otlpEndpoint: endpoint, serviceName, sampledShare } = config;
   if (endpoint === undefined) return undefined;
-  const { Tracing } = await import('./tracing/tracing.js');
+  const { Tracing } = await import('./observability/tracing.js');
   return new Tracing({ endpoint, serviceName, sampledShare, logger });
 }
 
@@ -87,22 +81,14 @@ async function assemble(
 ): Promise<{ app: NestFastifyApplication; server: FastifyInstance; openApiDocument: OpenApiDocument }> {
   const publicUrl = new ConfiguredPublicUrl(config.publicBaseUrl);
   const routes = new RouteTable();
-  const openApiDocument: OpenApiDocument = new OpenApiDocument(() => createOpenApiDocument(app, config));
+  const openApiDocument: OpenApiDocument = new OpenApiDocument(() => createOpenApiDocument(app, config, contexts));
   const draining = new Draining();
   const metrics = new Metrics();
   metrics.observePool(() => poolOf(dataSource));
   const rateLimits = await RateLimits.create(config, logger);
   const server = createHttpServer(config);
-  closeConnectionsWhenDraining(server, draining);
-  routes.observe(server);
-  tracing?.observeRequests(server);
-  observeRequests(server, { routes, logger, publicUrl });
-  measureRequests(server, metrics);
-  shedLoad(server, config, metrics);
-  rateLimits.connectWith(server);
-  if (config.corsOrigins.length > 0) await server.register(cors, corsOptions(config.corsOrigins));
-  tagEntities(server);
-  receiveBodies(server);
+  const { corsOrigins } = config;
+  await registerPipeline(server, { limits: config, corsOrigins, publicUrl, routes, draining, logger, metrics, tracing, rateLimits });
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({ dataSource, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits }),
     new JsonAdapter(server),

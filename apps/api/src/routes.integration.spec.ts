@@ -1,7 +1,7 @@
 import { TcpProxy } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
-import { RouteTable } from './http/route-table.js';
+import { RouteTable } from './server/route-table.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 
 /** The only routes that anybody may ask; each new one has to be written here by hand. */

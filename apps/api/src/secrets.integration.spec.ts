@@ -3,10 +3,10 @@ import { generateApiKeySecret, type KeyEnvironment, prefixOf, type ApiKeySecret 
 import { TcpProxy } from '@animal-store/local-postgres/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { startAdminServer } from './admin/admin-server.js';
-import { createLogger } from './logging/logger.js';
-import { exposeMetrics } from './metrics/expose-metrics.js';
-import { Metrics } from './metrics/metrics.js';
+import { startAdminServer } from './observability/admin-server.js';
+import { exposeMetrics } from './observability/expose-metrics.js';
+import { createLogger } from './observability/logger.js';
+import { Metrics } from './observability/metrics.js';
 import { type Answer, RawConnection } from './testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 import { startTraceCollector } from './testing/trace-collector.js';

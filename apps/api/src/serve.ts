@@ -3,20 +3,20 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createDataSource, migrateUp } from '@animal-store/database';
 import type { Logger } from 'pino';
-import { type AdminServer, type MetricsText, startAdminServer } from './admin/admin-server.js';
-import { Supervisor } from './cluster/supervisor.js';
-import { type Config, readConfig } from './configuration/config.js';
-import { StartupError } from './configuration/startup-error.js';
 import { contexts } from './contexts.js';
 import { createApp } from './create-app.js';
-import { drain } from './draining/drain.js';
-import { explainFailedStart } from './explain-failed-start.js';
-import { urlOf } from './http/url-of.js';
-import { createLogger } from './logging/logger.js';
-import { exposeMetrics } from './metrics/expose-metrics.js';
-import { Metrics } from './metrics/metrics.js';
+import { type AdminServer, type MetricsText, startAdminServer } from './observability/admin-server.js';
+import { exposeMetrics } from './observability/expose-metrics.js';
+import { createLogger } from './observability/logger.js';
+import { Metrics } from './observability/metrics.js';
+import { type Config, readConfig } from './process/config.js';
+import { drain } from './process/drain.js';
+import { explainFailedStart } from './process/explain-failed-start.js';
+import { StartupError } from './process/startup-error.js';
+import { Supervisor } from './process/supervisor.js';
+import { urlOf } from './process/url-of.js';
 
-export { StartupError } from './configuration/startup-error.js';
+export { StartupError } from './process/startup-error.js';
 
 export interface RunningService {
   /** http://localhost:3000 */

@@ -18,6 +18,8 @@ export const GOALS = {
   single: { 'fastify-pg': 1.3 },
   /** Resident memory of a process under load. */
   residentMb: 150,
+  /** A change that is not about speed: beside the commit before it, in the same run. */
+  baseline: { throughput: 0.97, cpu: 1.03, p99: 1.1 },
   /** From the start of the process to the first answer, with the database up and everything built. */
   startMs: 1_000,
   /** Throughput with WORKERS=2: at least that many times that of one process. */

@@ -28,6 +28,9 @@ const NEVER_REACHED = '1000000000';
 
 export const OURS = 'animal-store';
 
+/** The folder of another checkout of this repository, built by `npm run bench -- --help` there. */
+const BASELINE_FOLDER = process.env['BASELINE'];
+
 export interface HttpTarget {
   readonly description: string;
   readonly workloads: readonly Workload[];
@@ -106,6 +109,14 @@ export const HTTP_TARGETS = {
     paging: 'cursor',
     authenticates: true,
     start: (catalogue) => startService(catalogue, { name: 'animal-store-2', workers: 2 }),
+  },
+  baseline: {
+    description: 'Animal Store as in the checkout that BASELINE names',
+    workloads: WORKLOADS,
+    paging: 'cursor',
+    authenticates: true,
+    missing: () => Promise.resolve(BASELINE_FOLDER === undefined ? 'BASELINE=<folder of another checkout>' : undefined),
+    start: (catalogue) => startService(catalogue, { name: 'baseline', program: join(BASELINE_FOLDER ?? '', SERVICE_COMMAND.at(-1) ?? '') }),
   },
   'go-pgx': {
     description: 'Go net/http + pgx by hand, both cores',

@@ -5,6 +5,7 @@ import { OURS } from './targets.js';
 
 export const MANY_CONNECTIONS = 64;
 const TWO_WORKERS = 'animal-store-2';
+const BASELINE = 'baseline';
 
 export interface Verdict {
   readonly goal: string;
@@ -22,6 +23,9 @@ export function judge(results: readonly ScenarioResult[], startMs?: number): Ver
     ...many.flatMap((result) => against(result, GOALS.throughput[result.workload], 'requests/s', perSecond, atLeast)),
     ...many.flatMap((result) => against(result, { 'go-pgx': GOALS.cpu[result.workload] }, 'CPU per request', cpu, atMost)),
     ...many.flatMap((result) => against(result, GOALS.p99, 'p99', p99, atMost)),
+    ...many.flatMap((result) => against(result, { [BASELINE]: GOALS.baseline.throughput }, 'requests/s', perSecond, atLeast)),
+    ...many.flatMap((result) => against(result, { [BASELINE]: GOALS.baseline.cpu }, 'CPU per request', cpu, atMost)),
+    ...many.flatMap((result) => against(result, { [BASELINE]: GOALS.baseline.p99 }, 'p99', p99, atMost)),
     ...single.flatMap((result) => against(result, GOALS.single, 'p50 at 1 connection', p50, atMost)),
     ...many.map((result) =>
       atLeast(`${result.workload}: requests/s, WORKERS=2 ÷ WORKERS=1`, ratio(result, TWO_WORKERS, OURS, perSecond), GOALS.twoWorkers),

@@ -1,7 +1,8 @@
+import { globSync } from 'node:fs';
 import { dirname, join, matchesGlob } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { runTool } from './run-tool.js';
-import { contextOf, contextsOf, type Project, readProjects, readText } from './workspace.js';
+import { contextOf, contextsOf, type Project, readProjects, readText, ROOT } from './workspace.js';
 
 /** Configuration that every project depends on. */
 const SHARED_FILES = ['package-lock.json', 'jest.preset.js'];
@@ -54,9 +55,9 @@ const reads = ({ root, inputs }: Project, file: string) => [`${root}/**`, ...inp
 
 /** Whether a project declares a dependency: by a TypeScript reference, which each import needs, or in its package.json. */
 function dependsOn({ root, implicitDependencies }: Project, dependency: Project): boolean {
-  const references = ['lib', 'spec'].flatMap((kind) => {
-    const config = JSON.parse(readText(`${root}/tsconfig.${kind}.json`)) as { references: { path: string }[] };
-    return config.references.map(({ path }) => join(root, dirname(path)));
+  const references = globSync('tsconfig*.json', { cwd: join(ROOT, root) }).flatMap((name) => {
+    const config = JSON.parse(readText(`${root}/${name}`)) as { references?: { path: string }[] };
+    return (config.references ?? []).map(({ path }) => join(root, path.endsWith('.json') ? dirname(path) : path));
   });
   return references.includes(dependency.root) || implicitDependencies.includes(dependency.name);
 }

@@ -1,8 +1,10 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Linter } from 'eslint';
 import { type BoundaryLinter, NEW_CONTEXT, openBoundaryLinter } from './boundary-linter.js';
 import { BOUNDARIES, GLOBALS, IMPORTS, type Probe, PROBES, SYNTAX } from './boundary-probes.js';
-import { contextsOf, type Project, readProjects, tagOf } from './workspace.js';
+import { contextsOf, type Project, readProjects, ROOT, tagOf } from './workspace.js';
 
 /** Layers that may import the domain of their own context. */
 const USES_DOMAIN = ['application', 'infrastructure', 'http', 'testing'];
@@ -49,7 +51,13 @@ it('each row of the rules has a probe', async () => {
 
   const rows = new Set<string>();
   for (const { root } of linter.projects) {
-    for (const name of ['probe.ts', 'probe.spec.ts', 'probe.module.ts', 'testing/probe.ts']) {
+    for (const name of [
+      'probe.ts',
+      'probe.spec.ts',
+      'probe.module.ts',
+      'testing/probe.ts',
+      ...foldersOf(root).map((folder) => `${folder}/probe.ts`),
+    ]) {
       for (const row of messagesOf(await linter.rulesOf(`${root}/src/${name}`))) rows.add(row);
     }
   }
@@ -83,6 +91,12 @@ function messagesOf(rules: Linter.RulesRecord): string[] {
     ...optionsOf<{ message: string }>(SYNTAX).map(({ message }) => message),
     ...optionsOf<{ message: string }>(GLOBALS).map(({ message }) => message),
   ].map((message) => message.replace(/\.$/, ''));
+}
+
+function foldersOf(root: string): string[] {
+  const src = join(ROOT, root, 'src');
+  if (!existsSync(src)) return [];
+  return readdirSync(src, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []));
 }
 
 function namesOf(kind: 'layer' | 'scope'): string[] {

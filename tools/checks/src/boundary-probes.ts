@@ -106,6 +106,28 @@ export const PROBES: readonly Probe[] = [
     forbidden: from('./testing/probe.js'),
     legal: from('./create-app.js'),
   },
+  inFolder('errors', '../observability/logger.js', './error-body.js'),
+  inFolder('observability', '../validation/json.js', '../errors/http-errors.js'),
+  inFolder('validation', '../rate-limit/rate-limits.js', '../observability/logger.js'),
+  inFolder('rate-limit', '../authentication/authentication.guard.js', '../validation/json.js'),
+  inFolder('authentication', '../server/pipeline.js', '../rate-limit/rate-limits.js'),
+  inFolder('server', '../reference/docs.controller.js', '../authentication/authentication.guard.js'),
+  inFolder('reference', '../process/config.js', '../server/pipeline.js'),
+  inFolder('process', '../create-app.js', '../reference/docs.controller.js'),
+  {
+    says: 'needs a place in API_FOLDERS',
+    rule: IMPORTS,
+    file: 'apps/api/src/planted/probe.ts',
+    forbidden: from('../errors/http-errors.js'),
+    legal: from('./probe-too.js'),
+  },
+  {
+    says: 'lazily imports only its own files',
+    rule: SYNTAX,
+    file: 'apps/api/src/server/probe.ts',
+    forbidden: lazily('../reference/docs.controller.js'),
+    legal: lazily('./draining.js'),
+  },
   {
     says: 'Import it dynamically',
     rule: IMPORTS,
@@ -151,6 +173,17 @@ export const PROBES: readonly Probe[] = [
     })),
   ),
 ];
+
+/** An import from a folder of the API; the rule names the folder. */
+function inFolder(folder: string, forbidden: string, legal: string): Probe {
+  return {
+    says: `Of the API, ${folder}/ imports`,
+    rule: IMPORTS,
+    file: `apps/api/src/${folder}/probe.ts`,
+    forbidden: from(forbidden),
+    legal: from(legal),
+  };
+}
 
 function purity(file: string, forbidden: string, legal: string): Probe {
   return { says: 'neither npm packages nor Node.js', rule: IMPORTS, file, forbidden: from(forbidden), legal: from(legal) };

@@ -10,7 +10,7 @@ const BUILT_LIBRARY: string = `${LIBRARY}/dist/testing/index.js`;
 
 /** Builds `libs/local-postgres` if it is stale and starts an empty, non-durable server. */
 export async function startPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  execFileSync(process.execPath, [TSC, '--build', join(import.meta.dirname, LIBRARY, 'tsconfig.lib.json')], { stdio: 'inherit' });
+  execFileSync(process.execPath, [TSC, '--build', join(import.meta.dirname, LIBRARY)], { stdio: 'inherit' });
   const { startThrowAwayPostgres } = (await import(BUILT_LIBRARY)) as typeof LocalPostgres;
   return startThrowAwayPostgres();
 }

@@ -1,5 +1,5 @@
+import { redactKeys } from '@animal-store/access-domain';
 import { DomainError, type ErrorKind } from '@animal-store/kernel';
-import { redactKeys } from '../logging/redact-keys.js';
 import type { HttpError } from './http-errors.js';
 
 /** The shape of every error that a client can see. */

@@ -1,22 +1,23 @@
 import { isDatabaseUnavailable } from '@animal-store/database';
 import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus, Inject } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { RouteTable } from '../http/route-table.js';
-import { sendJson } from '../http/send-json.js';
 import { errorBody } from './error-body.js';
 import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
-export const LOGGER = Symbol('logger');
+/** The methods of each path that has any, as the value of Allow. */
+interface Routes {
+  allowedMethods(requestUrl: string): string | undefined;
+}
 
 /** Turns whatever was thrown into the one error shape; what nobody expected is logged and shown as `internal_error`. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
   constructor(
-    private readonly routes: RouteTable,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly routes: Routes,
+    private readonly logger: Logger,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
@@ -32,7 +33,11 @@ export class ApiExceptionFilter implements ExceptionFilter {
     // What was raised on purpose is told by the request's own line.
     if (body.status >= 500 && error !== exception)
       this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
-    void sendJson(reply.code(body.status).header('Cache-Control', 'no-store'), JSON.stringify(body));
+    void reply
+      .code(body.status)
+      .headers({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json' })
+      .serializer(JSON.stringify)
+      .send(body);
   }
 
   private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): DomainError | HttpError {

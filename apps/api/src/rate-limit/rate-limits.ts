@@ -1,6 +1,8 @@
 import cluster from 'node:cluster';
+import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
+import { RATE_LIMITED } from '../errors/http-errors.js';
 import { addressGroup } from './address-group.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
 import type { RedisClient } from './redis.js';
@@ -83,4 +85,10 @@ export class RateLimits {
   announce({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {
     reply.header('RateLimit-Policy', this.policy).header('RateLimit', `"default";r=${String(remaining)};t=${String(resetSeconds)}`);
   }
+}
+
+/** Returns the error for an exceeded quota, and sets Retry-After. */
+export function rateLimited({ resetSeconds }: Quota, reply: FastifyReply): DomainError {
+  reply.header('Retry-After', String(resetSeconds));
+  return new DomainError(RATE_LIMITED);
 }

@@ -4,9 +4,9 @@ import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Logger, pino } from 'pino';
-import { readConfig } from '../configuration/config.js';
 import { contexts } from '../contexts.js';
 import { createApp } from '../create-app.js';
+import { readConfig } from '../process/config.js';
 
 export interface TestApp {
   readonly app: NestFastifyApplication;

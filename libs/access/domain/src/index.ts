@@ -22,4 +22,5 @@ export {
 } from './api-key-secret.js';
 export { type Client, CLIENT_NAME_RULE, type ClientId, type ClientName, isClientName } from './client.js';
 export { KeyHasher, type KeyHash } from './key-hasher.js';
+export { redactKeys } from './redact-keys.js';
 export { isScope, type Scope, SCOPES_RULE } from './scope.js';

@@ -1,0 +1,20 @@
+import { INSUFFICIENT_SCOPE } from '@animal-store/access-domain';
+import { DomainError } from '@animal-store/kernel';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CHALLENGE } from './authentication.guard.js';
+import { accessOf } from './route-access.js';
+
+/** Requires the scopes of the route. A route that declares neither scopes nor that it is public is closed to everybody. */
+@Injectable()
+export class ScopesGuard implements CanActivate {
+  canActivate(context: ExecutionContext): true {
+    const required = accessOf(context);
+    if (required === 'public') return true;
+    const http = context.switchToHttp();
+    const granted = http.getRequest<FastifyRequest>().principal?.scopes ?? [];
+    if (required.length > 0 && required.every((scope) => granted.includes(scope))) return true;
+    http.getResponse<FastifyReply>().header('WWW-Authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`);
+    throw new DomainError(INSUFFICIENT_SCOPE);
+  }
+}

@@ -1,0 +1,104 @@
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { serve, StartupError } from '../serve.js';
+import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { type AdminServer, startAdminServer } from './admin-server.js';
+import { exposeMetrics } from './expose-metrics.js';
+import { Metrics } from './metrics.js';
+
+let service: TestApp;
+let admin: AdminServer;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  service = await startTestApp({ env: { RATE_LIMIT: '6' }, databaseUrl: (url) => (databaseUrl = url) });
+  const { registry } = service.app.get(Metrics);
+  exposeMetrics(registry);
+  admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, registry);
+});
+
+afterAll(async () => {
+  await admin.close();
+  await service.close();
+});
+
+const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${String(admin.port)}${path}`, init);
+
+it('GET /metrics tells Prometheus what the service did', async () => {
+  const key = await service.createKey('pets:read', 'pets:write');
+  const send = async (method: string, path: string, { authorization = `Bearer ${key}`, body = '' } = {}) => {
+    const headers = { Authorization: authorization, ...(body && { 'Content-Type': 'application/json', 'Idempotency-Key': 'once' }) };
+    const response = await fetch(service.url + path, { method, headers, ...(body && { body }) });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const body = '{"name":"Rex","categoryId":1}';
+  expect(await send('POST', '/v1/pets', { body })).toBe(201);
+  expect(await send('POST', '/v1/pets', { body })).toBe(201);
+  expect(await send('HEAD', '/v1/pets')).toBe(200);
+  expect(await send('GET', '/v1/pets/0')).toBe(404);
+  expect(await send('GET', '/v1/pets', { authorization: 'Bearer wrong' })).toBe(401);
+  expect(await send('GET', '/v1/pets', { authorization: '' })).toBe(401);
+  expect(await send('GET', '/v1/pets', { authorization: `Bearer ${await service.createKey('pets:write')}` })).toBe(403);
+  expect(await send('GET', '/nothing')).toBe(404);
+  expect(await send('GET', '/v1/pets')).toBe(200);
+  expect(await send('GET', '/v1/pets')).toBe(429);
+
+  // The use of a key is recorded after the answer.
+  await waitFor(async () => expect(await (await ask('/metrics')).text()).toContain('database_pool_connections{state="used"} 0'));
+  const response = await ask('/metrics?from=prometheus');
+  const lines = (await response.text()).split('\n');
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+  for (const [operation, status, count] of [
+    ['createPet', 201, 2],
+    ['listPets', 200, 2],
+    ['listPets', 401, 2],
+    ['listPets', 403, 1],
+    ['listPets', 429, 1],
+    ['getPet', 404, 1],
+    ['none', 404, 1],
+  ] as const) {
+    expect(lines).toContain(`http_request_duration_seconds_count{operation="${operation}",status="${String(status)}"} ${String(count)}`);
+    expect(lines).toContain(
+      `http_request_duration_seconds_bucket{le="+Inf",operation="${operation}",status="${String(status)}"} ${String(count)}`,
+    );
+  }
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'idempotent_replays_total 1',
+      'api_keys_refused_total{code="invalid_api_key"} 1',
+      'api_keys_refused_total{code="missing_api_key"} 1',
+      'api_keys_refused_total{code="insufficient_scope"} 1',
+      'http_requests_rate_limited_total 1',
+      'http_requests_in_flight 0',
+      expect.stringMatching(/^database_pool_connections\{state="idle"\} [1-9]/),
+      'database_pool_connections{state="used"} 0',
+      'database_pool_waiting 0',
+      expect.stringMatching(/^nodejs_eventloop_lag_p99_seconds [0-9]/),
+    ]),
+  );
+});
+
+it('nothing else is there', async () => {
+  for (const [path, method, status, code] of [
+    ['/', 'GET', 404, 'route_not_found'],
+    ['/v1/pets', 'GET', 404, 'route_not_found'],
+    ['/metrics', 'POST', 405, 'method_not_allowed'],
+  ] as const) {
+    const response = await ask(path, { method });
+    expect([response.status, await response.json()]).toEqual([status, { code, message: expect.any(String), status }]);
+  }
+});
+
+it('a port that is taken ends the start with a line that names the variable', async () => {
+  const env = { DATABASE_URL: databaseUrl, PORT: '0', ADMIN_PORT: String(admin.port), LOG_LEVEL: 'silent' };
+  await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is taken; set ADMIN_PORT to another one.`));
+});
+
+it('the operations are called as the OpenAPI document calls them', async () => {
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+  expect(ids.sort()).toEqual(['createPet', 'getPet', 'listPets']);
+});

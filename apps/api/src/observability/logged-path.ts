@@ -1,0 +1,20 @@
+import { redactKeys } from '@animal-store/access-domain';
+
+const ESCAPES = /%([0-9a-f]{2})/gi;
+/** The HTTP server may have encoded a path once more than its client, who may have encoded it twice. */
+const MAX_ENCODINGS = 3;
+
+/** Returns the path of a request target for the log: without the query string, and without a key however it is encoded. */
+export function loggedPath(target: string): string {
+  const path = target.split('?', 1)[0] ?? '';
+  const decoded = path.includes('%') ? decode(path) : path;
+  const redacted = redactKeys(decoded);
+  return redacted === decoded ? path : redacted;
+}
+
+function decode(path: string): string {
+  let decoded = path;
+  for (let i = 0; i < MAX_ENCODINGS; i++)
+    decoded = decoded.replace(ESCAPES, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return decoded;
+}

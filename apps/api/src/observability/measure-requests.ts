@@ -1,0 +1,33 @@
+import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
+import type { FastifyInstance } from 'fastify';
+import { RATE_LIMITED } from '../errors/http-errors.js';
+import type { Metrics } from './metrics.js';
+
+const KEY_REFUSALS: ReadonlySet<string> = new Set([MISSING_API_KEY.code, INVALID_API_KEY.code, INSUFFICIENT_SCOPE.code]);
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Name of the handler that serves the route; undefined when none was reached. */
+    operation: string | undefined;
+    /** Of the error that the answer shows. */
+    errorCode: string | undefined;
+  }
+}
+
+/** Counts every answer once it is sent. */
+export function measureRequests(fastify: FastifyInstance, metrics: Metrics): void {
+  fastify.decorateRequest('operation', undefined);
+  fastify.decorateRequest('errorCode', undefined);
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { operation = 'none', errorCode } = request;
+    metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
+    if (errorCode === undefined) {
+      if (reply.hasHeader('Idempotent-Replayed')) metrics.replays.inc();
+    } else if (KEY_REFUSALS.has(errorCode)) {
+      metrics.keysRefused.inc({ code: errorCode });
+    } else if (errorCode === RATE_LIMITED.code) {
+      metrics.requestsLimited.inc();
+    }
+    done();
+  });
+}

@@ -1,0 +1,359 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { poolOf } from '@animal-store/database';
+import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { DataSource } from 'typeorm';
+import { BuiltService } from '../testing/built-service.js';
+import { RawConnection } from '../testing/fuzz/raw-connection.js';
+import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../testing/trace-collector.js';
+
+interface Caller {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceparent: string;
+}
+
+function aCaller(flags = '01'): Caller {
+  const traceId = randomBytes(16).toString('hex');
+  const spanId = randomBytes(8).toString('hex');
+  return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
+}
+
+interface LogLine {
+  readonly msg: string;
+  readonly level: number;
+  readonly path?: string;
+  readonly traceId?: string;
+}
+
+const logged: LogLine[] = [];
+const logger = pino({ level: 'info' }, { write: (line: string) => logged.push(JSON.parse(line) as LogLine) });
+const cleanUps: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  logged.length = 0;
+});
+
+async function start(env: Record<string, string> = {}): Promise<TestApp> {
+  const service = await startTestApp({ env, logger });
+  let isOpen = true;
+  const close = async () => {
+    if (isOpen) await service.close();
+    isOpen = false;
+  };
+  cleanUps.push(close);
+  return { ...service, close };
+}
+
+async function startTraced(env: Record<string, string> = {}): Promise<{ collector: TraceCollector; service: TestApp }> {
+  const collector = await startTraceCollector();
+  cleanUps.push(() => collector.close());
+  return { collector, service: await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env }) };
+}
+
+async function send(service: TestApp, key: string, path: string, { traceparent }: Partial<Caller>, body?: object): Promise<Response> {
+  const response = await fetch(service.url + path, {
+    method: body ? 'POST' : 'GET',
+    headers: {
+      Authorization: `Bearer ${key}`,
+      ...(traceparent !== undefined && { traceparent }),
+      ...(body && { 'Content-Type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  await response.text();
+  return response;
+}
+
+/** The trace as nested names, children in the order of their names. */
+function tree(spans: readonly ExportedSpan[], parentSpanId: string | undefined): object {
+  const children = spans.filter((span) => span.parentSpanId === parentSpanId).sort((a, b) => a.name.localeCompare(b.name));
+  return Object.fromEntries(children.map(({ kind, name, spanId }) => [`${kind} ${name}`, tree(spans, spanId)]));
+}
+
+describe('without a collector', () => {
+  // In processes of their own: other specs of this one load it. prom-client loads the API itself.
+  it('no SDK of OpenTelemetry is loaded', async () => {
+    const collector = await startTraceCollector();
+    const database = await createTestDatabase();
+    cleanUps.push(
+      () => collector.close(),
+      () => database.drop(),
+    );
+    const isLoaded = async (env: Record<string, string>) => {
+      const service = await BuiltService.start({ DATABASE_URL: database.url, DRAIN_SECONDS: '0', ...env });
+      cleanUps.push(() => service.stop());
+      return (await service.loadedModules()).some((path) => path.includes('@opentelemetry/sdk'));
+    };
+    expect(await isLoaded({})).toBe(false);
+    expect(await isLoaded({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })).toBe(true);
+  });
+
+  it('the log line carries the trace of a valid traceparent', async () => {
+    const service = await start();
+    const caller = aCaller();
+    await send(service, 'none', '/v1/pets', caller);
+    await send(service, 'none', '/v1/pets/1', { traceparent: caller.traceparent.toUpperCase() });
+    await send(service, 'none', '/v1/pets/2', {});
+    expect(logged.map(({ path, traceId }) => [path, traceId])).toEqual([
+      ['/v1/pets', caller.traceId],
+      ['/v1/pets/1', undefined],
+      ['/v1/pets/2', undefined],
+    ]);
+  });
+});
+
+describe('with a collector', () => {
+  it('one trace joins caller, HTTP, use case and SQL', async () => {
+    const { collector, service } = await startTraced({ OTEL_SERVICE_NAME: 'spec' });
+    const key = await service.createKey('pets:read', 'pets:write');
+    const callers = { list: aCaller(), create: aCaller(), get: aCaller(), missing: aCaller() };
+    await send(service, key, '/v1/pets?status=sold', callers.list);
+    expect((await send(service, key, '/v1/pets', callers.create, { name: 'Rex', categoryId: 7 })).status).toBe(201);
+    await send(service, key, '/v1/pets/1', callers.get);
+    await send(service, key, '/missing', callers.missing);
+    await service.close();
+
+    const spans = collector.spans();
+    const traceOf = ({ traceId, spanId }: Caller) =>
+      tree(
+        spans.filter((span) => span.traceId === traceId),
+        spanId,
+      );
+    expect(traceOf(callers.list)).toEqual({
+      'SERVER GET /v1/pets': {
+        // The first use of a key asks for it, and records its use.
+        'INTERNAL AuthenticateApiKey': { 'CLIENT SELECT': {}, 'CLIENT UPDATE': {} },
+        'INTERNAL ListPets': { 'CLIENT list pets.pets by status': {} },
+      },
+    });
+    expect(traceOf(callers.create)).toEqual({
+      'SERVER POST /v1/pets': { 'INTERNAL AuthenticateApiKey': {}, 'INTERNAL CreatePet': { 'CLIENT insert pets.pets': {} } },
+    });
+    expect(traceOf(callers.get)).toEqual({
+      'SERVER GET /v1/pets/:petId': { 'INTERNAL AuthenticateApiKey': {}, 'INTERNAL GetPet': { 'CLIENT find pets.pets': {} } },
+    });
+    expect(traceOf(callers.missing)).toEqual({ 'SERVER GET': {} });
+    expect(new Set(spans.map(({ resource }) => resource['service.name']))).toEqual(new Set(['spec']));
+    expect(spans.find(({ name }) => name === 'GET /v1/pets/:petId')?.attributes).toEqual({
+      'http.request.method': 'GET',
+      'http.response.status_code': 200,
+      'http.route': '/v1/pets/:petId',
+      'network.protocol.version': '1.1',
+      'url.scheme': 'http',
+    });
+    const { pathname, hostname, port } = new URL((service.app.get(DataSource).options as { url: string }).url);
+    expect(spans.find(({ name }) => name === 'insert pets.pets')?.attributes).toEqual({
+      'db.namespace': pathname.slice(1),
+      'db.query.summary': 'insert pets.pets',
+      'db.query.text': expect.stringMatching(/\$1.*INSERT INTO "pets"\."pets" /s),
+      'db.system.name': 'postgresql',
+      'server.address': hostname,
+      'server.port': Number(port),
+    });
+  });
+
+  it('a body that comes later finds its trace again', async () => {
+    const { collector, service } = await startTraced();
+    const key = await service.createKey('pets:write');
+    const caller = aCaller();
+    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    const body = '{"name":"Rex","categoryId":7}';
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\ntraceparent: ${caller.traceparent}\r\n`;
+    connection.write(
+      Buffer.from(`${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${String(body.length)}\r\n\r\n`),
+    );
+    await waitFor(() => expect(connection.hasBytes).toBe(true));
+    connection.write(Buffer.from(body));
+    expect(await connection.read({ isHead: false })).toMatchObject({ status: 201 });
+    connection.reset();
+    await service.close();
+    const [server] = collector.spans().filter(({ kind }) => kind === 'SERVER');
+    const useCases = collector.spans().filter(({ kind }) => kind === 'INTERNAL');
+    expect(useCases.map(({ name, parentSpanId, traceId }) => [name, parentSpanId, traceId])).toEqual([
+      ['AuthenticateApiKey', server?.spanId, caller.traceId],
+      ['CreatePet', server?.spanId, caller.traceId],
+    ]);
+  });
+
+  it('keeps apart requests that share statements: each statement is in the trace of one that asked for it', async () => {
+    const { collector, service } = await startTraced({ DATABASE_POOL_SIZE: '1' });
+    const key = await service.createKey('pets:read', 'pets:write');
+    await send(service, key, '/v1/pets', {});
+    const requests = Array.from({ length: 30 }, (_, i) => ({ caller: aCaller(), kind: i % 2 === 0 ? 'list' : 'create' }));
+    await Promise.all(
+      requests.map(({ caller, kind }) =>
+        kind === 'list' ? send(service, key, '/v1/pets', caller) : send(service, key, '/v1/pets', caller, { name: 'Rex', categoryId: 7 }),
+      ),
+    );
+    await service.close();
+    const spans = collector.spans();
+    const statements = { list: 0, create: 0 };
+    for (const { caller, kind } of requests) {
+      const trace = spans.filter((span) => span.traceId === caller.traceId);
+      const isOwner = trace.some((span) => span.kind === 'CLIENT');
+      if (isOwner) statements[kind as keyof typeof statements]++;
+      expect(tree(trace, caller.spanId)).toEqual(
+        kind === 'list'
+          ? {
+              'SERVER GET /v1/pets': {
+                'INTERNAL AuthenticateApiKey': {},
+                'INTERNAL ListPets': isOwner ? { 'CLIENT list pets.pets': {} } : {},
+              },
+            }
+          : {
+              'SERVER POST /v1/pets': {
+                'INTERNAL AuthenticateApiKey': {},
+                'INTERNAL CreatePet': isOwner ? { 'CLIENT insert pets.pets': {} } : {},
+              },
+            },
+      );
+    }
+    expect(statements.list).toBeGreaterThan(0);
+    expect(statements.create).toBeGreaterThan(0);
+    expect(spans.filter(({ name }) => name === 'insert pets.pets')).toHaveLength(statements.create);
+  });
+
+  it('a transaction belongs to its trace, statement by statement', async () => {
+    const { collector, service } = await startTraced();
+    await service.app.get(DataSource).transaction((manager) => manager.query('SELECT $1::text', ['a value']));
+    await service.close();
+    const names = collector.spans().map(({ name, attributes }) => [name, attributes['db.query.text']]);
+    expect(names).toEqual([
+      ['START', undefined],
+      ['SELECT', 'SELECT $1::text'],
+      ['COMMIT', undefined],
+    ]);
+  });
+
+  it('a failure shows what kind of error it was, in every span that it passed', async () => {
+    const { collector, service } = await startTraced();
+    const key = await service.createKey('pets:read');
+    const pool = poolOf(service.app.get(DataSource));
+    await pool.query('ALTER TABLE pets.pets RENAME TO lost');
+    expect((await send(service, key, '/v1/pets', {})).status).toBe(500);
+    await pool.query('ALTER TABLE pets.lost RENAME TO pets');
+    expect((await send(service, key, '/v1/pets/1', {})).status).toBe(404);
+    await service.close();
+    const failed = collector
+      .spans()
+      .flatMap(({ name, attributes, isError }) => (attributes['error.type'] ? [[name, attributes['error.type'], isError]] : []));
+    expect(failed).toEqual([
+      ['list pets.pets', '42P01', true],
+      ['ListPets', '42P01', true],
+      ['GET /v1/pets', '500', true],
+      ['GetPet', 'pet_not_found', false],
+    ]);
+  });
+
+  it('begins a trace where the caller has none, and logs it', async () => {
+    const { collector, service } = await startTraced();
+    await send(service, 'none', '/v1/pets', { traceparent: 'nonsense' });
+    await service.close();
+    const [span] = collector.spans().filter(({ kind }) => kind === 'SERVER');
+    expect(span?.parentSpanId).toBeUndefined();
+    expect(logged.find(({ msg }) => msg === 'request')?.traceId).toBe(span?.traceId);
+  });
+
+  it('records nothing of a trace that the caller does not sample, and logs it all the same', async () => {
+    const { collector, service } = await startTraced();
+    const caller = aCaller('00');
+    await send(service, 'none', '/v1/pets', caller);
+    await service.close();
+    expect(collector.spans()).toEqual([]);
+    expect(logged.find(({ msg }) => msg === 'request')?.traceId).toBe(caller.traceId);
+  });
+
+  it('records only the share of the traces that it is told, but all that the caller samples', async () => {
+    const { collector, service } = await startTraced({ OTEL_TRACES_SAMPLER_ARG: '0' });
+    const caller = aCaller();
+    await send(service, 'none', '/v1/pets', {});
+    await send(service, 'none', '/v1/pets', caller);
+    await service.close();
+    expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([caller.traceId]));
+  });
+
+  it('exports the spans of a request that is answered while the service closes', async () => {
+    const { collector, service } = await startTraced();
+    const key = await service.createKey('pets:read');
+    const dataSource = service.app.get(DataSource);
+    const blocker = dataSource.createQueryRunner();
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE pets.pets');
+    const answered = once(get(`${service.url}/v1/pets`, { agent: false, headers: { Authorization: `Bearer ${key}` } }), 'response');
+    await waitFor(async () => {
+      expect(await dataSource.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass")).toHaveLength(1);
+    });
+    const closed = service.close();
+    await blocker.query('COMMIT');
+    await blocker.release();
+    const [response] = (await answered) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(200);
+    await closed;
+    expect(collector.spans().map(({ name }) => name)).toEqual(expect.arrayContaining(['list pets.pets', 'ListPets', 'GET /v1/pets']));
+  });
+
+  it('exports no key, and no value of a body or a statement', async () => {
+    const { collector, service } = await startTraced();
+    const key = await service.createKey('pets:read', 'pets:write');
+    const missing = 4611686018427387905n;
+    const name = 'Never in a trace';
+    await send(service, key, '/v1/pets', {}, { name, categoryId: 1234567890123 });
+    await send(service, key, `/v1/pets/${String(missing)}`, {});
+    await send(service, key, `/v1/pets/${key}?api_key=${key}`, {});
+    await send(service, key, `/${key}`, {});
+    await expect(service.app.get(DataSource).query('SELECT $1::int', [name])).rejects.toThrow(name);
+    await fetch(service.url, { headers: { tracestate: `vendor=${key}`, baggage: key, traceparent: key, 'User-Agent': key } }).then(
+      (response) => response.text(),
+    );
+    await service.close();
+    const text = collector.text();
+    expect(text).toContain('access');
+    for (const secret of [key, key.slice(-49), name, '1234567890123', String(missing)]) expect(text).not.toContain(secret);
+  });
+});
+
+describe('with a collector that is away', () => {
+  it.each([
+    ['refuses the connection', async () => freePort()],
+    ['never answers', async () => silentPort()],
+  ])('because it %s, requests are served, the service closes, and the log says it once', async (_, portOf) => {
+    const service = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(await portOf())}` });
+    const key = await service.createKey('pets:read');
+    for (let i = 0; i < 10; i++) expect((await send(service, key, '/v1/pets', {})).status).toBe(200);
+    await service.close();
+    expect(logged.filter(({ msg }) => msg !== 'request')).toEqual([
+      expect.objectContaining({ msg: 'the last traces were not exported in time' }),
+    ]);
+  });
+});
+
+async function silentPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const sockets = new Set<{ destroy(): void }>();
+  server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
+  cleanUps.unshift(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  );
+  return (server.address() as AddressInfo).port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

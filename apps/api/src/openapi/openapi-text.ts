@@ -1,7 +1,0 @@
-import type { Config } from '../configuration/config.js';
-import { describeApp } from '../create-app.js';
-
-/** The text of docs/openapi.json. */
-export async function createOpenApiText(config: Config): Promise<string> {
-  return `${JSON.stringify(await describeApp(config), null, 2)}\n`;
-}

@@ -1,0 +1,243 @@
+import { isIP } from 'node:net';
+import { customCleanEnv, makeExactValidator, makeValidator, str } from 'envalid';
+import ipaddr from 'ipaddr.js';
+import { StartupError } from './startup-error.js';
+
+const integer = (minimum: number, maximum: number) =>
+  makeExactValidator<number>((text) => {
+    const value = Number(text);
+    if (!/^[0-9]{1,10}$/.test(text) || value < minimum || value > maximum) {
+      throw new Error(`must be an integer from ${String(minimum)} to ${String(maximum)}`);
+    }
+    return value;
+  });
+
+const urlOf = (protocols: string[], rule: string) =>
+  makeExactValidator<string>((text) => {
+    if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) throw new Error(`must be ${rule}`);
+    return text;
+  });
+
+const httpUrl = makeExactValidator<string>((text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '') {
+    throw new Error('must be an http or https URL without query, for example https://api.example.com/store');
+  }
+  return text.replace(/\/+$/, '');
+});
+
+const origins = makeExactValidator<readonly string[]>((text) => {
+  const list = text.split(',').map((origin) => origin.trim());
+  for (const origin of list) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new Error('must be origins such as https://app.example.com, separated by commas');
+    }
+  }
+  return list;
+});
+
+const isAddressOrRange = (text: string) =>
+  // Neither a zone nor a leading zero.
+  !/%|\/0\d/.test(text) && (isIP(text) !== 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text));
+
+const cidrs = makeExactValidator<readonly string[]>((text) => {
+  const list = text.split(',').map((range) => range.trim());
+  if (!list.every(isAddressOrRange)) throw new Error('must be IP addresses or CIDR ranges such as 10.0.0.0/8, separated by commas');
+  return list;
+});
+
+const share = makeExactValidator<number>((text) => {
+  if (!/^(?:0(?:\.[0-9]{1,9})?|1(?:\.0+)?)$/.test(text)) throw new Error('must be a number from 0 to 1');
+  return Number(text);
+});
+
+const flag = makeValidator<boolean>((text) => {
+  if (/^(?:true|on|yes|1)$/.test(text)) return true;
+  if (/^(?:false|off|no|0)$/.test(text)) return false;
+  throw new Error('must be true or false');
+});
+
+const environmentName = makeValidator<string>((text) => {
+  if (!/^[a-z][a-z0-9]{0,19}$/.test(text)) throw new Error('must be 1 to 20 lower-case letters and digits, a letter first');
+  return text;
+});
+
+const postgresUrl = urlOf(['postgres:', 'postgresql:'], 'a postgres:// URL');
+const redisUrl = urlOf(['redis:', 'rediss:'], 'a redis:// or rediss:// URL');
+
+/** Every environment variable of the service, in the order of `.env.example`. */
+export const variables = {
+  DATABASE_URL: postgresUrl({
+    desc: 'PostgreSQL, with TLS as its sslmode says. Unset, `npm start` runs a PostgreSQL of its own.',
+    example: 'postgres://animal_store:secret@localhost:5432/animal_store',
+  }),
+  DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Connections to PostgreSQL that one process keeps at most.' }),
+  DATABASE_CONNECT_TIMEOUT_MS: integer(
+    1,
+    60_000,
+  )({
+    default: 2_500,
+    desc: 'How long a request waits for a connection to PostgreSQL, be it a free one or a new one.',
+  }),
+  DATABASE_STATEMENT_TIMEOUT_MS: integer(
+    0,
+    60_000,
+  )({
+    default: 3_000,
+    desc: 'PostgreSQL ends statements of requests that run longer; 0 for no limit.',
+  }),
+  DATABASE_PREPARED: flag({
+    default: true,
+    desc: 'Named prepared statements; off behind PgBouncer before 1.21 in transaction mode.',
+  }),
+  MIGRATE_ON_START: flag({ default: true, desc: 'Apply pending migrations before serving.' }),
+  MIGRATION_DATABASE_URL: postgresUrl({
+    default: undefined,
+    desc: 'The same database for migrations, past a connection pooler; DATABASE_URL unless set.',
+    example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
+  }),
+  HOST: str({ default: '127.0.0.1', desc: 'Address to listen on; 0.0.0.0 for all.' }),
+  PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on; 0 picks a free one.' }),
+  WORKERS: integer(1, 256)({ default: 1, desc: 'Processes that serve; above 1 a further one watches over them.' }),
+  ADMIN_PORT: integer(0, 65535)({ default: undefined, desc: 'Port of GET /metrics for Prometheus; off unless set.', example: '9464' }),
+  ADMIN_HOST: str({ default: '127.0.0.1', desc: 'Address to listen on for metrics; 0.0.0.0 for all.' }),
+  TRUSTED_PROXIES: cidrs({
+    default: undefined,
+    desc: 'Proxies whose X-Forwarded-For tells the address of the client, separated by commas.',
+    example: '10.0.0.0/8,fd00::/8',
+  }),
+  RATE_LIMIT: integer(0, 1_000_000_000)({ default: 6_000, desc: 'Requests that a client may send in a minute; 0 for no limit.' }),
+  REDIS_URL: redisUrl({
+    default: undefined,
+    desc: 'Redis through which several machines count requests together; each counts alone unless set.',
+    example: 'redis://localhost:6379',
+  }),
+  MAX_IN_FLIGHT: integer(
+    1,
+    1_000_000,
+  )({
+    default: 512,
+    desc: 'Requests that one process works on at a time; further ones are answered with 503.',
+  }),
+  MAX_EVENT_LOOP_LAG_MS: integer(
+    1,
+    60_000,
+  )({
+    default: 500,
+    desc: 'Requests are answered with 503 while the event loop is further behind.',
+  }),
+  DRAIN_SECONDS: integer(
+    0,
+    600,
+  )({
+    default: 5,
+    desc: 'After SIGTERM requests are still served this long, while /health/ready answers 503.',
+  }),
+  PUBLIC_BASE_URL: httpUrl({
+    default: undefined,
+    desc: 'Where clients reach the service, without /v1; prefixes Location, Link and the OpenAPI servers.',
+    example: 'https://api.example.com',
+  }),
+  STAGING_BASE_URL: httpUrl({
+    default: undefined,
+    desc: 'The same for the staging environment, for the OpenAPI document only.',
+    example: 'https://staging.example.com',
+  }),
+  CORS_ORIGINS: origins({
+    default: [],
+    desc: 'Origins whose scripts may call the API from a browser, separated by commas.',
+    example: 'https://app.example.com,https://admin.example.com',
+  }),
+  ENVIRONMENT: environmentName({ default: 'production', desc: 'Names the environment in new API keys: ast_<environment>_…' }),
+  LOG_LEVEL: str({
+    default: 'info',
+    choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
+    desc: 'Least severe lines that are logged.',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({
+    default: undefined,
+    desc: 'OpenTelemetry collector (OTLP over HTTP) that gets the traces; none are made unless set.',
+    example: 'http://localhost:4318',
+  }),
+  OTEL_SERVICE_NAME: str({ default: 'animal-store', desc: 'Name of the service in traces.' }),
+  OTEL_TRACES_SAMPLER_ARG: share({
+    default: 1,
+    desc: 'Share of the traces that begin here that are recorded, 0 to 1; for others the caller decides.',
+  }),
+};
+
+export interface Config {
+  readonly databaseUrl: string;
+  readonly databasePoolSize: number;
+  readonly databaseConnectTimeoutMs: number;
+  readonly databaseStatementTimeoutMs: number;
+  readonly databasePrepared: boolean;
+  readonly migrateOnStart: boolean;
+  readonly migrationDatabaseUrl: string;
+  readonly host: string;
+  readonly port: number;
+  readonly workers: number;
+  readonly adminPort: number | undefined;
+  readonly adminHost: string;
+  readonly trustedProxies: readonly string[];
+  readonly rateLimit: number;
+  readonly redisUrl: string | undefined;
+  readonly maxInFlight: number;
+  readonly maxEventLoopLagMs: number;
+  readonly drainSeconds: number;
+  readonly publicBaseUrl: string | undefined;
+  readonly stagingBaseUrl: string | undefined;
+  readonly corsOrigins: readonly string[];
+  readonly environment: string;
+  readonly logLevel: string;
+  readonly otlpEndpoint: string | undefined;
+  readonly serviceName: string;
+  readonly sampledShare: number;
+}
+
+/** @throws StartupError with one line per missing or bad variable */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const values = customCleanEnv(given, variables, (cleaned) => cleaned, {
+    reporter: ({ errors }) => {
+      const problems = Object.entries(errors).map(
+        ([name, error]) => `${name} ${name in given ? ruleOf(name, error) : 'is required but not set'}`,
+      );
+      if (problems.length > 0) throw new StartupError(problems.join('\n'));
+    },
+  });
+  return {
+    databaseUrl: values.DATABASE_URL,
+    databasePoolSize: values.DATABASE_POOL_SIZE,
+    databaseConnectTimeoutMs: values.DATABASE_CONNECT_TIMEOUT_MS,
+    databaseStatementTimeoutMs: values.DATABASE_STATEMENT_TIMEOUT_MS,
+    databasePrepared: values.DATABASE_PREPARED,
+    migrateOnStart: values.MIGRATE_ON_START,
+    migrationDatabaseUrl: values.MIGRATION_DATABASE_URL ?? values.DATABASE_URL,
+    host: values.HOST,
+    port: values.PORT,
+    workers: values.WORKERS,
+    adminPort: values.ADMIN_PORT,
+    adminHost: values.ADMIN_HOST,
+    trustedProxies: values.TRUSTED_PROXIES ?? [],
+    rateLimit: values.RATE_LIMIT,
+    redisUrl: values.REDIS_URL,
+    maxInFlight: values.MAX_IN_FLIGHT,
+    maxEventLoopLagMs: values.MAX_EVENT_LOOP_LAG_MS,
+    drainSeconds: values.DRAIN_SECONDS,
+    publicBaseUrl: values.PUBLIC_BASE_URL,
+    stagingBaseUrl: values.STAGING_BASE_URL,
+    corsOrigins: values.CORS_ORIGINS,
+    environment: values.ENVIRONMENT,
+    logLevel: values.LOG_LEVEL,
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    serviceName: values.OTEL_SERVICE_NAME,
+    sampledShare: values.OTEL_TRACES_SAMPLER_ARG,
+  };
+}
+
+/** envalid's own message for a value that is none of the choices does not tell the rule. */
+function ruleOf(name: string, { message }: Error): string {
+  const { choices } = variables[name as keyof typeof variables] as { choices?: readonly string[] };
+  return choices ? `must be one of ${choices.join(', ')}` : message;
+}

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Logger } from 'pino';
+import { Draining } from '../server/draining.js';
+
+/** Longer than any request may take; what is left then hangs. */
+const FINISH_WITHIN_MS = 15_000;
+const CLOSE_WITHIN_MS = 5_000;
+
+export interface DrainOptions {
+  /** How long requests are served on, so that balancers notice that the process is not ready. */
+  readonly graceMs: number;
+  /** Ends the grace. */
+  readonly hurry: AbortSignal;
+  readonly logger: Logger;
+}
+
+/** Stops being ready, takes no more connections after the grace, answers the requests that are there, and closes the pool. */
+export async function drain(app: NestFastifyApplication, { graceMs, hurry, logger }: DrainOptions): Promise<void> {
+  app.get(Draining).begin();
+  logger.info({ graceMs }, 'draining');
+  if (graceMs > 0) await sleep(graceMs, undefined, { signal: hurry }).catch(() => undefined);
+  const closed = app.close();
+  if (!(await isDoneWithin(closed, FINISH_WITHIN_MS))) {
+    logger.warn('connections are cut that did not end in time');
+    app.getHttpServer().closeAllConnections();
+    await isDoneWithin(closed, CLOSE_WITHIN_MS);
+  }
+  logger.info('stopped');
+}
+
+async function isDoneWithin(work: Promise<void>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([work.then(() => true), sleep(ms, false, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}

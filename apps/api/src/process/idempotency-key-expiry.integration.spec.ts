@@ -1,0 +1,53 @@
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { PetsModule } from '@animal-store/pets-http';
+import { useDatabase } from '@animal-store/test-kit';
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { IdempotencyKeyExpiry } from './idempotency-key-expiry.js';
+
+const database = useDatabase(PetsModule.persistence);
+
+beforeEach(() => {
+  jest.useFakeTimers({
+    now: Date.now(),
+    doNotFake: [
+      'Date',
+      'hrtime',
+      'nextTick',
+      'performance',
+      'queueMicrotask',
+      'setImmediate',
+      'setTimeout',
+      'clearTimeout',
+      'clearImmediate',
+    ],
+  });
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+async function keys(): Promise<string[]> {
+  const rows = await database.dataSource.query<{ key: string }[]>('SELECT key FROM pets.idempotency_keys ORDER BY key');
+  return rows.map(({ key }) => key);
+}
+
+it('removes the keys of all contexts each minute once they are 24 hours old, and survives a database that is away', async () => {
+  await database.dataSource.query(
+    `INSERT INTO pets.idempotency_keys (client_id, key, pet_id, request, created_at)
+     SELECT 1, hours, 1, '{"name": "Rex", "categoryId": 1, "status": "sold"}', now() - make_interval(hours => hours::int)
+     FROM unnest('{23,25}'::text[]) AS hours`,
+  );
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+  const expiry = new IdempotencyKeyExpiry(database.dataSource);
+  expiry.onApplicationBootstrap();
+  await database.dataSource.query('ALTER TABLE pets.idempotency_keys RENAME TO away');
+  jest.advanceTimersByTime(60_000);
+  await waitFor(() => expect(warn).toHaveBeenCalledWith(expect.stringContaining('idempotency_keys')));
+  await database.dataSource.query('ALTER TABLE pets.away RENAME TO idempotency_keys');
+  expect(await keys()).toEqual(['23', '25']);
+  jest.advanceTimersByTime(60_000);
+  await waitFor(async () => expect(await keys()).toEqual(['23']));
+  expiry.onApplicationShutdown();
+});

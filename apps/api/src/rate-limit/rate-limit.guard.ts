@@ -1,0 +1,24 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Quota } from './rate-limiter.js';
+import { rateLimited, RateLimits } from './rate-limits.js';
+
+/** Counts each request of a client, and announces how many are left. Requests without a client have no quota. */
+@Injectable()
+export class RateLimitGuard implements CanActivate {
+  constructor(private readonly rateLimits: RateLimits) {}
+
+  canActivate(context: ExecutionContext): true | Promise<true> {
+    const http = context.switchToHttp();
+    const { principal } = http.getRequest<FastifyRequest>();
+    const quota = principal && this.rateLimits.ofClient(principal.clientId);
+    if (quota === undefined) return true;
+    const admit = (counted: Quota): true => {
+      const reply = http.getResponse<FastifyReply>();
+      this.rateLimits.announce(counted, reply);
+      if (counted.isExceeded) throw rateLimited(counted, reply);
+      return true;
+    };
+    return quota instanceof Promise ? quota.then(admit) : admit(quota);
+  }
+}

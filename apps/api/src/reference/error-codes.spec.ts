@@ -1,0 +1,78 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ErrorDefinition } from '@animal-store/kernel';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { describeApp } from '../create-app.js';
+import { publicError } from '../errors/error-catalogue.js';
+import type { HttpErrorDefinition } from '../errors/http-errors.js';
+import { readConfig } from '../process/config.js';
+
+const WORKSPACE = join(import.meta.dirname, '../../../..');
+
+/** Where errors are defined: by the API itself, by the libraries that contexts share, and by each context. */
+const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/{kernel,http-contract}/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
+
+/** Of the command-line tool alone. */
+const NOT_OVER_HTTP = ['api_key_not_found', 'api_key_not_active'];
+
+type Definition = ErrorDefinition | HttpErrorDefinition;
+/** `code status`, sorted. */
+type Codes = readonly string[];
+
+const isDefinition = (value: unknown): value is Definition =>
+  typeof value === 'object' && value !== null && 'code' in value && 'message' in value && ('kind' in value || 'status' in value);
+
+/** Exported definitions, single or as the members of one object. */
+function definitionsIn(module: object): Definition[] {
+  return Object.values(module).flatMap((exported: unknown) =>
+    isDefinition(exported)
+      ? [exported]
+      : typeof exported === 'object' && exported !== null
+        ? Object.values(exported).filter(isDefinition)
+        : [],
+  );
+}
+
+const sorted = (errors: readonly { readonly code: string; readonly status: number }[]): Codes =>
+  [...new Set(errors.map(({ code, status }) => `${code} ${String(status)}`))].sort();
+
+async function catalogue(): Promise<Codes> {
+  const files = globSync(SOURCES, { cwd: WORKSPACE }).filter((file) => !file.endsWith('.spec.ts'));
+  const modules = await Promise.all(files.map((file) => import(join(WORKSPACE, file)) as Promise<object>));
+  return sorted(modules.flatMap(definitionsIn).map(publicError)).filter(
+    (entry) => !NOT_OVER_HTTP.some((code) => entry.startsWith(`${code} `)),
+  );
+}
+
+describe('the error codes', () => {
+  let document: OpenAPIObject;
+  let expected: Codes;
+
+  beforeAll(async () => {
+    document = await describeApp(readConfig({ DATABASE_URL: 'postgres://unused', LOG_LEVEL: 'silent' }));
+    expected = await catalogue();
+  });
+
+  it('of the OpenAPI document are those of the code', () => {
+    const inOperations = [...JSON.stringify(document.paths).matchAll(/"code":"([^"]+)","message":"(?:[^"\\]|\\.)*","status":([0-9]+)/g)];
+    const outsideOperations = [...(document.info.description ?? '').matchAll(/([0-9]{3}) `([a-z_]+)`/g)];
+    const published = [
+      ...inOperations.map(([, code = '', status]) => ({ code, status: Number(status) })),
+      ...outsideOperations.map(([, status, code = '']) => ({ code, status: Number(status) })),
+    ];
+    expect(sorted(published)).toEqual(expected);
+  });
+
+  it('that the schema Error names are those of the code', () => {
+    const { code } = (document.components?.schemas?.['Error'] as { properties: { code: { examples: string[] } } }).properties;
+    expect(code.examples).toEqual([...new Set(expected.map((entry) => entry.split(' ')[0]))]);
+  });
+
+  it('in docs/errors.md are those of the code', () => {
+    const rows = [...readFileSync(join(WORKSPACE, 'docs/errors.md'), 'utf8').matchAll(/^\| `([a-z_]+)` +\| ([0-9]{3}) +\| \S.* \|$/gm)];
+    const listed = rows.map(([, code = '', status]) => ({ code, status: Number(status) }));
+    expect(sorted(listed)).toEqual(expected);
+    expect(listed).toHaveLength(expected.length);
+  });
+});

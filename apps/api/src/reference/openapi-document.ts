@@ -1,0 +1,256 @@
+import { type Deprecation, DEPRECATION_EXTENSION, SCOPES_EXTENSION, THROWS_EXTENSION } from '@animal-store/http-contract';
+import type { ErrorDefinition } from '@animal-store/kernel';
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { ErrorBody } from '../errors/error-body.js';
+import { publicError, SHARED_ERRORS } from '../errors/error-catalogue.js';
+
+const VERSION_PREFIX = '/v1';
+const SECURITY_SCHEME = 'apiKey';
+const STAGING_PLACEHOLDER = 'https://staging.animal-store.example';
+
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & {
+  [SCOPES_EXTENSION]?: readonly string[];
+  [DEPRECATION_EXTENSION]?: Deprecation;
+  [THROWS_EXTENSION]?: readonly ErrorDefinition[];
+};
+type Schema = Schemas[string];
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+type Responses = Operation['responses'];
+type Headers = NonNullable<Extract<Responses[string], { headers?: unknown }>['headers']>;
+
+export interface ServerAddresses {
+  readonly publicBaseUrl: string | undefined;
+  readonly stagingBaseUrl: string | undefined;
+}
+
+/** What a context adds to the document. */
+export interface DocumentedContext {
+  readonly tag?: { readonly name: string; readonly description: string };
+  /** Named schemas that no class stands for. */
+  readonly schemas?: Schemas;
+}
+
+/** The OpenAPI 3.1 document of `/v1`, made from the decorators and the error catalogue. */
+export function createOpenApiDocument(
+  app: INestApplication,
+  addresses: ServerAddresses,
+  contexts: readonly DocumentedContext[],
+): OpenAPIObject {
+  const { openapi, info, servers, tags, security, paths, components } = SwaggerModule.createDocument(
+    app,
+    describeService(addresses, contexts),
+  );
+  const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
+  const schemas = [{ Error: errorSchema(operations) }, components?.schemas ?? {}, ...contexts.map((context) => context.schemas ?? {})];
+  return {
+    openapi,
+    info,
+    ...(servers && { servers }),
+    ...(tags && { tags }),
+    ...(security && { security }),
+    paths: Object.fromEntries(
+      Object.entries(paths).map(([path, item]) => [
+        path.slice(VERSION_PREFIX.length),
+        Object.fromEntries(
+          Object.entries(item).map(([method, operation]) => [method, completeOperation(operation as Operation, addresses)]),
+        ),
+      ]),
+    ),
+    components: {
+      schemas: Object.fromEntries(schemas.flatMap((named) => Object.entries(named)).sort(([a], [b]) => a.localeCompare(b))),
+      parameters: SHARED_PARAMETERS,
+      headers: SHARED_HEADERS,
+      ...(components?.securitySchemes && { securitySchemes: components.securitySchemes }),
+    },
+  };
+}
+
+function describeService(
+  { publicBaseUrl = '', stagingBaseUrl = STAGING_PLACEHOLDER }: ServerAddresses,
+  contexts: readonly DocumentedContext[],
+): Omit<OpenAPIObject, 'paths'> {
+  const description = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Animal Store')
+    .setVersion('1.0.0')
+    .setDescription(DESCRIPTION)
+    .setLicense('MIT', 'https://opensource.org/license/mit')
+    .addServer(`${publicBaseUrl}${VERSION_PREFIX}`, 'Production')
+    .addServer(`${stagingBaseUrl}${VERSION_PREFIX}`, 'Staging')
+    .addBearerAuth(
+      { type: 'http', scheme: 'bearer', bearerFormat: 'ast_<environment>_…', description: 'The API key of your client.' },
+      SECURITY_SCHEME,
+    )
+    .addSecurityRequirements(SECURITY_SCHEME)
+    .build();
+  description.tags = contexts.flatMap(({ tag }) => tag ?? []);
+  // The builder's own setContact would also write a URL and an e-mail address, which there are none of.
+  description.info.contact = { name: 'Animal Store maintainers' };
+  return description;
+}
+
+const DESCRIPTION = `The catalogue of animals offered in a store.
+
+Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`.
+
+Identifiers are 64-bit integers written as JSON numbers: read them with a parser that keeps every digit.
+
+Every error has the shape \`Error\`. Besides the errors of the operations below, an unknown path answers
+${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', a method that a path does not have ')}, with those it has in \`Allow\`.
+
+Requests are limited per client; the \`RateLimit\` headers tell how many are left.
+
+HEAD is answered wherever GET is, and OPTIONS on every path with \`Allow\`, without a key.`;
+
+/** Every error that the operation can answer with. */
+function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [] }: Operation): readonly ErrorBody[] {
+  return [
+    ...SHARED_ERRORS.everyOperation,
+    ...(requestBody ? SHARED_ERRORS.withBody : []),
+    ...(deprecation ? SHARED_ERRORS.deprecated : []),
+    ...throws.map(publicError),
+  ];
+}
+
+function errorSchema(operations: readonly Operation[]): Schema {
+  const codes = new Set([...operations.flatMap(errorsOf), ...SHARED_ERRORS.outsideOperations].map(({ code }) => code));
+  return {
+    type: 'object',
+    required: ['code', 'message', 'status'],
+    properties: {
+      code: {
+        type: 'string',
+        pattern: '^[a-z]+(_[a-z]+)*$',
+        description: 'Machine-readable error code; more may be added.',
+        examples: [...codes].sort(),
+      },
+      message: {
+        type: 'string',
+        description: 'Human-readable description; may change.',
+        examples: ['limit must be an integer from 1 to 100'],
+      },
+      status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code of the response.', examples: [400] },
+    },
+    additionalProperties: false,
+  };
+}
+
+const header = (description: string, example: string, required = true) =>
+  ({ description, required, schema: { type: 'string' }, example }) as const;
+
+const SHARED_HEADERS = {
+  RequestId: header('The X-Request-Id of the request when it was sane, else a new one.', '5f0c7a52-9f3e-4f5e-8f0b-6c1d2a3b4c5d'),
+  NoSniff: header('The content is what its type says.', 'nosniff'),
+  NoStore: header('Errors are not kept.', 'no-store'),
+  PreferenceApplied: header('When the request preferred strict handling.', 'handling=strict', false),
+  RateLimit: header('How many requests the client has left, and for how many seconds.', '"default";r=5999;t=60', false),
+  RateLimitPolicy: header('How many requests a client may send in how many seconds.', '"default";q=6000;w=60', false),
+  RetryAfter: header('Seconds to wait before the next attempt.', '1'),
+} as const;
+
+const shared = (name: keyof typeof SHARED_HEADERS) => ({ $ref: `#/components/headers/${name}` });
+
+const SHARED_PARAMETERS = {
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    required: false,
+    description: 'With `handling=strict` (RFC 7240), unknown query parameters and unknown members of the body are errors.',
+    schema: { type: 'string' },
+  },
+  RequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    required: false,
+    description: 'Comes back on the answer and stands on every log line of the request: 1 to 128 visible ASCII characters.',
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+  },
+  TraceParent: {
+    name: 'traceparent',
+    in: 'header',
+    required: false,
+    description: 'Joins the log lines of the request to a trace of the caller (W3C Trace Context).',
+    schema: { type: 'string' },
+  },
+} as const;
+
+/** Statuses that a request may be answered with before it is known which operation it asks for. */
+const BEFORE_ROUTING = ['400', '408', '414', '417', '431', '503'];
+/** Statuses of requests whose client is not known. */
+const BEFORE_AUTHENTICATION = ['401', '408', '414', '417', '431'];
+/** Statuses of requests that are refused before their preference is looked at. */
+const BEFORE_PREFERENCE = [...BEFORE_AUTHENTICATION, '403', '410', '429'];
+
+function completeOperation(operation: Operation, { publicBaseUrl = '' }: ServerAddresses): Operation {
+  const { [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: _throws, ...published } = operation;
+  const scopes = operation[SCOPES_EXTENSION] ?? [];
+  const responses = { ...published.responses, ...errorResponses(errorsOf(operation), scopes) };
+  for (const [status, response] of Object.entries(responses)) {
+    if (!response || '$ref' in response) continue;
+    response.headers = {
+      'X-Request-Id': shared('RequestId'),
+      'X-Content-Type-Options': shared('NoSniff'),
+      ...response.headers,
+      ...(!BEFORE_AUTHENTICATION.includes(status) && { 'RateLimit-Policy': shared('RateLimitPolicy'), RateLimit: shared('RateLimit') }),
+      ...(!BEFORE_PREFERENCE.includes(status) && { 'Preference-Applied': shared('PreferenceApplied') }),
+      ...(deprecation && deprecationHeaders(deprecation, publicBaseUrl, !BEFORE_ROUTING.includes(status))),
+    };
+  }
+  return {
+    ...published,
+    description: `${published.description ?? ''} Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`.trimStart(),
+    parameters: [
+      ...(published.parameters ?? []),
+      ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    responses,
+  };
+}
+
+function deprecationHeaders({ deprecatedAt, removedAt, successor }: Deprecation, publicBaseUrl: string, required: boolean): Headers {
+  return {
+    Deprecation: header('Since when the operation is deprecated (RFC 9745).', `@${String(deprecatedAt.getTime() / 1000)}`, required),
+    Sunset: header('When the operation is removed (RFC 8594).', removedAt.toUTCString(), required),
+    Link: header('What replaces the operation (RFC 8288).', `<${publicBaseUrl}${successor}>; rel="successor-version"`, required),
+  };
+}
+
+/** One response per status, with an example body per error code. */
+function errorResponses(errors: readonly ErrorBody[], scopes: readonly string[]): Responses {
+  const statuses = [...new Set(errors.map(({ status }) => status))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const ofStatus = errors.filter((error) => error.status === status);
+      return [
+        String(status),
+        {
+          description: ofStatus.map(({ message }) => message).join(' Or: '),
+          headers: { 'Cache-Control': shared('NoStore'), ...headersOfStatus(status, scopes) },
+          content: {
+            'application/json': {
+              schema: { $ref: '#/components/schemas/Error' },
+              examples: Object.fromEntries(ofStatus.map((error) => [error.code, { value: error }])),
+            },
+          },
+        },
+      ];
+    }),
+  );
+}
+
+function headersOfStatus(status: number, scopes: readonly string[]): Headers {
+  switch (status) {
+    case 401:
+      return { 'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="animal-store", error="invalid_token"') };
+    case 403: {
+      const challenge = `Bearer realm="animal-store", error="insufficient_scope", scope="${scopes.join(' ')}"`;
+      return { 'WWW-Authenticate': header('The scope that is needed (RFC 6750).', challenge) };
+    }
+    case 429:
+    case 503:
+      return { 'Retry-After': shared('RetryAfter') };
+    default:
+      return {};
+  }
+}

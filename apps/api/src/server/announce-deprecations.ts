@@ -1,0 +1,32 @@
+import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The headers that announce the deprecation of the route. */
+    announcement?: Readonly<Record<string, string>>;
+  }
+}
+
+/** Adds Deprecation, Sunset and the successor's Link to every response of a deprecated route. */
+export function announceDeprecations(fastify: FastifyInstance, publicUrl: PublicUrl): void {
+  fastify.addHook('onRoute', (route) => {
+    const deprecation = route.config?.deprecation;
+    if (!deprecation) return;
+    const announced = announcement(deprecation, publicUrl);
+    route.config = { ...route.config, announcement: announced };
+    const announce: onRequestHookHandler = (_request, reply, done) => {
+      reply.headers(announced);
+      done();
+    };
+    route.onRequest = [announce, ...[route.onRequest ?? []].flat()];
+  });
+}
+
+function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Record<string, string> {
+  return {
+    Deprecation: `@${String(deprecatedAt.getTime() / 1000)}`,
+    Sunset: removedAt.toUTCString(),
+    Link: `<${publicUrl.of(successor)}>; rel="successor-version"`,
+  };
+}

@@ -1,0 +1,49 @@
+import { isMigrated } from '@animal-store/database';
+import { Public } from '@animal-store/http-contract';
+import { DomainError } from '@animal-store/kernel';
+import { Controller, Get, Header, VERSION_NEUTRAL } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { DataSource } from 'typeorm';
+import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { Draining } from './draining.js';
+
+interface Health {
+  readonly status: 'ok';
+}
+
+/** For load balancers and orchestrators. A probe that fails answers with the error shape. */
+@ApiExcludeController()
+@Controller({ path: 'health', version: VERSION_NEUTRAL })
+@Public()
+export class HealthController {
+  private probe: Promise<boolean> | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly draining: Draining,
+  ) {}
+
+  /** The process runs. */
+  @Get('live')
+  @Header('Cache-Control', 'no-store')
+  live(): Health {
+    return { status: 'ok' };
+  }
+
+  /** Requests can be served, and further ones may come: the database answers, its tables are there, and the process stays. */
+  @Get('ready')
+  @Header('Cache-Control', 'no-store')
+  async ready(): Promise<Health> {
+    if (this.draining.isActive) throw new DomainError(SERVICE_UNAVAILABLE, 'The process is about to end.');
+    if (!(await this.isMigrated())) throw new DomainError(SERVICE_UNAVAILABLE, 'Migrations are pending.');
+    return { status: 'ok' };
+  }
+
+  /** Probes that come at once share one connection: anybody may send them. */
+  private isMigrated(): Promise<boolean> {
+    this.probe ??= isMigrated(this.dataSource).finally(() => {
+      this.probe = undefined;
+    });
+    return this.probe;
+  }
+}

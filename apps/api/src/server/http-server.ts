@@ -1,0 +1,57 @@
+import fastify, { type FastifyInstance } from 'fastify';
+import { requestIdOf } from './request-id.js';
+import { answerClientError, answerSpecialRequests } from './socket-errors.js';
+
+const HEADER_SECTION_BYTES = 8 * 1024;
+const HEADERS_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
+/** Of a connection that has a request: longer than any answer takes, so that it only ends for clients that read none. */
+const SILENCE_TIMEOUT_MS = 30_000;
+
+/** Fastify with its limits, without routes. */
+export function createHttpServer({ trustedProxies }: { trustedProxies: readonly string[] }): FastifyInstance {
+  const instance = fastify({
+    logger: false,
+    genReqId: requestIdOf,
+    // Without proxies the address of a client is that of its connection, whatever X-Forwarded-For says.
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: SILENCE_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    // Requests that reach a closing process are still answered, and their connections closed.
+    return503OnClosing: false,
+    // The request target is bounded by the header section: no parameter can be longer.
+    routerOptions: { maxParamLength: HEADER_SECTION_BYTES },
+    rewriteUrl: ({ url = '/' }) => decodablePath(url),
+    http: {
+      maxHeaderSize: HEADER_SECTION_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+      // Node would answer without the error shape; the request lifecycle checks Host.
+      requireHostHeader: false,
+      // A repeated field must be seen as such: Node would drop the second Authorization or Host.
+      joinDuplicateHeaders: true,
+    },
+    clientErrorHandler: (error, socket) => {
+      answerClientError(error, socket);
+    },
+  });
+  // Fields are counted in the request lifecycle; Node would silently drop those above its own limit.
+  instance.server.maxHeadersCount = 0;
+  answerSpecialRequests(instance.server);
+  return instance;
+}
+
+/** A path whose percent-encoding is broken is taken literally, so that it meets its route and that route's guards. */
+function decodablePath(url: string): string {
+  if (!url.includes('%')) return url;
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+}

@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify';
+import { parseTraceParent } from '../observability/trace-parent.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the trace that the request belongs to: the caller's, or one that begins here. */
+    traceId: string | undefined;
+  }
+}
+
+/** Puts the request id on every response, and the caller's trace id on the request. */
+export function identifyRequests(fastify: FastifyInstance): void {
+  fastify.decorateRequest('traceId', undefined);
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const { traceparent } = request.raw.headers;
+    if (traceparent !== undefined) request.traceId ??= parseTraceParent(traceparent)?.traceId;
+    reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
+    done();
+  });
+}

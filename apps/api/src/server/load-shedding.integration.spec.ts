@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { Metrics } from '../observability/metrics.js';
+import { startTestApp, type TestApp } from '../testing/test-app.js';
+
+const MAX_IN_FLIGHT = 4;
+/** Above the lag of a busy machine. */
+const MAX_LAG_MS = 500;
+
+let service: TestApp;
+let database: Client;
+let key: string;
+
+beforeAll(async () => {
+  let url = '';
+  const env = { MAX_IN_FLIGHT: String(MAX_IN_FLIGHT), MAX_EVENT_LOOP_LAG_MS: String(MAX_LAG_MS), DATABASE_STATEMENT_TIMEOUT_MS: '0' };
+  service = await startTestApp({ env, databaseUrl: (given) => (url = given) });
+  key = await service.createKey('pets:read', 'pets:write');
+  database = new Client({ connectionString: url });
+  await database.connect();
+  await (await list()).text();
+});
+
+afterAll(async () => {
+  await database.end();
+  await service.close();
+});
+
+const list = (signal?: AbortSignal) =>
+  fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${key}` }, ...(signal && { signal }) });
+const inFlight = async () => Number(/^http_requests_in_flight (\d+)$/m.exec(await service.app.get(Metrics).registry.metrics())?.[1]);
+
+/** Requests for pets wait in the database until it is undone. */
+async function holdPets(): Promise<() => Promise<unknown>> {
+  await database.query('BEGIN');
+  await database.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
+  return () => database.query('COMMIT');
+}
+
+async function expectShed(response: Response): Promise<void> {
+  expect([response.status, await response.json()]).toEqual([
+    503,
+    { code: 'service_unavailable', message: expect.any(String), status: 503 },
+  ]);
+  expect(response.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
+}
+
+describe('with as many requests in flight as allowed', () => {
+  it('a further one is refused at once, those that were accepted are answered', async () => {
+    const release = await holdPets();
+    const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
+    await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
+    await expectShed(await list());
+    for (const path of ['/health/live', '/health/ready']) expect((await fetch(service.url + path)).status).toBe(200);
+    await release();
+    for (const response of await Promise.all(accepted)) expect([response.status, await response.json()]).toEqual([200, []]);
+    const after = await list();
+    expect([after.status, await after.json()]).toEqual([200, []]);
+    expect(await inFlight()).toBe(0);
+    expect(await service.app.get(Metrics).registry.metrics()).toMatch(/^http_requests_shed_total\{reason="in_flight"\} 1$/m);
+  });
+
+  it('those that their clients gave up still count, since the work goes on', async () => {
+    const release = await holdPets();
+    const giveUp = new AbortController();
+    const abandoned = Array.from({ length: MAX_IN_FLIGHT }, () => list(giveUp.signal).catch(() => 'abandoned'));
+    await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
+    giveUp.abort();
+    expect(await Promise.all(abandoned)).toEqual(abandoned.map(() => 'abandoned'));
+    await expectShed(await list());
+    await release();
+    await waitFor(async () => expect(await inFlight()).toBe(0));
+  });
+
+  it('none is counted twice or for ever, however a request ends', async () => {
+    const { port } = new URL(service.url);
+    const begin = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+    for (const bytes of [
+      `${begin}Content-Length: 100\r\n\r\n{"name":`,
+      `${begin}Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam`,
+      `${begin}\r\n`,
+      'OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n',
+      'GET / HTTP/1.1\r\n\r\n',
+    ]) {
+      const socket = connect(Number(port));
+      socket.on('error', () => undefined);
+      socket.write(bytes);
+      await once(socket, 'connect');
+      // The answer may come before the body, or not at all.
+      await Promise.race([once(socket, 'data'), new Promise((resolve) => setTimeout(resolve, 50))]);
+      socket.resetAndDestroy();
+    }
+    await waitFor(async () => expect(await inFlight()).toBe(0));
+  });
+});
+
+describe('while the event loop is behind', () => {
+  it('requests are refused, and served again when it has caught up', async () => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    const ask = () => socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    await waitFor(async () => {
+      ask();
+      expect(await answered(socket)).toMatch(/^HTTP\/1.1 200 /);
+    });
+    ask();
+    // In the same process: the service finds the request when it is late already.
+    const until = performance.now() + 3 * MAX_LAG_MS;
+    while (performance.now() < until);
+    expect(await answered(socket)).toMatch(/^HTTP\/1.1 503 /);
+    await waitFor(async () => expect((await list()).status).toBe(200));
+    socket.destroy();
+  });
+
+  async function answered(socket: Socket): Promise<string> {
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    return data.toString();
+  }
+});

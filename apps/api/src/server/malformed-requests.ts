@@ -1,0 +1,41 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import { endConnection, isConnectionEnded } from './ended-connections.js';
+
+const MAX_TARGET_LENGTH = 4096;
+const MAX_HEADER_FIELDS = 64;
+/** RFC 9112, section 3.2: uri-host [ ":" port ], a list being a repeated field. */
+const HOST = /^[^\s,/?#@]*$/;
+
+/** Refuses what Node's HTTP parser lets through, and whatever follows a request that ends its connection. */
+export function refuseMalformedRequests(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    done(refusalOf(request, reply));
+  });
+}
+
+function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
+  const { host, upgrade } = raw.headers;
+  const end = () => {
+    endConnection(raw.socket);
+    reply.header('Connection', 'close');
+  };
+  if (isConnectionEnded(raw.socket)) {
+    end();
+    return new HttpError(HTTP_ERRORS.malformedRequest, 'An earlier request has ended this connection.');
+  }
+  // It is served as what it is, but Node drops what has arrived behind it: what comes next may begin in the middle of a body.
+  if (upgrade !== undefined) end();
+  // Node's parser takes a request line without a version for HTTP/0.9.
+  if (raw.httpVersionMajor < 1) {
+    end();
+    return new HttpError(HTTP_ERRORS.malformedRequest);
+  }
+  if ((host === undefined && raw.httpVersion === '1.1') || (host !== undefined && !HOST.test(host))) {
+    end();
+    return new HttpError(HTTP_ERRORS.malformedRequest, 'The request needs exactly one valid Host header.');
+  }
+  if (url.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
+  if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return new HttpError(HTTP_ERRORS.headersTooLarge);
+  return undefined;
+}

@@ -1,0 +1,63 @@
+import type { PublicUrl } from '@animal-store/http-contract';
+import cors from '@fastify/cors';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { measureRequests } from '../observability/measure-requests.js';
+import type { Metrics } from '../observability/metrics.js';
+import { logRequests } from '../observability/request-log.js';
+import type { Tracing } from '../observability/tracing.js';
+import type { RateLimits } from '../rate-limit/rate-limits.js';
+import { receiveBodies } from '../validation/request-body.js';
+import { announceDeprecations } from './announce-deprecations.js';
+import { answerOptions } from './answer-options.js';
+import { corsOptions } from './cors.js';
+import { closeConnectionsWhenDraining, type Draining } from './draining.js';
+import { tagEntities } from './entity-tags.js';
+import { identifyRequests } from './identify-requests.js';
+import { type LoadLimits, shedLoad } from './load-shedding.js';
+import { refuseMalformedRequests } from './malformed-requests.js';
+import type { RouteTable } from './route-table.js';
+
+export interface Pipeline {
+  readonly limits: LoadLimits;
+  readonly corsOrigins: readonly string[];
+  readonly publicUrl: PublicUrl;
+  readonly routes: RouteTable;
+  readonly draining: Draining;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing | undefined;
+  readonly rateLimits: RateLimits;
+}
+
+/** Registers every hook of the server, in the order in which they run. Guards, pipes and the handler follow (app.module.ts). */
+export async function registerPipeline(server: FastifyInstance, pipeline: Pipeline): Promise<void> {
+  const { limits, corsOrigins, publicUrl, routes, draining, logger, metrics, tracing, rateLimits } = pipeline;
+
+  // Hooks on routes: before Nest adds its own.
+  routes.observe(server);
+  announceDeprecations(server, publicUrl);
+  tagEntities(server);
+
+  // First, because a request that is refused later may still be the last one of its connection.
+  closeConnectionsWhenDraining(server, draining);
+  // Before all that may refuse, so that the span covers refusals too.
+  tracing?.observeRequests(server);
+  // Before the first refusal: each one carries the request id.
+  identifyRequests(server);
+  // Before any hook that trusts the request line or the headers.
+  refuseMalformedRequests(server);
+  // Costs nothing and needs no key, so it is never shed.
+  answerOptions(server, routes);
+  // After the response: these two see how every request ended, whoever responded.
+  logRequests(server, logger);
+  measureRequests(server, metrics);
+  // Before any work is spent on the request.
+  shedLoad(server, limits, metrics);
+  // Without hooks on requests: connects to Redis with the server.
+  rateLimits.connectWith(server);
+  // After shedding: a preflight is work too.
+  if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins));
+  // Last: reads the body, which guards run after.
+  receiveBodies(server);
+}

@@ -1,0 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { redactKeys } from '@animal-store/access-domain';
+
+const SANE = /^[\x21-\x7e]{1,128}$/;
+
+export function newRequestId(): string {
+  return randomUUID();
+}
+
+/** The caller's X-Request-Id when it is 1 to 128 visible ASCII characters without an API key, else a new one. */
+export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && SANE.test(given) && redactKeys(given) === given ? given : newRequestId();
+}

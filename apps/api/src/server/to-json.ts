@@ -1,0 +1,54 @@
+/**
+ * Returns JSON text in which a bigint is a number with all its digits. For what handlers return: plain objects, arrays, strings, numbers,
+ * booleans and null; anything with a `toJSON` as JSON.stringify writes it. The figure that justifies it is in ADR 44.
+ */
+export function toJson(value: unknown): string {
+  return write(value) ?? 'null';
+}
+
+/** Undefined for what JSON leaves out. */
+function write(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value);
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    case 'number':
+      return Number.isFinite(value) ? String(value) : 'null';
+    case 'object':
+      if (value === null) return 'null';
+      if (Array.isArray(value)) return writeArray(value);
+      return 'toJSON' in value ? write((value as { toJSON(): unknown }).toJSON()) : writeObject(value as Record<string, unknown>);
+    default:
+      return undefined;
+  }
+}
+
+function writeArray(values: readonly unknown[]): string {
+  let text = '[';
+  for (let i = 0; i < values.length; i++) text += (i > 0 ? ',' : '') + (write(values[i]) ?? 'null');
+  return text + ']';
+}
+
+function writeObject(object: Readonly<Record<string, unknown>>): string {
+  let text = '{';
+  for (const name of Object.keys(object)) {
+    const member = write(object[name]);
+    if (member !== undefined) text += (text.length > 1 ? ',' : '') + nameOf(name) + member;
+  }
+  return text + '}';
+}
+
+/** Members have few names, over and over. */
+const names = new Map<string, string>();
+const MAX_NAMES = 1000;
+
+function nameOf(name: string): string {
+  let text = names.get(name);
+  if (text === undefined) {
+    text = `${JSON.stringify(name)}:`;
+    if (names.size < MAX_NAMES) names.set(name, text);
+  }
+  return text;
+}

@@ -1,0 +1,17 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** What a guard sees of a request to `handler`, and the headers it sets on the response. */
+export function guardContext(controller: new () => object, handler: string, request: Partial<FastifyRequest> = {}) {
+  const headers: Record<string, string> = {};
+  const reply = {
+    header(name: string, value: string) {
+      headers[name] = value;
+      return reply;
+    },
+  } as FastifyReply;
+  const method = (controller.prototype as Record<string, () => unknown>)[handler];
+  const context: ExecutionContext = new ExecutionContextHost([{ headers: {}, ...request }, reply], controller, method);
+  return { context, headers, request: context.switchToHttp().getRequest<FastifyRequest>() };
+}
