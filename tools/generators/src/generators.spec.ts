@@ -14,8 +14,7 @@ import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 const LAYERS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
-/** 45 as soon as a library has one TypeScript configuration file instead of three. */
-const MAX_FILES = 55;
+const MAX_FILES = 45;
 
 let tree: Tree;
 /** Generated once for the specs of a group: formatting takes longest. */

@@ -13,7 +13,7 @@ export function register(tree: Tree, names: ContextNames): void {
   edit(tree, 'apps/api/src/registered-contexts.ts', (source) =>
     addLine(source, `export { ${Entities}Module } from '@animal-store/${context}-http';`, /^export .* from '@animal-store\//),
   );
-  addReferences(tree, 'apps/api/tsconfig.lib.json', `../../libs/${context}/http/tsconfig.lib.json`);
+  addReferences(tree, 'apps/api/tsconfig.lib.json', `../../libs/${context}/http`);
   addReferences(tree, 'tsconfig.json', ...LIBRARIES.map(({ layer }) => `./libs/${context}/${layer}`));
   for (const owned of [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`]) {
     edit(tree, '.github/CODEOWNERS', (owners) => `${owners.trimEnd()}\n${owned.padEnd(21)} @animal-store/${context}\n`);
