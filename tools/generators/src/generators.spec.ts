@@ -142,7 +142,7 @@ describe('in a context', () => {
   });
 
   it.each([
-    ['no context', { name: 'cancel-order', context: 'shops' }, 'there is no context "shops"; there are '],
+    ['no context', { name: 'cancel-order', context: 'shops' }, 'there is no context "shops"; the contexts are '],
     ['a name that is not kebab-case', { name: 'CancelOrder', context: 'orders' }, 'must be in kebab-case'],
   ])('both refuse %s', async (_what, options, reason) => {
     await expect(generateUseCase(tree, options)).rejects.toThrow(reason);

@@ -18,9 +18,16 @@ jest.setTimeout(PATIENCE);
 
 let copy: WorkspaceCopy;
 const nx = (...args: readonly string[]) => copy.node(NX, ...args);
-const succeeds = ({ code, output }: Outcome) => {
+/** Returns the output. */
+const succeeds = ({ code, output }: Outcome): string => {
   // As a difference of texts, Jest would show only its first lines.
   if (code !== 0) throw new Error(output.slice(-MAX_OUTPUT));
+  return output;
+};
+/** Jest also succeeds without a spec. The http library has none: the end-to-end spec tests it. */
+const ran = (output: string, context: string, ...others: readonly string[]) => {
+  const projects = [...['domain', 'application', 'infrastructure', 'testing'].map((layer) => `${context}-${layer}`), ...others];
+  for (const project of projects) expect(output).toMatch(new RegExp(`^${project} +[1-9][0-9]* passed$`, 'm'));
 };
 
 beforeAll(async () => {
@@ -57,7 +64,8 @@ describe('in a copy of the workspace', () => {
     const projects = CONTEXTS.map((context) => `${context}-*`).join();
     // ESLint runs once for each folder.
     succeeds(await nx('run-many', '--targets=lint', '--projects=libs,apps', '--outputStyle=static'));
-    succeeds(await nx('run-many', '--targets=typecheck,build,test', `--projects=${projects}`, '--outputStyle=static'));
+    const output = succeeds(await nx('run-many', '--targets=typecheck,build,test', `--projects=${projects}`, '--outputStyle=static'));
+    for (const context of CONTEXTS) ran(output, context);
     succeeds(await nx('run-many', '--targets=typecheck,build,bundle', '--projects=api,api-e2e,cli', '--outputStyle=static'));
   });
 
@@ -175,6 +183,7 @@ describe('docs/adding-a-context.md', () => {
     succeeds(await nx('run-many', '--targets=typecheck,build', '--projects=orders-*,api,api-e2e', '--outputStyle=static'));
     succeeds(await copy.node('apps/api/dist/write-openapi.js'));
     const ofOrders = '--testPathPatterns=/orders/';
-    succeeds(await nx('run-many', '--targets=test', '--projects=orders-*,api-e2e', '--outputStyle=static', ofOrders));
+    const output = succeeds(await nx('run-many', '--targets=test', '--projects=orders-*,api-e2e', '--outputStyle=static', ofOrders));
+    ran(output, 'orders', 'api-e2e');
   });
 });
