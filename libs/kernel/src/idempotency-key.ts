@@ -1,3 +1,5 @@
+import type { ErrorDefinition } from './domain-error.js';
+
 /** Published in the OpenAPI document. */
 export const IDEMPOTENCY_KEY_LIFETIME_HOURS = 24;
 
@@ -7,3 +9,10 @@ export interface IdempotencyKey {
   readonly clientId: bigint;
   readonly key: string;
 }
+
+/** Every operation that takes an Idempotency-Key throws it. */
+export const IDEMPOTENCY_KEY_REUSED = {
+  code: 'idempotency_key_reused',
+  kind: 'unprocessable',
+  message: 'The Idempotency-Key was used with a different body.',
+} as const satisfies ErrorDefinition;

@@ -12,6 +12,7 @@ const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'apps/api/src/changed.ts': ['api-e2e', 'chaos', 'package'],
   'apps/cli/src/changed.ts': ['api-e2e', 'package'],
   'libs/pets/domain/src/changed.ts': ['generators'],
+  'docs/adding-a-context.md': ['generators'],
   'docs/adr/README.md': [],
   'docs/errors.md': ['api', 'generators'],
   'docs/openapi.json': ['api', 'api-e2e', 'chaos'],

@@ -7,12 +7,14 @@ import { type FileChange, type Tree } from '@nx/devkit';
 import { FsTree } from 'nx/src/generators/tree.js';
 import { check, resolveConfig } from 'prettier';
 import ts from 'typescript';
-import { generateContext } from './context/context.generator.js';
+import { generateContext, nextSteps } from './context/context.generator.js';
 import { generateMigration } from './migration/migration.generator.js';
+import { namesOfContext, USED_BY_TEMPLATES } from './names.js';
 import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 const LAYERS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
+const MAX_FILES = 45;
 
 let tree: Tree;
 /** Generated once for the specs of a group: formatting takes longest. */
@@ -53,11 +55,12 @@ describe.each([
 ])('nx g @animal-store/tools:context %s', (context, singular, Entities) => {
   beforeAll(() => useContext(context));
 
-  it('makes the libraries of a context and its end-to-end spec, formatted, in no other folder', async () => {
+  it('makes the libraries of a context, its README and its end-to-end spec, formatted, in no other folder', async () => {
     const made = madeBy(tree.listChanges());
     expect([...new Set(made.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
-      ['apps/api-e2e/src', ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
+      ['apps/api-e2e/src', `libs/${context}/README.md`, ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
     );
+    expect(made.length).toBeLessThanOrEqual(MAX_FILES);
     expect(made).toEqual(
       expect.arrayContaining([
         `apps/api-e2e/src/contexts/${context}/${context}.integration.spec.ts`,
@@ -98,8 +101,16 @@ describe.each([
     expect(textOf('tsconfig.json')).toContain(`"./libs/${context}/http"`);
   });
 
+  it('says which file to open, how to run the tests, and what to send', () => {
+    const text = nextSteps(namesOfContext(context));
+    expect(text).toContain(` npm test -- -p '${context}-*'\n`);
+    expect(text).toContain(` http://localhost:3000/v1/${context}\n`);
+    const [, file = ''] = /Open first +(\S+)/.exec(text) ?? [];
+    expect(tree.exists(file)).toBe(true);
+  });
+
   it('is refused a second time', async () => {
-    await expect(generateContext(tree, { name: context })).rejects.toThrow(`libs/${context} is already there`);
+    await expect(generateContext(tree, { name: context })).rejects.toThrow(`libs/${context} already exists`);
   });
 });
 
@@ -112,7 +123,7 @@ describe('in a context', () => {
     expect(textOf('libs/orders/application/src/cancel-order.spec.ts')).toContain('new CancelOrder(');
     expect(textOf('libs/orders/application/src/index.ts')).toContain(`export { CancelOrder } from './cancel-order.js';`);
     const module = textOf('libs/orders/http/src/orders.module.ts');
-    expect(module).toContain('provide: CancelOrder');
+    expect(module).toContain('useCase(CancelOrder, OrderReader)');
     expect(module).toMatch(/import \{[^}]*CancelOrder[^}]*\} from '@animal-store\/orders-application'/);
     await expectWellFormed();
   });
@@ -131,26 +142,54 @@ describe('in a context', () => {
   });
 
   it.each([
-    ['no context', { name: 'cancel-order', context: 'shops' }, 'there is no context "shops"; there are '],
+    ['no context', { name: 'cancel-order', context: 'shops' }, 'there is no context "shops"; the contexts are '],
     ['a name that is not kebab-case', { name: 'CancelOrder', context: 'orders' }, 'must be in kebab-case'],
   ])('both refuse %s', async (_what, options, reason) => {
     await expect(generateUseCase(tree, options)).rejects.toThrow(reason);
     await expect(generateMigration(tree, options)).rejects.toThrow(reason);
   });
 
-  it('both refuse what is already there', async () => {
-    await expect(generateUseCase(tree, { name: 'get-order', context: 'orders' })).rejects.toThrow('get-order.ts is already there');
-    await expect(generateMigration(tree, { name: 'create-orders', context: 'orders' })).rejects.toThrow(
-      'create-orders.ts is already there',
-    );
+  it('both refuse what already exists', async () => {
+    await expect(generateUseCase(tree, { name: 'get-order', context: 'orders' })).rejects.toThrow('get-order.ts already exists');
+    await expect(generateMigration(tree, { name: 'create-orders', context: 'orders' })).rejects.toThrow('create-orders.ts already exists');
   });
 
   it('use-case says which port it lacks', async () => {
-    await expect(generateUseCase(tree, { name: 'cancel-order', context: 'access', singular: 'client' })).rejects.toThrow(
-      'libs/access/domain has no port ClientCatalogue',
+    await expect(generateUseCase(tree, { name: 'cancel-order', context: 'access', singular: 'api-key' })).rejects.toThrow(
+      'libs/access/domain has no port ApiKeyReader',
     );
   });
 });
+
+it('no context takes a name that the templates declare or import', async () => {
+  await useContext('zebras');
+  await generateUseCase(tree, { name: 'find-zebra', context: 'zebras' });
+  const names = tree
+    .listChanges()
+    .flatMap(({ path, content }) => (path.endsWith('.ts') ? declaredNames(content?.toString('utf8') ?? '') : []));
+  const free = names.filter((name) => /^[A-Za-z]+$/.test(name) && !/zebra/i.test(name) && !USED_BY_TEMPLATES.has(name));
+  expect([...new Set(free)].sort()).toEqual([]);
+});
+
+function declaredNames(source: string): string[] {
+  const names: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const isDeclaration =
+      ts.isVariableDeclaration(node) ||
+      ts.isParameter(node) ||
+      ts.isBindingElement(node) ||
+      ts.isFunctionDeclaration(node) ||
+      ts.isClassDeclaration(node) ||
+      ts.isInterfaceDeclaration(node) ||
+      ts.isTypeAliasDeclaration(node) ||
+      ts.isImportSpecifier(node) ||
+      ts.isImportClause(node);
+    if (isDeclaration && node.name && ts.isIdentifier(node.name)) names.push(node.name.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true));
+  return names;
+}
 
 describe.each(['context', 'use-case', 'migration'])('the options of %s', (generator) => {
   it('are asked for when they are missing', () => {

@@ -19,40 +19,48 @@ export interface ContextNames {
   readonly text: string;
 }
 
-// Digits would fit neither scopes nor error codes.
+// Scopes and error codes have no digits.
 const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
-/** With what is added to it, a name stays below PostgreSQL's 63 bytes. */
+/** Leaves room for suffixes within PostgreSQL's 63 bytes. */
 const MAX_LENGTH = 40;
 
-/** Scopes of the workspace, schemas of PostgreSQL, and a name that the boundary probes use. */
-const TAKEN = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted'];
+/** Scopes of the workspace, schemas and tables in PostgreSQL, and a name that the boundary probes use. */
+const TAKEN = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys'];
 
 const RESERVED_IN_TYPESCRIPT = new Set(
   `arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for
   function if implements import in instanceof interface let new null package private protected public return static super switch
   this throw true try typeof undefined var void while with yield`.split(/\s+/),
 );
-/** Names that the templates themselves use. */
-const USED_BY_TEMPLATES = new Set(
-  `added after answer api app body catalogue code create created database entities found id link limit name next own page pool query
-  read reply repository row rows visited
-  Body Column Controller DataSource Dto Entity Get Module Param Pool Post Query Repository Res Rule Throws`.split(/\s+/),
+/** Names that the generated code declares or imports; its key table has a column client_id. */
+export const USED_BY_TEMPLATES = new Set(
+  `a adapterName added after again all answer answerCreated answerPage api app b beforeEach body character client clientId code context count
+  create created createdHeaders database dataSource describe describeAccess describeMigrations empty entities etag expect
+  expected expectError expectStatus fc filter first found headers i id ids index input isSame it items key known last limit link
+  linksOf message name names next one other overrides own page pageHeaders pages path publicUrl query queryRunner read reader
+  reason recorded replayed reply repository request requests result results revalidate row rows second text third useCase
+  useDatabase useOwnService value violations visited wanted
+  Answer ApiBody ApiCreatedResponse ApiExtraModels ApiOkResponse ApiOperation ApiParam ApiProperty ApiSchema ApiTags
+  BatchedRepository Body Column Controller DataSource DomainError Dto Entity ErrorDefinition FastifyReply Get IdempotencyKey
+  IdempotencyKeyEntity IdempotentByKey IdPipe JsonText MigrationInterface Module NAME Page PageQueryOf PageRequest Param PATH
+  Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequireScopes Res
+  Revalidated Rule Throws`.split(/\s+/),
 );
 
-/** @throws Error that says what a name has to be */
+/** @throws Error that names the rule */
 export function assertKebabCase(name: string, what: string): void {
   if (!KEBAB_CASE.test(name)) throw new Error(`${what} "${name}" must be in kebab-case, of lower-case letters: purchase-orders`);
   if (name.length > MAX_LENGTH) throw new Error(`${what} "${name}" must have at most ${String(MAX_LENGTH)} characters`);
 }
 
-/** @throws Error that says what the name has to be */
+/** @throws Error that names the rule */
 export function namesOfContext(context: string, singular = singularOf(context)): ContextNames {
   assertKebabCase(context, 'the name');
   if (singular === undefined) {
-    throw new Error(`"${context}" is no plural: name the context after what it keeps, such as orders, or say --singular as well`);
+    throw new Error(`cannot derive the singular of "${context}": use a plural such as orders, or add --singular`);
   }
   assertKebabCase(singular, 'the singular');
-  if (singular === context) throw new Error(`the singular of "${context}" must differ from it: code tells one from many by it`);
+  if (singular === context) throw new Error(`the singular of "${context}" must differ from the plural`);
   const names = {
     context,
     schema: snakeCase(context),
@@ -72,19 +80,19 @@ export function namesOfContext(context: string, singular = singularOf(context)):
 
 function assertFree({ context, schema, Entity, Entities, variable, variables }: ContextNames): void {
   const refuse = (name: string, reason: string) => new Error(`"${context}" cannot be the name of a context: ${name} ${reason}`);
-  if (TAKEN.includes(context)) throw refuse(context, 'means something else in the workspace');
-  if (context.startsWith('new-')) throw refuse(context, 'would be taken for what is not stored yet');
+  if (TAKEN.includes(context)) throw refuse(context, 'is a reserved name of the workspace');
+  if (context.startsWith('new-')) throw refuse(context, 'would conflict with the class names of new entities');
   if (POSTGRES_KEYWORDS.includes(schema) || schema.startsWith('pg_')) throw refuse(schema, 'is a reserved word of SQL');
   for (const name of [variable, variables]) {
     if (RESERVED_IN_TYPESCRIPT.has(name)) throw refuse(name, 'is a reserved word of TypeScript');
-    if (USED_BY_TEMPLATES.has(name)) throw refuse(name, 'has a meaning in every context');
+    if (USED_BY_TEMPLATES.has(name)) throw refuse(name, 'is used in the generated code');
   }
   for (const name of [Entity, Entities]) {
-    if (name in globalThis || USED_BY_TEMPLATES.has(name)) throw refuse(name, 'has a meaning of its own in code');
+    if (name in globalThis || USED_BY_TEMPLATES.has(name)) throw refuse(name, 'is a global name or is used in the generated code');
   }
 }
 
-/** The usual rules of English; undefined where they give none. */
+/** Applies the usual rules of English. Returns undefined if none of them applies. */
 export function singularOf(plural: string): string | undefined {
   if (/[^aeiou]ies$/.test(plural)) return plural.replace(/ies$/, 'y');
   if (/(?:ss|sh|ch|x)es$/.test(plural)) return plural.replace(/es$/, '');

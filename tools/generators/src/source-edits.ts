@@ -1,6 +1,6 @@
 import ts from 'typescript';
 
-/** Adds a name to the import from a module, which may have to be made. */
+/** Adds a name to the import from a module. Adds the import if there is none. */
 export function addImport(source: string, name: string, from: string): string {
   const file = parse(source);
   const found = file.statements.find(
@@ -12,7 +12,7 @@ export function addImport(source: string, name: string, from: string): string {
   return insertAt(source, bindings.elements.end, `, ${name}`);
 }
 
-/** Adds an element to the array that is the first property of this name. */
+/** Adds an element to the array of the first property with this name. */
 export function addToArray(source: string, property: string, element: string): string {
   let array: ts.ArrayLiteralExpression | undefined;
   const visit = (node: ts.Node): void => {
@@ -30,7 +30,7 @@ export function addToArray(source: string, property: string, element: string): s
   return insertAt(source, (elements.at(-1) as ts.Expression).getEnd(), `, ${element}`);
 }
 
-/** The names that an index exports. */
+/** Returns the names that an index exports. */
 export function exportsOf(source: string): readonly string[] {
   return parse(source).statements.flatMap((statement) =>
     ts.isExportDeclaration(statement) && statement.exportClause && ts.isNamedExports(statement.exportClause)

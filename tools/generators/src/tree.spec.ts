@@ -20,7 +20,7 @@ it('reads and edits files, and says which is missing', () => {
 it('knows contexts by their domain, and names them when asked for another', () => {
   expect(contextsOf(tree())).toEqual(['pets']);
   expect(() => assertContext(tree(), 'pets')).not.toThrow();
-  expect(() => assertContext(tree(), 'kernel')).toThrow('there is no context "kernel"; there are pets');
+  expect(() => assertContext(tree(), 'kernel')).toThrow('there is no context "kernel"; the contexts are pets');
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import type { Tree } from '@nx/devkit';
 
-/** @throws Error when the file is not there */
+/** @throws Error if the file does not exist */
 export function readText(tree: Tree, path: string): string {
   const text = tree.read(path, 'utf-8');
   if (text === null) throw new Error(`${path} is missing`);
@@ -11,7 +11,7 @@ export function edit(tree: Tree, path: string, change: (text: string) => string)
   tree.write(path, change(readText(tree, path)));
 }
 
-/** Adds a line where the lines that `among` matches keep their order; such lines have to be there. */
+/** Adds a line to the sorted lines that match `among`. There must be at least one. */
 export function addLine(text: string, line: string, among: RegExp): string {
   const lines = text.split('\n');
   const matching = lines.flatMap((other, index) => (among.test(other) ? [index] : []));
@@ -19,13 +19,13 @@ export function addLine(text: string, line: string, among: RegExp): string {
   return [...lines.slice(0, before), line, ...lines.slice(before)].join('\n');
 }
 
-/** The contexts that the workspace has: folders of libs/ with a domain. */
+/** Returns the contexts of the workspace: the folders of libs/ with a domain. */
 export function contextsOf(tree: Tree): string[] {
   return tree.children('libs').filter((name) => tree.exists(`libs/${name}/domain/package.json`));
 }
 
-/** @throws Error that names the contexts that there are */
+/** @throws Error that lists the contexts */
 export function assertContext(tree: Tree, context: string): void {
   const contexts = contextsOf(tree);
-  if (!contexts.includes(context)) throw new Error(`there is no context "${context}"; there are ${contexts.join(', ')}`);
+  if (!contexts.includes(context)) throw new Error(`there is no context "${context}"; the contexts are ${contexts.join(', ')}`);
 }

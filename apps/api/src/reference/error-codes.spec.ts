@@ -10,8 +10,8 @@ import { readConfig } from '../process/config.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../../..');
 
-/** Where errors are defined: by the API itself, by what contexts use of it, and by each context. */
-const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/http-contract/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
+/** Where errors are defined: by the API itself, by the libraries that contexts share, and by each context. */
+const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/{kernel,http-contract}/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
 
 /** Of the command-line tool alone. */
 const NOT_OVER_HTTP = ['api_key_not_found', 'api_key_not_active'];

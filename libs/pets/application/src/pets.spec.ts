@@ -1,5 +1,5 @@
-import { DomainError } from '@animal-store/kernel';
-import { IDEMPOTENCY_KEY_REUSED, PET_NOT_FOUND, PetStatus } from '@animal-store/pets-domain';
+import { DomainError, IDEMPOTENCY_KEY_REUSED } from '@animal-store/kernel';
+import { PET_NOT_FOUND, PetStatus } from '@animal-store/pets-domain';
 import { aNewPet, InMemoryPets, petsOf } from '@animal-store/pets-testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';

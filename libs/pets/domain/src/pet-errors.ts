@@ -11,9 +11,3 @@ export const PET_NOT_FOUND = {
   kind: 'not_found',
   message: 'No animal has this identifier.',
 } as const satisfies ErrorDefinition;
-
-export const IDEMPOTENCY_KEY_REUSED = {
-  code: 'idempotency_key_reused',
-  kind: 'unprocessable',
-  message: 'The Idempotency-Key was used for a different animal.',
-} as const satisfies ErrorDefinition;

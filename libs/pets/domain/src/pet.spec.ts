@@ -6,7 +6,7 @@ import { PetStatus } from './pet-status.js';
 
 const nameOf = (text: unknown) => isPetName(text);
 
-describe('the name of a pet', () => {
+describe('isPetName', () => {
   it('is any well-formed text of 1 to 255 code points with something to see', () => {
     const visible = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 255 })

@@ -1,5 +1,5 @@
-import { DomainError, INT64_RULE, isInt64 } from '@animal-store/kernel';
-import { IDEMPOTENCY_KEY_REUSED, INVALID_PET } from './pet-errors.js';
+import { DomainError, IDEMPOTENCY_KEY_REUSED, INT64_RULE, isInt64 } from '@animal-store/kernel';
+import { INVALID_PET } from './pet-errors.js';
 import { DEFAULT_PET_STATUS, isPetStatus, PET_STATUS_RULE, type PetStatus } from './pet-status.js';
 
 /** Unicode code points. */

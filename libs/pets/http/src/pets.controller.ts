@@ -13,9 +13,9 @@ import {
   REVALIDATION_HEADERS,
   Throws,
 } from '@animal-store/http-contract';
-import type { IdempotencyKey, JsonText } from '@animal-store/kernel';
+import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText } from '@animal-store/kernel';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
-import { IDEMPOTENCY_KEY_REUSED, type Pet, PET_NOT_FOUND, type PetView } from '@animal-store/pets-domain';
+import { type Pet, PET_NOT_FOUND, type PetView } from '@animal-store/pets-domain';
 import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';

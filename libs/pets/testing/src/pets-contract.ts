@@ -1,12 +1,5 @@
-import { INT64_MAX, INT64_MIN, JsonText } from '@animal-store/kernel';
-import {
-  IDEMPOTENCY_KEY_REUSED,
-  PET_STATUSES,
-  type PetReader,
-  type PetRepository,
-  PetStatus,
-  type PetView,
-} from '@animal-store/pets-domain';
+import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN, JsonText } from '@animal-store/kernel';
+import { PET_STATUSES, type PetReader, type PetRepository, PetStatus, type PetView } from '@animal-store/pets-domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { aNewPet } from './pet-builder.js';

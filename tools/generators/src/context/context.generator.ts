@@ -12,31 +12,44 @@ export interface ContextOptions {
   readonly singular?: string;
 }
 
-/** A context in the shape of `libs/pets`: its libraries, its end-to-end spec, and its line in every list of the workspace. */
+/** Generates a context in the shape of `libs/pets`: its libraries, its end-to-end spec, and its entries in shared files. */
 export async function generateContext(tree: Tree, { name, singular }: ContextOptions): Promise<() => void> {
   const names = namesOfContext(name, singular);
-  if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} is already there`);
-  makeLibraries(tree, names);
+  if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} already exists`);
+  generateLibraries(tree, names);
   register(tree, names);
   await formatFiles(tree);
   return () => finish(tree, names);
 }
 
-export function makeLibraries(tree: Tree, names: ContextNames): void {
-  const substitutions = { ...names, timestamp: String(Date.now()) };
-  for (const library of LIBRARIES) {
-    const root = `libs/${names.context}/${library.layer}`;
-    generateFiles(tree, join(FILES, 'library'), root, { ...substitutions, ...library.describe(names), ...library });
-    generateFiles(tree, join(FILES, library.layer), `${root}/src`, substitutions);
+export function generateLibraries(tree: Tree, names: ContextNames): void {
+  const root = `libs/${names.context}`;
+  const libraries = LIBRARIES.map(({ layer, references, contents }) => ({ layer, references, contents: contents(names) }));
+  const substitutions = { ...names, timestamp: String(Date.now()), libraries };
+  generateFiles(tree, join(FILES, 'context'), root, substitutions);
+  for (const library of libraries) {
+    generateFiles(tree, join(FILES, 'library'), `${root}/${library.layer}`, { ...substitutions, ...library });
+    generateFiles(tree, join(FILES, library.layer), `${root}/${library.layer}/src`, substitutions);
   }
   generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${names.context}`, substitutions);
 }
 
-/** What takes more than files: npm links the new packages, and the OpenAPI document is made from the built code. */
-function finish(tree: Tree, { context }: ContextNames): void {
+/** Does what needs the written files: npm links the new packages, and the OpenAPI document is written from the built code. */
+function finish(tree: Tree, names: ContextNames): void {
   installPackagesTask(tree, true);
   execSync('npm run --silent openapi', { cwd: tree.root, stdio: 'inherit' });
-  console.log(`
-The context ${context} is there and served. Its line in the app: apps/api/src/registered-contexts.ts.
-Next: npm test; docs/adding-a-context.md says what to change first.`);
+  console.log(nextSteps(names));
+}
+
+export function nextSteps({ context, file }: ContextNames): string {
+  return `
+The API now serves /v1/${context}.
+
+  Open first   libs/${context}/domain/src/${file}.ts
+  Test         npm test -- -p '${context}-*'
+  Try          npm start, then in another terminal:
+               curl -H "Authorization: Bearer $(cat .data/api-key)" -H 'Content-Type: application/json' \\
+                 -d '{"name":"first"}' http://localhost:3000/v1/${context}
+  Read         docs/adding-a-context.md: how to add a field, a filter, a use case or a migration
+`;
 }

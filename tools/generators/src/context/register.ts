@@ -7,22 +7,13 @@ interface TsConfig {
   references: { path: string }[];
 }
 
-/** What libraries of a layer hold, for the map in README.md. */
-const ROWS: Readonly<Record<string, (names: ContextNames) => string>> = {
-  domain: ({ texts }) => `${texts}, their invariants and ports`,
-  application: () => 'the use cases',
-  infrastructure: ({ schema }) => `the schema \`${schema}\` in PostgreSQL`,
-  http: () => 'controller, DTOs and the Nest module',
-  testing: () => 'builder, in-memory adapter, contract suite',
-};
-
-/** The lines that a context has outside its own folders. */
+/** Adds the entries of a context to the files that all contexts share. */
 export function register(tree: Tree, names: ContextNames): void {
   const { context, code, text, Entities } = names;
   edit(tree, 'apps/api/src/registered-contexts.ts', (source) =>
     addLine(source, `export { ${Entities}Module } from '@animal-store/${context}-http';`, /^export .* from '@animal-store\//),
   );
-  addReferences(tree, 'apps/api/tsconfig.lib.json', `../../libs/${context}/http/tsconfig.lib.json`);
+  addReferences(tree, 'apps/api/tsconfig.lib.json', `../../libs/${context}/http`);
   addReferences(tree, 'tsconfig.json', ...LIBRARIES.map(({ layer }) => `./libs/${context}/${layer}`));
   for (const owned of [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`]) {
     edit(tree, '.github/CODEOWNERS', (owners) => `${owners.trimEnd()}\n${owned.padEnd(21)} @animal-store/${context}\n`);
@@ -31,7 +22,7 @@ export function register(tree: Tree, names: ContextNames): void {
     addLine(page, `| \`${code}_not_found\` | 404 | No ${text} has this identifier. |`, /^\| `[a-z_]+` +\| 404 /),
   );
   edit(tree, 'README.md', (page) => {
-    const rows = LIBRARIES.map(({ layer }) => `| \`libs/${context}/${layer}\` | ${ROWS[layer]?.(names) ?? ''} |`);
+    const rows = LIBRARIES.map(({ layer, contents }) => `| \`libs/${context}/${layer}\` | ${contents(names)} |`);
     return page.replace(/^(?=\| `libs\/kernel`)/m, `${rows.join('\n')}\n`);
   });
 }

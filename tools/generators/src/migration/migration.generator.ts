@@ -9,14 +9,14 @@ export interface MigrationOptions {
   readonly context: string;
 }
 
-/** A migration that comes after all others of its context, with the time in its file name and its class name. */
+/** Generates a migration that runs after all others of its context. The file name and the class name contain the time. */
 export async function generateMigration(tree: Tree, { name, context }: MigrationOptions): Promise<void> {
   assertKebabCase(name, 'the name');
   assertContext(tree, context);
   const folder = `libs/${context}/infrastructure/src/migrations`;
   const files = tree.children(folder);
   const same = files.find((file) => file.replace(/^[0-9]+-/, '') === `${name}.ts`);
-  if (same !== undefined) throw new Error(`${folder}/${same} is already there`);
+  if (same !== undefined) throw new Error(`${folder}/${same} already exists`);
 
   const newest = Math.max(0, ...files.map((file) => Number(/^[0-9]+/.exec(file)?.[0] ?? 0)));
   const timestamp = String(Math.max(Date.now(), newest + 1));

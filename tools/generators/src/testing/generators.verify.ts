@@ -1,20 +1,38 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { documentedFiles, type Files, perform, productionFiles, RECIPES } from './recipes.js';
 import { type Outcome, WorkspaceCopy } from './workspace-copy.js';
 
 const NX = 'node_modules/nx/dist/bin/nx.js';
 const ESLINT = 'node_modules/eslint/bin/eslint.js';
+const PRETTIER = 'node_modules/prettier/bin/prettier.cjs';
 const CONTEXTS = ['orders', 'purchase-orders'] as const;
 const PATIENCE = 600_000;
+/** Of a failed command, in characters. */
+const MAX_OUTPUT = 20_000;
 jest.setTimeout(PATIENCE);
 
 let copy: WorkspaceCopy;
 const nx = (...args: readonly string[]) => copy.node(NX, ...args);
-const succeeds = ({ code, output }: Outcome) => expect({ code, output }).toEqual({ code: 0, output });
+/** Returns the output. */
+const succeeds = ({ code, output }: Outcome): string => {
+  // As a difference of texts, Jest would show only its first lines.
+  if (code !== 0) throw new Error(output.slice(-MAX_OUTPUT));
+  return output;
+};
+/** Jest also succeeds without a spec. The http library has none: the end-to-end spec tests it. */
+const ran = (output: string, context: string, ...others: readonly string[]) => {
+  const projects = [...['domain', 'application', 'infrastructure', 'testing'].map((layer) => `${context}-${layer}`), ...others];
+  const logs = output.split(/^> nx run /m);
+  for (const project of projects) {
+    const log = logs.find((text) => text.startsWith(`${project}:test`));
+    expect([project, log]).toEqual([project, expect.stringMatching(/^Tests: +[1-9][0-9]* passed/m)]);
+  }
+};
 
 beforeAll(async () => {
   copy = await WorkspaceCopy.create();
@@ -48,8 +66,11 @@ describe('in a copy of the workspace', () => {
 
   it('what they made lints, type-checks, builds, and passes its tests', async () => {
     const projects = CONTEXTS.map((context) => `${context}-*`).join();
-    succeeds(await nx('run-many', '--targets=lint,typecheck,build,test', `--projects=${projects}`, '--outputStyle=static'));
-    succeeds(await nx('run-many', '--targets=lint,typecheck,build,bundle', '--projects=api,api-e2e,cli', '--outputStyle=static'));
+    // ESLint runs once for each folder.
+    succeeds(await nx('run-many', '--targets=lint', '--projects=libs,apps', '--outputStyle=static'));
+    const output = succeeds(await nx('run-many', '--targets=typecheck,build,test', `--projects=${projects}`, '--outputStyle=static'));
+    for (const context of CONTEXTS) ran(output, context);
+    succeeds(await nx('run-many', '--targets=typecheck,build,bundle', '--projects=api,api-e2e,cli', '--outputStyle=static'));
   });
 
   it('the end-to-end specs, the table of 401 and 403, and the checks of the workspace pass', async () => {
@@ -138,5 +159,35 @@ describe('the first route, on the built service', () => {
       { code: 'invalid_request', message: expect.stringMatching(/^name must be a string/), status: 400 },
     ]);
     expect(await post(writer, '{"name":"first"}')).toEqual([201, { id: 1, name: 'first' }]);
+  });
+});
+
+/** Last: it changes the context that the routes above belong to. */
+describe('docs/adding-a-context.md', () => {
+  const pathOf = (path: string) => join(copy.folder, path);
+  const files: Files = {
+    read: (path) => readFileSync(pathOf(path), 'utf8'),
+    write: (path, text) => writeFileSync(pathOf(path), text),
+    list: (folder) => readdirSync(pathOf(folder)),
+  };
+
+  it.each(RECIPES)('"$title": the files it names are enough', async (recipe) => {
+    await copy.commit();
+    succeeds(await nx('g', '@animal-store/tools:migration', recipe.migration, '--context=orders'));
+    perform(recipe, files);
+    const edited = (await copy.git('status', '--porcelain', '--untracked-files=all')).output
+      .split('\n')
+      .flatMap((line) => line.slice(3) || []);
+    const production = productionFiles(edited);
+    expect(production).toEqual(documentedFiles(files.read('docs/adding-a-context.md'), recipe));
+    expect(production.length).toBeLessThanOrEqual(recipe.maxProductionFiles);
+
+    succeeds(await copy.node(PRETTIER, '--write', ...edited));
+    succeeds(await copy.node(ESLINT, 'libs/orders', 'apps/api-e2e/src/contexts/orders'));
+    succeeds(await nx('run-many', '--targets=typecheck,build', '--projects=orders-*,api,api-e2e', '--outputStyle=static'));
+    succeeds(await copy.node('apps/api/dist/write-openapi.js'));
+    const ofOrders = '--testPathPatterns=/orders/';
+    const output = succeeds(await nx('run-many', '--targets=test', '--projects=orders-*,api-e2e', '--outputStyle=static', ofOrders));
+    ran(output, 'orders', 'api-e2e');
   });
 });

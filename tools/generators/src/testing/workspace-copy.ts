@@ -39,9 +39,14 @@ export class WorkspaceCopy {
     }
     linkPackages(join(WORKSPACE, 'node_modules'), join(copy.folder, 'node_modules'));
     await copy.git('init', '--quiet', '--initial-branch=main');
-    await copy.git('add', '--all');
-    await copy.git('-c', 'user.name=spec', '-c', 'user.email=spec@localhost', 'commit', '--quiet', '--message', 'before');
+    await copy.commit();
     return copy;
+  }
+
+  /** Commits every change. */
+  async commit(): Promise<void> {
+    await this.git('add', '--all');
+    await this.git('-c', 'user.name=spec', '-c', 'user.email=spec@localhost', 'commit', '--quiet', '--message', 'spec');
   }
 
   git(...args: readonly string[]): Promise<Outcome> {

@@ -10,24 +10,24 @@ export interface UseCaseOptions {
   readonly singular?: string;
 }
 
-/** A plain class over the read port of the context, with its spec, its export, and its provider in the context's module. */
+/** Generates a plain class over the read port of the context, with its spec, its export, and its provider in the Nest module. */
 export async function generateUseCase(tree: Tree, { name, context, singular }: UseCaseOptions): Promise<void> {
   assertKebabCase(name, 'the name');
   assertContext(tree, context);
   const names = namesOfContext(context, singular);
   const UseCase = pascalCase(name);
-  const port = `${names.Entity}Catalogue`;
+  const port = `${names.Entity}Reader`;
   if (!exportsOf(readText(tree, `libs/${context}/domain/src/index.ts`)).includes(port)) {
-    throw new Error(`libs/${context}/domain has no port ${port}; the use cases that are generated are built on it`);
+    throw new Error(`libs/${context}/domain has no port ${port}; a generated use case needs it`);
   }
   const folder = `libs/${context}/application/src`;
-  if (tree.exists(`${folder}/${name}.ts`)) throw new Error(`${folder}/${name}.ts is already there`);
+  if (tree.exists(`${folder}/${name}.ts`)) throw new Error(`${folder}/${name}.ts already exists`);
 
   generateFiles(tree, join(import.meta.dirname, 'files'), folder, { ...names, name, UseCase, useCase: camelCase(name) });
   edit(tree, `${folder}/index.ts`, (index) => `${index}export { ${UseCase} } from './${name}.js';\n`);
   edit(tree, `libs/${context}/http/src/${context}.module.ts`, (module) => {
-    const provider = `{ provide: ${UseCase}, inject: [${port}], useFactory: (catalogue: ${port}) => new ${UseCase}(catalogue) }`;
-    return addToArray(addImport(module, UseCase, `@animal-store/${context}-application`), 'providers', provider);
+    const withClass = addImport(module, UseCase, `@animal-store/${context}-application`);
+    return addToArray(addImport(withClass, 'useCase', '@animal-store/http-contract'), 'providers', `useCase(${UseCase}, ${port})`);
   });
   await formatFiles(tree);
 }

@@ -1,0 +1,168 @@
+import ts from 'typescript';
+
+/**
+ * A line of an outline. `shape` is what makes a context: its classes with their bases, methods, decorators and providers, and its suites.
+ * `value` is what a field brings with it: properties, types, functions and constants.
+ */
+interface Line {
+  readonly kind: 'shape' | 'suite' | 'value';
+  readonly text: string;
+}
+
+/** Paths and sources of TypeScript files. */
+export type Sources = ReadonlyMap<string, string>;
+
+/** Announces the end of a member, which stays as it is until then. */
+const DEPRECATION = 'Deprecated';
+
+/**
+ * Returns the differences between the files that the generator makes for a context and the context that is their model:
+ * - every file and every line of a template must be in the model,
+ * - every line of the model that is shape must be in the template of its file, and so must the suites that test it.
+ */
+export function differences(templates: Sources, model: Sources): string[] {
+  const outlines = new Map([...model].map(([path, source]) => [path, outlineOf(source)]));
+  const shape = namesIn([...outlines.values()].flat());
+  /** `describe isPetName` tests a value. */
+  const isAboutValue = (suite: string) => suite.startsWith('describe ') && !shape.has(suite.slice('describe '.length));
+  const isExportOf = (text: string) => text.startsWith('export ') && shape.has(text.slice('export '.length));
+  const missingInModel = [...templates].flatMap(([path, source]) => {
+    const known = texts(outlines.get(path));
+    return outlineOf(source).flatMap(({ text }) => (known.has(text) ? [] : [`only in the template of ${path}: ${text}`]));
+  });
+  const missingInTemplates = [...outlines].flatMap(([path, lines]) => {
+    const template = templates.get(path);
+    const known = texts(template === undefined ? [] : outlineOf(template));
+    const isRequired = ({ kind, text }: Line) =>
+      kind === 'shape' || (template !== undefined && kind === 'suite' && !isAboutValue(text)) || isExportOf(text);
+    return lines.flatMap((line) => (isRequired(line) && !known.has(line.text) ? [`only in ${path}: ${line.text}`] : []));
+  });
+  return [
+    ...[...templates.keys()].filter((path) => !model.has(path)).map((path) => `no file ${path}`),
+    ...missingInModel,
+    ...missingInTemplates,
+  ];
+}
+
+const texts = (lines: readonly Line[] = []) => new Set(lines.map(({ text }) => text));
+
+/** The names of classes and methods: `Pet`, `NewPet.create`, `addOnce`. */
+function namesIn(lines: readonly Line[]): ReadonlySet<string> {
+  const members = lines.flatMap(({ kind, text }) => (kind === 'shape' ? (/^(?:class )?(\w+(?:\.\w+)?)/.exec(text)?.[1] ?? []) : []));
+  return new Set(members.flatMap((name) => [name, name.split('.').at(-1) ?? '']));
+}
+
+/** Returns what other modules see of a module. */
+function outlineOf(source: string): Line[] {
+  const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
+  return file.statements.flatMap((statement) => {
+    if (ts.isExportDeclaration(statement)) return values(exportedNames(statement).map((name) => `export ${name}`));
+    if (ts.isExpressionStatement(statement) && ts.isCallExpression(statement.expression)) return suitesOf(statement);
+    if (!ts.canHaveModifiers(statement) || !isExported(statement)) return [];
+    if (ts.isClassDeclaration(statement)) return outlineOfClass(statement);
+    if (ts.isInterfaceDeclaration(statement)) return statement.members.flatMap((member) => outlineOfMember(member, nameOf(statement)));
+    if (ts.isFunctionDeclaration(statement))
+      return [...values([`function ${nameOf(statement)}${signatureOf(statement)}`]), ...suitesOf(statement)];
+    if (ts.isVariableStatement(statement))
+      return values(statement.declarationList.declarations.map((declaration) => `const ${nameOf(declaration)}`));
+    return [];
+  });
+}
+
+const values = (lines: readonly string[]): Line[] => lines.map((text) => ({ kind: 'value', text }));
+const shapes = (lines: readonly string[]): Line[] => lines.map((text) => ({ kind: 'shape', text }));
+
+function exportedNames({ exportClause }: ts.ExportDeclaration): string[] {
+  return exportClause && ts.isNamedExports(exportClause) ? exportClause.elements.map(({ name }) => name.text) : [];
+}
+
+function outlineOfClass(declaration: ts.ClassDeclaration): Line[] {
+  const name = nameOf(declaration);
+  const bases = (declaration.heritageClauses ?? []).flatMap(({ token, types }) =>
+    types.map(({ expression }) => `${name} ${ts.tokenToString(token) ?? ''} ${calleeOf(expression)}`),
+  );
+  return [
+    ...shapes([`class ${name}`, ...decoratorsOf(declaration, name), ...bases, ...elementsOf(declaration, name)]),
+    ...declaration.members.flatMap((member) => outlineOfMember(member, name)),
+  ];
+}
+
+function outlineOfMember(member: ts.ClassElement | ts.TypeElement, owner: string): Line[] {
+  const modifiers = (ts.canHaveModifiers(member) ? (ts.getModifiers(member) ?? []) : []).map(({ kind }) => kind);
+  if (modifiers.includes(ts.SyntaxKind.PrivateKeyword)) return [];
+  const name = `${owner}.${nameOf(member)}`;
+  const isField = (ts.isPropertyDeclaration(member) && !modifiers.includes(ts.SyntaxKind.StaticKeyword)) || ts.isPropertySignature(member);
+  const decorators = ts.canHaveDecorators(member) ? decoratorsOf(member, name) : [];
+  if (isField) return values([name, ...decorators]);
+  return shapes([ts.isFunctionLike(member) ? name + signatureOf(member) : name, ...decorators]);
+}
+
+/** The types of the parameters with their decorators, and of the result. */
+function signatureOf({ parameters, type }: ts.SignatureDeclaration): string {
+  const types = parameters.map((parameter) => {
+    const optional = (parameter.questionToken ?? parameter.initializer) ? '?' : '';
+    const decorators = (ts.getDecorators(parameter) ?? []).map(textOfDecorator);
+    return [...decorators, (parameter.type ? textOf(parameter.type) : 'any') + optional].join(' ');
+  });
+  return `(${types.join(', ')})${type ? `: ${textOf(type)}` : ''}`;
+}
+
+function decoratorsOf(node: ts.HasDecorators, on: string): string[] {
+  const decorators = (ts.getDecorators(node) ?? []).filter(({ expression }) => calleeOf(expression) !== DEPRECATION);
+  return decorators.map((decorator) => `${textOfDecorator(decorator)} ${on}`);
+}
+
+/** Without the objects in its arguments: most of them are texts for people. */
+function textOfDecorator({ expression }: ts.Decorator): string {
+  const args = ts.isCallExpression(expression) ? expression.arguments : [];
+  return `@${calleeOf(expression)}(${args.map((arg) => (ts.isObjectLiteralExpression(arg) ? '{}' : textOf(arg))).join(', ')})`;
+}
+
+/** The elements of the arrays in the decorators of a class: `PetsModule providers useCase(GetPet, PetReader)`. */
+function elementsOf(declaration: ts.ClassDeclaration, owner: string): string[] {
+  const objects = (ts.getDecorators(declaration) ?? []).flatMap(({ expression }) =>
+    ts.isCallExpression(expression) ? expression.arguments.filter(ts.isObjectLiteralExpression) : [],
+  );
+  const properties = objects.flatMap((object) => object.properties.filter(ts.isPropertyAssignment));
+  return properties.flatMap(({ name, initializer }) =>
+    ts.isArrayLiteralExpression(initializer) ? initializer.elements.map((element) => `${owner} ${name.getText()} ${textOf(element)}`) : [],
+  );
+}
+
+/** Suites that a function runs, and `describe` with a title that is a name of code. Other titles are prose. */
+function suitesOf(node: ts.Node): Line[] {
+  const lines: Line[] = [];
+  const visit = (child: ts.Node): void => {
+    if (ts.isCallExpression(child) && ts.isIdentifier(child.expression)) {
+      const [title] = child.arguments;
+      const { text } = child.expression;
+      if (/^describe[A-Z]/.test(text)) lines.push({ kind: 'suite', text: `${text}()` });
+      if (text === 'describe' && title && ts.isStringLiteral(title) && /^[\w.]+$/.test(title.text))
+        lines.push({ kind: 'suite', text: `describe ${title.text}` });
+    }
+    ts.forEachChild(child, visit);
+  };
+  visit(node);
+  return lines;
+}
+
+function isExported(statement: ts.HasModifiers): boolean {
+  return (ts.getModifiers(statement) ?? []).some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+}
+
+function calleeOf(expression: ts.Expression): string {
+  return textOf(ts.isCallExpression(expression) ? expression.expression : expression);
+}
+
+/** On one line, however it is formatted. */
+function textOf(node: ts.Node): string {
+  return node
+    .getText()
+    .replace(/\s+/g, ' ')
+    .replace(/,? ([}\])])/g, ' $1')
+    .replace(/\( /g, '(');
+}
+
+function nameOf({ name }: { readonly name?: ts.Node | undefined }): string {
+  return name?.getText() ?? 'constructor';
+}
