@@ -87,17 +87,22 @@ export interface Recorded extends Inserted {
 
 /** Parameters: clients and keys. Answers what was recorded, the columns as they were asked for. */
 export function findRecordedStatement(table: Table, keys: KeyTable): PreparedStatement<Recorded> {
-  const columns = table.columns.map(({ property, type }) => `(record.${keys.request} ->> ${escapeLiteral(property)})::${type}`).join(', ');
+  // A request that was recorded before the table had a column has what the row has.
+  const columns = table.columns.map(({ property, name, type }) => {
+    const [request, member] = [`record.${keys.request}`, escapeLiteral(property)];
+    return `CASE WHEN ${request} ? ${member} THEN (${request} ->> ${member})::${type} ELSE present.${name} END`;
+  });
   return new PreparedStatement(
     `find by key ${table.label}`,
     `
-    SELECT wanted.ordinal, record.${keys.rowId}, ${columns}
+    SELECT wanted.ordinal, record.${keys.rowId}, ${columns.join(', ')}
     FROM unnest(${hiddenArrays(['bigint', 'text'])}) WITH ORDINALITY AS wanted (client_id, key, ordinal)
     CROSS JOIN LATERAL (
       SELECT * FROM ${keys.name} WHERE ${keys.clientId} = wanted.client_id AND ${keys.key} = wanted.key
       -- Keeps the planner from joining by a scan of the whole table.
       OFFSET 0
-    ) AS record`,
+    ) AS record
+    LEFT JOIN LATERAL (SELECT * FROM ${table.name} WHERE ${table.id.name} = record.${keys.rowId} OFFSET 0) AS present ON true`,
     ([ordinal, id, ...rest]: Columns) => ({ index: Number(ordinal) - 1, id: BigInt(id as string), row: table.read({}, rest, 0) }),
   );
 }
