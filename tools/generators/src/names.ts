@@ -34,8 +34,8 @@ const RESERVED_IN_TYPESCRIPT = new Set(
 );
 /** Names that the generated code declares or imports; its key table has a column client_id. */
 export const USED_BY_TEMPLATES = new Set(
-  `a adapterName added after again all answer answerCreated answerPage api app b beforeEach body character client clientId code context count
-  create created createdHeaders database dataSource describe describeAccess describeMigrations empty entities etag expect
+  `a adapterName added after again all answer answerCreated answerPage api app b beforeEach body character client clientId code context
+  count create created createdHeaders database dataSource describe describeAccess describeMigrations empty entities etag expect
   expected expectError expectStatus fc filter first found headers i id ids index input isSame it items key known last limit link
   linksOf message name names next one other overrides own page pageHeaders pages path publicUrl query queryRunner read reader
   reason recorded replayed reply repository request requests result results revalidate row rows second text third useCase
