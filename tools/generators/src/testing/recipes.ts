@@ -71,9 +71,7 @@ export function isOrderQuantity(value: unknown): value is number {
     [`${MIGRATIONS}/…-add-quantity.ts`]: [
       [
         "await queryRunner.query(`COMMENT ON SCHEMA orders IS 'add quantity'`);",
-        `// The requests recorded for idempotency keys must have every column of the entity.
-    await queryRunner.query(\`UPDATE orders.idempotency_keys SET request = request || '{"quantity": 1}'\`);
-    // During a deployment, processes of the previous release insert rows without the column. They need the default.
+        `// During a deployment, processes of the previous release insert rows without the column. They need the default.
     await queryRunner.query(\`
       ALTER TABLE orders.orders ADD COLUMN quantity integer NOT NULL DEFAULT 1
         CONSTRAINT orders_quantity_check CHECK (quantity BETWEEN 1 AND 1000)\`);`,
