@@ -180,6 +180,22 @@ describe('animal-store on the database that DATABASE_URL names', () => {
       expect(await run('keys', 'rotate', rotated.prefix)).toEqual({ exitCode: 1, stdout: '', stderr: 'error: The API key is expired.\n' });
     });
 
+    it('revoke and rotate take a whole key, as it was leaked, and do not show it', async () => {
+      const create = async () => json<KeyJson>(await run('keys', 'create', '--client', 'acme', '--json'));
+      const [first, second] = [await create(), await create()];
+      const outcomes = [
+        await run('keys', 'revoke', first.key),
+        await run('keys', 'rotate', second.key, '--overlap', '0s'),
+        await run('keys', 'rotate', first.key),
+        await run('keys', 'revoke', `${first.key.slice(0, -1)}_`),
+      ];
+      expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 1, 1]);
+      expect([await isValid(first.key), await isValid(second.key)]).toEqual([false, false]);
+      for (const { stdout, stderr } of outcomes) {
+        for (const { key, prefix } of [first, second]) expect(stdout + stderr).not.toContain(key.slice(prefix.length, -1));
+      }
+    });
+
     it('revoke ends a key', async () => {
       const { id, key, prefix } = json<KeyJson>(await run('keys', 'create', '--client', 'acme', '--json'));
       const revoked = await run('keys', 'revoke', prefix);

@@ -91,7 +91,7 @@ export function keysCommand(terminal: Terminal): Command {
     .addCommand(
       new Command('rotate')
         .description('Give the client of a key another one with the same scopes, and let the old one expire after an overlap.')
-        .argument('<key>', 'its identifier, or its visible prefix')
+        .argument('<key>', 'its identifier, its visible prefix, or the whole key')
         .addOption(
           new Option('--overlap <duration>', 'how long the old key lives on; 0s ends it at once')
             .argParser(parseDuration)
@@ -109,7 +109,7 @@ export function keysCommand(terminal: Terminal): Command {
     .addCommand(
       new Command('revoke')
         .description('End a key now; every process of the service refuses it within five seconds.')
-        .argument('<key>', 'its identifier, or its visible prefix')
+        .argument('<key>', 'its identifier, its visible prefix, or the whole key')
         .option('--json', 'print JSON')
         .action((reference: string, { json }: RevokeOptions) =>
           withAccess(async ({ revokeApiKey }) => {

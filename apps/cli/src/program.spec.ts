@@ -1,3 +1,4 @@
+import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
 import { run } from './program.js';
 
@@ -50,6 +51,39 @@ describe('a wrong command line', () => {
     [{ DATABASE_URL: 'localhost:5432' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
   ])('in an environment of %j is refused without repeating it', async (env, stderr) => {
     expect(await animalStore(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
+  });
+});
+
+describe('an API key in the wrong place', () => {
+  const key = generateApiKeySecret('production' as KeyEnvironment);
+
+  it.each([
+    [[key]],
+    [[`--${key}`]],
+    [['keys', key]],
+    [['keys', 'list', `--${key}`]],
+    [['keys', 'create', '--client', key]],
+    [['keys', 'create', '--client', `of ${key}`]],
+    [['keys', 'create', '--client', 'acme', '--scope', key]],
+    [['keys', 'create', '--client', 'acme', '--environment', key]],
+    [['keys', 'create', '--client', 'acme', '--expires-in', key]],
+    [['keys', 'create', '--client', 'acme', key]],
+    [['keys', 'rotate', '1', '--overlap', key]],
+    [['keys', 'revoke', '1', key]],
+    [['migrate', key]],
+    [['seed', '--count', key]],
+    [['seed', '--count', '1', '--sold-share', key]],
+  ])('is not repeated by %j', async (args) => {
+    const { exitCode, stdout, stderr } = await animalStore(args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: .+\n$/);
+    expect(stderr).not.toContain(key.slice(prefixOf(key).length));
+  });
+
+  it('is not repeated from the environment', async () => {
+    const { exitCode, stderr } = await animalStore(['keys', 'list'], { DATABASE_URL: `postgres://127.0.0.1:1/${key}` });
+    expect(exitCode).toBe(1);
+    expect(stderr).not.toContain(key.slice(prefixOf(key).length));
   });
 });
 

@@ -1,4 +1,4 @@
-import { isApiKeySecret, prefixOf } from '@animal-store/access-domain';
+import { generateApiKeySecret, isApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
 import { aNewApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
 import { DomainError } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -24,7 +24,7 @@ beforeEach(() => {
   createApiKey = new CreateApiKey(keys, hasher, clock);
   listApiKeys = new ListApiKeys(keys, clock);
   rotateApiKey = new RotateApiKey(keys, hasher, clock);
-  revokeApiKey = new RevokeApiKey(keys, clock);
+  revokeApiKey = new RevokeApiKey(keys, hasher, clock);
 });
 
 const at = (ms: number) => new Date(clock.now().getTime() + ms);
@@ -134,6 +134,16 @@ describe.each([
     await createApiKey.execute(input);
     await expect(execute(reference)).rejects.toThrow(DomainError);
     await expect(execute(reference)).rejects.toThrow(`No API key is called ${reference}.`);
+  });
+
+  it('takes the whole key, and does not repeat one that it does not know', async () => {
+    const { key, secret } = await createApiKey.execute(input);
+    await execute(secret);
+    expect((await keys.list())[0]).not.toEqual(key);
+    const unknown = generateApiKeySecret('test' as KeyEnvironment);
+    for (const reference of [unknown, unknown.slice(0, -1)]) {
+      await expect(execute(reference)).rejects.toThrow(`No API key is called ${prefixOf(unknown)}….`);
+    }
   });
 
   it('does not choose between two keys with the same visible prefix', async () => {

@@ -22,7 +22,7 @@ export function accessUseCases(dataSource: DataSource, clock: Clock = new System
     createApiKey: new CreateApiKey(keys, hasher, clock),
     listApiKeys: new ListApiKeys(keys, clock),
     rotateApiKey: new RotateApiKey(keys, hasher, clock),
-    revokeApiKey: new RevokeApiKey(keys, clock),
+    revokeApiKey: new RevokeApiKey(keys, hasher, clock),
     authenticateApiKey: new AuthenticateApiKey(keys, hasher, clock),
   };
 }
