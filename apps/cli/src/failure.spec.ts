@@ -15,5 +15,6 @@ describe('describeFailure', () => {
     [codeError('ECONNREFUSED'), 'the database cannot be reached: ECONNREFUSED', 1],
     [codeError('28P01', 'password authentication failed\nfor user "x"'), 'password authentication failed for user "x"', 1],
     ['thrown text', 'thrown text', 1],
+    [new Error('\u001b[2J\u009b2J'), String.raw`\x1b[2J\x9b2J`, 1],
   ])('makes of %o one line and an exit code', (error, line, exitCode) => expect(describeFailure(error)).toEqual({ line, exitCode }));
 });

@@ -134,6 +134,11 @@ describe('npm start says in one line', () => {
     other.close();
   });
 
+  it('without control characters of a value', async () => {
+    const { stderr } = await run({ DATA_DIR: '/dev/null/\u001b[31m' });
+    expect(stderr).toMatch(/^The data folder \/dev\/null\/\\x1b\[31m .*\n$/);
+  });
+
   it('which variable is bad, before anything is started', async () => {
     const untouched = join(temporary, 'untouched');
     const { exitCode, stdout, stderr } = await run({ PORT: 'many', DATA_DIR: untouched });
