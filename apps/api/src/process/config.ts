@@ -162,7 +162,7 @@ export const variables = {
   OTEL_SERVICE_NAME: str({ default: 'animal-store', desc: 'Name of the service in traces.' }),
   OTEL_TRACES_SAMPLER_ARG: share({
     default: 1,
-    desc: 'Share of the traces that begin here that are recorded, 0 to 1; for others the caller decides.',
+    desc: 'Share of the traces that are recorded, 0 to 1. A traceparent can prevent the recording, but not force it.',
   }),
 };
 
