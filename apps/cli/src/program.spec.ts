@@ -49,6 +49,9 @@ describe('a wrong command line', () => {
   it.each([
     [{ DATABASE_URL: 'mysql://somebody:secret@localhost' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
     [{ DATABASE_URL: 'localhost:5432' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
+    [{ DATABASE_URL: 'postgres://somebody:se%zzcret@localhost' }, 'error: DATABASE_URL must be percent-encoded; write % as %25\n'],
+    [{ DATABASE_URL_FILE: '/none/url' }, "error: DATABASE_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'\n"],
+    [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
   ])('in an environment of %j is refused without repeating it', async (env, stderr) => {
     expect(await animalStore(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { MIGRATIONS_TABLE, poolOf } from './data-source.js';
+import { MIGRATIONS_TABLE, poolOf, urlOf } from './data-source.js';
+import { DatabaseClient } from './database-client.js';
 
 /** Key of the advisory lock that one migrating process holds; the number only has to be ours. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
@@ -89,8 +89,7 @@ function executedMigrations(dataSource: DataSource): Promise<Migration[]> {
  * CREATE INDEX CONCURRENTLY of the lock's holder would wait in turn, a deadlock.
  */
 async function withMigrationLock<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
-  const { url } = dataSource.options as { url: string };
-  const client = new Client({ connectionString: url });
+  const client = new DatabaseClient({ url: urlOf(dataSource) });
   client.on('error', () => undefined);
   await client.connect();
   try {

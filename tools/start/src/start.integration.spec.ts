@@ -157,6 +157,24 @@ describe('npm start says in one line', () => {
     });
   });
 
+  it.each([
+    [
+      'DATABASE_URL is not percent-encoded',
+      { DATABASE_URL: 'postgres://user:se%zzcret@localhost/none' },
+      /^DATABASE_URL must be percent-encoded; .*\n$/,
+    ],
+    ['the database has no TLS', { sslmode: 'require' }, /^The database at \S+ cannot be reached: the server does not support TLS, .*\n$/],
+    ['HOST is no address', { HOST: 'host.invalid' }, /^HOST host\.invalid cannot be used: .*\n$/],
+  ])('that %s', async (_what, { sslmode, ...variables }: Record<string, string>, expected) => {
+    const database = await createTestDatabase();
+    const url = sslmode === undefined ? database.url : `${database.url}?sslmode=${sslmode}`;
+    const { exitCode, stdout, stderr } = await run({ DATABASE_URL: url, ...variables });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(expected) });
+    expect(stdout).not.toContain('Animal Store');
+    expect(stderr).not.toContain('secret');
+    await database.drop();
+  });
+
   it('that the database of DATABASE_URL cannot be reached', async () => {
     const { exitCode, stdout, stderr } = await run({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/none' });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });

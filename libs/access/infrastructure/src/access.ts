@@ -1,5 +1,5 @@
 import { AuthenticateApiKey, CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey } from '@animal-store/access-application';
-import { createDataSource } from '@animal-store/database';
+import { createDataSource, type SecretUrl } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
 import { accessPersistence } from './access-persistence.js';
@@ -32,7 +32,7 @@ export interface Access extends AccessUseCases {
 }
 
 /** The use cases on a connection of their own, for tools; the schema has to be there. */
-export async function openAccess(databaseUrl: string): Promise<Access> {
+export async function openAccess(databaseUrl: SecretUrl): Promise<Access> {
   const dataSource = createDataSource({
     url: databaseUrl,
     applicationName: 'animal-store access',
