@@ -168,6 +168,13 @@ describe('animal-store on the database that DATABASE_URL names', () => {
       expect(await run('keys', 'list', '--client', 'nobody')).toEqual({ exitCode: 0, stdout: 'No keys.\n', stderr: '' });
     });
 
+    it('list --expires-within shows the active keys that expire by then', async () => {
+      for (const lifetime of ['29d', '31d']) await run('keys', 'create', '--client', 'acme', '--expires-in', lifetime);
+      await run('keys', 'create', '--client', 'acme');
+      expect(json<KeyJson[]>(await run('keys', 'list', '--expires-within', '30d', '--json')).map(({ id }) => id)).toEqual([1]);
+      expect((await run('keys', 'list', '--expires-within', '1d')).stdout).toBe('No keys.\n');
+    });
+
     it('rotate makes a new key and lets the old one live on for the overlap', async () => {
       const old = json<KeyJson>(await run('keys', 'create', '--client', 'acme', '--scope', 'pets:read', '--json'));
       const rotated = json<KeyJson & { createdAt: string; retired: KeyJson }>(await run('keys', 'rotate', String(old.id), '--json'));

@@ -20,6 +20,7 @@ interface CreateOptions {
 
 interface ListOptions {
   readonly client?: string;
+  readonly expiresWithin?: number;
   readonly json?: boolean;
 }
 
@@ -80,10 +81,11 @@ export function keysCommand(terminal: Terminal): Command {
       new Command('list')
         .description('List the keys, never their secrets.')
         .option('--client <name>', 'only those of this client')
+        .option('--expires-within <duration>', 'only active ones that expire within this time, such as 30d', parseDuration)
         .option('--json', 'print JSON')
-        .action(({ client, json }: ListOptions) =>
+        .action(({ client, expiresWithin, json }: ListOptions) =>
           withAccess(async ({ listApiKeys }) => {
-            const keys = await listApiKeys.execute({ clientName: client });
+            const keys = await listApiKeys.execute({ clientName: client, expiresWithinMs: expiresWithin });
             return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
           }),
         ),

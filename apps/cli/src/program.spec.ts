@@ -30,6 +30,7 @@ describe('a wrong command line', () => {
     [['keys', 'craete']],
     [['keys', 'revoke']],
     [['keys', 'rotate', '1', '--overlap', 'long']],
+    [['keys', 'list', '--expires-within', 'soon']],
     [['migrate', 'sideways']],
     [['seed']],
     [['seed', '--count', '0']],

@@ -24,7 +24,7 @@ beforeAll(async () => {
       .on('data', (bytes: Buffer) => {
         const text = bytes.toString();
         received += text;
-        for (const _ of text.matchAll(/^\*\d/gm)) socket.write('+OK\r\n');
+        socket.write('+OK\r\n'.repeat([...text.matchAll(/^\*\d/gm)].length));
       });
   });
   server.on('tlsClientError', () => undefined).listen(0, '127.0.0.1');

@@ -90,6 +90,18 @@ describe('ListApiKeys', () => {
   });
 });
 
+describe('ListApiKeys with expiresWithinMs', () => {
+  it('lists the active keys that expire by then, also at that moment', async () => {
+    for (const lifetimeMs of [HOUR / 2, HOUR, HOUR + 1, undefined]) await createApiKey.execute({ ...input, lifetimeMs });
+    const { key: revoked } = await createApiKey.execute({ ...input, lifetimeMs: HOUR });
+    await revokeApiKey.execute(String(revoked.id));
+    const ids = async () => (await listApiKeys.execute({ expiresWithinMs: HOUR })).map(({ key }) => key.id);
+    expect(await ids()).toEqual([1n, 2n]);
+    clock.advance(HOUR / 2);
+    expect(await ids()).toEqual([2n, 3n]);
+  });
+});
+
 describe('RotateApiKey', () => {
   it('makes a new key of the same client and scopes, and lets the old one live on for a day', async () => {
     const { key: old } = await createApiKey.execute({ ...input, scopes: ['pets:read'] });
