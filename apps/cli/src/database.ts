@@ -72,5 +72,5 @@ export async function withDataSource<T>({ url }: Database, work: (dataSource: Da
 
 /** The project's own database needs no ceremony: whoever is first brings it up to date. */
 export async function migrateIfLocal(database: Database): Promise<void> {
-  if (database.isLocal) await withDataSource(database, migrateUp);
+  if (database.isLocal) await withDataSource(database, (dataSource) => migrateUp(dataSource));
 }

@@ -5,7 +5,17 @@ export { parseDatabaseUrl, showServers } from './database-url.js';
 export { isDatabaseUnavailable } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 export { forgetExpiredIdempotencyKeys } from './idempotency-keys.js';
-export { isMigrated, migrateDown, migrateUp, type MigrationStatus, migrationStatus, withoutLockTimeout } from './migrations.js';
+export {
+  isMigrated,
+  type LockWait,
+  migrateDown,
+  MigrationLockError,
+  type MigrationStatus,
+  migrationStatus,
+  migrationToUndo,
+  migrateUp,
+  withoutLockTimeout,
+} from './migrations.js';
 export type { Persistence } from './persistence.js';
 export { retryRead } from './retry-read.js';
 export { readSecretUrl, type SecretUrl } from './secret-url.js';

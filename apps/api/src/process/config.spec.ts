@@ -30,6 +30,7 @@ describe('readConfig', () => {
       databasePrepared: true,
       migrateOnStart: true,
       migrationDatabaseUrl: DATABASE_URL,
+      migrationWaitSeconds: 300,
       host: '127.0.0.1',
       port: 3000,
       workers: 1,

@@ -110,6 +110,13 @@ export const variables = {
     desc: 'File with that URL, instead of MIGRATION_DATABASE_URL.',
     example: '/run/secrets/migration-database-url',
   }),
+  MIGRATION_WAIT_SECONDS: integer(
+    1,
+    86_400,
+  )({
+    default: 300,
+    desc: 'How long a start waits for another process that is migrating.',
+  }),
   HOST: str({ default: '127.0.0.1', desc: 'Address to listen on; 0.0.0.0 for all.' }),
   PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on; 0 picks a free one.' }),
   WORKERS: integer(1, 256)({ default: 1, desc: 'Processes that serve; above 1 a further one watches over them.' }),
@@ -193,6 +200,7 @@ export interface Config {
   readonly databasePrepared: boolean;
   readonly migrateOnStart: boolean;
   readonly migrationDatabaseUrl: SecretUrl;
+  readonly migrationWaitSeconds: number;
   readonly host: string;
   readonly port: number;
   readonly workers: number;
@@ -238,6 +246,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     migrateOnStart: values.MIGRATE_ON_START,
     migrationDatabaseUrl:
       secrets.files.MIGRATION_DATABASE_URL ?? values.MIGRATION_DATABASE_URL ?? secrets.files.DATABASE_URL ?? values.DATABASE_URL,
+    migrationWaitSeconds: values.MIGRATION_WAIT_SECONDS,
     host: values.HOST,
     port: values.PORT,
     workers: values.WORKERS,

@@ -1,3 +1,4 @@
+import { MigrationLockError } from '@animal-store/database';
 import { describe, expect, it } from '@jest/globals';
 import { explainFailedStart } from './explain-failed-start.js';
 import { StartupError } from './startup-error.js';
@@ -35,6 +36,7 @@ describe('explainFailedStart', () => {
       failure('08001', {}, 'the server does not support TLS, which sslmode requires'),
       'The database at db.example:5432,db2.example:5433 cannot be reached: the server does not support TLS, which sslmode requires',
     ],
+    [new MigrationLockError('it is locked'), 'The migrations were not applied: it is locked'],
     [failure('ECONNREFUSED', {}, ''), 'The database at db.example:5432,db2.example:5433 cannot be reached: ECONNREFUSED'],
     [
       new Error('Connection terminated unexpectedly'),

@@ -1,10 +1,11 @@
-import { isDatabaseUnavailable, parseDatabaseUrl, readSecretUrl, showServers } from '@animal-store/database';
+import { isDatabaseUnavailable, MigrationLockError, parseDatabaseUrl, readSecretUrl, showServers } from '@animal-store/database';
 import type { Config } from './config.js';
 import { StartupError } from './startup-error.js';
 
 /** The error as a line for a person where it is one of the machine or the configuration; else as it is. */
 export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHost' | 'adminPort' | 'databaseUrl' | 'host'>): unknown {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof MigrationLockError) return new StartupError(`The migrations were not applied: ${message}`);
   if (syscall === 'listen' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
   const database = () => showServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
   if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
