@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Client } from 'pg';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { createDataSource, poolOf } from './data-source.js';
-import { MigrationLockError, migrateUp, migrationStatus } from './migrations.js';
+import { MigrationLockError, migrateUp, migrationStatus, migrationToUndo } from './migrations.js';
 
 let betweenStatements: () => Promise<unknown> = () => Promise.resolve();
 
@@ -48,6 +48,23 @@ const tables = async () => {
   return rows.map(({ name }) => name);
 };
 const LOCK_HOLDER = "FROM pg_stat_activity WHERE application_name = 'animal-store migration lock' AND datname = current_database()";
+
+it('the migration to undo is the one that was applied last, whatever the order of the contexts', async () => {
+  expect(await migrationToUndo(dataSource)).toBeUndefined();
+  const later = class CreateLater1763683320000 extends CreateMore1763683260000 {};
+  const open = (migrations: (new () => MigrationInterface)[]) =>
+    createDataSource({
+      url: database.url,
+      applicationName: 'spec',
+      poolSize: 2,
+      persistence: migrations.map((migration) => ({ schema: 'public', entities: [], migrations: [migration] })),
+    }).initialize();
+  const reversed = await open([later, CreateThings1763683200000]);
+  await migrateUp(reversed);
+  expect((await migrationToUndo(reversed))?.name).toBe('CreateLater1763683320000');
+  await reversed.destroy();
+  await expect(migrationToUndo(dataSource)).rejects.toThrow('the newest migration, CreateLater1763683320000, belongs to another version');
+});
 
 describe('the migration lock', () => {
   it('is waited for until the deadline, and reported after 5 seconds, once', async () => {

@@ -53,13 +53,14 @@ export interface MigrationToUndo {
 
 /** Returns the newest applied migration with the statements that undo it; undefined if none is applied. */
 export async function migrationToUndo(dataSource: DataSource): Promise<MigrationToUndo | undefined> {
-  const applied = await appliedMigrations(dataSource);
-  const newest = dataSource.migrations.findLast((migration) => applied.has(nameOf(migration)));
-  if (!newest) return undefined;
+  const name = [...(await appliedMigrations(dataSource))].at(-1);
+  if (name === undefined) return undefined;
+  const newest = dataSource.migrations.find((migration) => nameOf(migration) === name);
+  if (!newest) throw new Error(`the newest migration, ${name}, belongs to another version`);
   const statements: string[] = [];
   const recorder = { query: (text: string) => Promise.resolve(void statements.push(text)) };
   await newest.down(recorder as unknown as QueryRunner);
-  return { name: nameOf(newest), statements };
+  return { name, statements };
 }
 
 /**
@@ -97,10 +98,10 @@ export async function isMigrated(dataSource: DataSource): Promise<boolean> {
   return dataSource.migrations.every((migration) => applied.has(nameOf(migration)));
 }
 
-/** Creates nothing: it runs without the lock. */
+/** Oldest first. Creates nothing: it runs without the lock. */
 async function appliedMigrations(dataSource: DataSource): Promise<ReadonlySet<string>> {
   try {
-    const { rows } = await poolOf(dataSource).query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
+    const { rows } = await poolOf(dataSource).query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
     return new Set(rows.map(({ name }) => name));
   } catch (error) {
     if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return new Set();
