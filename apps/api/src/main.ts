@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+import { forTerminal } from '@animal-store/access-domain';
 import { type RunningService, serve, StartupError } from './serve.js';
 
 let service: RunningService | undefined;
@@ -14,7 +16,7 @@ process.on('SIGINT', stopBy('close'));
 try {
   service = await serve(process.env);
 } catch (error) {
-  console.error(error instanceof StartupError ? error.message : error);
+  console.error(forTerminal(error instanceof StartupError ? error.message : inspect(error)));
   // A worker's channel to its supervisor would keep it alive.
   process.exit(1);
 }

@@ -116,7 +116,10 @@ async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
   });
   await dataSource.initialize();
   try {
-    const applied = await migrateUp(dataSource);
+    const applied = await migrateUp(dataSource, {
+      timeoutMs: config.migrationWaitSeconds * 1000,
+      onWaiting: () => logger.warn('waiting for another process that is migrating the database'),
+    });
     if (applied.length > 0) logger.info({ applied }, 'migrated');
   } finally {
     await dataSource.destroy();

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
+import { run as runProgram } from './program.js';
 
 /** What is deployed is the bundle; coverage counts the files that it is made of. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
@@ -80,10 +81,46 @@ describe('animal-store on the database that DATABASE_URL names', () => {
     expect(await run('migrate', 'up')).toEqual({ exitCode: 0, stdout: names.map((name) => `applied ${name}\n`).join(''), stderr: '' });
     expect(await run('migrate', 'up')).toMatchObject({ exitCode: 0, stdout: 'The database is up to date.\n' });
     const newest = names.at(-1) ?? '';
-    expect(await run('migrate', 'down')).toEqual({ exitCode: 0, stdout: `took back ${newest}\n`, stderr: '' });
+    const refused = await run('migrate', 'down');
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(refused.stderr).toMatch(new RegExp(`^${newest} is taken back, and what it holds is lost:\n(?:  .+\n)*error: add --yes: .+\n$`));
+    expect(await run('migrate', 'down', '--yes')).toEqual({ exitCode: 0, stdout: `took back ${newest}\n`, stderr: '' });
     expect((await run('migrate', 'status')).stdout).toMatch(new RegExp(`^MIGRATION +STATE\\n(?:\\w+ +applied\\n)+${newest} +pending\\n$`));
     expect(json(await run('migrate', 'up', '--json'))).toEqual({ applied: [newest] });
-    expect(json(await run('migrate', 'down', '--json'))).toEqual({ undone: newest });
+    expect(json(await run('migrate', 'down', '--yes', '--json'))).toEqual({ undone: newest });
+  });
+
+  it('migrates an empty database once when several processes start at once', async () => {
+    const empty = await createTestDatabase();
+    const migrate = () => animalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--json');
+    const outcomes = await Promise.all([migrate(), migrate(), migrate(), migrate()]);
+    expect(outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(outcomes.map(() => ({ exitCode: 0, stderr: '' })));
+    const applied = outcomes.flatMap((outcome) => json<{ applied: string[] }>(outcome).applied);
+    const status = json<{ migrations: { name: string }[] }>(await animalStore({ DATABASE_URL: empty.url }, 'migrate', 'status', '--json'));
+    expect(applied).toEqual(status.migrations.map(({ name }) => name));
+    await empty.drop();
+  });
+
+  it('asks before it takes back a migration, and says what is dropped', async () => {
+    await run('migrate', 'up');
+    while (json<{ undone: string }>(await run('migrate', 'down', '--yes', '--json')).undone !== 'CreateIdempotencyKeys1763683320000');
+    const asked: string[] = [];
+    const down = async (answer: boolean) => {
+      let output = '';
+      const write = (text: string) => (output += text);
+      const confirm = (question: string) => Promise.resolve(asked.push(question) > 0 && answer);
+      const exitCode = await runProgram(['migrate', 'down'], {
+        env: { DATABASE_URL: database.url },
+        stdout: { write },
+        stderr: { write },
+        confirm,
+      });
+      return { exitCode, output };
+    };
+    expect(await down(false)).toEqual({ exitCode: 1, output: expect.stringMatching(/DROP INDEX .*\nerror: nothing was taken back\n$/s) });
+    expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringMatching(/took back IndexPetsByStatus1763683260000\n$/) });
+    expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringContaining('DROP TABLE pets.pets') });
+    expect(asked).toEqual(['Take it back?', 'Take it back?', 'Take it back?']);
   });
 
   describe('keys', () => {
@@ -168,6 +205,13 @@ describe('animal-store on the database that DATABASE_URL names', () => {
       expect(await run('keys', 'list', '--client', 'nobody')).toEqual({ exitCode: 0, stdout: 'No keys.\n', stderr: '' });
     });
 
+    it('list --expires-within shows the active keys that expire by then', async () => {
+      for (const lifetime of ['29d', '31d']) await run('keys', 'create', '--client', 'acme', '--expires-in', lifetime);
+      await run('keys', 'create', '--client', 'acme');
+      expect(json<KeyJson[]>(await run('keys', 'list', '--expires-within', '30d', '--json')).map(({ id }) => id)).toEqual([1]);
+      expect((await run('keys', 'list', '--expires-within', '1d')).stdout).toBe('No keys.\n');
+    });
+
     it('rotate makes a new key and lets the old one live on for the overlap', async () => {
       const old = json<KeyJson>(await run('keys', 'create', '--client', 'acme', '--scope', 'pets:read', '--json'));
       const rotated = json<KeyJson & { createdAt: string; retired: KeyJson }>(await run('keys', 'rotate', String(old.id), '--json'));
@@ -178,6 +222,22 @@ describe('animal-store on the database that DATABASE_URL names', () => {
       const { stdout } = await run('keys', 'rotate', rotated.prefix, '--overlap', '0s');
       expect([await isValid(rotated.key), await isValid(KEY.exec(stdout)?.[0] ?? '')]).toEqual([false, true]);
       expect(await run('keys', 'rotate', rotated.prefix)).toEqual({ exitCode: 1, stdout: '', stderr: 'error: The API key is expired.\n' });
+    });
+
+    it('revoke and rotate take a whole key, as it was leaked, and do not show it', async () => {
+      const create = async () => json<KeyJson>(await run('keys', 'create', '--client', 'acme', '--json'));
+      const [first, second] = [await create(), await create()];
+      const outcomes = [
+        await run('keys', 'revoke', first.key),
+        await run('keys', 'rotate', second.key, '--overlap', '0s'),
+        await run('keys', 'rotate', first.key),
+        await run('keys', 'revoke', `${first.key.slice(0, -1)}_`),
+      ];
+      expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 1, 1]);
+      expect([await isValid(first.key), await isValid(second.key)]).toEqual([false, false]);
+      for (const { stdout, stderr } of outcomes) {
+        for (const { key, prefix } of [first, second]) expect(stdout + stderr).not.toContain(key.slice(prefix.length, -1));
+      }
     });
 
     it('revoke ends a key', async () => {

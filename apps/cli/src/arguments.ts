@@ -1,4 +1,12 @@
-import { CLIENT_NAME_RULE, isClientName, isKeyEnvironment, isScope, KEY_ENVIRONMENT_RULE, SCOPES_RULE } from '@animal-store/access-domain';
+import {
+  CLIENT_NAME_RULE,
+  isClientName,
+  isKeyEnvironment,
+  isScope,
+  KEY_ENVIRONMENT_RULE,
+  redactKeys,
+  SCOPES_RULE,
+} from '@animal-store/access-domain';
 import { InvalidArgumentError } from 'commander';
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -43,6 +51,7 @@ export function parseScopes(text: string, before: readonly string[] = []): reado
 }
 
 export function parseClientName(text: string): string {
+  if (redactKeys(text) !== text) throw new InvalidArgumentError('It must not contain an API key.');
   if (isClientName(text)) return text;
   throw new InvalidArgumentError(`It ${CLIENT_NAME_RULE}.`);
 }

@@ -1,4 +1,4 @@
-import { createDataSource, migrateUp } from '@animal-store/database';
+import { createDataSource, migrateUp, parseDatabaseUrl, readSecretUrl, type SecretUrl } from '@animal-store/database';
 import type { DataSource } from 'typeorm';
 import { allPersistence } from './contexts.js';
 import { CliError, EXIT_USAGE } from './failure.js';
@@ -8,18 +8,24 @@ const DEFAULT_DATA_DIR = '.data';
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 
 export interface Database {
-  readonly url: string;
+  readonly url: SecretUrl;
   /** It is the project's own PostgreSQL in the data folder. */
   readonly isLocal: boolean;
 }
 
-/** The first of the variables that is set. */
-export function databaseUrl({ env }: Terminal, variables: readonly string[] = ['DATABASE_URL']): string | undefined {
-  const variable = variables.find((name) => env[name]);
-  const url = variable && env[variable];
-  if (!url) return undefined;
-  if (URL.canParse(url) && ['postgres:', 'postgresql:'].includes(new URL(url).protocol)) return url;
-  throw new CliError(`${variable} must be a postgres:// URL`, EXIT_USAGE);
+/** Returns the first of the variables that is set, itself or as the file that NAME_FILE names. */
+export function databaseUrl({ env }: Terminal, names: readonly string[] = ['DATABASE_URL']): SecretUrl | undefined {
+  const variable = names.flatMap((name) => [name, `${name}_FILE`]).find((name) => env[name]);
+  const value = variable && env[variable];
+  if (!value) return undefined;
+  const url = variable.endsWith('_FILE') ? { file: value } : value;
+  try {
+    parseDatabaseUrl(readSecretUrl(url));
+  } catch (error) {
+    throw new CliError(`${variable} ${(error as Error).message}`, EXIT_USAGE);
+  }
+  if (env[`${variable}_FILE`]) throw new CliError(`${variable}_FILE and ${variable} must not both be set`, EXIT_USAGE);
+  return url;
 }
 
 /** Does the work on the database that a variable names, or else on the one of the data folder, which it starts if need be. */
@@ -66,5 +72,5 @@ export async function withDataSource<T>({ url }: Database, work: (dataSource: Da
 
 /** The project's own database needs no ceremony: whoever is first brings it up to date. */
 export async function migrateIfLocal(database: Database): Promise<void> {
-  if (database.isLocal) await withDataSource(database, migrateUp);
+  if (database.isLocal) await withDataSource(database, (dataSource) => migrateUp(dataSource));
 }

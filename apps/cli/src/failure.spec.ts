@@ -16,4 +16,8 @@ describe('describeFailure', () => {
     [codeError('28P01', 'password authentication failed\nfor user "x"'), 'password authentication failed for user "x"', 1],
     ['thrown text', 'thrown text', 1],
   ])('makes of %o one line and an exit code', (error, line, exitCode) => expect(describeFailure(error)).toEqual({ line, exitCode }));
+
+  it('escapes control characters', () => {
+    expect(describeFailure(new Error('\u001b[2J\u009b2J')).line).toBe(String.raw`\x1b[2J\x9b2J`);
+  });
 });

@@ -1,3 +1,4 @@
+import { escapeControlCharacters } from '@animal-store/access-domain';
 import { isDatabaseUnavailable } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 
@@ -31,5 +32,5 @@ export function describeFailure(error: unknown): { readonly line: string; readon
 }
 
 export function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, ' ').trim();
+  return escapeControlCharacters(text.replace(/\s*\n\s*/g, ' ').trim());
 }

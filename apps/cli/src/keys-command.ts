@@ -20,6 +20,7 @@ interface CreateOptions {
 
 interface ListOptions {
   readonly client?: string;
+  readonly expiresWithin?: number;
   readonly json?: boolean;
 }
 
@@ -80,10 +81,11 @@ export function keysCommand(terminal: Terminal): Command {
       new Command('list')
         .description('List the keys, never their secrets.')
         .option('--client <name>', 'only those of this client')
+        .option('--expires-within <duration>', 'only active ones that expire within this time, such as 30d', parseDuration)
         .option('--json', 'print JSON')
-        .action(({ client, json }: ListOptions) =>
+        .action(({ client, expiresWithin, json }: ListOptions) =>
           withAccess(async ({ listApiKeys }) => {
-            const keys = await listApiKeys.execute({ clientName: client });
+            const keys = await listApiKeys.execute({ clientName: client, expiresWithinMs: expiresWithin });
             return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
           }),
         ),
@@ -91,7 +93,7 @@ export function keysCommand(terminal: Terminal): Command {
     .addCommand(
       new Command('rotate')
         .description('Give the client of a key another one with the same scopes, and let the old one expire after an overlap.')
-        .argument('<key>', 'its identifier, or its visible prefix')
+        .argument('<key>', 'its identifier, its visible prefix, or the whole key')
         .addOption(
           new Option('--overlap <duration>', 'how long the old key lives on; 0s ends it at once')
             .argParser(parseDuration)
@@ -109,7 +111,7 @@ export function keysCommand(terminal: Terminal): Command {
     .addCommand(
       new Command('revoke')
         .description('End a key now; every process of the service refuses it within five seconds.')
-        .argument('<key>', 'its identifier, or its visible prefix')
+        .argument('<key>', 'its identifier, its visible prefix, or the whole key')
         .option('--json', 'print JSON')
         .action((reference: string, { json }: RevokeOptions) =>
           withAccess(async ({ revokeApiKey }) => {

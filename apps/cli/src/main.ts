@@ -1,5 +1,13 @@
 import { existsSync } from 'node:fs';
+import { confirm } from './confirm.js';
 import { run } from './program.js';
 
 if (existsSync('.env')) process.loadEnvFile();
-process.exitCode = await run(process.argv.slice(2), { env: process.env, stdout: process.stdout, stderr: process.stderr });
+const { env, stdin, stdout, stderr } = process;
+const isInteractive = stdin.isTTY && stderr.isTTY;
+process.exitCode = await run(process.argv.slice(2), {
+  env,
+  stdout,
+  stderr,
+  ...(isInteractive && { confirm: (question) => confirm(stdin, stderr, question) }),
+});

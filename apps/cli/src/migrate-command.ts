@@ -1,6 +1,9 @@
-import { migrateDown, migrateUp, migrationStatus } from '@animal-store/database';
-import { Command } from 'commander';
+import { type LockWait, migrateDown, migrationStatus, migrationToUndo, migrateUp } from '@animal-store/database';
+import { Command, Option } from 'commander';
+import type { DataSource } from 'typeorm';
+import { parseDuration } from './arguments.js';
 import { type Database, withDatabase, withDataSource } from './database.js';
+import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
@@ -9,6 +12,8 @@ const MIGRATION_VARIABLES = ['MIGRATION_DATABASE_URL', 'DATABASE_URL'];
 
 interface Options {
   readonly json?: boolean;
+  readonly wait?: number;
+  readonly yes?: boolean;
 }
 
 export function migrateCommand(terminal: Terminal): Command {
@@ -21,27 +26,41 @@ export function migrateCommand(terminal: Terminal): Command {
       },
       MIGRATION_VARIABLES,
     );
+  const waiting = ({ wait }: Options): LockWait => ({
+    ...(wait !== undefined && { timeoutMs: wait }),
+    onWaiting: () => void terminal.stderr.write('waiting for another process that is migrating the database\n'),
+  });
+  const waitOption = () =>
+    new Option('--wait <duration>', 'how long to wait for another process that is migrating (default: 5m)').argParser(parseDuration);
   const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
 
   return new Command('migrate')
     .description('The schema of the database.')
     .addCommand(
-      subcommand('up', 'Apply the migrations that are pending.').action(
-        action(async (database, { json }) => {
-          const applied = await withDataSource(database, migrateUp);
-          if (json) return toJson({ applied });
-          return applied.length === 0 ? 'The database is up to date.\n' : applied.map((name) => `applied ${name}\n`).join('');
-        }),
-      ),
+      subcommand('up', 'Apply the migrations that are pending.')
+        .addOption(waitOption())
+        .action(
+          action(async (database, options) => {
+            const applied = await withDataSource(database, (dataSource) => migrateUp(dataSource, waiting(options)));
+            if (options.json) return toJson({ applied });
+            return applied.length === 0 ? 'The database is up to date.\n' : applied.map((name) => `applied ${name}\n`).join('');
+          }),
+        ),
     )
     .addCommand(
-      subcommand('down', 'Take back the newest migration, with the data that it holds.').action(
-        action(async (database, { json }) => {
-          const undone = await withDataSource(database, migrateDown);
-          if (json) return toJson({ undone: undone ?? null });
-          return undone === undefined ? 'No migration is applied.\n' : `took back ${undone}\n`;
-        }),
-      ),
+      subcommand('down', 'Take back the newest migration, with the data that it holds. Shows its statements, and asks.')
+        .addOption(waitOption())
+        .option('--yes', 'do not ask')
+        .action(
+          action(async (database, options) => {
+            const undone = await withDataSource(database, async (dataSource) => {
+              const newest = await confirmUndo(dataSource, terminal, options);
+              return newest && migrateDown(dataSource, newest, waiting(options));
+            });
+            if (options.json) return toJson({ undone: undone ?? null });
+            return undone === undefined ? 'No migration is applied.\n' : `took back ${undone}\n`;
+          }),
+        ),
     )
     .addCommand(
       subcommand('status', 'List the migrations and whether they are applied.').action(
@@ -55,4 +74,15 @@ export function migrateCommand(terminal: Terminal): Command {
         }),
       ),
     );
+}
+
+/** Returns the migration to undo; undefined if none is applied. */
+async function confirmUndo(dataSource: DataSource, { confirm, stderr }: Terminal, { yes = false }: Options): Promise<string | undefined> {
+  const newest = await migrationToUndo(dataSource);
+  if (!newest || yes) return newest?.name;
+  const statements = newest.statements.map((text) => `  ${text.replace(/\s+/g, ' ').trim()}\n`);
+  stderr.write(`${newest.name} is taken back, and what it holds is lost:\n${statements.join('')}`);
+  if (!confirm) throw new CliError('add --yes: there is no terminal to ask', EXIT_USAGE);
+  if (!(await confirm('Take it back?'))) throw new CliError('nothing was taken back');
+  return newest.name;
 }

@@ -1,3 +1,4 @@
+import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
 import { run } from './program.js';
 
@@ -29,6 +30,7 @@ describe('a wrong command line', () => {
     [['keys', 'craete']],
     [['keys', 'revoke']],
     [['keys', 'rotate', '1', '--overlap', 'long']],
+    [['keys', 'list', '--expires-within', 'soon']],
     [['migrate', 'sideways']],
     [['seed']],
     [['seed', '--count', '0']],
@@ -48,8 +50,45 @@ describe('a wrong command line', () => {
   it.each([
     [{ DATABASE_URL: 'mysql://somebody:secret@localhost' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
     [{ DATABASE_URL: 'localhost:5432' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
+    [{ DATABASE_URL: 'postgres://somebody:se%zzcret@localhost' }, 'error: DATABASE_URL must be percent-encoded; write % as %25\n'],
+    [{ DATABASE_URL_FILE: '/none/url' }, "error: DATABASE_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'\n"],
+    [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
   ])('in an environment of %j is refused without repeating it', async (env, stderr) => {
     expect(await animalStore(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
+  });
+});
+
+describe('an API key in the wrong place', () => {
+  const key = generateApiKeySecret('production' as KeyEnvironment);
+  const secret = key.slice(prefixOf(key).length);
+
+  it.each([
+    [['KEY']],
+    [['--KEY']],
+    [['keys', 'KEY']],
+    [['keys', 'list', '--KEY']],
+    [['keys', 'create', '--client', 'KEY']],
+    [['keys', 'create', '--client', 'of KEY']],
+    [['keys', 'create', '--client', 'acme', '--scope', 'KEY']],
+    [['keys', 'create', '--client', 'acme', '--environment', 'KEY']],
+    [['keys', 'create', '--client', 'acme', '--expires-in', 'KEY']],
+    [['keys', 'create', '--client', 'acme', 'KEY']],
+    [['keys', 'rotate', '1', '--overlap', 'KEY']],
+    [['keys', 'revoke', '1', 'KEY']],
+    [['migrate', 'KEY']],
+    [['seed', '--count', 'KEY']],
+    [['seed', '--count', '1', '--sold-share', 'KEY']],
+  ])('is not repeated by %j', async (args) => {
+    const { exitCode, stdout, stderr } = await animalStore(args.map((arg) => arg.replace('KEY', key)));
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: .+\n$/);
+    expect(stderr).not.toContain(secret);
+  });
+
+  it('is not repeated from the environment', async () => {
+    const { exitCode, stderr } = await animalStore(['keys', 'list'], { DATABASE_URL: `postgres://127.0.0.1:1/${key}` });
+    expect(exitCode).toBe(1);
+    expect(stderr).not.toContain(secret);
   });
 });
 

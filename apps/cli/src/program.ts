@@ -1,12 +1,14 @@
+import { redactKeys } from '@animal-store/access-domain';
 import { Command, CommanderError } from 'commander';
 import { describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, oneLine } from './failure.js';
 import { keysCommand } from './keys-command.js';
 import { migrateCommand } from './migrate-command.js';
 import { seedCommand } from './seed-command.js';
-import type { Terminal } from './terminal.js';
+import type { Output, Terminal } from './terminal.js';
 
-/** Runs one command line and resolves to its exit code; every failure is one line on stderr. */
-export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+/** Runs one command line and resolves to its exit code. Every failure is one line on stderr, without API keys. */
+export async function run(args: readonly string[], given: Terminal): Promise<number> {
+  const terminal = { ...given, stderr: withoutKeys(given.stderr) };
   try {
     await createProgram(terminal).parseAsync(args, { from: 'user' });
     return EXIT_OK;
@@ -17,6 +19,11 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     terminal.stderr.write(`error: ${line}\n`);
     return exitCode;
   }
+}
+
+/** An operator may paste a key in the wrong place; error messages repeat arguments. */
+function withoutKeys(output: Output): Output {
+  return { isTTY: output.isTTY ?? false, write: (text) => output.write(redactKeys(text)) };
 }
 
 function createProgram(terminal: Terminal): Command {

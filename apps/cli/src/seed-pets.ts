@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Client } from 'pg';
+import { DatabaseClient, type SecretUrl } from '@animal-store/database';
 import { from as copyFrom } from 'pg-copy-streams';
 import { demoPets, type DemoOptions, type DemoPet } from './demo-pets.js';
 
@@ -14,10 +14,10 @@ export interface SeedOptions extends DemoOptions {
 export type SeededPets = Record<DemoPet['status'], number>;
 
 /** Adds demo animals, all or none; a million takes seconds. `onProgress` hears how many were sent. */
-export async function seedPets(databaseUrl: string, options: SeedOptions, onProgress: (sent: number) => void): Promise<SeededPets> {
+export async function seedPets(databaseUrl: SecretUrl, options: SeedOptions, onProgress: (sent: number) => void): Promise<SeededPets> {
   const seeded: SeededPets = { available: 0, pending: 0, sold: 0 };
-  const client = new Client({
-    connectionString: databaseUrl,
+  const client = new DatabaseClient({
+    url: databaseUrl,
     application_name: 'animal-store seed',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });

@@ -1,7 +1,11 @@
-import pg, { Client, type ClientConfig, type CustomTypesConfig, type Pool, types } from 'pg';
+import pg, { type Client, type CustomTypesConfig, type Pool, types } from 'pg';
 import { DataSource } from 'typeorm';
+import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
+import { DatabasePool } from './database-pool.js';
+import { type DatabaseTarget, parseDatabaseUrl } from './database-url.js';
 import type { Persistence } from './persistence.js';
 import { Execution } from './prepared-statement.js';
+import { readSecretUrl, type SecretUrl } from './secret-url.js';
 
 const INT8_OID = types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -18,8 +22,8 @@ const exactTypes: CustomTypesConfig = {
 };
 
 export interface DatabaseOptions {
-  /** postgres:// URL; TLS as its `sslmode` says. */
-  readonly url: string;
+  /** A connection URL of libpq. Each new connection reads a file again. */
+  readonly url: SecretUrl;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly poolSize: number;
@@ -37,8 +41,8 @@ export function createDataSource(options: DatabaseOptions): DataSource {
   return new DataSource({
     type: 'postgres',
     // By default TypeORM looks for `pg` in node_modules, which a bundle does without.
-    driver: pg,
-    url: options.url,
+    driver: { ...pg, Pool: DatabasePool },
+    ...(typeof options.url === 'string' && { url: options.url }),
     applicationName: options.applicationName,
     poolSize: options.poolSize,
     connectTimeoutMS: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
@@ -50,7 +54,14 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'each',
     installExtensions: false,
-    extra: { types: exactTypes, keepAlive: true, onConnect: surviveLoss, ...limitStatements(options) },
+    extra: {
+      url: options.url,
+      Client: DatabaseClient,
+      types: exactTypes,
+      keepAlive: true,
+      onConnect: surviveLoss,
+      ...limitStatements(options),
+    },
   });
 }
 
@@ -67,8 +78,8 @@ function limitStatements({ statementTimeoutMs = 0, preparedStatements = true }: 
 }
 
 /** For PgBouncer before 1.21 in transaction mode, where the next transaction runs on a connection that lacks the statement. */
-class UnnamedStatementsClient extends Client {
-  constructor(config?: ClientConfig) {
+class UnnamedStatementsClient extends DatabaseClient {
+  constructor(config: DatabaseClientConfig) {
     super(config);
     const query = this.query.bind(this) as (...args: unknown[]) => unknown;
     this.query = ((statement: unknown, ...rest: unknown[]) => query(withoutName(statement), ...rest)) as Client['query'];
@@ -78,6 +89,16 @@ class UnnamedStatementsClient extends Client {
 function withoutName(statement: unknown): unknown {
   if (statement instanceof Execution) return statement.unnamed();
   return typeof statement === 'object' && statement !== null && 'name' in statement ? { ...statement, name: undefined } : statement;
+}
+
+/** Returns the URL, or the file that holds it. */
+export function urlOf(dataSource: DataSource): SecretUrl {
+  return (dataSource.options.extra as { url: SecretUrl }).url;
+}
+
+/** Returns what the URL says now. */
+export function targetOf(dataSource: DataSource): DatabaseTarget {
+  return parseDatabaseUrl(readSecretUrl(urlOf(dataSource)));
 }
 
 /** The `pg` pool below a connected DataSource, for the few statements that TypeORM's API has no words for. */

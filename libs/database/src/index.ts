@@ -1,8 +1,22 @@
 export { BatchedRepository, type Filter, type InsertedOnce, type NewRow, type Numbered } from './batched-repository.js';
-export { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
+export { createDataSource, type DatabaseOptions, poolOf, targetOf } from './data-source.js';
+export { DatabaseClient } from './database-client.js';
+export { parseDatabaseUrl, showServers } from './database-url.js';
 export { isDatabaseUnavailable } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 export { forgetExpiredIdempotencyKeys } from './idempotency-keys.js';
-export { isMigrated, migrateDown, migrateUp, type MigrationStatus, migrationStatus, withoutLockTimeout } from './migrations.js';
+export {
+  isMigrated,
+  type LockWait,
+  migrateDown,
+  MigrationLockError,
+  type MigrationStatus,
+  migrationStatus,
+  migrationToUndo,
+  migrateUp,
+  withoutLockTimeout,
+} from './migrations.js';
 export type { Persistence } from './persistence.js';
 export { retryRead } from './retry-read.js';
+export { readSecretUrl, type SecretUrl } from './secret-url.js';
+export { tlsAttempts } from './tls.js';

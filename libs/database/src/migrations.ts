@@ -1,41 +1,80 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { MIGRATIONS_TABLE, poolOf } from './data-source.js';
+import { MIGRATIONS_TABLE, poolOf, urlOf } from './data-source.js';
+import { DatabaseClient } from './database-client.js';
 
 /** Key of the advisory lock that one migrating process holds; the number only has to be ours. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 const LOCK_POLL_MS = 200;
-/** Whoever queues behind a migration's lock on a table waits no longer than this; then the migration steps back and tries again. */
+const LOCK_TIMEOUT_MS = 300_000;
+const REPORT_AFTER_MS = 5_000;
+const LOCK_RESPONSE_MS = 5_000;
+const LOCK_KEEP_ALIVE_MS = 10_000;
+/** Statements that end a migration, also one that has lost its lock. */
+const CLEAN_UP = /^(?:ROLLBACK|RESET)\b/;
+/** Lock timeout for migrations, so that queries behind them do not wait longer. After it, the migration is tried again. */
 const TABLE_LOCK_TIMEOUT_MS = 2_000;
 const TABLE_LOCK_ATTEMPTS = 30;
 const TABLE_LOCK_PAUSE_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 const UNDEFINED_TABLE = '42P01';
 
+/** Waiting for another process that is migrating. */
+export interface LockWait {
+  /** The default is 5 minutes. */
+  readonly timeoutMs?: number;
+  /** Called once, after 5 seconds. */
+  readonly onWaiting?: () => void;
+}
+
+export class MigrationLockError extends Error {
+  override readonly name = 'MigrationLockError';
+}
+
 export interface MigrationStatus {
   readonly name: string;
   readonly applied: boolean;
 }
 
-/** Applies what is pending and returns the names; processes that start at once do it one after the other. */
-export async function migrateUp(dataSource: DataSource): Promise<string[]> {
-  if ((await pendingMigrations(dataSource)).length === 0) return [];
-  return withMigrationLock(dataSource, async () => {
-    const pending = await pendingMigrations(dataSource);
-    await withShortTableLocks(dataSource, (executor) => executor.executePendingMigrations());
+/** Applies pending migrations and returns their names. Processes that start at once do it one after the other. */
+export async function migrateUp(dataSource: DataSource, wait?: LockWait): Promise<string[]> {
+  if (await isMigrated(dataSource)) return [];
+  return withMigrationLock(dataSource, wait, async (lock) => {
+    const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
+    await withShortTableLocks(dataSource, lock, (executor) => executor.executePendingMigrations());
     return pending.map(({ name }) => name);
   });
 }
 
-/** Takes back the newest applied migration and returns its name, or undefined when there is none. */
-export async function migrateDown(dataSource: DataSource): Promise<string | undefined> {
-  return withMigrationLock(dataSource, async () => {
+export interface MigrationToUndo {
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/** Returns the newest applied migration with the statements that undo it; undefined if none is applied. */
+export async function migrationToUndo(dataSource: DataSource): Promise<MigrationToUndo | undefined> {
+  const name = [...(await appliedMigrations(dataSource))].at(-1);
+  if (name === undefined) return undefined;
+  const newest = dataSource.migrations.find((migration) => nameOf(migration) === name);
+  if (!newest) throw new Error(`the newest migration, ${name}, belongs to another version`);
+  const statements: string[] = [];
+  const recorder = { query: (text: string) => Promise.resolve(void statements.push(text)) };
+  await newest.down(recorder as unknown as QueryRunner);
+  return { name, statements };
+}
+
+/**
+ * Undoes the newest applied migration and returns its name, or undefined if none is applied.
+ * @throws Error if the newest one is not the expected one
+ */
+export async function migrateDown(dataSource: DataSource, expected?: string, wait?: LockWait): Promise<string | undefined> {
+  return withMigrationLock(dataSource, wait, async (lock) => {
     const [newest] = await executedMigrations(dataSource);
-    // TypeORM heeds a migration's own `transaction = false` on the way up only.
+    if (expected !== undefined && newest?.name !== expected) throw new Error(`the newest migration is no longer ${expected}`);
+    // TypeORM respects a migration's own `transaction = false` only when it applies it.
     const instance = dataSource.migrations.find((migration) => nameOf(migration) === newest?.name);
     if (newest) {
-      await withShortTableLocks(dataSource, async (executor) => {
+      await withShortTableLocks(dataSource, lock, async (executor) => {
         if (instance?.transaction === false) executor.transaction = 'none';
         await executor.undoLastMigration();
       });
@@ -45,29 +84,27 @@ export async function migrateDown(dataSource: DataSource): Promise<string | unde
 }
 
 export async function migrationStatus(dataSource: DataSource): Promise<MigrationStatus[]> {
-  const pending = new Set((await pendingMigrations(dataSource)).map(({ name }) => name));
-  return dataSource.migrations.map((migration) => {
-    const name = nameOf(migration);
-    return { name, applied: !pending.has(name) };
-  });
+  const applied = await appliedMigrations(dataSource);
+  return dataSource.migrations.map((migration) => ({ name: nameOf(migration), applied: applied.has(nameOf(migration)) }));
 }
 
 function nameOf(migration: MigrationInterface): string {
   return migration.name ?? migration.constructor.name;
 }
 
-async function pendingMigrations(dataSource: DataSource): Promise<Migration[]> {
-  return new MigrationExecutor(dataSource).getPendingMigrations();
-}
-
 /** Whether every migration is applied, by one statement; the database may be ahead. */
 export async function isMigrated(dataSource: DataSource): Promise<boolean> {
+  const applied = await appliedMigrations(dataSource);
+  return dataSource.migrations.every((migration) => applied.has(nameOf(migration)));
+}
+
+/** Oldest first. Creates nothing: it runs without the lock. */
+async function appliedMigrations(dataSource: DataSource): Promise<ReadonlySet<string>> {
   try {
-    const { rows } = await poolOf(dataSource).query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE}`);
-    const applied = new Set(rows.map(({ name }) => name));
-    return dataSource.migrations.every((migration) => applied.has(nameOf(migration)));
+    const { rows } = await poolOf(dataSource).query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
+    return new Set(rows.map(({ name }) => name));
   } catch (error) {
-    if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return false;
+    if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return new Set();
     throw error;
   }
 }
@@ -88,28 +125,64 @@ function executedMigrations(dataSource: DataSource): Promise<Migration[]> {
  * Polls instead of waiting inside PostgreSQL: a session blocked in pg_advisory_lock holds a snapshot, for which
  * CREATE INDEX CONCURRENTLY of the lock's holder would wait in turn, a deadlock.
  */
-async function withMigrationLock<T>(dataSource: DataSource, work: () => Promise<T>): Promise<T> {
-  const { url } = dataSource.options as { url: string };
-  const client = new Client({ connectionString: url });
+async function withMigrationLock<T>(
+  dataSource: DataSource,
+  { timeoutMs = LOCK_TIMEOUT_MS, onWaiting }: LockWait = {},
+  work: (lock: DatabaseClient) => Promise<T>,
+): Promise<T> {
+  const client = new DatabaseClient({
+    url: urlOf(dataSource),
+    application_name: 'animal-store migration lock',
+    connectionTimeoutMillis: LOCK_RESPONSE_MS,
+    query_timeout: LOCK_RESPONSE_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: LOCK_KEEP_ALIVE_MS,
+  });
   client.on('error', () => undefined);
   await client.connect();
   try {
-    for (;;) {
+    const startedAt = performance.now();
+    for (let isReported = false; ;) {
       const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [MIGRATION_LOCK]);
       if (rows[0]?.locked) break;
+      const waitedMs = performance.now() - startedAt;
+      if (waitedMs >= timeoutMs)
+        throw new MigrationLockError(`another process has been migrating the database for ${Math.floor(waitedMs / 1000)} s`);
+      if (!isReported && waitedMs >= REPORT_AFTER_MS) {
+        isReported = true;
+        onWaiting?.();
+      }
       await sleep(LOCK_POLL_MS);
     }
-    return await work();
+    return await work(client);
   } finally {
     // Closing the session releases the lock.
     await client.end();
   }
 }
 
+/** Before each statement, checks the session that holds the lock: without it, another process may be migrating. */
+function guard(queryRunner: QueryRunner, lock: DatabaseClient): void {
+  const query = queryRunner.query.bind(queryRunner) as (...args: unknown[]) => Promise<unknown>;
+  queryRunner.query = (async (text: string, ...rest: unknown[]) => {
+    if (!CLEAN_UP.test(text)) {
+      await lock.query('SELECT 1').catch((error: unknown) => {
+        throw new MigrationLockError('the connection that holds the migration lock is lost; the migration was stopped', { cause: error });
+      });
+    }
+    return query(text, ...rest);
+  }) as QueryRunner['query'];
+}
+
 /** What was applied before an attempt failed stays applied: each migration is a transaction of its own. */
-async function withShortTableLocks(dataSource: DataSource, work: (executor: MigrationExecutor) => Promise<unknown>): Promise<void> {
+async function withShortTableLocks(
+  dataSource: DataSource,
+  lock: DatabaseClient,
+  work: (executor: MigrationExecutor) => Promise<unknown>,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const queryRunner = dataSource.createQueryRunner();
+    guard(queryRunner, lock);
     const executor = new MigrationExecutor(dataSource, queryRunner);
     executor.transaction = 'each';
     try {

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+import { forTerminal } from '@animal-store/access-domain';
 import { type RunningService, serve, StartupError } from '@animal-store/api/serve';
 
 // The process that `npm run dev` restarts after each change. It sends its URL to `dev.ts`.
@@ -8,6 +10,6 @@ try {
   service = await serve(process.env);
   process.send?.({ url: service.url });
 } catch (error) {
-  console.error(error instanceof StartupError ? error.message : error);
+  console.error(forTerminal(error instanceof StartupError ? error.message : inspect(error)));
   process.exit(1);
 }

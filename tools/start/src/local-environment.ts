@@ -17,7 +17,7 @@ export class LocalEnvironment {
    * @throws StartupError, LocalPostgresError
    */
   async open(): Promise<NodeJS.ProcessEnv> {
-    if (this.given['DATABASE_URL']) return this.given;
+    if (this.given['DATABASE_URL'] || this.given['DATABASE_URL_FILE']) return this.given;
     const env = { ...this.given, ENVIRONMENT: this.environment };
     // Invalid variables are reported before PostgreSQL starts.
     readConfig({ ...env, DATABASE_URL: 'postgres://localhost' });

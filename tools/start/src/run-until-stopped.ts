@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { inspect } from 'node:util';
+import { forTerminal } from '@animal-store/access-domain';
 import { StartupError } from '@animal-store/api/serve';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { LocalEnvironment } from './local-environment.js';
@@ -25,7 +27,8 @@ export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => 
     await stopped;
   } catch (error) {
     // Errors that the user can fix have a one-line message. Any other error is a bug and is printed with its stack.
-    console.error(error instanceof StartupError || error instanceof LocalPostgresError ? error.message : error);
+    const isExplained = error instanceof StartupError || error instanceof LocalPostgresError;
+    console.error(forTerminal(isExplained ? error.message : inspect(error)));
     exitCode = 1;
   }
   await service?.close();

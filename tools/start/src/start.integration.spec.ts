@@ -134,6 +134,11 @@ describe('npm start says in one line', () => {
     other.close();
   });
 
+  it('without control characters of a value', async () => {
+    const { stderr } = await run({ DATA_DIR: '/dev/null/\u001b[31m' });
+    expect(stderr).toMatch(/^The data folder \/dev\/null\/\\x1b\[31m .*\n$/);
+  });
+
   it('which variable is bad, before anything is started', async () => {
     const untouched = join(temporary, 'untouched');
     const { exitCode, stdout, stderr } = await run({ PORT: 'many', DATA_DIR: untouched });
@@ -150,6 +155,24 @@ describe('npm start says in one line', () => {
       stdout: '',
       stderr: `The data folder ${file} cannot be used: EEXIST: file already exists, mkdir '${file}'.\n`,
     });
+  });
+
+  it.each([
+    [
+      'DATABASE_URL is not percent-encoded',
+      { DATABASE_URL: 'postgres://user:se%zzcret@localhost/none' },
+      /^DATABASE_URL must be percent-encoded; .*\n$/,
+    ],
+    ['the database has no TLS', { sslmode: 'require' }, /^The database at \S+ cannot be reached: the server does not support TLS, .*\n$/],
+    ['HOST is no address', { HOST: 'host.invalid' }, /^HOST host\.invalid cannot be used: .*\n$/],
+  ])('that %s', async (_what, { sslmode, ...variables }: Record<string, string>, expected) => {
+    const database = await createTestDatabase();
+    const url = sslmode === undefined ? database.url : `${database.url}?sslmode=${sslmode}`;
+    const { exitCode, stdout, stderr } = await run({ DATABASE_URL: url, ...variables });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(expected) });
+    expect(stdout).not.toContain('Animal Store');
+    expect(stderr).not.toContain('secret');
+    await database.drop();
   });
 
   it('that the database of DATABASE_URL cannot be reached', async () => {

@@ -1,12 +1,15 @@
-import type { DestinationStream } from 'pino';
+import { type DestinationStream, symbols } from 'pino';
 
 /** Characters, mostly bytes. */
 const BUFFER_LENGTH = 32 * 1024;
 const FLUSH_EVERY_MS = 100;
+const WARN = 40;
+/** Without a listener they end a process without the event `exit`. `main` listens to SIGINT and SIGTERM. */
+const FATAL_SIGNALS = ['SIGHUP', 'SIGQUIT', 'SIGABRT'] as const;
 
 /**
- * One system call for many lines; pino's own destination measures what it has gathered at each line. What is buffered when the
- * process ends is written: only kill -9 loses the last moment. To a file or a pipe Node writes before `write` returns.
+ * Writes many lines with one system call, and warnings and errors at once. What is buffered is written when the process exits, also by
+ * an uncaught error or a signal. To a file or a pipe, Node.js writes before `write` returns.
  */
 export function bufferedLines(output: NodeJS.WriteStream): DestinationStream {
   let lines = '';
@@ -17,12 +20,23 @@ export function bufferedLines(output: NodeJS.WriteStream): DestinationStream {
   };
   setInterval(flush, FLUSH_EVERY_MS).unref();
   process.once('exit', flush);
-  // Whoever read the lines is gone; the service goes on.
+  for (const signal of FATAL_SIGNALS) process.once(signal, () => flushAndEnd(flush, signal));
+  // When the reader of the lines is gone, the service continues.
   output.on('error', () => undefined);
-  return {
-    write(line) {
+  const stream = {
+    // Makes pino set `lastLevel`.
+    [symbols.needsMetadataGsym]: true,
+    lastLevel: 0,
+    write(line: string) {
       lines += line;
-      if (lines.length >= BUFFER_LENGTH) flush();
+      if (lines.length >= BUFFER_LENGTH || stream.lastLevel >= WARN) flush();
     },
   };
+  return stream;
+}
+
+/** Ends the process by the signal, as without our listener, unless there is another one. */
+function flushAndEnd(flush: () => void, signal: NodeJS.Signals): void {
+  flush();
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
 }

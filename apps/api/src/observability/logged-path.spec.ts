@@ -17,6 +17,10 @@ describe('loggedPath', () => {
     expect(loggedPath('/v1/pets/%2F%zz')).toBe('/v1/pets/%2F%zz');
   });
 
+  it('keeps control characters encoded around a key that it cuts', () => {
+    expect(loggedPath(`/v1/pets/%1B[31m%0a%9b%2520${key}`)).toBe(`/v1/pets/%1b[31m%0a%9b%20${redacted}`);
+  });
+
   it.each([
     ['plain', key],
     ['with an encoded underscore', key.replaceAll('_', '%5F')],

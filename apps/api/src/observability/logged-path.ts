@@ -1,5 +1,7 @@
 import { redactKeys } from '@animal-store/access-domain';
 
+/** Beyond printable ASCII: after decoding, the bytes of control characters and of UTF-8. */
+const NOT_PRINTABLE = /[^!-~]/g;
 const ESCAPES = /%([0-9a-f]{2})/gi;
 /** The HTTP server may have encoded a path once more than its client, who may have encoded it twice. */
 const MAX_ENCODINGS = 3;
@@ -9,7 +11,11 @@ export function loggedPath(target: string): string {
   const path = target.split('?', 1)[0] ?? '';
   const decoded = path.includes('%') ? decode(path) : path;
   const redacted = redactKeys(decoded);
-  return redacted === decoded ? path : redacted;
+  return redacted === decoded ? path : redacted.replace(NOT_PRINTABLE, encode);
+}
+
+function encode(character: string): string {
+  return character === '…' ? character : `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }
 
 function decode(path: string): string {

@@ -35,6 +35,18 @@ describe('what a terminal shows', () => {
     expect(text.slice('14:03:59'.length)).toBe(`  error  request failed\n${said}\n`);
   });
 
+  it('holds no control character of a request, a message or an error', () => {
+    const hostile = '\u001b]0;owned\u0007\u007f\u009b2J\r';
+    const text = shown((logger) => {
+      logger.info({ method: 'GET', path: `/${hostile}\n`, status: 404, code: hostile, other: [hostile] }, 'request');
+      logger.warn({ reason: hostile }, hostile);
+      logger.error({ err: new Error(hostile) }, 'failed');
+      logger.error({ err: { message: hostile } }, 'failed');
+    });
+    expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    expect(text).toContain(String.raw`GET /\x1b]0;owned\x07\x7f\x9b2J\x0d\x0a 404`);
+  });
+
   it('is no API key', () => {
     const key = generateApiKeySecret('test' as KeyEnvironment);
     expect(shown((logger) => logger.info({ path: `/${key}` }, `with ${key}`))).not.toContain(key.slice(-40));

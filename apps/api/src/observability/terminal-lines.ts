@@ -1,3 +1,4 @@
+import { escapeControlCharacters, forTerminal } from '@animal-store/access-domain';
 import type { DestinationStream } from 'pino';
 
 interface Line {
@@ -7,12 +8,12 @@ interface Line {
   readonly [member: string]: unknown;
 }
 
-/** From Pino's documentation; `info` is what nobody has to be told. */
+/** From Pino's documentation; `info` is the default. */
 const NOTABLE_LEVELS: Readonly<Record<number, string>> = { 20: 'debug', 40: 'warning', 50: 'error', 60: 'fatal' };
 /** Of use to those who collect the lines of many processes. */
 const FOR_COLLECTORS = ['pid', 'hostname', 'requestId', 'traceId', 'clientId', 'keyId', 'operation'];
 
-/** For a person at a terminal: `14:03:59  GET /v1/pets 200  durationMs=1.2`. */
+/** Writes lines for people, such as `14:03:59  GET /v1/pets 200  durationMs=1.2`. Only a stack has several. */
 export function terminalLines(output: { write(text: string): unknown }): DestinationStream {
   return { write: (line) => void output.write(`${toTerminalLine(JSON.parse(line) as Line)}\n`) };
 }
@@ -30,6 +31,6 @@ function toTerminalLine({ time, level, msg = '', err, ...members }: Line): strin
     details.join(' '),
   ];
   const { stack, message } = (err ?? {}) as { stack?: string; message?: string };
-  const text = words.filter((word) => word !== '').join('  ');
-  return err === undefined ? text : `${text}\n${stack ?? message ?? JSON.stringify(err)}`;
+  const text = escapeControlCharacters(words.filter((word) => word !== '').join('  '));
+  return err === undefined ? text : `${text}\n${forTerminal(stack ?? message ?? JSON.stringify(err))}`;
 }

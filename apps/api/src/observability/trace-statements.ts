@@ -1,4 +1,4 @@
-import { poolOf } from '@animal-store/database';
+import { poolOf, targetOf } from '@animal-store/database';
 import { type Attributes, SpanKind, type Tracer } from '@opentelemetry/api';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { inSpan } from './in-span.js';
@@ -54,12 +54,13 @@ function statementOf([query, values, callback]: readonly unknown[]): Statement |
   return typeof query === 'object' && query !== null && 'text' in query ? { ...given, ...(query as Statement) } : undefined;
 }
 
-function serverAttributes({ options }: DataSource): Attributes {
-  const { hostname, port, pathname } = new URL((options as { url: string }).url);
+/** Of several servers, the pool chooses one for each connection. */
+function serverAttributes(dataSource: DataSource): Attributes {
+  const { servers, database } = targetOf(dataSource);
+  const [server, ...others] = servers;
   return {
     'db.system.name': 'postgresql',
-    'db.namespace': decodeURIComponent(pathname.slice(1)),
-    'server.address': hostname,
-    ...(port !== '' && { 'server.port': Number(port) }),
+    ...(database !== undefined && { 'db.namespace': database }),
+    ...(others.length === 0 && { 'server.address': server.host, 'server.port': server.port }),
   };
 }

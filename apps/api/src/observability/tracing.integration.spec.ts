@@ -270,13 +270,24 @@ describe('with a collector', () => {
     expect(logged.find(({ msg }) => msg === 'request')?.traceId).toBe(caller.traceId);
   });
 
-  it('records only the share of the traces that it is told, but all that the caller samples', async () => {
+  it('records nothing with the share 0, though the caller samples, and logs the trace all the same', async () => {
     const { collector, service } = await startTraced({ OTEL_TRACES_SAMPLER_ARG: '0' });
     const caller = aCaller();
     await send(service, 'none', '/v1/pets', {});
     await send(service, 'none', '/v1/pets', caller);
     await service.close();
-    expect(new Set(collector.spans().map(({ traceId }) => traceId))).toEqual(new Set([caller.traceId]));
+    expect(collector.spans()).toEqual([]);
+    expect(logged.filter(({ msg }) => msg === 'request').at(-1)?.traceId).toBe(caller.traceId);
+  });
+
+  it('records no more than the share of the traces, whatever id the caller chooses', async () => {
+    const { collector, service } = await startTraced({ OTEL_TRACES_SAMPLER_ARG: '0.2' });
+    const low = '0'.repeat(31) + '1';
+    for (let i = 0; i < 100; i++) await send(service, 'none', '/v1/pets', { traceparent: `00-${low}-${aCaller().spanId}-01` });
+    await service.close();
+    const requests = collector.spans().filter(({ kind }) => kind === 'SERVER');
+    expect(requests.length).toBeGreaterThan(0);
+    expect(requests.length).toBeLessThan(50);
   });
 
   it('exports the spans of a request that is answered while the service closes', async () => {

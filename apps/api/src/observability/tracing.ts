@@ -3,7 +3,7 @@ import { context, trace, type Tracer } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, ParentBasedSampler, type Sampler, SamplingDecision, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { INestApplicationContext } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -20,7 +20,7 @@ export interface TracingOptions {
   /** Of the collector, without /v1/traces. */
   readonly endpoint: string;
   readonly serviceName: string;
-  /** Of the traces that begin here; for the others the caller has decided. */
+  /** Of all traces, from 0 to 1. A caller's `traceparent` can prevent the recording, but not force it. */
   readonly sampledShare: number;
   readonly logger: Logger;
 }
@@ -40,7 +40,7 @@ export class Tracing {
       resource: defaultResource()
         .merge(detectResources({ detectors: [envDetector] }))
         .merge(resourceFromAttributes({ 'service.name': serviceName, 'service.instance.id': randomUUID() })),
-      sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledShare) }),
+      sampler: new ParentBasedSampler({ root: shareSampler(sampledShare), remoteParentSampled: shareSampler(sampledShare) }),
       spanProcessors: [new BatchSpanProcessor({ exporter })],
     });
     this.tracer = this.provider.getTracer('animal-store-api');
@@ -79,4 +79,12 @@ export class Tracing {
     context.disable();
     trace.disable();
   }
+}
+
+/** Decides at random and not by the trace id: a caller chooses that. */
+function shareSampler(share: number): Sampler {
+  return {
+    shouldSample: () => ({ decision: Math.random() < share ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD }),
+    toString: () => `ShareSampler{${share}}`,
+  };
 }

@@ -1,8 +1,24 @@
-import { describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from './config.js';
 import { StartupError } from './startup-error.js';
 
 const DATABASE_URL = 'postgres://store@localhost/store';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'config-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function fileWith(text: string): Promise<string> {
+  const file = join(folder, randomUUID());
+  await writeFile(file, text);
+  return file;
+}
 
 describe('readConfig', () => {
   it('has a default for everything but the database', () => {
@@ -14,6 +30,7 @@ describe('readConfig', () => {
       databasePrepared: true,
       migrateOnStart: true,
       migrationDatabaseUrl: DATABASE_URL,
+      migrationWaitSeconds: 300,
       host: '127.0.0.1',
       port: 3000,
       workers: 1,
@@ -63,6 +80,29 @@ describe('readConfig', () => {
     [{ DATABASE_URL: undefined }, 'DATABASE_URL is required but not set'],
     [{ DATABASE_URL: 'mysql://localhost/store' }, 'DATABASE_URL must be a postgres:// URL'],
     [{ DATABASE_URL: 'localhost:5432' }, 'DATABASE_URL must be a postgres:// URL'],
+    [{ DATABASE_URL: 'postgres://store:se%zzcret@localhost/store' }, 'DATABASE_URL must be percent-encoded; write % as %25'],
+    [{ DATABASE_URL: 'postgres://a,b:port/store' }, 'DATABASE_URL must have hosts such as db1.example:5432,db2.example:5432'],
+    [
+      { DATABASE_URL: `${DATABASE_URL}?sslmode=always` },
+      'DATABASE_URL must have an sslmode of disable, allow, prefer, require, verify-ca or verify-full',
+    ],
+    [{ DATABASE_URL: `${DATABASE_URL}?sslmode=verify-ca` }, 'DATABASE_URL must have an sslrootcert with sslmode=verify-ca'],
+    [
+      { DATABASE_URL: `${DATABASE_URL}?sslmode=verify-full&sslrootcert=/none/ca.pem` },
+      "DATABASE_URL cannot be used: sslrootcert: ENOENT: no such file or directory, open '/none/ca.pem'",
+    ],
+    [
+      { DATABASE_URL: `${DATABASE_URL}?target_session_attrs=primary` },
+      'DATABASE_URL must have a target_session_attrs of any or read-write',
+    ],
+    [{ REDIS_URL: 'redis://:se%zzcret@localhost' }, 'REDIS_URL must be percent-encoded; write % as %25'],
+    [{ REDIS_URL: 'redis://localhost?sslmode=require' }, 'REDIS_URL must be a rediss:// URL with sslmode or sslrootcert'],
+    [{ REDIS_URL: 'rediss://localhost?sslmode=prefer' }, 'REDIS_URL must have an sslmode of require, verify-ca, verify-full'],
+    [
+      { DATABASE_URL_FILE: '/none/url', DATABASE_URL: undefined },
+      "DATABASE_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'",
+    ],
+    [{ REDIS_URL_FILE: '/none/url' }, "REDIS_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'"],
     [{ PORT: '65536' }, 'PORT must be an integer from 0 to 65535'],
     [{ PORT: '3000.5' }, 'PORT must be an integer from 0 to 65535'],
     [{ PORT: '-1' }, 'PORT must be an integer from 0 to 65535'],
@@ -85,6 +125,27 @@ describe('readConfig', () => {
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, silent'],
   ])('refuses %o with one clear line', (env, message) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(message));
+  });
+
+  it('takes secrets from files', async () => {
+    const [database, migrations, redis] = [
+      await fileWith(`${DATABASE_URL}\n`),
+      await fileWith(DATABASE_URL),
+      await fileWith('redis://localhost'),
+    ];
+    const env = { DATABASE_URL_FILE: database, REDIS_URL_FILE: redis };
+    const files = { databaseUrl: { file: database }, migrationDatabaseUrl: { file: database }, redisUrl: { file: redis } };
+    expect(readConfig(env)).toMatchObject(files);
+    expect(readConfig({ ...env, MIGRATION_DATABASE_URL_FILE: migrations })).toMatchObject({
+      ...files,
+      migrationDatabaseUrl: { file: migrations },
+    });
+  });
+
+  it('refuses a file next to its variable, and names the file that holds a bad URL', async () => {
+    const DATABASE_URL_FILE = await fileWith('mysql://localhost');
+    expect(() => readConfig({ DATABASE_URL_FILE })).toThrow(new StartupError('DATABASE_URL_FILE must be a postgres:// URL'));
+    expect(() => readConfig({ DATABASE_URL, DATABASE_URL_FILE })).toThrow('DATABASE_URL_FILE and DATABASE_URL must not both be set');
   });
 
   it('has a line for each bad variable', () => {

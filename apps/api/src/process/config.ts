@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
+import { parseDatabaseUrl, type SecretUrl } from '@animal-store/database';
 import { customCleanEnv, makeExactValidator, makeValidator, str } from 'envalid';
 import ipaddr from 'ipaddr.js';
+import { parseRedisUrl } from '../rate-limit/redis-url.js';
+import { readSecretFiles } from './secret-files.js';
 import { StartupError } from './startup-error.js';
 
 const integer = (minimum: number, maximum: number) =>
@@ -12,11 +15,15 @@ const integer = (minimum: number, maximum: number) =>
     return value;
   });
 
-const urlOf = (protocols: string[], rule: string) =>
-  makeExactValidator<string>((text) => {
-    if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) throw new Error(`must be ${rule}`);
-    return text;
-  });
+const postgresUrl = makeExactValidator<string>((text) => {
+  parseDatabaseUrl(text);
+  return text;
+});
+
+const redisUrl = makeExactValidator<string>((text) => {
+  parseRedisUrl(text);
+  return text;
+});
 
 const httpUrl = makeExactValidator<string>((text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -62,14 +69,16 @@ const environmentName = makeValidator<string>((text) => {
   return text;
 });
 
-const postgresUrl = urlOf(['postgres:', 'postgresql:'], 'a postgres:// URL');
-const redisUrl = urlOf(['redis:', 'rediss:'], 'a redis:// or rediss:// URL');
-
 /** Every environment variable of the service, in the order of `.env.example`. */
 export const variables = {
   DATABASE_URL: postgresUrl({
-    desc: 'PostgreSQL, with TLS as its sslmode says. Unset, `npm start` runs a PostgreSQL of its own.',
+    desc: 'PostgreSQL, as a connection URL of libpq. Unset, `npm start` runs its own PostgreSQL.',
     example: 'postgres://animal_store:secret@localhost:5432/animal_store',
+  }),
+  DATABASE_URL_FILE: str({
+    default: undefined,
+    desc: 'File with that URL, instead of DATABASE_URL. Each new connection reads it again.',
+    example: '/run/secrets/database-url',
   }),
   DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Connections to PostgreSQL that one process keeps at most.' }),
   DATABASE_CONNECT_TIMEOUT_MS: integer(
@@ -96,6 +105,18 @@ export const variables = {
     desc: 'The same database for migrations, past a connection pooler; DATABASE_URL unless set.',
     example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
   }),
+  MIGRATION_DATABASE_URL_FILE: str({
+    default: undefined,
+    desc: 'File with that URL, instead of MIGRATION_DATABASE_URL.',
+    example: '/run/secrets/migration-database-url',
+  }),
+  MIGRATION_WAIT_SECONDS: integer(
+    1,
+    86_400,
+  )({
+    default: 300,
+    desc: 'How long a start waits for another process that is migrating.',
+  }),
   HOST: str({ default: '127.0.0.1', desc: 'Address to listen on; 0.0.0.0 for all.' }),
   PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on; 0 picks a free one.' }),
   WORKERS: integer(1, 256)({ default: 1, desc: 'Processes that serve; above 1 a further one watches over them.' }),
@@ -111,6 +132,11 @@ export const variables = {
     default: undefined,
     desc: 'Redis through which several machines count requests together; each counts alone unless set.',
     example: 'redis://localhost:6379',
+  }),
+  REDIS_URL_FILE: str({
+    default: undefined,
+    desc: 'File with that URL, instead of REDIS_URL. Each new connection reads it again.',
+    example: '/run/secrets/redis-url',
   }),
   MAX_IN_FLIGHT: integer(
     1,
@@ -162,18 +188,19 @@ export const variables = {
   OTEL_SERVICE_NAME: str({ default: 'animal-store', desc: 'Name of the service in traces.' }),
   OTEL_TRACES_SAMPLER_ARG: share({
     default: 1,
-    desc: 'Share of the traces that begin here that are recorded, 0 to 1; for others the caller decides.',
+    desc: 'Share of the traces that are recorded, 0 to 1. A traceparent can prevent the recording, but not force it.',
   }),
 };
 
 export interface Config {
-  readonly databaseUrl: string;
+  readonly databaseUrl: SecretUrl;
   readonly databasePoolSize: number;
   readonly databaseConnectTimeoutMs: number;
   readonly databaseStatementTimeoutMs: number;
   readonly databasePrepared: boolean;
   readonly migrateOnStart: boolean;
-  readonly migrationDatabaseUrl: string;
+  readonly migrationDatabaseUrl: SecretUrl;
+  readonly migrationWaitSeconds: number;
   readonly host: string;
   readonly port: number;
   readonly workers: number;
@@ -181,7 +208,7 @@ export interface Config {
   readonly adminHost: string;
   readonly trustedProxies: readonly string[];
   readonly rateLimit: number;
-  readonly redisUrl: string | undefined;
+  readonly redisUrl: SecretUrl | undefined;
   readonly maxInFlight: number;
   readonly maxEventLoopLagMs: number;
   readonly drainSeconds: number;
@@ -197,23 +224,29 @@ export interface Config {
 
 /** @throws StartupError with one line per missing or bad variable */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const secrets = readSecretFiles(set);
+  const given = { ...set, ...secrets.values };
   const values = customCleanEnv(given, variables, (cleaned) => cleaned, {
     reporter: ({ errors }) => {
       const problems = Object.entries(errors).map(
-        ([name, error]) => `${name} ${name in given ? ruleOf(name, error) : 'is required but not set'}`,
+        ([name, error]) =>
+          `${name in secrets.values ? `${name}_FILE` : name} ${name in given ? ruleOf(name, error) : 'is required but not set'}`,
       );
-      if (problems.length > 0) throw new StartupError(problems.join('\n'));
+      const all = [...secrets.problems, ...problems];
+      if (all.length > 0) throw new StartupError(all.join('\n'));
     },
   });
   return {
-    databaseUrl: values.DATABASE_URL,
+    databaseUrl: secrets.files.DATABASE_URL ?? values.DATABASE_URL,
     databasePoolSize: values.DATABASE_POOL_SIZE,
     databaseConnectTimeoutMs: values.DATABASE_CONNECT_TIMEOUT_MS,
     databaseStatementTimeoutMs: values.DATABASE_STATEMENT_TIMEOUT_MS,
     databasePrepared: values.DATABASE_PREPARED,
     migrateOnStart: values.MIGRATE_ON_START,
-    migrationDatabaseUrl: values.MIGRATION_DATABASE_URL ?? values.DATABASE_URL,
+    migrationDatabaseUrl:
+      secrets.files.MIGRATION_DATABASE_URL ?? values.MIGRATION_DATABASE_URL ?? secrets.files.DATABASE_URL ?? values.DATABASE_URL,
+    migrationWaitSeconds: values.MIGRATION_WAIT_SECONDS,
     host: values.HOST,
     port: values.PORT,
     workers: values.WORKERS,
@@ -221,7 +254,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     adminHost: values.ADMIN_HOST,
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     rateLimit: values.RATE_LIMIT,
-    redisUrl: values.REDIS_URL,
+    redisUrl: secrets.files.REDIS_URL ?? values.REDIS_URL,
     maxInFlight: values.MAX_IN_FLIGHT,
     maxEventLoopLagMs: values.MAX_EVENT_LOOP_LAG_MS,
     drainSeconds: values.DRAIN_SECONDS,

@@ -1,29 +1,54 @@
+import { MigrationLockError } from '@animal-store/database';
 import { describe, expect, it } from '@jest/globals';
 import { explainFailedStart } from './explain-failed-start.js';
 import { StartupError } from './startup-error.js';
 
-const config = { adminPort: 9464, databaseUrl: 'postgres://store@db.example:5432/store' };
+const config = {
+  host: 'api.invalid',
+  adminHost: 'admin.invalid',
+  adminPort: 9464,
+  databaseUrl: 'postgres://store:secret@db.example,db2.example:5433/store',
+};
 const failure = (code: string, members: object = {}, message = code) => Object.assign(new Error(message), { code, ...members });
 
 describe('explainFailedStart', () => {
   it.each([
-    [failure('EADDRINUSE', { port: 3000 }), 'Port 3000 is taken; set PORT to another one.'],
-    [failure('EADDRINUSE', { port: 9464 }), 'Port 9464 is taken; set ADMIN_PORT to another one.'],
-    [failure('EACCES', { port: 80 }), 'Port 80 needs more rights; set PORT to 1024 or above.'],
-    [failure('EADDRNOTAVAIL', { address: '192.0.2.1', port: 3000 }), 'HOST 192.0.2.1 is no address of this machine.'],
-    [failure('EADDRNOTAVAIL', { address: '192.0.2.1', port: 9464 }), 'ADMIN_HOST 192.0.2.1 is no address of this machine.'],
-    [failure('ECONNREFUSED', {}, ''), 'The database at db.example:5432 cannot be reached: ECONNREFUSED'],
+    [failure('EADDRINUSE', { syscall: 'listen', port: 3000 }), 'Port 3000 is taken; set PORT to another one.'],
+    [failure('EADDRINUSE', { syscall: 'listen', port: 9464 }), 'Port 9464 is taken; set ADMIN_PORT to another one.'],
+    [failure('EACCES', { syscall: 'listen', port: 80 }), 'Port 80 needs more rights; set PORT to 1024 or above.'],
+    [failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 3000 }), 'HOST 192.0.2.1 is no address of this machine.'],
+    [
+      failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 9464 }),
+      'ADMIN_HOST 192.0.2.1 is no address of this machine.',
+    ],
+    [failure('ENOTFOUND', { syscall: 'getaddrinfo', hostname: 'api.invalid' }), 'HOST api.invalid cannot be used: ENOTFOUND'],
+    [failure('EAI_AGAIN', { syscall: 'getaddrinfo', hostname: 'admin.invalid' }), 'ADMIN_HOST admin.invalid cannot be used: EAI_AGAIN'],
+    [failure('EINVAL', { syscall: 'listen', address: 'fe80::1', port: 3000 }), 'HOST fe80::1 cannot be used: EINVAL'],
+    [
+      failure('ENOTFOUND', { syscall: 'getaddrinfo', hostname: 'db.example' }, 'getaddrinfo ENOTFOUND db.example'),
+      'The database at db.example:5432,db2.example:5433 cannot be reached: getaddrinfo ENOTFOUND db.example',
+    ],
+    [
+      failure('EADDRNOTAVAIL', { syscall: 'connect', address: '192.0.2.1', port: 5432 }, 'connect EADDRNOTAVAIL 192.0.2.1'),
+      'The database at db.example:5432,db2.example:5433 cannot be reached: connect EADDRNOTAVAIL 192.0.2.1',
+    ],
+    [
+      failure('08001', {}, 'the server does not support TLS, which sslmode requires'),
+      'The database at db.example:5432,db2.example:5433 cannot be reached: the server does not support TLS, which sslmode requires',
+    ],
+    [new MigrationLockError('it is locked'), 'The migrations were not applied: it is locked'],
+    [failure('ECONNREFUSED', {}, ''), 'The database at db.example:5432,db2.example:5433 cannot be reached: ECONNREFUSED'],
     [
       new Error('Connection terminated unexpectedly'),
-      'The database at db.example:5432 cannot be reached: Connection terminated unexpectedly',
+      'The database at db.example:5432,db2.example:5433 cannot be reached: Connection terminated unexpectedly',
     ],
     [
       failure('28P01', {}, 'password authentication failed\nfor nobody'),
-      'The database at db.example:5432 refuses the connection: password authentication failed',
+      'The database at db.example:5432,db2.example:5433 refuses the connection: password authentication failed',
     ],
     [
       failure('3D000', {}, 'database "store" does not exist'),
-      'The database at db.example:5432 refuses the connection: database "store" does not exist',
+      'The database at db.example:5432,db2.example:5433 refuses the connection: database "store" does not exist',
     ],
   ])('tells %o in one line', (error, line) => {
     expect(explainFailedStart(error, config)).toEqual(new StartupError(line));

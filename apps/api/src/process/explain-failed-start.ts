@@ -1,21 +1,40 @@
-import { isDatabaseUnavailable } from '@animal-store/database';
+import { isDatabaseUnavailable, MigrationLockError, parseDatabaseUrl, readSecretUrl, showServers } from '@animal-store/database';
 import type { Config } from './config.js';
 import { StartupError } from './startup-error.js';
 
 /** The error as a line for a person where it is one of the machine or the configuration; else as it is. */
-export function explainFailedStart(error: unknown, { adminPort, databaseUrl }: Pick<Config, 'adminPort' | 'databaseUrl'>): unknown {
-  const { code, message, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
-  const database = new URL(databaseUrl);
-  const of = port !== undefined && port === adminPort ? 'ADMIN_' : '';
+export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHost' | 'adminPort' | 'databaseUrl' | 'host'>): unknown {
+  const { code, message, syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof MigrationLockError) return new StartupError(`The migrations were not applied: ${message}`);
+  if (syscall === 'listen' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
+  const database = () => showServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
+  if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
+  // 28: authentication, 3D000: no such database
+  if (/^(?:28...|3D000)$/.test(code ?? ''))
+    return new StartupError(`The database at ${database()} refuses the connection: ${firstLine(message, code)}`);
+  return error;
+}
+
+interface ListenError extends NodeJS.ErrnoException {
+  readonly port?: number;
+  readonly address?: string;
+  readonly hostname?: string;
+}
+
+/** A name in HOST is looked up before the service listens, as the name of the database is before it connects. */
+function isAboutHost(error: unknown, { host, adminHost }: Pick<Config, 'adminHost' | 'host'>): boolean {
+  const { syscall, hostname } = error as ListenError;
+  return syscall === 'getaddrinfo' && (hostname === host || hostname === adminHost);
+}
+
+function explainListen(error: ListenError, { adminHost, adminPort, host }: Pick<Config, 'adminHost' | 'adminPort' | 'host'>): unknown {
+  const { code, message, port, address, hostname } = error;
+  const isAdmin = port === undefined ? hostname === adminHost && hostname !== host : port === adminPort;
+  const of = isAdmin ? 'ADMIN_' : '';
   if (code === 'EADDRINUSE') return new StartupError(`Port ${String(port)} is taken; set ${of}PORT to another one.`);
   if (code === 'EACCES') return new StartupError(`Port ${String(port)} needs more rights; set ${of}PORT to 1024 or above.`);
   if (code === 'EADDRNOTAVAIL') return new StartupError(`${of}HOST ${String(address)} is no address of this machine.`);
-  if (isDatabaseUnavailable(error))
-    return new StartupError(`The database at ${database.host} cannot be reached: ${firstLine(message, code)}`);
-  // 28: authentication, 3D000: no such database
-  if (/^(?:28...|3D000)$/.test(code ?? ''))
-    return new StartupError(`The database at ${database.host} refuses the connection: ${firstLine(message, code)}`);
-  return error;
+  return new StartupError(`${of}HOST ${String(address ?? hostname)} cannot be used: ${firstLine(message, code)}`);
 }
 
 function firstLine(message: string, code = 'no answer'): string {

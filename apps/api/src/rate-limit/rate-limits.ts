@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import type { SecretUrl } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
@@ -14,7 +15,7 @@ const FAILED_AUTHENTICATIONS = 600;
 export interface RateLimitsOptions {
   /** Requests per client and minute; 0 for no limits at all. */
   readonly rateLimit: number;
-  readonly redisUrl: string | undefined;
+  readonly redisUrl: SecretUrl | undefined;
   readonly workers: number;
   /** Services of different environments do not count together, though they may share a Redis. */
   readonly environment: string;

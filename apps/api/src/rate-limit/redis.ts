@@ -1,5 +1,7 @@
+import type { SecretUrl } from '@animal-store/database';
 import { createClient } from '@redis/client';
 import type { Logger } from 'pino';
+import { redisConnection } from './redis-url.js';
 
 const CONNECT_TIMEOUT_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 250;
@@ -10,13 +12,15 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
 export type RedisClient = ReturnType<typeof createRedisClient>;
 
 /** Not connected yet. Commands fail at once while there is no connection, which comes back by itself. */
-export function createRedisClient(url: string, logger: Logger) {
+export function createRedisClient(url: SecretUrl, logger: Logger) {
+  const { socket, ...connection } = redisConnection(url);
   const client = createClient({
-    url,
+    ...connection,
     disableOfflineQueue: true,
     commandOptions: { timeout: COMMAND_TIMEOUT_MS },
     pingInterval: PING_INTERVAL_MS,
     socket: {
+      ...socket,
       connectTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: SILENCE_MS,
       reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, MAX_RECONNECT_DELAY_MS),

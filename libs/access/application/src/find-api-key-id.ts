@@ -1,13 +1,25 @@
-import { API_KEY_NOT_FOUND, type ApiKeyId, type ApiKeyRepository } from '@animal-store/access-domain';
+import {
+  API_KEY_NOT_FOUND,
+  type ApiKeyId,
+  type ApiKeyRepository,
+  isApiKeySecret,
+  type KeyHasher,
+  redactKeys,
+} from '@animal-store/access-domain';
 import { DomainError, parseInt64 } from '@animal-store/kernel';
 
 /**
- * Reads what an operator calls a key by: its identifier, or its visible prefix as long as no other key has the same.
+ * Returns the id of the key with this identifier, this visible prefix (if only one key has it), or this secret.
  * @throws DomainError API_KEY_NOT_FOUND
  */
-export async function findApiKeyId(keys: ApiKeyRepository, reference: string): Promise<ApiKeyId> {
+export async function findApiKeyId(keys: ApiKeyRepository, hasher: KeyHasher, reference: string): Promise<ApiKeyId> {
   const id = parseInt64(reference);
   if (id !== undefined) return id as ApiKeyId;
+  if (isApiKeySecret(reference)) {
+    const key = await keys.findByHash(hasher.hash(reference));
+    if (!key) throw notFound(reference);
+    return key.id;
+  }
   const [key, ...others] = await keys.list({ prefix: reference });
   if (!key) throw notFound(reference);
   if (others.length > 0) {
@@ -18,5 +30,5 @@ export async function findApiKeyId(keys: ApiKeyRepository, reference: string): P
 }
 
 export function notFound(reference: string): DomainError {
-  return new DomainError(API_KEY_NOT_FOUND, `No API key is called ${reference}.`);
+  return new DomainError(API_KEY_NOT_FOUND, `No API key is called ${redactKeys(reference)}.`);
 }

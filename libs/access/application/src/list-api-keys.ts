@@ -6,16 +6,25 @@ export interface ListedApiKey {
   readonly state: ApiKeyState;
 }
 
+export interface ListApiKeysInput {
+  readonly clientName?: string | undefined;
+  /** Only active keys that expire within this time. */
+  readonly expiresWithinMs?: number | undefined;
+}
+
 export class ListApiKeys {
   constructor(
     private readonly keys: ApiKeyRepository,
     private readonly clock: Clock,
   ) {}
 
-  /** In the order they were made; of all clients unless one is named. */
-  async execute({ clientName }: { readonly clientName?: string | undefined } = {}): Promise<readonly ListedApiKey[]> {
+  /** Returns keys in the order of their creation, of all clients by default. */
+  async execute({ clientName, expiresWithinMs }: ListApiKeysInput = {}): Promise<readonly ListedApiKey[]> {
     const found = await this.keys.list({ clientName });
     const now = this.clock.now();
-    return found.map((key) => ({ key, state: key.stateAt(now) }));
+    const listed = found.map((key) => ({ key, state: key.stateAt(now) }));
+    if (expiresWithinMs === undefined) return listed;
+    const endMs = now.getTime() + expiresWithinMs;
+    return listed.filter(({ key, state }) => state === 'active' && key.expiresAt !== undefined && key.expiresAt.getTime() <= endMs);
   }
 }

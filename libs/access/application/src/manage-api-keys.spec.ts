@@ -1,4 +1,4 @@
-import { isApiKeySecret, prefixOf } from '@animal-store/access-domain';
+import { generateApiKeySecret, isApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
 import { aNewApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
 import { DomainError } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -24,7 +24,7 @@ beforeEach(() => {
   createApiKey = new CreateApiKey(keys, hasher, clock);
   listApiKeys = new ListApiKeys(keys, clock);
   rotateApiKey = new RotateApiKey(keys, hasher, clock);
-  revokeApiKey = new RevokeApiKey(keys, clock);
+  revokeApiKey = new RevokeApiKey(keys, hasher, clock);
 });
 
 const at = (ms: number) => new Date(clock.now().getTime() + ms);
@@ -90,6 +90,18 @@ describe('ListApiKeys', () => {
   });
 });
 
+describe('ListApiKeys with expiresWithinMs', () => {
+  it('lists the active keys that expire by then, also at that moment', async () => {
+    for (const lifetimeMs of [HOUR / 2, HOUR, HOUR + 1, undefined]) await createApiKey.execute({ ...input, lifetimeMs });
+    const { key: revoked } = await createApiKey.execute({ ...input, lifetimeMs: HOUR });
+    await revokeApiKey.execute(String(revoked.id));
+    const ids = async () => (await listApiKeys.execute({ expiresWithinMs: HOUR })).map(({ key }) => key.id);
+    expect(await ids()).toEqual([1n, 2n]);
+    clock.advance(HOUR / 2);
+    expect(await ids()).toEqual([2n, 3n]);
+  });
+});
+
 describe('RotateApiKey', () => {
   it('makes a new key of the same client and scopes, and lets the old one live on for a day', async () => {
     const { key: old } = await createApiKey.execute({ ...input, scopes: ['pets:read'] });
@@ -134,6 +146,16 @@ describe.each([
     await createApiKey.execute(input);
     await expect(execute(reference)).rejects.toThrow(DomainError);
     await expect(execute(reference)).rejects.toThrow(`No API key is called ${reference}.`);
+  });
+
+  it('takes the whole key, and does not repeat one that it does not know', async () => {
+    const { key, secret } = await createApiKey.execute(input);
+    await execute(secret);
+    expect((await keys.list())[0]).not.toEqual(key);
+    const unknown = generateApiKeySecret('test' as KeyEnvironment);
+    for (const reference of [unknown, unknown.slice(0, -1)]) {
+      await expect(execute(reference)).rejects.toThrow(`No API key is called ${prefixOf(unknown)}….`);
+    }
   });
 
   it('does not choose between two keys with the same visible prefix', async () => {

@@ -1,20 +1,21 @@
-import type { ApiKey, ApiKeyRepository } from '@animal-store/access-domain';
+import type { ApiKey, ApiKeyRepository, KeyHasher } from '@animal-store/access-domain';
 import type { Clock } from '@animal-store/kernel';
 import { findApiKeyId, notFound } from './find-api-key-id.js';
 
 export class RevokeApiKey {
   constructor(
     private readonly keys: ApiKeyRepository,
+    private readonly hasher: KeyHasher,
     private readonly clock: Clock,
   ) {}
 
   /**
    * Revoking a revoked key changes nothing.
-   * @param reference the key's identifier, or its visible prefix where only one key has it
+   * @param reference the key's identifier, its visible prefix if only one key has it, or the whole key
    * @throws DomainError API_KEY_NOT_FOUND
    */
   async execute(reference: string): Promise<ApiKey> {
-    const id = await findApiKeyId(this.keys, reference);
+    const id = await findApiKeyId(this.keys, this.hasher, reference);
     const revoked = await this.keys.update(id, (key) => key.revoke(this.clock.now()));
     if (!revoked) throw notFound(reference);
     return revoked;

@@ -18,11 +18,11 @@ export class RotateApiKey {
   ) {}
 
   /**
-   * @param reference the key's identifier, or its visible prefix where only one key has it
+   * @param reference the key's identifier, its visible prefix if only one key has it, or the whole key
    * @throws DomainError API_KEY_NOT_FOUND, API_KEY_NOT_ACTIVE, INVALID_KEY_REQUEST
    */
   async execute(reference: string, overlapMs: number = DEFAULT_OVERLAP_MS): Promise<RotatedApiKey> {
-    const id = await findApiKeyId(this.keys, reference);
+    const id = await findApiKeyId(this.keys, this.hasher, reference);
     let secret: ApiKeySecret | undefined;
     const rotated = await this.keys.replace(id, (key) => {
       const { retired, successor } = key.rotate(this.clock.now(), overlapMs, this.hasher);

@@ -21,6 +21,7 @@ export {
   prefixOf,
 } from './api-key-secret.js';
 export { type Client, CLIENT_NAME_RULE, type ClientId, type ClientName, isClientName } from './client.js';
+export { escapeControlCharacters, forTerminal } from './escape-control-characters.js';
 export { KeyHasher, type KeyHash } from './key-hasher.js';
 export { redactKeys } from './redact-keys.js';
 export { isScope, type Scope, SCOPES_RULE } from './scope.js';

@@ -1,5 +1,5 @@
 import { AuthenticateApiKey, CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey } from '@animal-store/access-application';
-import { createDataSource } from '@animal-store/database';
+import { createDataSource, type SecretUrl } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
 import { accessPersistence } from './access-persistence.js';
@@ -22,7 +22,7 @@ export function accessUseCases(dataSource: DataSource, clock: Clock = new System
     createApiKey: new CreateApiKey(keys, hasher, clock),
     listApiKeys: new ListApiKeys(keys, clock),
     rotateApiKey: new RotateApiKey(keys, hasher, clock),
-    revokeApiKey: new RevokeApiKey(keys, clock),
+    revokeApiKey: new RevokeApiKey(keys, hasher, clock),
     authenticateApiKey: new AuthenticateApiKey(keys, hasher, clock),
   };
 }
@@ -32,7 +32,7 @@ export interface Access extends AccessUseCases {
 }
 
 /** The use cases on a connection of their own, for tools; the schema has to be there. */
-export async function openAccess(databaseUrl: string): Promise<Access> {
+export async function openAccess(databaseUrl: SecretUrl): Promise<Access> {
   const dataSource = createDataSource({
     url: databaseUrl,
     applicationName: 'animal-store access',

@@ -1,3 +1,4 @@
+export { type Certificates, createCertificates } from './certificates.js';
 export { DurablePostgres } from './durable-postgres.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';

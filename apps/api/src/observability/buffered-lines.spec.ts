@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it } from '@jest/globals';
+
+const SOURCE = pathToFileURL(join(import.meta.dirname, 'buffered-lines.ts')).href;
+const PINO = import.meta.resolve('pino');
+
+/** Runs the statements after a line was logged, until the process ends. */
+async function run(statements: string, listeners = '') {
+  const program = `
+    import { pino } from '${PINO}';
+    import { bufferedLines } from '${SOURCE}';
+    ${listeners}
+    const logger = pino({ level: 'info' }, bufferedLines(process.stdout));
+    logger.info('first');
+    ${statements}`;
+  const child = spawn(process.execPath, ['--max-old-space-size=20', '--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [output, [exitCode, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  const messages = output.split('\n').flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as { msg: string }).msg]));
+  return { messages, exitCode: exitCode as number | null, signal: signal as string | null };
+}
+
+it.each([
+  ['an exit', 'process.exit(3)', 3, null],
+  ['an uncaught error', "throw new Error('a bug')", 1, null],
+  ['an unhandled rejection', "Promise.reject(new Error('a bug')); setInterval(() => {}, 1000)", 1, null],
+  ['SIGHUP', "process.kill(process.pid, 'SIGHUP'); setInterval(() => {}, 1000)", null, 'SIGHUP'],
+  ['SIGQUIT', "process.kill(process.pid, 'SIGQUIT'); setInterval(() => {}, 1000)", null, 'SIGQUIT'],
+])('%s loses no line', async (_, statements, exitCode, signal) => {
+  expect(await run(statements)).toEqual({ messages: ['first'], exitCode, signal });
+});
+
+it.each([
+  ['an abort', 'process.abort()'],
+  ['a lack of memory', 'const all = []; for (;;) all.push(new Array(1000).fill(all.length))'],
+])('%s loses no warning or error, nor what came before', async (_, statements) => {
+  const { messages, signal } = await run(`logger.error('second'); ${statements}`);
+  expect({ messages, signal }).toEqual({ messages: ['first', 'second'], signal: 'SIGABRT' });
+});
+
+it('another listener decides whether a signal ends the process', async () => {
+  const kill = "process.kill(process.pid, 'SIGHUP'); setTimeout(() => {}, 60_000);";
+  const outcome = await run(kill, "process.on('SIGHUP', () => setTimeout(() => process.exit(7), 50));");
+  expect(outcome).toEqual({ messages: ['first'], exitCode: 7, signal: null });
+});

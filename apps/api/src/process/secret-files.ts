@@ -1,0 +1,36 @@
+import { readSecretUrl } from '@animal-store/database';
+
+const SECRETS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
+
+type Secret = (typeof SECRETS)[number];
+
+export interface SecretFiles {
+  readonly files: Readonly<Partial<Record<Secret, { readonly file: string }>>>;
+  /** What the files hold now, by the name of the variable that they replace. */
+  readonly values: Readonly<Partial<Record<Secret, string>>>;
+  /** One line per file that cannot be used. */
+  readonly problems: readonly string[];
+}
+
+/** Reads the files that variables such as DATABASE_URL_FILE name. */
+export function readSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
+  const files: Partial<Record<Secret, { file: string }>> = {};
+  const values: Partial<Record<Secret, string>> = {};
+  const problems: string[] = [];
+  for (const name of SECRETS) {
+    const file = env[`${name}_FILE`];
+    if (!file) continue;
+    if (env[name]) problems.push(`${name}_FILE and ${name} must not both be set`);
+    files[name] = { file };
+    try {
+      values[name] = readSecretUrl({ file });
+    } catch (error) {
+      // Reported once, and not as absent or bad as well.
+      values[name] = env[name] ?? PLACEHOLDERS[name];
+      problems.push(`${name}_FILE ${(error as Error).message}`);
+    }
+  }
+  return { files, values, problems };
+}
+
+const PLACEHOLDERS = { DATABASE_URL: 'postgres://', MIGRATION_DATABASE_URL: 'postgres://', REDIS_URL: 'redis://unread' };

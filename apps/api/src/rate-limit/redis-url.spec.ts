@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo } from 'node:net';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { join } from 'node:path';
+import { type Certificates, createCertificates, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { createRedisClient } from './redis.js';
+import { parseRedisUrl } from './redis-url.js';
+
+let certificates: Certificates;
+let server: Server;
+let received = '';
+const sockets: TLSSocket[] = [];
+
+/** Says yes to every command. */
+beforeAll(async () => {
+  certificates = await createCertificates();
+  server = createServer({ cert: await readFile(certificates.certificate), key: await readFile(certificates.key) }, (socket) => {
+    sockets.push(socket);
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes: Buffer) => {
+        const text = bytes.toString();
+        received += text;
+        socket.write('+OK\r\n'.repeat([...text.matchAll(/^\*\d/gm)].length));
+      });
+  });
+  server.on('tlsClientError', () => undefined).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterAll(async () => {
+  server.close();
+  for (const socket of sockets) socket.destroy();
+  await certificates.remove();
+});
+
+async function connect(host: string, parameters: string, credentials = ''): Promise<boolean> {
+  const { port } = server.address() as AddressInfo;
+  const query = parameters.replace('OTHER', certificates.otherCa).replace('CA', certificates.ca);
+  return connectTo(`rediss://${credentials}${host}:${port}?${query}`);
+}
+
+async function connectTo(url: string | { file: string }): Promise<boolean> {
+  const client = createRedisClient(url, pino({ level: 'silent' }));
+  const outcome = Promise.race([
+    once(client, 'ready').then(() => true),
+    new Promise<boolean>((resolve) => client.on('error', () => resolve(false))),
+  ]);
+  client.connect().catch(() => undefined);
+  return outcome.finally(() => client.destroy());
+}
+
+describe('a rediss:// URL', () => {
+  it.each([
+    ['sslmode=require', true, true],
+    ['sslmode=verify-ca&sslrootcert=CA', true, true],
+    ['sslmode=verify-ca&sslrootcert=OTHER', false, false],
+    ['sslmode=verify-full&sslrootcert=CA', false, true],
+    ['sslrootcert=CA', false, true],
+    ['', false, false],
+  ])('with %j connects by address %s, by name %s', async (parameters, byAddress, byName) => {
+    expect(await connect('127.0.0.1', parameters)).toBe(byAddress);
+    expect(await connect('localhost', parameters)).toBe(byName);
+  });
+
+  it('in a file is read for each new connection', async () => {
+    const file = join(certificates.ca, '..', 'redis-url');
+    const { port } = server.address() as AddressInfo;
+    const rotate = (password: string) => writeFile(file, `rediss://store:${password}@localhost:${port}?sslrootcert=${certificates.ca}\n`);
+    await rotate('first');
+    const client = createRedisClient({ file }, pino({ level: 'silent' }));
+    await client.connect();
+    expect(received).toContain('first');
+    await rotate('second');
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await waitFor(() => expect(received).toContain('second'));
+    client.destroy();
+    await rm(file);
+  });
+});
+
+it('credentials are decoded, and not left in the URL', () => {
+  const parsed = parseRedisUrl('redis://us%40er:p%25ss@localhost:6379/2');
+  expect(parsed).toEqual({ url: 'redis://localhost:6379/2', tls: {}, credentials: { username: 'us@er', password: 'p%ss' } });
+  expect(parseRedisUrl('redis://:secret@localhost').credentials).toEqual({ password: 'secret' });
+  expect(parseRedisUrl('redis://localhost').credentials).toBeUndefined();
+});

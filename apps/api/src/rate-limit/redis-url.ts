@@ -1,0 +1,54 @@
+import { readSecretUrl, type SecretUrl, tlsAttempts } from '@animal-store/database';
+
+const MODES = ['require', 'verify-ca', 'verify-full'];
+
+/** What the client of Redis takes. */
+export interface RedisConnection {
+  /** Without credentials and parameters. */
+  readonly url: string;
+  readonly credentialsProvider?: {
+    readonly type: 'async-credentials-provider';
+    credentials(): Promise<{ username?: string; password: string }>;
+  };
+  readonly socket: object;
+}
+
+/** Returns the options for a URL. Each new connection reads a file again for its credentials. */
+export function redisConnection(secret: SecretUrl): RedisConnection {
+  const { url, tls, credentials } = parseRedisUrl(readSecretUrl(secret));
+  if (!credentials) return { url, socket: tls };
+  return {
+    url,
+    credentialsProvider: {
+      type: 'async-credentials-provider',
+      credentials: async () => parseRedisUrl(readSecretUrl(secret)).credentials ?? credentials,
+    },
+    socket: tls,
+  };
+}
+
+/**
+ * Parses a redis:// or rediss:// URL, the second with `sslmode` and `sslrootcert` as in a URL of PostgreSQL. The default is verify-full.
+ * @throws Error whose message begins with "must" or "cannot", and does not repeat the URL
+ */
+export function parseRedisUrl(text: string) {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['redis:', 'rediss:'].includes(url.protocol)) throw new Error('must be a redis:// or rediss:// URL');
+  const sslmode = url.searchParams.get('sslmode') ?? undefined;
+  const sslrootcert = url.searchParams.get('sslrootcert') ?? undefined;
+  const isTls = url.protocol === 'rediss:';
+  if (!isTls && (sslmode ?? sslrootcert) !== undefined) throw new Error('must be a rediss:// URL with sslmode or sslrootcert');
+  if (sslmode !== undefined && !MODES.includes(sslmode)) throw new Error(`must have an sslmode of ${MODES.join(', ')}`);
+  const [tls] = isTls ? tlsAttempts({ sslmode: sslmode ?? 'verify-full', sslrootcert }) : [];
+  const [username, password] = [decode(url.username), decode(url.password)];
+  url.search = url.username = url.password = '';
+  return { url: url.href, tls: tls || {}, credentials: password === '' ? undefined : { ...(username !== '' && { username }), password } };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error('must be percent-encoded; write % as %25');
+  }
+}

@@ -1,0 +1,12 @@
+import { createInterface } from 'node:readline/promises';
+
+/** Asks on a terminal, and returns whether the answer is yes. The default is no. */
+export async function confirm(input: NodeJS.ReadableStream, output: NodeJS.WritableStream, question: string): Promise<boolean> {
+  const terminal = createInterface({ input, output });
+  try {
+    const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    return /^y(?:es)?$/i.test((await Promise.race([terminal.question(`${question} [y/N] `), closed])).trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,146 @@
+import { Client, type ClientConfig } from 'pg';
+import { type DatabaseTarget, parseDatabaseUrl, type Server } from './database-url.js';
+import { readSecretUrl, type SecretUrl } from './secret-url.js';
+import type { Tls } from './tls.js';
+
+/** read_only_sql_transaction */
+export const READ_ONLY = '25006';
+/** Of the connect timeout: a silent server leaves time for another one. */
+const PROBE_SHARE = 0.5;
+/** sqlclient_unable_to_establish_sqlconnection */
+const CANNOT_CONNECT = '08001';
+
+export interface DatabaseClientConfig extends Omit<
+  ClientConfig,
+  'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database' | 'ssl'
+> {
+  readonly url: SecretUrl;
+}
+
+interface Attempt extends Server {
+  readonly ssl: Tls;
+}
+
+type Callback = (error: Error) => void;
+
+/**
+ * A client of `pg` that connects as libpq does: to the first of several servers that will do, with TLS as `sslmode` says. Reads the URL
+ * when it is constructed, so that each new connection uses the current password.
+ */
+export class DatabaseClient extends Client {
+  private readonly config: ClientConfig;
+  private readonly target: DatabaseTarget | undefined;
+  private readonly problem: unknown;
+
+  constructor({ url, ...options }: DatabaseClientConfig) {
+    let target: DatabaseTarget | undefined;
+    let problem: unknown;
+    try {
+      target = parseDatabaseUrl(readSecretUrl(url));
+    } catch (error) {
+      // A pool expects connect() to fail, not the constructor.
+      problem = Object.assign(new Error(`the connection URL ${(error as Error).message}`, { cause: error }), { code: CANNOT_CONNECT });
+    }
+    const { user, password, database, parameters } = target ?? {};
+    const config = { ...options, ...parameters, user, password, database, connectionString: undefined } as ClientConfig;
+    const [server] = target?.servers ?? [];
+    super({ ...config, host: server?.host, port: server?.port, ssl: target?.tls[0] ?? false });
+    this.config = config;
+    this.target = target;
+    this.problem = problem;
+  }
+
+  override connect(): Promise<this>;
+  override connect(callback: Callback): void;
+  override connect(callback?: Callback): Promise<this> | void {
+    const connected = this.connectToServer();
+    if (!callback) return connected;
+    connected.then(() => (callback as () => void)(), callback);
+  }
+
+  private async connectToServer(): Promise<this> {
+    const { target } = this;
+    if (!target) throw this.problem;
+    if (target.servers.length > 1 || target.tls.length > 1 || target.isReadWrite) this.use(await this.choose(target));
+    await super.connect().catch((error: unknown) => {
+      throw explainTls(error);
+    });
+    return this;
+  }
+
+  private use({ host, port, ssl }: Attempt): void {
+    // The pool has given up in the meantime.
+    if (this.connection.stream.destroyed) throw new Error('timeout exceeded when trying to connect');
+    this.host = host;
+    this.port = port;
+    Object.assign(this, { ssl });
+    Object.assign(this.connection, { ssl });
+  }
+
+  /** Asks all servers at once. Of those that will do, takes the first one in the URL, or the first to respond if only one can be writable. */
+  private async choose({ servers, tls, isReadWrite }: DatabaseTarget): Promise<Attempt> {
+    const probes = servers.map((server) => this.probe(server, tls, isReadWrite));
+    if (isReadWrite) return Promise.any(probes).catch((error: unknown) => failAll(servers, (error as AggregateError).errors));
+    const outcomes = probes.map((probe) =>
+      probe.then(
+        (attempt) => ({ attempt }),
+        (error: unknown) => ({ error }),
+      ),
+    );
+    const errors: unknown[] = [];
+    for (const outcome of outcomes) {
+      const result = await outcome;
+      if ('attempt' in result) return result.attempt;
+      errors.push(result.error);
+    }
+    return failAll(servers, errors);
+  }
+
+  /** Returns the first way to connect to the server that works. */
+  private async probe(server: Server, tls: readonly Tls[], isReadWrite: boolean): Promise<Attempt> {
+    const { connectionTimeoutMillis = 0 } = this.config;
+    let failure: unknown;
+    for (const ssl of tls) {
+      const client = new Client({ ...this.config, ...server, ssl, connectionTimeoutMillis: connectionTimeoutMillis * PROBE_SHARE });
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        if (isReadWrite && (await isReadOnly(client))) throw Object.assign(new Error('the server is read-only'), { code: READ_ONLY });
+        return { ...server, ssl };
+      } catch (error) {
+        failure = explainTls(error);
+      } finally {
+        void client.end().catch(() => undefined);
+      }
+    }
+    throw failure;
+  }
+}
+
+async function isReadOnly(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
+  return rows[0]?.transaction_read_only === 'on';
+}
+
+function failAll(servers: readonly Server[], errors: readonly unknown[]): never {
+  if (errors.length === 1) throw errors[0];
+  const reasons = errors.map((error, index) => `${servers[index]?.host}:${servers[index]?.port}: ${reasonOf(error)}`);
+  throw Object.assign(new AggregateError(errors, reasons.join('; ')), { code: CANNOT_CONNECT });
+}
+
+function reasonOf(error: unknown): string {
+  const { message, code } = error as NodeJS.ErrnoException;
+  return message || (code ?? 'no reason given');
+}
+
+/** Errors of OpenSSL and of Node.js about certificates have many codes, those of `pg` none. */
+const TLS_CODE = /^(?:ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO)/;
+
+function explainTls(error: unknown): unknown {
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (message === 'The server does not support SSL connections') {
+    return Object.assign(new Error('the server does not support TLS, which sslmode requires', { cause: error }), { code: CANNOT_CONNECT });
+  }
+  if (!TLS_CODE.test(code ?? '')) return error;
+  return Object.assign(new Error(`TLS with the server failed: ${message}`, { cause: error }), { code: CANNOT_CONNECT });
+}

@@ -1,0 +1,36 @@
+import pg, { type PoolClient, type PoolConfig } from 'pg';
+import { READ_ONLY } from './database-client.js';
+
+/** A pool that leaves a server which became read-only: it closes idle connections at once, the others when they are released. */
+export class DatabasePool extends pg.Pool {
+  private readonly idle = new Set<PoolClient>();
+  private readonly busy = new Set<PoolClient>();
+  private readonly left = new WeakSet<PoolClient>();
+
+  constructor(config: PoolConfig) {
+    super(config);
+    this.on('connect', (client) => {
+      client.connection.on('errorMessage', ({ code }: { code?: string }) => {
+        if (code === READ_ONLY) this.leaveServer();
+      });
+    });
+    this.on('acquire', (client) => {
+      this.idle.delete(client);
+      this.busy.add(client);
+    });
+    this.on('release', (_error, client) => {
+      this.busy.delete(client);
+      // The pool removes a client that is ending.
+      if (this.left.has(client)) void client.end().catch(() => undefined);
+      else this.idle.add(client);
+    });
+    this.on('remove', (client) => this.idle.delete(client));
+  }
+
+  private leaveServer(): void {
+    for (const client of this.busy) this.left.add(client);
+    // To the pool, as if the server had closed them.
+    for (const client of this.idle) client.connection.stream.destroy();
+    this.idle.clear();
+  }
+}

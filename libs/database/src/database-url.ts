@@ -1,0 +1,86 @@
+import { type Tls, tlsAttempts } from './tls.js';
+
+const DEFAULT_PORT = 5432;
+const DATABASE_URL = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+const SERVER = /^(?:\[([^\]]+)\]|([^:[\]]*))(?::([0-9]{0,5}))?$/;
+
+export interface Server {
+  /** A name, an address, or the folder of a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What a connection URL of libpq says. */
+export interface DatabaseTarget {
+  readonly servers: readonly [Server, ...Server[]];
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  readonly database: string | undefined;
+  /** Only a server that accepts writes will do: target_session_attrs=read-write. */
+  readonly isReadWrite: boolean;
+  /** In the order in which they are tried. */
+  readonly tls: readonly Tls[];
+  /** The other parameters, which `pg` reads. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/**
+ * Parses a connection URL as libpq does: several servers, `sslmode`, `target_session_attrs`.
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+ * @throws Error whose message begins with "must" or "cannot", and does not repeat the URL
+ */
+export function parseDatabaseUrl(url: string): DatabaseTarget {
+  const [, credentials = '', authority, path = '', query = ''] = DATABASE_URL.exec(url) ?? [];
+  if (authority === undefined) throw new Error('must be a postgres:// URL');
+  const { host, port, sslmode, sslrootcert, sslcert, sslkey, target_session_attrs: attributes = 'any', ...parameters } = paramsOf(query);
+  if (attributes !== 'any' && attributes !== 'read-write') throw new Error('must have a target_session_attrs of any or read-write');
+  const [user = '', ...password] = credentials.split(':');
+  const { ssl, ...others } = parameters;
+  // JDBC's name for it, which libpq accepts. Without any, libpq prefers TLS; `pg` and this library connect without it.
+  const mode = sslmode ?? (ssl === 'true' ? 'require' : process.env['PGSSLMODE']);
+  return {
+    servers: serversOf(host ?? decode(authority), port),
+    user: decode(user) || undefined,
+    password: decode(password.join(':')) || undefined,
+    database: decode(path) || undefined,
+    isReadWrite: attributes === 'read-write',
+    tls: tlsAttempts({ sslmode: mode, sslrootcert, sslcert, sslkey }),
+    parameters: others,
+  };
+}
+
+/** Returns host and port of each server, for messages. */
+export function showServers({ servers }: DatabaseTarget): string {
+  return servers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',');
+}
+
+function paramsOf(query: string): Partial<Record<string, string>> & Record<string, string> {
+  const pairs = query.split('&').filter((pair) => pair !== '');
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      return [decode(name), decode(value.join('='))];
+    }),
+  );
+}
+
+function serversOf(hosts: string, ports: string | undefined): readonly [Server, ...Server[]] {
+  const given = ports?.split(',') ?? [];
+  return hosts.split(',').map((text, index) => {
+    // A socket folder may hold a colon.
+    const [, ipv6, name, port] = text.startsWith('/') ? [text, undefined, text, undefined] : (SERVER.exec(text) ?? []);
+    const host = ipv6 ?? name;
+    if (host === undefined) throw new Error('must have hosts such as db1.example:5432,db2.example:5432');
+    const number = Number(port || (given[index] ?? given[0]) || process.env['PGPORT'] || DEFAULT_PORT);
+    if (!(number >= 1 && number <= 65_535)) throw new Error('must have ports from 1 to 65535');
+    return { host: host || process.env['PGHOST'] || 'localhost', port: number };
+  }) as unknown as readonly [Server, ...Server[]];
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error('must be percent-encoded; write % as %25');
+  }
+}

@@ -1,0 +1,129 @@
+import { Socket } from 'node:net';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { createDataSource, poolOf } from './data-source.js';
+import { MigrationLockError, migrateUp, migrationStatus, migrationToUndo } from './migrations.js';
+
+let betweenStatements: () => Promise<unknown> = () => Promise.resolve();
+
+class CreateThings1763683200000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE TABLE things (id bigint)');
+    await betweenStatements();
+    await queryRunner.query('CREATE TABLE parts (id bigint)');
+  }
+
+  async down(): Promise<void> {}
+}
+
+class CreateMore1763683260000 implements MigrationInterface {
+  up = (queryRunner: QueryRunner) => queryRunner.query('CREATE TABLE more (id bigint)') as Promise<void>;
+  down = () => Promise.resolve();
+}
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let admin: Client;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  admin = new Client({ connectionString: database.url });
+  await admin.connect();
+  const persistence = [{ schema: 'public', entities: [], migrations: [CreateThings1763683200000, CreateMore1763683260000] }];
+  dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence }).initialize();
+});
+
+afterEach(async () => {
+  betweenStatements = () => Promise.resolve();
+  jest.restoreAllMocks();
+  await dataSource.destroy();
+  await admin.end();
+  await database.drop();
+});
+
+const tables = async () => {
+  const { rows } = await admin.query<{ name: string }>("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1");
+  return rows.map(({ name }) => name);
+};
+const LOCK_HOLDER = "FROM pg_stat_activity WHERE application_name = 'animal-store migration lock' AND datname = current_database()";
+
+it('the migration to undo is the one that was applied last, whatever the order of the contexts', async () => {
+  expect(await migrationToUndo(dataSource)).toBeUndefined();
+  const later = class CreateLater1763683320000 extends CreateMore1763683260000 {};
+  const open = (migrations: (new () => MigrationInterface)[]) =>
+    createDataSource({
+      url: database.url,
+      applicationName: 'spec',
+      poolSize: 2,
+      persistence: migrations.map((migration) => ({ schema: 'public', entities: [], migrations: [migration] })),
+    }).initialize();
+  const reversed = await open([later, CreateThings1763683200000]);
+  await migrateUp(reversed);
+  expect((await migrationToUndo(reversed))?.name).toBe('CreateLater1763683320000');
+  await reversed.destroy();
+  await expect(migrationToUndo(dataSource)).rejects.toThrow('the newest migration, CreateLater1763683320000, belongs to another version');
+});
+
+describe('the migration lock', () => {
+  it('is waited for until the deadline, and reported after 5 seconds, once', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<unknown>();
+    const { promise: held, resolve: hold } = Promise.withResolvers<unknown>();
+    betweenStatements = () => {
+      hold(undefined);
+      return released;
+    };
+    const first = migrateUp(dataSource);
+    await held;
+
+    const reports: number[] = [];
+    const startedAt = performance.now();
+    const late = createDataSource({
+      url: database.url,
+      applicationName: 'spec',
+      poolSize: 2,
+      persistence: [{ schema: 'public', entities: [], migrations: [CreateMore1763683260000] }],
+    });
+    await late.initialize();
+    const onWaiting = () => reports.push(performance.now() - startedAt);
+    await expect(migrateUp(late, { timeoutMs: 5_500, onWaiting })).rejects.toThrow(
+      new MigrationLockError('another process has been migrating the database for 5 s'),
+    );
+    expect(reports).toHaveLength(1);
+    expect(reports[0]).toBeGreaterThanOrEqual(5_000);
+
+    release(undefined);
+    expect(await first).toHaveLength(2);
+    expect(await migrateUp(late)).toEqual([]);
+    await late.destroy();
+  });
+
+  it('protects the table of the migrations too', async () => {
+    await admin.query('SELECT pg_advisory_lock($1)', [7_302_947_561_038_214n]);
+    expect((await migrationStatus(dataSource)).map(({ applied }) => applied)).toEqual([false, false]);
+    await expect(migrateUp(dataSource, { timeoutMs: 0 })).rejects.toThrow('another process has been migrating the database for 0 s');
+    expect(await tables()).toEqual([]);
+  });
+
+  it('has a connection with keep-alive', async () => {
+    const setKeepAlive = jest.spyOn(Socket.prototype, 'setKeepAlive');
+    await migrateUp(dataSource);
+    expect(setKeepAlive).toHaveBeenCalledWith(true, 10_000);
+  });
+
+  it('stops the migration before the next statement when it is lost', async () => {
+    betweenStatements = () => admin.query(`SELECT pg_terminate_backend(pid) ${LOCK_HOLDER}`);
+    await expect(migrateUp(dataSource)).rejects.toThrow('the connection that holds the migration lock is lost; the migration was stopped');
+    expect(await tables()).toEqual(['schema_migrations']);
+    // No transaction was left open.
+    const { rows } = await poolOf(dataSource).query(
+      "SELECT pid FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND datname = current_database()",
+    );
+    expect(rows).toEqual([]);
+
+    betweenStatements = () => Promise.resolve();
+    expect(await migrateUp(dataSource)).toHaveLength(2);
+    expect((await admin.query(`SELECT pid ${LOCK_HOLDER}`)).rows).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+import {
+  type Certificates,
+  createCertificates,
+  createTestDatabase,
+  DurablePostgres,
+  type TestDatabase,
+} from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDataSource, poolOf } from './data-source.js';
+import { DatabaseClient } from './database-client.js';
+import { isDatabaseUnavailable } from './database-unavailable.js';
+
+let certificates: Certificates;
+let server: DurablePostgres;
+let plain: TestDatabase;
+const warnings: Error[] = [];
+const collectWarning = (warning: Error) => warnings.push(warning);
+
+beforeAll(async () => {
+  process.on('warning', collectWarning);
+  certificates = await createCertificates();
+  const { certificate, key } = certificates;
+  server = await DurablePostgres.start(['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`]);
+  plain = await createTestDatabase();
+});
+
+afterAll(async () => {
+  process.off('warning', collectWarning);
+  await plain.drop();
+  await server.remove();
+  await certificates.remove();
+});
+
+type Outcome = 'TLS' | 'no TLS' | RegExp;
+
+/** Returns whether the connection is encrypted. */
+async function connect(base: string, host: string, parameters: string): Promise<string> {
+  const url = new URL(base);
+  url.hostname = host;
+  url.search = parameters.replace('OTHER', certificates.otherCa).replace('CA', certificates.ca);
+  const client = new DatabaseClient({ url: url.href });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ ssl: boolean }>('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+    return rows[0]?.ssl ? 'TLS' : 'no TLS';
+  } catch (error) {
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    return (error as Error).message;
+  } finally {
+    await client.end();
+  }
+}
+
+const NO_TLS = /^the server does not support TLS, which sslmode requires$/;
+const UNKNOWN_CA = /^TLS with the server failed: (?:self-signed certificate|unable to)/;
+const WRONG_NAME = /^TLS with the server failed: .*(?:does not match|altnames)/;
+
+const expectOutcome = (outcome: string, expected: Outcome) =>
+  typeof expected === 'string' ? expect(outcome).toBe(expected) : expect(outcome).toMatch(expected);
+
+describe.each<[parameters: string, byAddress: Outcome, byName: Outcome, withoutTls: Outcome]>([
+  ['', 'no TLS', 'no TLS', 'no TLS'],
+  ['sslmode=disable', 'no TLS', 'no TLS', 'no TLS'],
+  ['sslmode=allow', 'no TLS', 'no TLS', 'no TLS'],
+  ['sslmode=prefer', 'TLS', 'TLS', 'no TLS'],
+  ['sslmode=require', 'TLS', 'TLS', NO_TLS],
+  ['ssl=true', 'TLS', 'TLS', NO_TLS],
+  ['sslmode=require&sslrootcert=CA', 'TLS', 'TLS', NO_TLS],
+  ['sslmode=require&sslrootcert=OTHER', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
+  ['sslmode=verify-ca&sslrootcert=CA', 'TLS', 'TLS', NO_TLS],
+  ['sslmode=verify-ca&sslrootcert=OTHER', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
+  ['sslmode=verify-full&sslrootcert=CA', WRONG_NAME, 'TLS', NO_TLS],
+  ['sslmode=verify-full&sslrootcert=OTHER', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
+  ['sslmode=verify-full', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
+  ['sslmode=verify-full&sslrootcert=system', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
+])('%j', (parameters, byAddress, byName, withoutTls) => {
+  it('means what it means to libpq', async () => {
+    expectOutcome(await connect(server.url, '127.0.0.1', parameters), byAddress);
+    expectOutcome(await connect(server.url, 'localhost', parameters), byName);
+    expectOutcome(await connect(plain.url, new URL(plain.url).hostname, parameters), withoutTls);
+  });
+});
+
+it('sslmode applies to a pool, without a warning', async () => {
+  const url = `${server.url}?sslmode=require`;
+  const dataSource = await createDataSource({ url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
+  const { rows } = await poolOf(dataSource).query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+  expect(rows).toEqual([{ ssl: true }]);
+  await dataSource.destroy();
+  expect(warnings).toEqual([]);
+});

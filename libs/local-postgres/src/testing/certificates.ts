@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generate } from 'selfsigned';
+
+/** PEM files for a server on this machine. */
+export interface Certificates {
+  /** Of `localhost`, and not of 127.0.0.1. */
+  readonly certificate: string;
+  readonly key: string;
+  /** The CA that signed it, and one that did not. */
+  readonly ca: string;
+  readonly otherCa: string;
+  remove(): Promise<void>;
+}
+
+export async function createCertificates(): Promise<Certificates> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-certificates-'));
+  const write = async (name: string, text: string) => {
+    const file = join(folder, name);
+    // PostgreSQL and libpq refuse a key that others can read.
+    await writeFile(file, text, { mode: 0o600 });
+    return file;
+  };
+  const ca = await createCa('animal-store test CA');
+  const otherCa = await createCa('another test CA');
+  const server = await generate([{ name: 'commonName', value: 'localhost' }], {
+    algorithm: 'sha256',
+    ca: { key: ca.private, cert: ca.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false },
+      { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] },
+    ],
+  });
+  return {
+    certificate: await write('server.pem', server.cert),
+    key: await write('server-key.pem', server.private),
+    ca: await write('ca.pem', ca.cert),
+    otherCa: await write('other-ca.pem', otherCa.cert),
+    remove: () => rm(folder, { recursive: true }),
+  };
+}
+
+function createCa(name: string) {
+  return generate([{ name: 'commonName', value: name }], {
+    algorithm: 'sha256',
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+}
