@@ -9,6 +9,8 @@ import { unknownMember } from './preference.guard.js';
 
 /** class-transformer calls itself for each level, so deep values would overflow the stack. */
 const MAX_DEPTH = 100;
+/** class-transformer compares every two members of an object, and takes a microsecond for each value. */
+const MAX_NESTED_VALUES = 2_000;
 
 /**
  * Converts a body or query to an instance of its class by class-transformer, and validates it by class-validator.
@@ -18,7 +20,7 @@ export function validateByLibraries(dto: Type, source: object, strict = false): 
   const declared = declaredMembers(dto);
   // Unknown members never reach a prototype.
   const known = Object.fromEntries(Object.entries(source).filter(([name]) => declared.has(name)));
-  removeInheritedNames(known);
+  removeInheritedNames(known, new NestedValues());
   const instance = convert(dto, known);
   const unknown = [...Object.keys(source).filter((name) => !declared.has(name)), ...readMembers(instance)];
   const messages = [
@@ -30,11 +32,24 @@ export function validateByLibraries(dto: Type, source: object, strict = false): 
 }
 
 /** Removes members such as `constructor` and `toString` at any depth: class-transformer drops them too, but calls them before. */
-function removeInheritedNames(value: object, depth = 0): void {
+function removeInheritedNames(value: object, nested: NestedValues, depth = 0): void {
   if (depth > MAX_DEPTH) throw new HttpError(HTTP_ERRORS.malformedJson, 'The body is nested too deeply.');
-  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+  const names = Object.keys(value);
+  nested.count(names.length);
+  for (const name of names) {
+    const member = (value as Record<string, unknown>)[name];
     if (name in Object.prototype) Reflect.deleteProperty(value, name);
-    else if (isObject(member)) removeInheritedNames(member, depth + 1);
+    else if (isObject(member)) removeInheritedNames(member, nested, depth + 1);
+  }
+}
+
+class NestedValues {
+  private total = 0;
+
+  count(values: number): void {
+    this.total += values;
+    if (this.total <= MAX_NESTED_VALUES) return;
+    throw new DomainError(INVALID_REQUEST, `Known members must hold at most ${String(MAX_NESTED_VALUES)} values.`);
   }
 }
 
