@@ -45,6 +45,15 @@ describe('ETag and If-None-Match', () => {
     for (const known of ['"other"', tag.slice(1, -1), '']) expect((await get(path, { known })).status).toBe(200);
   });
 
+  it.each(['/openapi.json', '/docs', '/docs/assets/docs.css', '/docs/assets/swagger-ui-bundle.js'])(
+    'answer 304 to who has the public %s',
+    async (path) => {
+      const { status, headers } = await get(path);
+      expect([status, headers.get('etag'), headers.get('cache-control')]).toEqual([200, expect.any(String), 'private, no-cache']);
+      expect(await get(path, { known: headers.get('etag') ?? '' })).toMatchObject({ status: 304, text: '' });
+    },
+  );
+
   it('depend on body and Link, not on the key', async () => {
     const page = await get('/v1/pets?limit=3');
     expect((await get('/v1/pets?limit=3', { key: keys[1] })).headers.get('etag')).toBe(page.headers.get('etag'));

@@ -27,17 +27,17 @@ function tagEntity(request: FastifyRequest, reply: FastifyReply, payload: unknow
 }
 
 function entityTag(representation: Representation, link: string | undefined): string {
-  const { text, entityTag: known } = representation;
+  const { content, entityTag: known } = representation;
   if (known && known.link === link) return known.value;
-  const digest = digestOf(text);
+  const digest = digestOf(content);
   // Not of both as one text: a page is long, and would be copied for it.
   const value = `"${link === undefined ? digest : digestOf(digest + link)}"`;
   representation.entityTag = { value, link };
   return value;
 }
 
-function digestOf(text: string): string {
-  return hash('sha1', text, 'base64url');
+function digestOf(content: string | Buffer): string {
+  return hash('sha1', content, 'base64url');
 }
 
 /** RFC 9110, section 13.1.2: by weak comparison. */

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors/error-body.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
+import { type Connection, connectionOf } from './connection.js';
 import { sendJson } from './send-json.js';
 
 const LAG_SAMPLE_MS = 100;
@@ -11,9 +12,16 @@ const HEALTH = '/health/';
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);
 
+/** Requests of one connection whose responses have not been handed to the kernel. More are refused. */
+const MAX_PIPELINED = 64;
+
+const NOT_COUNTED = 0;
+const WORKED_ON = 1;
+const UNSENT = 2;
+
 declare module 'fastify' {
   interface FastifyRequest {
-    isInFlight: boolean;
+    load: typeof NOT_COUNTED | typeof WORKED_ON | typeof UNSENT;
   }
 }
 
@@ -23,29 +31,82 @@ export interface LoadLimits {
   readonly maxEventLoopLagMs: number;
 }
 
-/** Refuses requests beyond what can be answered soon, before any work is spent on them. */
+/**
+ * Refuses requests beyond what can be answered soon, before any work is spent on them. A request is in flight until its response
+ * has been handed to the kernel, or its work is done and the connection is gone.
+ */
 export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLagMs }: LoadLimits, metrics: Metrics): void {
   let inFlight = 0;
   const lag = new EventLoopLag();
-  fastify.decorateRequest('isInFlight', false);
+  /** Connections with unsent responses. */
+  const unsent = new Set<Connection>();
+  fastify.decorateRequest('load', NOT_COUNTED);
 
-  fastify.addHook('onRequest', (request, reply, done) => {
-    const reason = inFlight >= maxInFlight ? 'in_flight' : lag.ms > maxEventLoopLagMs ? 'event_loop_lag' : undefined;
-    if (reason !== undefined && !request.url.startsWith(HEALTH)) {
-      metrics.requestsShed.inc({ reason });
-      refuse(request, reply);
-      return;
+  const forget = (connection: Connection) => {
+    inFlight -= connection.unsent;
+    connection.unsent = 0;
+    unsent.delete(connection);
+  };
+  /** Closes a connection whose client does not read its responses. */
+  const makeRoom = () => {
+    for (const connection of unsent) {
+      if (connection.socket.writableLength === 0) continue;
+      connection.isClosed = true;
+      connection.socket.destroy();
+      forget(connection);
+      return true;
     }
-    request.isInFlight = true;
-    inFlight++;
-    done();
+    return false;
+  };
+
+  fastify.server.on('connection', (socket) => {
+    const connection = connectionOf(socket);
+    socket.once('close', () => forget(connection));
   });
 
-  // Not when the connection closes: what a client has turned away from is still being worked on.
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const connection = connectionOf(request.raw.socket);
+    const isProbe = request.url.startsWith(HEALTH);
+    if (connection.pending > MAX_PIPELINED) {
+      connection.isEnded = true;
+      metrics.requestsShed.inc({ reason: 'pipelined' });
+      refuse(request, reply.header('Connection', 'close'));
+    } else if (!isProbe && inFlight >= maxInFlight && !makeRoom()) {
+      metrics.requestsShed.inc({ reason: 'in_flight' });
+      refuse(request, reply);
+    } else if (!isProbe && lag.ms > maxEventLoopLagMs) {
+      metrics.requestsShed.inc({ reason: 'event_loop_lag' });
+      refuse(request, reply);
+    } else {
+      request.load = WORKED_ON;
+      inFlight++;
+      done();
+    }
+  });
+
   fastify.addHook('onSend', (request, _reply, payload, done) => {
-    if (request.isInFlight) inFlight--;
-    request.isInFlight = false;
+    if (request.load === WORKED_ON) {
+      const connection = connectionOf(request.raw.socket);
+      if (connection.isClosed) {
+        // A client that left does not end the work on its request.
+        request.load = NOT_COUNTED;
+        inFlight--;
+      } else {
+        request.load = UNSENT;
+        if (connection.unsent++ === 0) unsent.add(connection);
+      }
+    }
     done(null, payload);
+  });
+
+  fastify.addHook('onResponse', (request, _reply, done) => {
+    const connection = connectionOf(request.raw.socket);
+    connection.pending--;
+    if (request.load === UNSENT && !connection.isClosed) {
+      inFlight--;
+      if (--connection.unsent === 0) unsent.delete(connection);
+    }
+    done();
   });
 
   metrics.observeInFlight(() => inFlight);

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { errorBody } from '../errors/error-body.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
 import { declaresTooLargeBody } from '../validation/request-body.js';
-import { endConnection } from './ended-connections.js';
+import { connectionOf } from './connection.js';
 import { newRequestId } from './request-id.js';
 
 const LINGER_MS = 2_000;
@@ -28,7 +28,7 @@ export function answerClientError(error: ClientError, socket: Socket & { _httpMe
 /** What Node answers by itself, without the error shape, unless it is listened for. */
 export function answerSpecialRequests(server: Server): void {
   server.on('checkExpectation', (request, response) => {
-    endConnection(request.socket);
+    connectionOf(request.socket).isEnded = true;
     const { headers, body } = plainAnswer(HTTP_ERRORS.expectationFailed);
     response.writeHead(HTTP_ERRORS.expectationFailed.status, headers).end(body);
   });
