@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors/error-body.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
+import { hasBody } from '../validation/request-body.js';
 import { type Connection, connectionOf } from './connection.js';
 import { sendJson } from './send-json.js';
 
@@ -32,8 +33,8 @@ export interface LoadLimits {
 }
 
 /**
- * Refuses requests beyond what can be answered soon, before any work is spent on them. A request is in flight until its response
- * has been handed to the kernel, or its work is done and the connection is gone.
+ * Refuses requests beyond what can be answered soon, before any work is spent on them. A request is in flight from when it is
+ * complete until its response has been handed to the kernel, or its work is done and the connection is gone.
  */
 export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLagMs }: LoadLimits, metrics: Metrics): void {
   let inFlight = 0;
@@ -59,6 +60,17 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
     return false;
   };
 
+  const isFull = ({ url }: FastifyRequest) => inFlight >= maxInFlight && !url.startsWith(HEALTH) && !makeRoom();
+  const admit = (request: FastifyRequest) => {
+    request.load = WORKED_ON;
+    inFlight++;
+  };
+  const refuse = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
+    metrics.requestsShed.inc({ reason });
+    request.errorCode = BODY.code;
+    void sendJson(reply.code(BODY.status).headers({ 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS }), TEXT);
+  };
+
   fastify.server.on('connection', (socket) => {
     const connection = connectionOf(socket);
     socket.once('close', () => forget(connection));
@@ -66,22 +78,28 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
 
   fastify.addHook('onRequest', (request, reply, done) => {
     const connection = connectionOf(request.raw.socket);
-    const isProbe = request.url.startsWith(HEALTH);
     if (connection.pending > MAX_PIPELINED) {
       connection.isEnded = true;
-      metrics.requestsShed.inc({ reason: 'pipelined' });
-      refuse(request, reply.header('Connection', 'close'));
-    } else if (!isProbe && inFlight >= maxInFlight && !makeRoom()) {
-      metrics.requestsShed.inc({ reason: 'in_flight' });
-      refuse(request, reply);
-    } else if (!isProbe && lag.ms > maxEventLoopLagMs) {
-      metrics.requestsShed.inc({ reason: 'event_loop_lag' });
-      refuse(request, reply);
+      refuse(request, reply.header('Connection', 'close'), 'pipelined');
+    } else if (isFull(request)) {
+      refuse(request, reply, 'in_flight');
+    } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH)) {
+      refuse(request, reply, 'event_loop_lag');
     } else {
-      request.load = WORKED_ON;
-      inFlight++;
+      if (!hasBody(request.raw)) admit(request);
       done();
     }
+  });
+
+  fastify.addHook('preValidation', (request, reply, done) => {
+    if (request.load === NOT_COUNTED) {
+      if (isFull(request)) {
+        refuse(request, reply, 'in_flight');
+        return;
+      }
+      admit(request);
+    }
+    done();
   });
 
   fastify.addHook('onSend', (request, _reply, payload, done) => {
@@ -114,11 +132,6 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
     lag.stop();
     done();
   });
-}
-
-function refuse(request: FastifyRequest, reply: FastifyReply): void {
-  request.errorCode = BODY.code;
-  void sendJson(reply.code(BODY.status).headers({ 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS }), TEXT);
 }
 
 /** How late timers fire. */
