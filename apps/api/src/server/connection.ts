@@ -17,6 +17,8 @@ export class Connection {
   /** No further request is carried out: a response has said `Connection: close` (RFC 9112, section 9.6). */
   isEnded = false;
   isClosed = false;
+  /** Whether a request has come. */
+  isUsed = false;
 
   constructor(readonly socket: Socket) {
     socket.once('close', () => {

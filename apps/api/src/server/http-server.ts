@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
 import { connectionOf } from './connection.js';
+import { limitConnections } from './connection-limit.js';
 import { requestIdOf } from './request-id.js';
 import { answerClientError, answerSpecialRequests } from './socket-errors.js';
 
@@ -12,8 +13,13 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Of a connection that has a request: longer than any answer takes, so that it only ends for clients that read none. */
 const SILENCE_TIMEOUT_MS = 30_000;
 
+export interface HttpServerOptions {
+  readonly trustedProxies: readonly string[];
+  readonly maxConnections: number;
+}
+
 /** Fastify with its limits, without routes. */
-export function createHttpServer({ trustedProxies }: { trustedProxies: readonly string[] }): FastifyInstance {
+export function createHttpServer({ trustedProxies, maxConnections }: HttpServerOptions): FastifyInstance {
   const instance = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -30,6 +36,7 @@ export function createHttpServer({ trustedProxies }: { trustedProxies: readonly 
     },
   });
   answerSpecialRequests(instance.server);
+  limitConnections(instance.server, maxConnections);
   return instance;
 }
 
@@ -53,6 +60,7 @@ function createNodeServer(handle: RequestListener): Server {
         request.resume();
         return;
       }
+      connection.isUsed = true;
       connection.pending++;
       handle(request, response);
     },

@@ -1,8 +1,9 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { errorBody } from '../errors/error-body.js';
-import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
+import type { ErrorDefinition } from '@animal-store/kernel';
+import { publicError } from '../errors/error-catalogue.js';
+import { HTTP_ERRORS, type HttpErrorDefinition } from '../errors/http-errors.js';
 import { declaresTooLargeBody } from '../validation/request-body.js';
 import { connectionOf } from './connection.js';
 import { newRequestId } from './request-id.js';
@@ -54,18 +55,21 @@ function startsWithLongTarget(packet: unknown): boolean {
   return Buffer.isBuffer(packet) && /^[A-Z]+ [^ \r\n]{4097}/.test(packet.toString('latin1'));
 }
 
-function writeAndClose(socket: Duplex, definition: HttpErrorDefinition, extra: Record<string, string> = {}): void {
-  const { headers, body } = plainAnswer(definition);
+/** Writes a response without a request, and closes the connection once the client had time to read it. */
+export function writeAndClose(socket: Duplex, error: HttpErrorDefinition | ErrorDefinition, extra: Record<string, string> = {}): void {
+  const { status, headers, body } = plainAnswer(error);
   const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${String(definition.status)} ${STATUS_CODES[definition.status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
   // What the client still sends is dropped, since closing at once could take the answer from it.
   socket.resume();
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-function plainAnswer(definition: HttpErrorDefinition): { headers: Record<string, string>; body: string } {
-  const body = JSON.stringify(errorBody(new HttpError(definition)));
+function plainAnswer(definition: HttpErrorDefinition | ErrorDefinition): { status: number; headers: Record<string, string>; body: string } {
+  const error = publicError(definition);
+  const body = JSON.stringify(error);
   return {
+    status: error.status,
     body,
     headers: {
       Date: new Date().toUTCString(),
