@@ -3,12 +3,9 @@ import { DomainError } from '@animal-store/kernel';
 import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
-import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import { declaredMembers } from './declared-members.js';
 import { unknownMember } from './preference.guard.js';
 
-/** class-transformer calls itself for each level, so deep values would overflow the stack. */
-const MAX_DEPTH = 100;
 /** class-transformer compares every two members of an object, and takes a microsecond for each value. */
 const MAX_NESTED_VALUES = 2_000;
 
@@ -20,7 +17,7 @@ export function validateByLibraries(dto: Type, source: object, strict = false): 
   const declared = declaredMembers(dto);
   // Unknown members never reach a prototype.
   const known = Object.fromEntries(Object.entries(source).filter(([name]) => declared.has(name)));
-  removeInheritedNames(known, new NestedValues());
+  removeInheritedNames(known);
   const instance = convert(dto, known);
   const unknown = [...Object.keys(source).filter((name) => !declared.has(name)), ...readMembers(instance)];
   const messages = [
@@ -31,26 +28,19 @@ export function validateByLibraries(dto: Type, source: object, strict = false): 
   return instance;
 }
 
-/** Removes members such as `constructor` and `toString` at any depth: class-transformer drops them too, but calls them before. */
-function removeInheritedNames(value: object, nested: NestedValues, depth = 0): void {
-  if (depth > MAX_DEPTH) throw new HttpError(HTTP_ERRORS.malformedJson, 'The body is nested too deeply.');
+/** Removes members such as `constructor` and `toString` at any depth: class-transformer drops them too, but calls them before. Returns the number of values. */
+function removeInheritedNames(value: object, seen = 0): number {
   const names = Object.keys(value);
-  nested.count(names.length);
+  let total = seen + names.length;
+  if (total > MAX_NESTED_VALUES) {
+    throw new DomainError(INVALID_REQUEST, `Known members must hold at most ${String(MAX_NESTED_VALUES)} values.`);
+  }
   for (const name of names) {
     const member = (value as Record<string, unknown>)[name];
     if (name in Object.prototype) Reflect.deleteProperty(value, name);
-    else if (isObject(member)) removeInheritedNames(member, nested, depth + 1);
+    else if (isObject(member)) total = removeInheritedNames(member, total);
   }
-}
-
-class NestedValues {
-  private total = 0;
-
-  count(values: number): void {
-    this.total += values;
-    if (this.total <= MAX_NESTED_VALUES) return;
-    throw new DomainError(INVALID_REQUEST, `Known members must hold at most ${String(MAX_NESTED_VALUES)} values.`);
-  }
+  return total;
 }
 
 /** Conversions throw for some values: `new Date(1n)`, or a `@Transform` that expects text. */
