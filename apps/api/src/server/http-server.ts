@@ -3,6 +3,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { connectionOf } from './connection.js';
 import { limitConnections } from './connection-limit.js';
 import { requestIdOf } from './request-id.js';
+import { UNREADABLE_TARGET } from './malformed-requests.js';
 import { answerClientError, answerSpecialRequests } from './socket-errors.js';
 
 const HEADER_SECTION_BYTES = 8 * 1024;
@@ -20,7 +21,7 @@ export interface HttpServerOptions {
 
 /** Fastify with its limits, without routes. */
 export function createHttpServer({ trustedProxies, maxConnections }: HttpServerOptions): FastifyInstance {
-  const instance = fastify({
+  const instance: FastifyInstance = fastify({
     logger: false,
     genReqId: requestIdOf,
     // Without proxies the address of a client is that of its connection, whatever X-Forwarded-For says.
@@ -31,6 +32,11 @@ export function createHttpServer({ trustedProxies, maxConnections }: HttpServerO
     // The request target is bounded by the header section: no parameter can be longer.
     routerOptions: { maxParamLength: HEADER_SECTION_BYTES },
     rewriteUrl: ({ url = '/' }) => decodablePath(url),
+    // A target that the router cannot read takes the same path as every other request; Fastify would respond in its own shape.
+    frameworkErrors: (_error, { raw }, reply) => {
+      raw.url = UNREADABLE_TARGET;
+      instance.routing(raw, reply.raw);
+    },
     clientErrorHandler: (error, socket) => {
       answerClientError(error, socket);
     },

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import { connectionOf } from './connection.js';
 
+/** Stands for a target that the router cannot read. Node's HTTP parser lets no white space through. */
+export const UNREADABLE_TARGET = '/ ';
 const MAX_TARGET_LENGTH = 4096;
 const MAX_HEADER_FIELDS = 64;
 /** RFC 9112, section 3.2: uri-host [ ":" port ], a list being a repeated field. */
@@ -14,7 +16,7 @@ export function refuseMalformedRequests(fastify: FastifyInstance): void {
   });
 }
 
-function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
+function refusalOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
   const { host, upgrade } = raw.headers;
   const end = () => {
     connectionOf(raw.socket).isEnded = true;
@@ -31,7 +33,8 @@ function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError
     end();
     return new HttpError(HTTP_ERRORS.malformedRequest, 'The request needs exactly one valid Host header.');
   }
-  if (url.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
+  if (url === UNREADABLE_TARGET) return new HttpError(HTTP_ERRORS.malformedRequest);
+  if (originalUrl.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
   if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return new HttpError(HTTP_ERRORS.headersTooLarge);
   return undefined;
 }
