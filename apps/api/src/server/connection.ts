@@ -1,4 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+
+/** How long a client has to read the last response before the connection is cut. */
+const LINGER_MS = 2_000;
 
 const CONNECTION = Symbol('connection');
 
@@ -20,10 +25,43 @@ export class Connection {
   /** Whether a request has come. */
   isUsed = false;
 
+  /** The request whose body is being received. */
+  receiving: FastifyRequest | undefined;
+  /** A request that did not get the 100 Continue that it asked for: its client may or may not send the body. */
+  withoutContinue: IncomingMessage | undefined;
+  private last: (() => void) | undefined;
+
   constructor(readonly socket: Socket) {
     socket.once('close', () => {
       this.isClosed = true;
     });
+    // Node calls it after a response with `Connection: close`. Its own would reset the connection if there are unread bytes.
+    socket.destroySoon = () => {
+      this.close();
+    };
+  }
+
+  /** Closes the connection once the client has read what was sent, or had the time to. What still arrives is dropped. */
+  close(): void {
+    this.isEnded = true;
+    const { socket } = this;
+    socket.end();
+    socket.resume();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    socket.once('close', () => clearTimeout(timer));
+  }
+
+  /** Ends the connection, by `last` after the responses to the requests that were carried out. */
+  endWith(last: () => void): void {
+    this.isEnded = true;
+    if (this.pending <= 0) last();
+    else this.last = last;
+  }
+
+  /** A response has been handed to the kernel. */
+  finishResponse(): void {
+    this.pending--;
+    if (this.pending === 0 && this.last && this.socket.writable) this.last();
   }
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { addressGroup } from '../rate-limit/address-group.js';
 import { hasBody } from '../validation/request-body.js';
+import { connectionOf } from './connection.js';
 
 /** Share of all half-received requests that one address may have. */
 const SHARE_OF_ADDRESS = 1 / 4;
@@ -23,6 +24,7 @@ export function boundHalfReceived(fastify: FastifyInstance, max: number): void {
 
   const forget = (request: FastifyRequest, ofAddress: Set<FastifyRequest>) => {
     request.halfReceived = undefined;
+    connectionOf(request.raw.socket).receiving = undefined;
     all.delete(request);
     ofAddress.delete(request);
     if (ofAddress.size === 0) byAddress.delete(addressGroup(request.ip));
@@ -39,6 +41,7 @@ export function boundHalfReceived(fastify: FastifyInstance, max: number): void {
       byAddress.set(address, ofAddress.add(request));
       all.add(request);
       request.halfReceived = ofAddress;
+      connectionOf(request.raw.socket).receiving = request;
       if (ofAddress.size > maxOfAddress) refuseOldest(ofAddress);
       else if (all.size > max) refuseOldest(all);
     }

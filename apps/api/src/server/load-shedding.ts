@@ -119,7 +119,7 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
 
   fastify.addHook('onResponse', (request, _reply, done) => {
     const connection = connectionOf(request.raw.socket);
-    connection.pending--;
+    connection.finishResponse();
     if (request.load === UNSENT && !connection.isClosed) {
       inFlight--;
       if (--connection.unsent === 0) unsent.delete(connection);

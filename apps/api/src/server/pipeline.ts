@@ -18,6 +18,7 @@ import { identifyRequests } from './identify-requests.js';
 import { type LoadLimits, shedLoad } from './load-shedding.js';
 import { refuseMalformedRequests } from './malformed-requests.js';
 import type { RouteTable } from './route-table.js';
+import { endConnectionsWithUnreadBodies } from './unread-bodies.js';
 
 export interface Pipeline {
   readonly limits: LoadLimits;
@@ -42,6 +43,8 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
 
   // First, because a request that is refused later may still be the last one of its connection.
   closeConnectionsWhenDraining(server, draining);
+  // Before all that may refuse without the body.
+  endConnectionsWithUnreadBodies(server);
   // Before all that may refuse, so that the span covers refusals too.
   tracing?.observeRequests(server);
   // Before the first refusal: each one carries the request id.

@@ -43,7 +43,7 @@ describe('a client that takes its time with', () => {
   ])('%s is told 408 and disconnected', async (_what, begin, more) => {
     const [head = '', body = ''] = (await trickle(begin(), more)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 408 /);
-    expect(head).toMatch(/^Connection: close$/m);
+    expect(head).toMatch(/^Connection: close$/im);
     expect(JSON.parse(body)).toEqual({ code: 'request_timeout', message: expect.any(String), status: 408 });
   });
 });

@@ -76,6 +76,11 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
 }
 
+/** Whether the rest of a refused body is read and dropped. The size of a chunked one is not known. */
+export function isDrained({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length']) <= DRAIN_LIMIT_BYTES;
+}
+
 /** Known before a byte of the body has come. */
 export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length']) > BODY_LIMIT_BYTES;
