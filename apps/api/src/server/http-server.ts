@@ -17,10 +17,11 @@ const SILENCE_TIMEOUT_MS = 30_000;
 export interface HttpServerOptions {
   readonly trustedProxies: readonly string[];
   readonly maxConnections: number;
+  readonly corsOrigins: readonly string[];
 }
 
 /** Fastify with its limits, without routes. */
-export function createHttpServer({ trustedProxies, maxConnections }: HttpServerOptions): FastifyInstance {
+export function createHttpServer({ trustedProxies, maxConnections, corsOrigins }: HttpServerOptions): FastifyInstance {
   const instance: FastifyInstance = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -38,10 +39,10 @@ export function createHttpServer({ trustedProxies, maxConnections }: HttpServerO
       instance.routing(raw, reply.raw);
     },
     clientErrorHandler: (error, socket) => {
-      answerClientError(error, socket);
+      answerClientError(error, socket, corsOrigins);
     },
   });
-  answerSpecialRequests(instance.server);
+  answerSpecialRequests(instance.server, corsOrigins);
   limitConnections(instance.server, maxConnections);
   return instance;
 }

@@ -10,7 +10,7 @@ import type { RateLimits } from '../rate-limit/rate-limits.js';
 import { receiveBodies } from '../validation/request-body.js';
 import { announceDeprecations } from './announce-deprecations.js';
 import { answerOptions } from './answer-options.js';
-import { corsOptions } from './cors.js';
+import { allowOrigins, corsOptions } from './cors.js';
 import { closeConnectionsWhenDraining, type Draining } from './draining.js';
 import { tagEntities } from './entity-tags.js';
 import { boundHalfReceived } from './half-received.js';
@@ -49,6 +49,8 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   tracing?.observeRequests(server);
   // Before the first refusal: each one carries the request id.
   identifyRequests(server);
+  // Before the first refusal too: a script can read each one.
+  if (corsOrigins.length > 0) allowOrigins(server, corsOrigins);
   // Before any hook that trusts the request line or the headers.
   refuseMalformedRequests(server);
   // Costs nothing and needs no key, so it is never shed.
@@ -62,7 +64,7 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   shedLoad(server, limits, metrics);
   // Without hooks on requests: connects to Redis with the server.
   rateLimits.connectWith(server);
-  // After shedding: a preflight is work too.
+  // After shedding: a preflight, which it responds to, is work too.
   if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins));
   // Last: reads the body, which guards run after.
   receiveBodies(server);

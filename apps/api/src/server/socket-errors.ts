@@ -5,6 +5,7 @@ import { publicError } from '../errors/error-catalogue.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
 import { declaresTooLargeBody } from '../validation/request-body.js';
 import { connectionOf } from './connection.js';
+import { corsHeaders } from './cors.js';
 import { newRequestId } from './request-id.js';
 
 interface ClientError {
@@ -14,7 +15,7 @@ interface ClientError {
 }
 
 /** What Node's HTTP parser and server refuse before there is a request: the same error shape, then the connection closes. */
-export function answerClientError(error: ClientError, socket: Socket): void {
+export function answerClientError(error: ClientError, socket: Socket, corsOrigins: readonly string[]): void {
   const connection = connectionOf(socket);
   if (error.code === 'ECONNRESET') {
     socket.destroy();
@@ -26,17 +27,17 @@ export function answerClientError(error: ClientError, socket: Socket): void {
     connection.receiving.abandonBody?.(new HttpError(definitionOf(error)));
   } else {
     connection.endWith(() => {
-      writeAndClose(socket, definitionOf(error));
+      writeAndClose(socket, definitionOf(error), corsHeaders(corsOrigins, originOf(error)));
     });
   }
 }
 
 /** What Node answers by itself, without the error shape, unless it is listened for. */
-export function answerSpecialRequests(server: Server): void {
+export function answerSpecialRequests(server: Server, corsOrigins: readonly string[]): void {
   server.on('checkExpectation', (request, response) => {
     connectionOf(request.socket).isEnded = true;
     const { headers, body } = plainAnswer(HTTP_ERRORS.expectationFailed);
-    response.writeHead(HTTP_ERRORS.expectationFailed.status, headers).end(body);
+    response.writeHead(HTTP_ERRORS.expectationFailed.status, { ...headers, ...corsHeaders(corsOrigins, request.headers.origin) }).end(body);
   });
   server.on('checkContinue', (request, response) => {
     // A client that asks first is not told to send what would be refused.
@@ -56,6 +57,11 @@ function definitionOf({ code, rawPacket }: ClientError): HttpErrorDefinition {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return HTTP_ERRORS.requestTimeout;
   if (code === 'HPE_HEADER_OVERFLOW') return startsWithLongTarget(rawPacket) ? HTTP_ERRORS.uriTooLong : HTTP_ERRORS.headersTooLarge;
   return HTTP_ERRORS.malformedRequest;
+}
+
+function originOf({ rawPacket }: ClientError): string | undefined {
+  if (!Buffer.isBuffer(rawPacket)) return undefined;
+  return /\r\norigin:([^\r\n]*)/i.exec(rawPacket.toString('latin1'))?.[1]?.trim();
 }
 
 /** The parser counts the request target as part of the header section; its own error does not tell them apart. */
