@@ -171,6 +171,13 @@ describe('request body: absent, malformed or not an object', () => {
     expectError(await api.create(Buffer.from('{"name":"Réx","categoryId":7}', encoding)), 'malformed_json', 'invalid_request');
   });
 
+  it.each([65, 1_000, 10_000])('%i levels of nesting in any member are malformed', async (depth) => {
+    const values = [`${'['.repeat(depth)}${']'.repeat(depth)}`, `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`];
+    for (const name of ['name', 'categoryId', 'status', 'other']) {
+      for (const value of values) expectError(await api.create(`{"name":"Rex","categoryId":7,"${name}":${value}}`), 'malformed_json');
+    }
+  });
+
   it('a byte order mark is passed over or malformed, and never part of a value', async () => {
     const answer = await api.create(`\ufeff${VALID}`);
     if (answer.status === 201) expect(readPet(answer.text).name).toBe('Rex');

@@ -43,6 +43,8 @@ const UNKNOWN_PATHS = [
   '/.env',
   '/package.json',
   '/docs/../package.json',
+  '/docs/assets/missing.js',
+  '/docs/assets/__proto__',
   '/__proto__',
 ];
 
@@ -111,6 +113,12 @@ describe('a URL', () => {
     const longest = start + 'x'.repeat(MAX_TARGET - api.path(start).length);
     expect((await api.get(longest)).status).toBe(200);
     expectError(await api.get(`${longest}x`), 'uri_too_long');
+  });
+
+  it('is measured as it was sent', async () => {
+    const path = `/v1/pets/${'%'.repeat(MAX_TARGET - api.path('/v1/pets/').length)}`;
+    expectError(await api.get(path), 'pet_not_found');
+    expectError(await api.get(`${path}%`), 'uri_too_long');
   });
 
   it('above 4 KiB is a 414 on any path', async () => {

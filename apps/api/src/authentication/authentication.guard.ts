@@ -35,7 +35,7 @@ export class AuthenticationGuard implements CanActivate {
     if (key === undefined) return refuse(new DomainError(MISSING_API_KEY));
     try {
       // A known key gives no promise, which Nest would wait for.
-      const principal = this.authenticate.execute(key);
+      const principal = this.authenticate.execute(key, () => this.rateLimits.limitedAddress(request.ip));
       return principal instanceof Promise ? principal.then(identify, refuse) : identify(principal);
     } catch (error) {
       return refuse(error);

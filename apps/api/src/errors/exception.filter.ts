@@ -54,7 +54,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
 
   private notFound(request: FastifyRequest, reply: FastifyReply): HttpError {
     const allow = this.routes.allowedMethods(request.url);
-    if (allow === undefined) return new HttpError(HTTP_ERRORS.routeNotFound);
+    if (allow === undefined || allow.split(', ').includes(request.method)) return new HttpError(HTTP_ERRORS.routeNotFound);
     reply.header('Allow', allow);
     return new HttpError(HTTP_ERRORS.methodNotAllowed);
   }

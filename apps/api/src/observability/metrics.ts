@@ -44,7 +44,7 @@ export class Metrics {
   observeInFlight(inFlight: () => number): void {
     new Gauge({
       name: 'http_requests_in_flight',
-      help: 'Requests that are being worked on.',
+      help: 'Requests that are being worked on, or whose responses have not been handed to the kernel.',
       registers: [this.registry],
       collect() {
         this.set(inFlight());

@@ -40,6 +40,7 @@ describe('readConfig', () => {
       rateLimit: 6_000,
       redisUrl: undefined,
       maxInFlight: 512,
+      maxConnections: 10_000,
       maxEventLoopLagMs: 500,
       drainSeconds: 5,
       publicBaseUrl: undefined,

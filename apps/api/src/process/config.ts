@@ -145,6 +145,13 @@ export const variables = {
     default: 512,
     desc: 'Requests that one process works on at a time; further ones are answered with 503.',
   }),
+  MAX_CONNECTIONS: integer(
+    1,
+    1_000_000,
+  )({
+    default: 10_000,
+    desc: 'Maximum number of connections of one process. Beyond it, idle connections are closed first, then new ones get 503.',
+  }),
   MAX_EVENT_LOOP_LAG_MS: integer(
     1,
     60_000,
@@ -210,6 +217,7 @@ export interface Config {
   readonly rateLimit: number;
   readonly redisUrl: SecretUrl | undefined;
   readonly maxInFlight: number;
+  readonly maxConnections: number;
   readonly maxEventLoopLagMs: number;
   readonly drainSeconds: number;
   readonly publicBaseUrl: string | undefined;
@@ -256,6 +264,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rateLimit: values.RATE_LIMIT,
     redisUrl: secrets.files.REDIS_URL ?? values.REDIS_URL,
     maxInFlight: values.MAX_IN_FLIGHT,
+    maxConnections: values.MAX_CONNECTIONS,
     maxEventLoopLagMs: values.MAX_EVENT_LOOP_LAG_MS,
     drainSeconds: values.DRAIN_SECONDS,
     publicBaseUrl: values.PUBLIC_BASE_URL,

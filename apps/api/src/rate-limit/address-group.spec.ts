@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { addressGroup } from './address-group.js';
+import { addressBucket, addressGroup } from './address-group.js';
 
 it.each([
   ['192.0.2.7', '192.0.2.7'],
@@ -16,4 +16,13 @@ it.each([
   ['192.0.2.7.8', 'unknown'],
 ])('%s counts as %s', (address, group) => {
   expect(addressGroup(address)).toBe(group);
+});
+
+it('all addresses share a bounded number of buckets, few addresses have one each', () => {
+  const networks = Array.from({ length: 200_000 }, (_, i) =>
+    addressBucket(`2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`),
+  );
+  expect(new Set(networks).size).toBeLessThanOrEqual(16_384);
+  const addresses = Array.from({ length: 200 }, (_, i) => addressBucket(`192.0.2.${String(i)}`));
+  expect(new Set(addresses).size).toBeGreaterThan(195);
 });

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 
 /** Groups of 16 bits in the /64 network that a subscriber has. */
@@ -13,4 +14,12 @@ export function addressGroup(address: string): string {
     .slice(0, NETWORK_GROUPS)
     .map((group) => group.toString(16))
     .join(':');
+}
+
+/** Bounds the memory of counters, here, in the supervisor and in Redis, however many addresses there are. */
+const BUCKETS = 16_384;
+
+/** Returns one of `BUCKETS` names under which an address is counted. Few addresses share one. */
+export function addressBucket(address: string): string {
+  return String(crc32(addressGroup(address)) % BUCKETS);
 }

@@ -66,6 +66,13 @@ export class RateLimiter {
     return this.quota(taken + 1, window.endsAt - now);
   }
 
+  /** Whether the next request of the key would be one too many. Counts nothing. */
+  isSpent(key: string): boolean {
+    const window = this.windows.get(key);
+    if (!window || performance.now() >= window.endsAt) return false;
+    return window.counted + window.unreported + window.reporting >= this.options.limit;
+  }
+
   private async askFirst(key: string): Promise<Quota> {
     const { counted, unreported, reporting, endsAt } = await this.add(key, 1);
     return this.quota(counted + unreported + reporting, endsAt - performance.now());

@@ -4,7 +4,7 @@ import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { RATE_LIMITED } from '../errors/http-errors.js';
-import { addressGroup } from './address-group.js';
+import { addressBucket } from './address-group.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
 import type { RedisClient } from './redis.js';
 import { createSharedCounter } from './shared-counter.js';
@@ -80,7 +80,13 @@ export class RateLimits {
 
   /** Counts a failed authentication from an address; undefined without a limit. */
   ofFailure(address: string): Quota | Promise<Quota> | undefined {
-    return this.failures?.take(addressGroup(address));
+    return this.failures?.take(addressBucket(address));
+  }
+
+  /** Returns what the address counts as if it has failed to authenticate too often, otherwise undefined. */
+  limitedAddress(address: string): string | undefined {
+    const bucket = addressBucket(address);
+    return this.failures?.isSpent(bucket) ? bucket : undefined;
   }
 
   announce({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {

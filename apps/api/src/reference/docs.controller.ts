@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { Public } from '@animal-store/http-contract';
+import { Public, Revalidated } from '@animal-store/http-contract';
 import { Controller, Get, NotFoundException, Param, Res, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import type { Representation } from '../server/json-adapter.js';
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -25,12 +26,17 @@ const CONTENT_SECURITY_POLICY =
 @Controller({ path: 'docs', version: VERSION_NEUTRAL })
 @Public()
 export class DocsController {
+  /** Each file is read once. */
+  private readonly files = new Map<string, Promise<Representation<Buffer>>>();
+
   @Get()
+  @Revalidated()
   async page(@Res() reply: FastifyReply): Promise<void> {
     await this.send(reply, 'index.html', 'text/html; charset=utf-8');
   }
 
   @Get('assets/:file')
+  @Revalidated()
   async asset(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
     const type = Object.hasOwn(ASSETS, file) ? ASSETS[file] : undefined;
     if (!type) throw new NotFoundException();
@@ -38,11 +44,21 @@ export class DocsController {
   }
 
   private async send(reply: FastifyReply, file: string, type: string): Promise<void> {
+    const representation = await this.read(file);
+    reply.representation = representation;
     await reply
       .header('Content-Type', type)
-      .header('Cache-Control', 'no-cache')
       .header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
       .header('Referrer-Policy', 'no-referrer')
-      .send(await readFile(resolve(`#docs/${file}`)));
+      .send(representation.content);
+  }
+
+  private read(file: string): Promise<Representation<Buffer>> {
+    let read = this.files.get(file);
+    if (!read) {
+      read = readFile(resolve(`#docs/${file}`)).then((content) => ({ content }));
+      this.files.set(file, read);
+    }
+    return read;
   }
 }

@@ -1,15 +1,21 @@
-import { Public } from '@animal-store/http-contract';
-import { Controller, Get, Header, VERSION_NEUTRAL } from '@nestjs/common';
+import { Public, Revalidated } from '@animal-store/http-contract';
+import { JsonText } from '@animal-store/kernel';
+import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 
 /** Made at the first request: the document costs more than the rest of the start. */
 export class OpenApiDocument {
   private document: OpenAPIObject | undefined;
+  private json: JsonText<OpenAPIObject> | undefined;
 
   constructor(private readonly create: () => OpenAPIObject) {}
 
   get value(): OpenAPIObject {
     return (this.document ??= this.create());
+  }
+
+  get text(): JsonText<OpenAPIObject> {
+    return (this.json ??= JsonText.of(this.value));
   }
 }
 
@@ -20,8 +26,8 @@ export class OpenApiController {
   constructor(private readonly document: OpenApiDocument) {}
 
   @Get('openapi.json')
-  @Header('Cache-Control', 'no-cache')
-  openApi(): OpenAPIObject {
-    return this.document.value;
+  @Revalidated()
+  openApi(): JsonText<OpenAPIObject> {
+    return this.document.text;
   }
 }

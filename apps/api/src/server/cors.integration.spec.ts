@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 
 const ORIGIN = 'https://app.example.com';
@@ -48,6 +49,27 @@ describe('CORS', () => {
         expect(headers.get('access-control-expose-headers')).toMatch(new RegExp(`\\b${name}\\b`));
       }
     }
+  });
+
+  it.each([
+    ['a long target', 414, `GET /${'x'.repeat(4_096)} HTTP/1.1\r\nHost: x\r\n`, ''],
+    ['a target and headers that are too long', 414, `GET /${'x'.repeat(9_000)} HTTP/1.1\r\nHost: x\r\n`, ''],
+    ['many headers', 431, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X: y\r\n'.repeat(70)],
+    ['large headers', 431, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', `X: ${'y'.repeat(9_000)}\r\n`],
+    ['no Host', 400, 'GET /v1/pets HTTP/1.1\r\n', ''],
+    ['a malformed header', 400, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X y\r\n'],
+    ['an expectation', 417, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\n', ''],
+    ['too many pipelined requests', 503, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', ''],
+  ])('shows it a refusal for %s', async (what, status, beginning, end) => {
+    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    const count = status === 503 ? 65 : 1;
+    connection.write(Buffer.from(`${beginning}Origin: ${ORIGIN}\r\n${end}\r\n`.repeat(count)));
+    let answer = await connection.read({ isHead: false });
+    for (let i = 1; i < count; i++) answer = await connection.read({ isHead: false });
+    connection.reset();
+    expect([what, answer?.status, answer?.headers['access-control-allow-origin']]).toEqual([what, status, ORIGIN]);
+    expect(answer?.headers['access-control-expose-headers']).toMatch(/\bRetry-After\b/);
+    expect(answer?.headers['vary']).toBe('Origin');
   });
 
   it('says nothing to other origins', async () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { endConnection } from './ended-connections.js';
+import { connectionOf } from './connection.js';
 
 const LAST_REQUEST = Symbol('last request');
 
@@ -38,7 +38,7 @@ export function closeConnectionsWhenDraining(fastify: FastifyInstance, draining:
 
   fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (draining.isActive && raw.socket[LAST_REQUEST] === raw) {
-      endConnection(raw.socket);
+      connectionOf(raw.socket).isEnded = true;
       reply.header('Connection', 'close');
     }
     done(null, payload);

@@ -39,10 +39,45 @@ describe('ETag and If-None-Match', () => {
         const current = await get(path, { known, method });
         expect([known, current.status, current.text]).toEqual([known, 304, '']);
         for (const name of ['etag', 'link', 'cache-control']) expect([name, current.headers.get(name)]).toEqual([name, headers.get(name)]);
-        expect(current.headers.get('content-type')).toBeNull();
+        for (const name of ['content-type', 'content-length', 'transfer-encoding']) expect(current.headers.get(name)).toBeNull();
       }
     }
     for (const known of ['"other"', tag.slice(1, -1), '']) expect((await get(path, { known })).status).toBe(200);
+  });
+
+  it.each(['/openapi.json', '/docs', '/docs/assets/docs.css', '/docs/assets/swagger-ui-bundle.js'])(
+    'answer 304 to who has the public %s',
+    async (path) => {
+      const { status, headers } = await get(path);
+      expect([status, headers.get('etag'), headers.get('cache-control')]).toEqual([200, expect.any(String), 'private, no-cache']);
+      expect(await get(path, { known: headers.get('etag') ?? '' })).toMatchObject({ status: 304, text: '' });
+    },
+  );
+
+  it.each([
+    ['/v1/pets?limit=2', {}],
+    ['/v1/pets/1', {}],
+    ['/v1/pets?limit=2', { known: '*' }],
+    ['/v1/pets/1', { known: '*' }],
+    ['/docs', { known: '*' }],
+    ['/v1/pets?limit=0', {}],
+    ['/v1/pets/none', {}],
+    ['/v1/pets', { key: 'wrong' }],
+    ['/missing', {}],
+    ['/openapi.json', {}],
+    ['/docs', {}],
+    ['/docs/assets/docs.js', {}],
+    ['/docs/assets/missing.js', {}],
+    ['/health/live', {}],
+    ['/health/ready', {}],
+  ])('HEAD %s has the headers of GET, %j', async (path, options) => {
+    // The client ends the connection of a HEAD request.
+    const others = ['connection', 'keep-alive', 'date', 'ratelimit', 'x-request-id'];
+    const headersOf = async (method: string) => {
+      const { status, headers } = await get(path, { ...options, method });
+      return [status, ...[...headers].filter(([name]) => !others.includes(name))];
+    };
+    expect(await headersOf('HEAD')).toEqual(await headersOf('GET'));
   });
 
   it('depend on body and Link, not on the key', async () => {

@@ -1,5 +1,9 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
 import fastify, { type FastifyInstance } from 'fastify';
+import { connectionOf } from './connection.js';
+import { limitConnections } from './connection-limit.js';
 import { requestIdOf } from './request-id.js';
+import { UNREADABLE_TARGET } from './malformed-requests.js';
 import { answerClientError, answerSpecialRequests } from './socket-errors.js';
 
 const HEADER_SECTION_BYTES = 8 * 1024;
@@ -10,38 +14,68 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Of a connection that has a request: longer than any answer takes, so that it only ends for clients that read none. */
 const SILENCE_TIMEOUT_MS = 30_000;
 
+export interface HttpServerOptions {
+  readonly trustedProxies: readonly string[];
+  readonly maxConnections: number;
+  readonly corsOrigins: readonly string[];
+}
+
 /** Fastify with its limits, without routes. */
-export function createHttpServer({ trustedProxies }: { trustedProxies: readonly string[] }): FastifyInstance {
-  const instance = fastify({
+export function createHttpServer({ trustedProxies, maxConnections, corsOrigins }: HttpServerOptions): FastifyInstance {
+  const instance: FastifyInstance = fastify({
     logger: false,
     genReqId: requestIdOf,
     // Without proxies the address of a client is that of its connection, whatever X-Forwarded-For says.
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionTimeout: SILENCE_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    serverFactory: (handle) => createNodeServer(handle),
     // Requests that reach a closing process are still answered, and their connections closed.
     return503OnClosing: false,
     // The request target is bounded by the header section: no parameter can be longer.
     routerOptions: { maxParamLength: HEADER_SECTION_BYTES },
     rewriteUrl: ({ url = '/' }) => decodablePath(url),
-    http: {
+    // A target that the router cannot read takes the same path as every other request; Fastify would respond in its own shape.
+    frameworkErrors: (_error, { raw }, reply) => {
+      raw.url = UNREADABLE_TARGET;
+      instance.routing(raw, reply.raw);
+    },
+    clientErrorHandler: (error, socket) => {
+      answerClientError(error, socket, corsOrigins);
+    },
+  });
+  answerSpecialRequests(instance.server, corsOrigins);
+  limitConnections(instance.server, maxConnections);
+  return instance;
+}
+
+function createNodeServer(handle: RequestListener): Server {
+  const server = createServer(
+    {
       maxHeaderSize: HEADER_SECTION_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
       // Node would answer without the error shape; the request lifecycle checks Host.
       requireHostHeader: false,
       // A repeated field must be seen as such: Node would drop the second Authorization or Host.
       joinDuplicateHeaders: true,
     },
-    clientErrorHandler: (error, socket) => {
-      answerClientError(error, socket);
+    (request, response) => {
+      const connection = connectionOf(request.socket);
+      // What follows the last request of a connection is read and dropped, without a response.
+      if (connection.isEnded) {
+        request.resume();
+        return;
+      }
+      connection.isUsed = true;
+      connection.pending++;
+      handle(request, response);
     },
-  });
+  );
+  server.timeout = SILENCE_TIMEOUT_MS;
   // Fields are counted in the request lifecycle; Node would silently drop those above its own limit.
-  instance.server.maxHeadersCount = 0;
-  answerSpecialRequests(instance.server);
-  return instance;
+  server.maxHeadersCount = 0;
+  return server;
 }
 
 /** A path whose percent-encoding is broken is taken literally, so that it meets its route and that route's guards. */

@@ -5,15 +5,15 @@ import { sendJson } from './send-json.js';
 import { toJson } from './to-json.js';
 
 /** A body as it is sent. */
-export interface Representation {
-  readonly text: string;
-  /** Made when it is first asked for, over the text and this Link. */
+export interface Representation<Content = string | Buffer> {
+  readonly content: Content;
+  /** Made when it is first asked for, over the content and this Link. */
   entityTag?: { readonly value: string; readonly link: string | undefined };
 }
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Of an answer of JSON. */
+    /** The body of a response that may get an ETag. */
     representation: Representation | undefined;
   }
 }
@@ -25,7 +25,7 @@ declare module 'fastify' {
 const REPRESENTATION = Symbol('representation');
 
 interface SentJsonText extends JsonText {
-  [REPRESENTATION]?: Representation | undefined;
+  [REPRESENTATION]?: Representation<string> | undefined;
 }
 
 /** Writes what a handler returns as JSON with exact integers, a JsonText as it is; text and streams go the way of the adapter. */
@@ -38,12 +38,13 @@ export class JsonAdapter extends FastifyAdapter {
   override reply(response: FastifyReply, body: unknown, statusCode?: number): FastifyReply {
     if (typeof body !== 'object' || body === null || 'pipe' in body) return super.reply(response, body, statusCode);
     if (statusCode !== undefined) response.code(statusCode);
-    response.representation = body instanceof JsonText ? representationOf(body) : { text: toJson(body) };
-    return sendJson(response, response.representation.text);
+    const representation = body instanceof JsonText ? representationOf(body) : { content: toJson(body) };
+    response.representation = representation;
+    return sendJson(response, representation.content);
   }
 }
 
 /** One for all: concurrent requests for one page are answered with one text. */
-function representationOf(body: SentJsonText): Representation {
-  return (body[REPRESENTATION] ??= { text: body.text });
+function representationOf(body: SentJsonText): Representation<string> {
+  return (body[REPRESENTATION] ??= { content: body.text });
 }

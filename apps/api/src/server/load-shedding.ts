@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors/error-body.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
+import { hasBody } from '../validation/request-body.js';
+import { type Connection, connectionOf } from './connection.js';
 import { sendJson } from './send-json.js';
 
 const LAG_SAMPLE_MS = 100;
@@ -11,9 +13,16 @@ const HEALTH = '/health/';
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);
 
+/** Requests of one connection whose responses have not been handed to the kernel. More are refused. */
+const MAX_PIPELINED = 64;
+
+const NOT_COUNTED = 0;
+const WORKED_ON = 1;
+const UNSENT = 2;
+
 declare module 'fastify' {
   interface FastifyRequest {
-    isInFlight: boolean;
+    load: typeof NOT_COUNTED | typeof WORKED_ON | typeof UNSENT;
   }
 }
 
@@ -23,29 +32,99 @@ export interface LoadLimits {
   readonly maxEventLoopLagMs: number;
 }
 
-/** Refuses requests beyond what can be answered soon, before any work is spent on them. */
+/**
+ * Refuses requests beyond what can be answered soon, before any work is spent on them. A request is in flight from when it is
+ * complete until its response has been handed to the kernel, or its work is done and the connection is gone.
+ */
 export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLagMs }: LoadLimits, metrics: Metrics): void {
   let inFlight = 0;
   const lag = new EventLoopLag();
-  fastify.decorateRequest('isInFlight', false);
+  /** Connections with unsent responses. */
+  const unsent = new Set<Connection>();
+  fastify.decorateRequest('load', NOT_COUNTED);
+
+  const forget = (connection: Connection) => {
+    inFlight -= connection.unsent;
+    connection.unsent = 0;
+    unsent.delete(connection);
+  };
+  /** Closes a connection whose client does not read its responses. */
+  const makeRoom = () => {
+    for (const connection of unsent) {
+      if (connection.socket.writableLength === 0) continue;
+      connection.isClosed = true;
+      connection.socket.destroy();
+      forget(connection);
+      return true;
+    }
+    return false;
+  };
+
+  const isFull = ({ url }: FastifyRequest) => inFlight >= maxInFlight && !url.startsWith(HEALTH) && !makeRoom();
+  const admit = (request: FastifyRequest) => {
+    request.load = WORKED_ON;
+    inFlight++;
+  };
+  const refuse = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
+    metrics.requestsShed.inc({ reason });
+    request.errorCode = BODY.code;
+    void sendJson(reply.code(BODY.status).headers({ 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS }), TEXT);
+  };
+
+  fastify.server.on('connection', (socket) => {
+    const connection = connectionOf(socket);
+    socket.once('close', () => forget(connection));
+  });
 
   fastify.addHook('onRequest', (request, reply, done) => {
-    const reason = inFlight >= maxInFlight ? 'in_flight' : lag.ms > maxEventLoopLagMs ? 'event_loop_lag' : undefined;
-    if (reason !== undefined && !request.url.startsWith(HEALTH)) {
-      metrics.requestsShed.inc({ reason });
-      refuse(request, reply);
-      return;
+    const connection = connectionOf(request.raw.socket);
+    if (connection.pending > MAX_PIPELINED) {
+      connection.isEnded = true;
+      refuse(request, reply.header('Connection', 'close'), 'pipelined');
+    } else if (isFull(request)) {
+      refuse(request, reply, 'in_flight');
+    } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH)) {
+      refuse(request, reply, 'event_loop_lag');
+    } else {
+      if (!hasBody(request.raw)) admit(request);
+      done();
     }
-    request.isInFlight = true;
-    inFlight++;
+  });
+
+  fastify.addHook('preValidation', (request, reply, done) => {
+    if (request.load === NOT_COUNTED) {
+      if (isFull(request)) {
+        refuse(request, reply, 'in_flight');
+        return;
+      }
+      admit(request);
+    }
     done();
   });
 
-  // Not when the connection closes: what a client has turned away from is still being worked on.
   fastify.addHook('onSend', (request, _reply, payload, done) => {
-    if (request.isInFlight) inFlight--;
-    request.isInFlight = false;
+    if (request.load === WORKED_ON) {
+      const connection = connectionOf(request.raw.socket);
+      if (connection.isClosed) {
+        // A client that left does not end the work on its request.
+        request.load = NOT_COUNTED;
+        inFlight--;
+      } else {
+        request.load = UNSENT;
+        if (connection.unsent++ === 0) unsent.add(connection);
+      }
+    }
     done(null, payload);
+  });
+
+  fastify.addHook('onResponse', (request, _reply, done) => {
+    const connection = connectionOf(request.raw.socket);
+    connection.finishResponse();
+    if (request.load === UNSENT && !connection.isClosed) {
+      inFlight--;
+      if (--connection.unsent === 0) unsent.delete(connection);
+    }
+    done();
   });
 
   metrics.observeInFlight(() => inFlight);
@@ -53,11 +132,6 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
     lag.stop();
     done();
   });
-}
-
-function refuse(request: FastifyRequest, reply: FastifyReply): void {
-  request.errorCode = BODY.code;
-  void sendJson(reply.code(BODY.status).headers({ 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS }), TEXT);
 }
 
 /** How late timers fire. */

@@ -1,29 +1,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
-import { endConnection, isConnectionEnded } from './ended-connections.js';
+import { connectionOf } from './connection.js';
 
+/** Stands for a target that the router cannot read. Node's HTTP parser lets no white space through. */
+export const UNREADABLE_TARGET = '/ ';
 const MAX_TARGET_LENGTH = 4096;
 const MAX_HEADER_FIELDS = 64;
 /** RFC 9112, section 3.2: uri-host [ ":" port ], a list being a repeated field. */
 const HOST = /^[^\s,/?#@]*$/;
 
-/** Refuses what Node's HTTP parser lets through, and whatever follows a request that ends its connection. */
+/** Refuses what Node's HTTP parser lets through. */
 export function refuseMalformedRequests(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     done(refusalOf(request, reply));
   });
 }
 
-function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
+function refusalOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
   const { host, upgrade } = raw.headers;
   const end = () => {
-    endConnection(raw.socket);
+    connectionOf(raw.socket).isEnded = true;
     reply.header('Connection', 'close');
   };
-  if (isConnectionEnded(raw.socket)) {
-    end();
-    return new HttpError(HTTP_ERRORS.malformedRequest, 'An earlier request has ended this connection.');
-  }
   // It is served as what it is, but Node drops what has arrived behind it: what comes next may begin in the middle of a body.
   if (upgrade !== undefined) end();
   // Node's parser takes a request line without a version for HTTP/0.9.
@@ -35,7 +33,8 @@ function refusalOf({ raw, url }: FastifyRequest, reply: FastifyReply): HttpError
     end();
     return new HttpError(HTTP_ERRORS.malformedRequest, 'The request needs exactly one valid Host header.');
   }
-  if (url.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
+  if (url === UNREADABLE_TARGET) return new HttpError(HTTP_ERRORS.malformedRequest);
+  if (originalUrl.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
   if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return new HttpError(HTTP_ERRORS.headersTooLarge);
   return undefined;
 }

@@ -10,13 +10,15 @@ import type { RateLimits } from '../rate-limit/rate-limits.js';
 import { receiveBodies } from '../validation/request-body.js';
 import { announceDeprecations } from './announce-deprecations.js';
 import { answerOptions } from './answer-options.js';
-import { corsOptions } from './cors.js';
+import { allowOrigins, corsOptions } from './cors.js';
 import { closeConnectionsWhenDraining, type Draining } from './draining.js';
 import { tagEntities } from './entity-tags.js';
+import { boundHalfReceived } from './half-received.js';
 import { identifyRequests } from './identify-requests.js';
 import { type LoadLimits, shedLoad } from './load-shedding.js';
 import { refuseMalformedRequests } from './malformed-requests.js';
 import type { RouteTable } from './route-table.js';
+import { endConnectionsWithUnreadBodies } from './unread-bodies.js';
 
 export interface Pipeline {
   readonly limits: LoadLimits;
@@ -41,10 +43,14 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
 
   // First, because a request that is refused later may still be the last one of its connection.
   closeConnectionsWhenDraining(server, draining);
+  // Before all that may refuse without the body.
+  endConnectionsWithUnreadBodies(server);
   // Before all that may refuse, so that the span covers refusals too.
   tracing?.observeRequests(server);
   // Before the first refusal: each one carries the request id.
   identifyRequests(server);
+  // Before the first refusal too: a script can read each one.
+  if (corsOrigins.length > 0) allowOrigins(server, corsOrigins);
   // Before any hook that trusts the request line or the headers.
   refuseMalformedRequests(server);
   // Costs nothing and needs no key, so it is never shed.
@@ -52,11 +58,13 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   // After the response: these two see how every request ended, whoever responded.
   logRequests(server, logger);
   measureRequests(server, metrics);
+  // Before shedding, which may refuse a request whose body has arrived.
+  boundHalfReceived(server, limits.maxInFlight);
   // Before any work is spent on the request.
   shedLoad(server, limits, metrics);
   // Without hooks on requests: connects to Redis with the server.
   rateLimits.connectWith(server);
-  // After shedding: a preflight is work too.
+  // After shedding: a preflight, which it responds to, is work too.
   if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins));
   // Last: reads the body, which guards run after.
   receiveBodies(server);

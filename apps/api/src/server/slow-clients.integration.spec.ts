@@ -43,14 +43,14 @@ describe('a client that takes its time with', () => {
   ])('%s is told 408 and disconnected', async (_what, begin, more) => {
     const [head = '', body = ''] = (await trickle(begin(), more)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 408 /);
-    expect(head).toMatch(/^Connection: close$/m);
+    expect(head).toMatch(/^Connection: close$/im);
     expect(JSON.parse(body)).toEqual({ code: 'request_timeout', message: expect.any(String), status: 408 });
   });
 });
 
 describe('a client that is in a hurry', () => {
   it('and sends requests without waiting is answered in their order', async () => {
-    const COUNT = 1_000;
+    const COUNT = 64;
     const socket = open();
     const requests = Array.from(
       { length: COUNT },
@@ -62,8 +62,7 @@ describe('a client that is in a hurry', () => {
     const statuses = () => answers.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
     while (statuses().length < COUNT) await once(socket, 'data');
     expect([...answers.matchAll(/^x-request-id: (\S+)\r$/gm)].map(([, id]) => id)).toEqual(requests.map((_, i) => `r${String(i)}`));
-    // What is beyond the bound on requests in flight is shed.
-    for (const status of statuses()) expect(['401', '503']).toContain(status);
+    for (const status of statuses()) expect(status).toBe('401');
     socket.destroy();
   });
 

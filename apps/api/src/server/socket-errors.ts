@@ -1,13 +1,12 @@
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { errorBody } from '../errors/error-body.js';
+import type { ErrorDefinition } from '@animal-store/kernel';
+import { publicError } from '../errors/error-catalogue.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
 import { declaresTooLargeBody } from '../validation/request-body.js';
-import { endConnection } from './ended-connections.js';
+import { connectionOf } from './connection.js';
+import { corsHeaders } from './cors.js';
 import { newRequestId } from './request-id.js';
-
-const LINGER_MS = 2_000;
 
 interface ClientError {
   readonly code?: string;
@@ -16,30 +15,41 @@ interface ClientError {
 }
 
 /** What Node's HTTP parser and server refuse before there is a request: the same error shape, then the connection closes. */
-export function answerClientError(error: ClientError, socket: Socket & { _httpMessage?: ServerResponse | null }): void {
-  // Once an answer has begun on this connection, a second one would be read as part of it.
-  if (!socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent) {
+export function answerClientError(error: ClientError, socket: Socket, corsOrigins: readonly string[]): void {
+  const connection = connectionOf(socket);
+  if (error.code === 'ECONNRESET') {
     socket.destroy();
-    return;
+  } else if (connection.isEnded || error.code === 'HPE_CLOSED_CONNECTION') {
+    // The response that ends the connection is on its way; what follows it is dropped.
+    connection.isEnded = true;
+  } else if (connection.receiving && !connection.receiving.raw.complete) {
+    connection.isEnded = true;
+    connection.receiving.abandonBody?.(new HttpError(definitionOf(error)));
+  } else {
+    connection.endWith(() => {
+      writeAndClose(socket, definitionOf(error), corsHeaders(corsOrigins, originOf(error)));
+    });
   }
-  writeAndClose(socket, definitionOf(error));
 }
 
 /** What Node answers by itself, without the error shape, unless it is listened for. */
-export function answerSpecialRequests(server: Server): void {
+export function answerSpecialRequests(server: Server, corsOrigins: readonly string[]): void {
   server.on('checkExpectation', (request, response) => {
-    endConnection(request.socket);
+    connectionOf(request.socket).isEnded = true;
     const { headers, body } = plainAnswer(HTTP_ERRORS.expectationFailed);
-    response.writeHead(HTTP_ERRORS.expectationFailed.status, headers).end(body);
+    response.writeHead(HTTP_ERRORS.expectationFailed.status, { ...headers, ...corsHeaders(corsOrigins, request.headers.origin) }).end(body);
   });
   server.on('checkContinue', (request, response) => {
     // A client that asks first is not told to send what would be refused.
-    if (!declaresTooLargeBody(request)) response.writeContinue();
+    if (declaresTooLargeBody(request)) connectionOf(request.socket).withoutContinue = request;
+    else response.writeContinue();
     server.emit('request', request, response);
   });
-  server.on('connect', (_request, socket: Duplex) => {
+  server.on('connect', ({ socket }) => {
     socket.on('error', () => undefined);
-    writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, { Allow: 'GET, HEAD, POST, OPTIONS' });
+    connectionOf(socket).endWith(() => {
+      writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, { Allow: 'GET, HEAD, POST, OPTIONS' });
+    });
   });
 }
 
@@ -49,23 +59,29 @@ function definitionOf({ code, rawPacket }: ClientError): HttpErrorDefinition {
   return HTTP_ERRORS.malformedRequest;
 }
 
+function originOf({ rawPacket }: ClientError): string | undefined {
+  if (!Buffer.isBuffer(rawPacket)) return undefined;
+  return /\r\norigin:([^\r\n]*)/i.exec(rawPacket.toString('latin1'))?.[1]?.trim();
+}
+
 /** The parser counts the request target as part of the header section; its own error does not tell them apart. */
 function startsWithLongTarget(packet: unknown): boolean {
   return Buffer.isBuffer(packet) && /^[A-Z]+ [^ \r\n]{4097}/.test(packet.toString('latin1'));
 }
 
-function writeAndClose(socket: Duplex, definition: HttpErrorDefinition, extra: Record<string, string> = {}): void {
-  const { headers, body } = plainAnswer(definition);
+/** Writes a response without a request, and closes the connection. */
+export function writeAndClose(socket: Socket, error: HttpErrorDefinition | ErrorDefinition, extra: Record<string, string> = {}): void {
+  const { status, headers, body } = plainAnswer(error);
   const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${String(definition.status)} ${STATUS_CODES[definition.status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
-  // What the client still sends is dropped, since closing at once could take the answer from it.
-  socket.resume();
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+  connectionOf(socket).close();
 }
 
-function plainAnswer(definition: HttpErrorDefinition): { headers: Record<string, string>; body: string } {
-  const body = JSON.stringify(errorBody(new HttpError(definition)));
+function plainAnswer(definition: HttpErrorDefinition | ErrorDefinition): { status: number; headers: Record<string, string>; body: string } {
+  const error = publicError(definition);
+  const body = JSON.stringify(error);
   return {
+    status: error.status,
     body,
     headers: {
       Date: new Date().toUTCString(),

@@ -52,9 +52,18 @@ describe('parseJson', () => {
     }
   });
 
-  it('survives any nesting', () => {
-    const deep = `${'['.repeat(32_000)}${']'.repeat(32_000)}`;
-    expect(() => parse(deep)).toThrow(/nested too deeply/);
-    expect(() => parse('['.repeat(65_536))).toThrow(MalformedJsonError);
+  it.each<[what: string, nest: (depth: number) => string]>([
+    ['arrays', (depth) => `${'['.repeat(depth)}${']'.repeat(depth)}`],
+    ['objects', (depth) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`],
+    ['arrays and numbers that may lose digits', (depth) => `${'[1.0,'.repeat(depth)}1${']'.repeat(depth)}`],
+  ])('reads 64 levels of %s, and refuses more', (_what, nest) => {
+    expect(() => parse(nest(64))).not.toThrow();
+    for (const depth of [65, 100, 5_000, 10_000]) expect(() => parse(nest(depth))).toThrow('more than 64 levels deep');
+    // What was closed does not count, nor do brackets in strings.
+    expect(() => parse(`[${`${nest(63)},`.repeat(5)}"${'[{'.repeat(100)}","\\"${'[{'.repeat(100)}\\\\"]`)).not.toThrow();
+  });
+
+  it('refuses what is opened without end', () => {
+    for (const open of ['[', '{"a":', '{']) expect(() => parse(open.repeat(65_536))).toThrow(MalformedJsonError);
   });
 });

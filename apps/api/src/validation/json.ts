@@ -7,6 +7,9 @@ export class MalformedJsonError extends Error {}
 /** Only numbers with a fraction, an exponent or more than 15 digits need their source text. Text that looks like one may be in a string. */
 const MAY_LOSE_DIGITS = /[0-9](?:[.eE]|[0-9]{15})/;
 
+const MAX_DEPTH = 64;
+const [QUOTE, BACKSLASH, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}') as unknown as number[];
+
 interface ReviverContext {
   readonly source?: string;
 }
@@ -17,13 +20,29 @@ interface ReviverContext {
  */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new MalformedJsonError('The body is not UTF-8.');
+  // Before anything recursive: JSON.parse with a reviver, and the libraries that convert and validate.
+  if (isNestedDeeply(bytes)) throw new MalformedJsonError(`The body is nested more than ${String(MAX_DEPTH)} levels deep.`);
   const text = bytes.toString('utf8');
   try {
     return MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, exactIntegers) : withBigints(JSON.parse(text));
-  } catch (error) {
-    // JSON.parse calls the reviver recursively: RangeError is its word for a nesting deeper than the stack.
-    throw new MalformedJsonError(error instanceof RangeError ? 'The body is nested too deeply.' : 'The body is not well-formed JSON.');
+  } catch {
+    throw new MalformedJsonError('The body is not well-formed JSON.');
   }
+}
+
+function isNestedDeeply(bytes: Buffer): boolean {
+  if (bytes.length <= 2 * MAX_DEPTH) return false;
+  let depth = 0;
+  let isInString = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i];
+    if (byte === QUOTE) isInString = !isInString;
+    else if (isInString) i += byte === BACKSLASH ? 1 : 0;
+    else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
 }
 
 function withBigints(value: unknown): unknown {

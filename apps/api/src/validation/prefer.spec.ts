@@ -8,6 +8,8 @@ describe('Prefer', () => {
     'respond-async, wait=100, handling=strict',
     'handling="strict"',
     'handling=strict; x=1',
+    ' handling = "STRICT" ;x',
+    ',, ;x, a b, handling=strict',
     'handling=strict, handling=lenient',
   ])('%j asks for strict handling', (field) => expect(prefersStrictHandling(field)).toBe(true));
 
@@ -20,5 +22,8 @@ describe('Prefer', () => {
     'xhandling=strict',
     'return=minimal',
     'handling=strictly',
+    'handling="strict',
+    'handling="strict; x"',
+    'handling =',
   ])('%j does not', (field) => expect(prefersStrictHandling(field)).toBe(false));
 });

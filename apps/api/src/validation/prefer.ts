@@ -1,11 +1,11 @@
-// RFC 7240, section 2: token [ BWS "=" BWS word ] *( OWS ";" … ); the first of two equal names counts.
-const PREFERENCE = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*(?:=\s*(?:"([^"]*)"|([^;\s]*)))?\s*(?:;.*)?$/;
-
-/** Whether a Prefer field asks for `handling=strict`. */
+/** Whether a Prefer field (RFC 7240, section 2) asks for `handling=strict`. The first `handling` counts. Linear in the length of the field. */
 export function prefersStrictHandling(field: string): boolean {
   for (const preference of field.split(',')) {
-    const [, name, quoted, token] = PREFERENCE.exec(preference) ?? [];
-    if (name?.toLowerCase() === 'handling') return (quoted ?? token)?.toLowerCase() === 'strict';
+    const [setting = ''] = preference.split(';', 1);
+    const equals = setting.indexOf('=');
+    const name = (equals < 0 ? setting : setting.slice(0, equals)).trim();
+    if (name.toLowerCase() !== 'handling') continue;
+    return equals >= 0 && /^(?:strict|"strict")$/i.test(setting.slice(equals + 1).trim());
   }
   return false;
 }

@@ -19,7 +19,8 @@ export class PreferenceGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const { prefer } = request.headers;
-    if (prefer === undefined || !prefersStrictHandling(String(prefer))) return true;
+    // Public routes have no principal, and nothing to be strict about.
+    if (prefer === undefined || !request.principal || !prefersStrictHandling(String(prefer))) return true;
     http.getResponse<FastifyReply>().header('Preference-Applied', 'handling=strict');
     const body = request.body as ReceivedBody | undefined;
     if (body) body.strict = true;

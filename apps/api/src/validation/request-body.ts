@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 
@@ -9,7 +10,7 @@ const DRAIN_LIMIT_BYTES = 1024 * 1024;
 const LINGER_MS = 2_000;
 
 /** What arrived as a body. The parser refuses nothing itself: guards run after it, and 401 comes first. */
-export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: HttpError }) & {
+export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: HttpError | DomainError }) & {
   /** Unknown members are errors. */
   strict?: boolean;
 };
@@ -17,12 +18,15 @@ export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: Htt
 declare module 'fastify' {
   interface FastifyRequest {
     contentType: string | undefined;
+    /** Stops waiting for the rest of the body. */
+    abandonBody: ((refusal: HttpError | DomainError) => void) | undefined;
   }
 }
 
 /** Replaces Fastify's body parsers by one that takes every body, typed or not, and judges it for the pipe. */
 export function receiveBodies(fastify: FastifyInstance): void {
   fastify.decorateRequest('contentType', undefined);
+  fastify.decorateRequest('abandonBody', undefined);
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
     request.contentType = headers['content-type'];
@@ -32,21 +36,26 @@ export function receiveBodies(fastify: FastifyInstance): void {
   });
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', (request, payload, done) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let size = 0;
     let settled = false;
     const settle = (body: ReceivedBody) => {
       if (settled) return;
       settled = true;
+      chunks = [];
       done(null, body);
     };
-    const tooLarge = () => {
-      settle({ refusal: new HttpError(HTTP_ERRORS.payloadTooLarge) });
+    const abandon = (refusal: HttpError | DomainError) => {
+      settle({ refusal });
     };
+    const tooLarge = () => {
+      abandon(new HttpError(HTTP_ERRORS.payloadTooLarge));
+    };
+    request.abandonBody = abandon;
     payload.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= BODY_LIMIT_BYTES) chunks.push(chunk);
-      else tooLarge();
+      if (size > BODY_LIMIT_BYTES) tooLarge();
+      else if (!settled) chunks.push(chunk);
       if (size <= DRAIN_LIMIT_BYTES || payload.isPaused()) return;
       payload.pause();
       setTimeout(() => request.raw.destroy(), LINGER_MS).unref();
@@ -55,10 +64,21 @@ export function receiveBodies(fastify: FastifyInstance): void {
       settle(judge(request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     });
     payload.on('error', () => {
-      settle({ refusal: new HttpError(HTTP_ERRORS.malformedRequest) });
+      abandon(new HttpError(HTTP_ERRORS.malformedRequest));
     });
     if (declaresTooLargeBody(request.raw)) tooLarge();
   });
+}
+
+/** Whether the head announces a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
+}
+
+/** Whether the rest of a refused body is read and dropped. The size of a chunked one is not known. */
+export function isDrained({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length']) <= DRAIN_LIMIT_BYTES;
 }
 
 /** Known before a byte of the body has come. */

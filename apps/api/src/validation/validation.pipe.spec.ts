@@ -38,9 +38,11 @@ describe('a body', () => {
   );
 
   it.each(['['.repeat(3000) + ']'.repeat(3000), '{"a":'.repeat(3000) + '1' + '}'.repeat(3000)])(
-    'is refused if a member is nested too deeply',
+    'is refused if any member is nested too deeply',
     (value) => {
-      expect(() => body(`{"title":${value},"amount":1}`)).toThrow('The body is nested too deeply.');
+      for (const name of ['title', 'amount', 'gift', 'other', '__proto__', 'constructor']) {
+        expect(() => body(`{"title":"x","amount":1,"${name}":${value}}`)).toThrow('The body is nested more than 64 levels deep.');
+      }
     },
   );
 

@@ -1,4 +1,14 @@
-import type { ApiKey, ApiKeyId, ApiKeyRepository, ApiKeySecret, ClientId, ClientName, KeyHasher, Scope } from '@animal-store/access-domain';
+import type {
+  ApiKey,
+  ApiKeyId,
+  ApiKeyRepository,
+  ApiKeySecret,
+  ClientId,
+  ClientName,
+  KeyHash,
+  KeyHasher,
+  Scope,
+} from '@animal-store/access-domain';
 
 /**
  * A revocation has to hold within five seconds. Two leave room for a clock that is set back while an entry is alive,
@@ -37,6 +47,8 @@ type Found = CachedApiKey | Promise<CachedApiKey | undefined>;
 export class ApiKeyCache {
   /** Oldest first. By the secret, so that only a query has to hash it; one that is too old goes with the next query. */
   private readonly entries = new Map<string, Entry>();
+  /** Hashes of keys that the store has had. */
+  private readonly known = new Set<KeyHash>();
 
   constructor(
     private readonly keys: Pick<ApiKeyRepository, 'findByHash'>,
@@ -51,14 +63,24 @@ export class ApiKeyCache {
     return known && isFresh(known, nowMs) ? known.found : undefined;
   }
 
+  /** Whether the store has had the key before. */
+  isKnown(secret: ApiKeySecret): boolean {
+    return this.known.has(this.hasher.hash(secret));
+  }
+
   ask(secret: ApiKeySecret, nowMs: number): Promise<CachedApiKey | undefined> {
     this.entries.delete(secret);
     this.makeRoom(nowMs);
-    const answer = this.keys.findByHash(this.hasher.hash(secret)).then(
+    const hash = this.hasher.hash(secret);
+    const answer = this.keys.findByHash(hash).then(
       (key) => {
         const cached = key && { key, principal: principalOf(key), lastUseMs: key.lastUsedAt?.getTime() ?? -Infinity };
-        if (cached) entry.found = cached;
-        else this.forget(secret, entry);
+        if (cached) {
+          entry.found = cached;
+          this.remember(hash);
+        } else {
+          this.forget(secret, entry);
+        }
         return cached;
       },
       (error: unknown) => {
@@ -73,6 +95,11 @@ export class ApiKeyCache {
 
   private forget(secret: ApiKeySecret, entry: Entry): void {
     if (this.entries.get(secret) === entry) this.entries.delete(secret);
+  }
+
+  private remember(hash: KeyHash): void {
+    if (this.known.size >= this.maxEntries) this.known.clear();
+    this.known.add(hash);
   }
 
   private makeRoom(nowMs: number): void {

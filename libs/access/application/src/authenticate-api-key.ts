@@ -8,6 +8,8 @@ const RECORD_USE_EVERY_MS = 60_000;
 
 export class AuthenticateApiKey {
   private readonly cache: ApiKeyCache;
+  /** Limited addresses with a query for an unknown key. */
+  private readonly asking = new Set<string>();
 
   constructor(
     private readonly keys: ApiKeyRepository,
@@ -20,17 +22,24 @@ export class AuthenticateApiKey {
   /**
    * Answers at once for a key that was asked for in the last seconds. Rejects with the store's own error when the store cannot
    * tell.
+   * @param limitedAddress Returns the address of the request if it has failed to authenticate too often. Keys that the store has not
+   * had before are then asked for one at a time.
    * @throws DomainError INVALID_API_KEY, directly or by rejecting
    */
-  execute(text: string): Principal | Promise<Principal> {
+  execute(text: string, limitedAddress: () => string | undefined = () => undefined): Principal | Promise<Principal> {
     const now = this.clock.now();
-    const found = this.cache.recall(text, now.getTime()) ?? this.ask(text, now);
+    const found = this.cache.recall(text, now.getTime()) ?? this.ask(text, now, limitedAddress);
     return found instanceof Promise ? found.then((cached) => this.admit(cached, this.clock.now())) : this.admit(found, now);
   }
 
-  private ask(text: string, now: Date): Promise<CachedApiKey | undefined> {
+  private ask(text: string, now: Date, limitedAddress: () => string | undefined): Promise<CachedApiKey | undefined> {
     if (!isApiKeySecret(text)) throw new DomainError(INVALID_API_KEY);
-    return this.cache.ask(text, now.getTime());
+    const address = limitedAddress();
+    const answer = () => this.cache.ask(text, now.getTime());
+    if (address === undefined || this.cache.isKnown(text)) return answer();
+    if (this.asking.has(address)) throw new DomainError(INVALID_API_KEY);
+    this.asking.add(address);
+    return answer().finally(() => this.asking.delete(address));
   }
 
   private admit(cached: CachedApiKey | undefined, now: Date): Principal {

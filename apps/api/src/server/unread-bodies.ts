@@ -1,0 +1,17 @@
+import type { FastifyInstance } from 'fastify';
+import { hasBody, isDrained } from '../validation/request-body.js';
+import { connectionOf } from './connection.js';
+
+/** Responses to requests whose bodies will not be read to their end say `Connection: close`. */
+export function endConnectionsWithUnreadBodies(fastify: FastifyInstance): void {
+  fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
+    if (!raw.complete && hasBody(raw)) {
+      const connection = connectionOf(raw.socket);
+      if (connection.isEnded || connection.withoutContinue === raw || !isDrained(raw)) {
+        connection.isEnded = true;
+        reply.header('Connection', 'close');
+      }
+    }
+    done(null, payload);
+  });
+}
