@@ -6,7 +6,8 @@ import { StartupError } from './startup-error.js';
 export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHost' | 'adminPort' | 'databaseUrl' | 'host'>): unknown {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
   if (error instanceof MigrationLockError) return new StartupError(`The migrations were not applied: ${message}`);
-  if (syscall === 'listen' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
+  // A worker's port is bound by the process that watches over it.
+  if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
   const database = () => showServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
   if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
   // 28: authentication, 3D000: no such database
