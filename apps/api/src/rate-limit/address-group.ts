@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { crc32 } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 
@@ -6,6 +7,8 @@ const NETWORK_GROUPS = 4;
 
 /** Returns what counts as one address: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressGroup(address: string): string {
+  // Most addresses; the library would parse each.
+  if (isIPv4(address)) return address;
   // A trusted proxy may forward any text.
   if (!ipaddr.isValid(address)) return 'unknown';
   const ip = ipaddr.process(address);
