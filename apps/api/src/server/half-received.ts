@@ -24,7 +24,9 @@ export function boundHalfReceived(fastify: FastifyInstance, max: number): void {
 
   const forget = (request: FastifyRequest, ofAddress: Set<FastifyRequest>) => {
     request.halfReceived = undefined;
-    connectionOf(request.raw.socket).receiving = undefined;
+    const connection = connectionOf(request.raw.socket);
+    // The next request of the connection may have begun already.
+    if (connection.receiving === request) connection.receiving = undefined;
     all.delete(request);
     ofAddress.delete(request);
     if (ofAddress.size === 0) byAddress.delete(addressGroup(request.ip));

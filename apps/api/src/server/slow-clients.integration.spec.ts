@@ -48,6 +48,12 @@ describe('a client that takes its time with', () => {
   });
 });
 
+it('a client that takes its time with the body of a second request is told 408 after the response to the first', async () => {
+  const post = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+  const answers = await trickle(`${post}Content-Length: 2\r\n\r\n{}${post}Content-Length: 1000\r\n\r\n`, ' ');
+  expect(answers.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['400', '408']);
+});
+
 describe('a client that is in a hurry', () => {
   it('and sends requests without waiting is answered in their order', async () => {
     const COUNT = 64;
