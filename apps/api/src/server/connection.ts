@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyRequest } from 'fastify';
+import type { Refusal } from '../validation/request-body.js';
 
 /** How long a client has to read the last response before the connection is cut. */
 const LINGER_MS = 2_000;
@@ -25,8 +25,8 @@ export class Connection {
   /** Whether a request has come. */
   isUsed = false;
 
-  /** The request whose body is being received. */
-  receiving: FastifyRequest | undefined;
+  /** The request whose body is being received, and how to stop that. */
+  receiving: { readonly message: IncomingMessage; readonly abandon: (refusal: Refusal) => void } | undefined;
   /** A request that did not get the 100 Continue that it asked for: its client may or may not send the body. */
   withoutContinue: IncomingMessage | undefined;
   private last: (() => void) | undefined;

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors/error-body.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
-import { hasBody } from '../validation/request-body.js';
+import { isBodyReceived, type Refusal } from '../validation/request-body.js';
 import { type Connection, connectionOf } from './connection.js';
 import { sendJson } from './send-json.js';
 
@@ -32,11 +32,14 @@ export interface LoadLimits {
   readonly maxEventLoopLagMs: number;
 }
 
+/** Counts a request whose body has been received, or returns why it is refused. */
+type Admission = (request: FastifyRequest) => Refusal | undefined;
+
 /**
  * Refuses requests beyond what can be answered soon, before any work is spent on them. A request is in flight from when it is
  * complete until its response has been handed to the kernel, or its work is done and the connection is gone.
  */
-export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLagMs }: LoadLimits, metrics: Metrics): void {
+export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLagMs }: LoadLimits, metrics: Metrics): Admission {
   let inFlight = 0;
   const lag = new EventLoopLag();
   /** Connections with unsent responses. */
@@ -61,7 +64,7 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
   };
 
   const isFull = ({ url }: FastifyRequest) => inFlight >= maxInFlight && !url.startsWith(HEALTH) && !makeRoom();
-  const admit = (request: FastifyRequest) => {
+  const count = (request: FastifyRequest) => {
     request.load = WORKED_ON;
     inFlight++;
   };
@@ -86,20 +89,9 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
     } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH)) {
       refuse(request, reply, 'event_loop_lag');
     } else {
-      if (!hasBody(request.raw)) admit(request);
+      if (!isBodyReceived(request.raw)) count(request);
       done();
     }
-  });
-
-  fastify.addHook('preValidation', (request, reply, done) => {
-    if (request.load === NOT_COUNTED) {
-      if (isFull(request)) {
-        refuse(request, reply, 'in_flight');
-        return;
-      }
-      admit(request);
-    }
-    done();
   });
 
   fastify.addHook('onSend', (request, _reply, payload, done) => {
@@ -132,6 +124,16 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
     lag.stop();
     done();
   });
+
+  return (request) => {
+    if (request.load !== NOT_COUNTED) return undefined;
+    if (isFull(request)) {
+      metrics.requestsShed.inc({ reason: 'in_flight' });
+      return new DomainError(SERVICE_UNAVAILABLE);
+    }
+    count(request);
+    return undefined;
+  };
 }
 
 /** How late timers fire. */

@@ -13,7 +13,7 @@ import { answerOptions } from './answer-options.js';
 import { allowOrigins, corsOptions } from './cors.js';
 import { closeConnectionsWhenDraining, type Draining } from './draining.js';
 import { tagEntities } from './entity-tags.js';
-import { boundHalfReceived } from './half-received.js';
+import { HalfReceived } from './half-received.js';
 import { identifyRequests } from './identify-requests.js';
 import { type LoadLimits, shedLoad } from './load-shedding.js';
 import { refuseMalformedRequests } from './malformed-requests.js';
@@ -58,14 +58,12 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   // After the response: these two see how every request ended, whoever responded.
   logRequests(server, logger);
   measureRequests(server, metrics);
-  // Before shedding, which may refuse a request whose body has arrived.
-  boundHalfReceived(server, limits.maxInFlight);
   // Before any work is spent on the request.
-  shedLoad(server, limits, metrics);
+  const admit = shedLoad(server, limits, metrics);
   // Without hooks on requests: connects to Redis with the server.
   rateLimits.connectWith(server);
   // After shedding: a preflight, which it responds to, is work too.
   if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins));
   // Last: reads the body, which guards run after.
-  receiveBodies(server);
+  receiveBodies(server, new HalfReceived(limits.maxInFlight, admit));
 }

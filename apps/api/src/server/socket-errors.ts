@@ -22,9 +22,9 @@ export function answerClientError(error: ClientError, socket: Socket, corsOrigin
   } else if (connection.isEnded || error.code === 'HPE_CLOSED_CONNECTION') {
     // The response that ends the connection is on its way; what follows it is dropped.
     connection.isEnded = true;
-  } else if (connection.receiving && !connection.receiving.raw.complete) {
+  } else if (connection.receiving && !connection.receiving.message.complete) {
     connection.isEnded = true;
-    connection.receiving.abandonBody?.(new HttpError(definitionOf(error)));
+    connection.receiving.abandon(new HttpError(definitionOf(error)));
   } else {
     connection.endWith(() => {
       writeAndClose(socket, definitionOf(error), corsHeaders(corsOrigins, originOf(error)));

@@ -9,8 +9,18 @@ const DRAIN_LIMIT_BYTES = 1024 * 1024;
 /** A client that sends still more gets this long to read the answer before the connection is cut. */
 const LINGER_MS = 2_000;
 
+/** Why a request is refused. */
+export type Refusal = HttpError | DomainError;
+
+/** Is called when the service begins to wait for a body, and when it has it or no longer waits. */
+export interface BodyObserver {
+  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): void;
+  /** Returns a refusal if the request shall not be carried out. */
+  end(request: FastifyRequest): Refusal | undefined;
+}
+
 /** What arrived as a body. The parser refuses nothing itself: guards run after it, and 401 comes first. */
-export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: HttpError | DomainError }) & {
+export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: Refusal }) & {
   /** Unknown members are errors. */
   strict?: boolean;
 };
@@ -18,15 +28,12 @@ export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: Htt
 declare module 'fastify' {
   interface FastifyRequest {
     contentType: string | undefined;
-    /** Stops waiting for the rest of the body. */
-    abandonBody: ((refusal: HttpError | DomainError) => void) | undefined;
   }
 }
 
 /** Replaces Fastify's body parsers by one that takes every body, typed or not, and judges it for the pipe. */
-export function receiveBodies(fastify: FastifyInstance): void {
+export function receiveBodies(fastify: FastifyInstance, observer: BodyObserver): void {
   fastify.decorateRequest('contentType', undefined);
-  fastify.decorateRequest('abandonBody', undefined);
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
     request.contentType = headers['content-type'];
@@ -43,15 +50,15 @@ export function receiveBodies(fastify: FastifyInstance): void {
       if (settled) return;
       settled = true;
       chunks = [];
-      done(null, body);
+      done(observer.end(request) ?? null, body);
     };
-    const abandon = (refusal: HttpError | DomainError) => {
+    const abandon = (refusal: Refusal) => {
       settle({ refusal });
     };
     const tooLarge = () => {
       abandon(new HttpError(HTTP_ERRORS.payloadTooLarge));
     };
-    request.abandonBody = abandon;
+    observer.begin(request, abandon);
     payload.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > BODY_LIMIT_BYTES) tooLarge();
@@ -68,6 +75,11 @@ export function receiveBodies(fastify: FastifyInstance): void {
     });
     if (declaresTooLargeBody(request.raw)) tooLarge();
   });
+}
+
+/** Whether the parser above receives a body: that of a GET is ignored. */
+export function isBodyReceived(request: IncomingMessage): boolean {
+  return request.method !== 'GET' && request.method !== 'HEAD' && hasBody(request);
 }
 
 /** Whether the head announces a body. */
