@@ -118,6 +118,10 @@ describe('with a collector', () => {
     expect((await send(service, key, '/v1/pets', callers.create, { name: 'Rex', categoryId: 7 })).status).toBe(201);
     await send(service, key, '/v1/pets/1', callers.get);
     await send(service, key, '/missing', callers.missing);
+    // No response waits for the record of the use.
+    await waitFor(async () => {
+      expect(await service.app.get(DataSource).query('SELECT 1 FROM access.api_keys WHERE last_used_at IS NOT NULL')).toHaveLength(1);
+    });
     await service.close();
 
     const spans = collector.spans();
