@@ -8,7 +8,8 @@ const MAX_ENCODINGS = 3;
 
 /** Returns the path of a request target for the log: without the query string, and without a key however it is encoded. */
 export function loggedPath(target: string): string {
-  const path = target.split('?', 1)[0] ?? '';
+  const query = target.indexOf('?');
+  const path = query === -1 ? target : target.slice(0, query);
   const decoded = path.includes('%') ? decode(path) : path;
   const redacted = redactKeys(decoded);
   return redacted === decoded ? path : redacted.replace(NOT_PRINTABLE, encode);

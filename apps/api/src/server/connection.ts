@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 import type { Refusal } from '../validation/request-body.js';
 
 /** How long a client has to read the last response before the connection is cut. */
@@ -11,6 +12,14 @@ declare module 'node:net' {
   interface Socket {
     [CONNECTION]?: Connection | undefined;
   }
+}
+
+/** Of the body of a request. */
+export interface Reception {
+  readonly request: FastifyRequest;
+  /** Ends it without the rest of the body. */
+  readonly abandon: (refusal: Refusal) => void;
+  isOver: boolean;
 }
 
 /** What the server knows about a connection. */
@@ -25,8 +34,7 @@ export class Connection {
   /** Whether a request has come. */
   isUsed = false;
 
-  /** The request whose body is being received, and how to stop that. */
-  receiving: { readonly message: IncomingMessage; readonly abandon: (refusal: Refusal) => void } | undefined;
+  receiving: Reception | undefined;
   /** A request that did not get the 100 Continue that it asked for: its client may or may not send the body. */
   withoutContinue: IncomingMessage | undefined;
   private last: (() => void) | undefined;

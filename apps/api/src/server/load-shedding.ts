@@ -42,14 +42,19 @@ type Admission = (request: FastifyRequest) => Refusal | undefined;
 export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLagMs }: LoadLimits, metrics: Metrics): Admission {
   let inFlight = 0;
   const lag = new EventLoopLag();
-  /** Connections with unsent responses. */
+  /** Connections with unsent responses, but for those that may be sent in this turn of the event loop. */
   const unsent = new Set<Connection>();
+  let sending: Connection[] = [];
   fastify.decorateRequest('load', NOT_COUNTED);
 
   const forget = (connection: Connection) => {
     inFlight -= connection.unsent;
     connection.unsent = 0;
     unsent.delete(connection);
+  };
+  const countUnsent = () => {
+    for (const connection of sending) if (connection.unsent > 0) unsent.add(connection);
+    sending = [];
   };
   /** Closes a connection whose client does not read its responses. */
   const makeRoom = () => {
@@ -103,7 +108,7 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
         inFlight--;
       } else {
         request.load = UNSENT;
-        if (connection.unsent++ === 0) unsent.add(connection);
+        if (connection.unsent++ === 0 && sending.push(connection) === 1) setImmediate(countUnsent);
       }
     }
     done(null, payload);

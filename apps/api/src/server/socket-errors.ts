@@ -22,7 +22,7 @@ export function answerClientError(error: ClientError, socket: Socket, corsOrigin
   } else if (connection.isEnded || error.code === 'HPE_CLOSED_CONNECTION') {
     // The response that ends the connection is on its way; what follows it is dropped.
     connection.isEnded = true;
-  } else if (connection.receiving && !connection.receiving.message.complete) {
+  } else if (connection.receiving && !connection.receiving.request.raw.complete) {
     connection.isEnded = true;
     connection.receiving.abandon(new HttpError(definitionOf(error)));
   } else {

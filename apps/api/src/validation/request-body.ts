@@ -13,10 +13,10 @@ const LINGER_MS = 2_000;
 export type Refusal = HttpError | DomainError;
 
 /** Is called when the service begins to wait for a body, and when it has it or no longer waits. */
-export interface BodyObserver {
-  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): void;
+export interface BodyObserver<Reception> {
+  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): Reception;
   /** Returns a refusal if the request shall not be carried out. */
-  end(request: FastifyRequest): Refusal | undefined;
+  end(reception: Reception): Refusal | undefined;
 }
 
 /** What arrived as a body. The parser refuses nothing itself: guards run after it, and 401 comes first. */
@@ -32,7 +32,7 @@ declare module 'fastify' {
 }
 
 /** Replaces Fastify's body parsers by one that takes every body, typed or not, and judges it for the pipe. */
-export function receiveBodies(fastify: FastifyInstance, observer: BodyObserver): void {
+export function receiveBodies<Reception>(fastify: FastifyInstance, observer: BodyObserver<Reception>): void {
   fastify.decorateRequest('contentType', undefined);
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
@@ -50,7 +50,7 @@ export function receiveBodies(fastify: FastifyInstance, observer: BodyObserver):
       if (settled) return;
       settled = true;
       chunks = [];
-      done(observer.end(request) ?? null, body);
+      done(observer.end(reception) ?? null, body);
     };
     const abandon = (refusal: Refusal) => {
       settle({ refusal });
@@ -58,7 +58,7 @@ export function receiveBodies(fastify: FastifyInstance, observer: BodyObserver):
     const tooLarge = () => {
       abandon(new HttpError(HTTP_ERRORS.payloadTooLarge));
     };
-    observer.begin(request, abandon);
+    const reception = observer.begin(request, abandon);
     payload.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > BODY_LIMIT_BYTES) tooLarge();
