@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 
-const BACK_WITHIN_MS = 2_000;
+const BACK_WITHIN_MS = 10_000;
 
 let service: TestApp;
 let proxy: TcpProxy;
@@ -13,7 +13,7 @@ let key: string;
 
 beforeAll(async () => {
   service = await startTestApp({
-    env: { DATABASE_STATEMENT_TIMEOUT_MS: '1000', DATABASE_CONNECT_TIMEOUT_MS: '500', DATABASE_POOL_SIZE: '3' },
+    env: { DATABASE_STATEMENT_TIMEOUT_MS: '1000', DATABASE_CONNECT_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '3' },
     databaseUrl: async (given) => {
       databaseUrl = given;
       proxy = await TcpProxy.start(given);

@@ -60,7 +60,13 @@ async function startTraced(env: Record<string, string> = {}): Promise<{ collecto
   return { collector, service: await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env }) };
 }
 
-async function send(service: Pick<TestApp, 'url'>, key: string, path: string, { traceparent }: Partial<Caller>, body?: object): Promise<Response> {
+async function send(
+  service: Pick<TestApp, 'url'>,
+  key: string,
+  path: string,
+  { traceparent }: Partial<Caller>,
+  body?: object,
+): Promise<Response> {
   const response = await fetch(service.url + path, {
     method: body ? 'POST' : 'GET',
     headers: {

@@ -19,7 +19,7 @@ it.each([
 });
 
 it('all addresses share a bounded number of buckets, few addresses have one each', () => {
-  const networks = Array.from({ length: 200_000 }, (_, i) =>
+  const networks = Array.from({ length: 40_000 }, (_, i) =>
     addressBucket(`2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`),
   );
   expect(new Set(networks).size).toBeLessThanOrEqual(16_384);

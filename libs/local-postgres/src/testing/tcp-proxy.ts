@@ -72,7 +72,7 @@ export class TcpProxy {
     return new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
         if (this.delayMs === 0) done(null, chunk);
-        else setTimeout(() => done(null, chunk), this.delayMs);
+        else setTimeout(() => done(null, chunk), this.delayMs).unref();
       },
     });
   }
