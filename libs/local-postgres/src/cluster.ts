@@ -32,7 +32,9 @@ interface ServerOptions {
 export interface Session {
   readonly client: Client;
   readonly port: number;
+  /** Process ids: of the server, and of its process for this connection. */
   readonly pid: number;
+  readonly backend: number;
 }
 
 /** The PostgreSQL cluster of a data folder, and its server. */
@@ -84,8 +86,8 @@ export class Cluster {
     try {
       await client.connect();
       // Waits for a process that is stopping the server; the shutdown then ends this connection.
-      await client.query('SELECT pg_advisory_lock_shared($1)', [IN_USE]);
-      return { client, port: Number(port), pid: Number(pid) };
+      const { rows } = await client.query<{ backend: number }>('SELECT pg_backend_pid() AS backend, pg_advisory_lock_shared($1)', [IN_USE]);
+      return { client, port: Number(port), pid: Number(pid), backend: Number(rows[0]?.backend) };
     } catch {
       void client.end().catch(() => undefined);
       return undefined;
@@ -125,15 +127,15 @@ export class Cluster {
     }
   }
 
-  /** Ends the session, and stops the server unless another process uses it. */
-  async release({ client, pid }: Session): Promise<void> {
+  /** Ends the session, and stops the server unless another process uses it. `crashed` is the backend of a session that was lost. */
+  async release({ client, pid, backend }: Session, crashed?: number): Promise<void> {
     const unlocked = client.query('SELECT pg_advisory_unlock_shared($1)', [IN_USE]);
-    const isLast = await unlocked.then(() => tryLock(client, IN_USE)).catch(() => undefined);
+    const isLast = await unlocked.then(() => isLastUser(client, crashed)).catch(() => undefined);
     if (isLast) await this.stop(pid);
     await client.end();
     // After a crash, PostgreSQL closes all connections and recovers.
     const another = isLast === undefined ? await this.reconnect(pid) : undefined;
-    if (another) await this.release(another);
+    if (another) await this.release(another, crashed ?? backend);
   }
 
   /** Waits while a server recovers; undefined if it ends, or another process has started the next one. */
@@ -240,6 +242,13 @@ async function createCluster(folder: string, programs: Programs, args: readonly 
 export async function tryLock(client: Client, key: number): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
   return rows[0]?.locked === true;
+}
+
+/** Undefined until PostgreSQL has noticed the crash of a backend: it keeps its locks, and then closes all connections. */
+async function isLastUser(client: Client, crashed: number | undefined): Promise<boolean | undefined> {
+  if (await tryLock(client, IN_USE)) return true;
+  const query = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND pid = $2`;
+  return (await client.query(query, [IN_USE, crashed])).rowCount ? undefined : false;
 }
 
 async function createDatabase(client: Client): Promise<void> {
