@@ -61,7 +61,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
 export async function describeApp(config: Config): Promise<OpenAPIObject> {
   const { openApiDocument } = await assemble(
     createDataSource({ url: config.databaseUrl, applicationName: '', poolSize: 1, persistence: [] }),
-    { config },
+    { config, logger: createLogger('silent') },
   );
   return openApiDocument.value;
 }

@@ -8,8 +8,10 @@ export interface ServiceLogger extends Logger {
   readonly destination: DestinationStream;
 }
 
+const NOWHERE: DestinationStream = { write: () => undefined };
+
 /** The only way to a log line: no API key gets past it, wherever a line has it from, and no value of a statement. JSON, unless a person reads it. */
-export function createLogger(level: string, destination = stdout()): ServiceLogger {
+export function createLogger(level: string, destination = level === 'silent' ? NOWHERE : stdout()): ServiceLogger {
   const options = { level, serializers: { err: describeError }, hooks: { streamWrite: redactKeys } };
   return Object.assign(pino(options, destination), { destination });
 }
