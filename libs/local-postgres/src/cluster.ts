@@ -18,6 +18,8 @@ const POLL_MS = 25;
 const CONNECT_WITHIN_MS = 5_000;
 /** Key of the advisory lock, in the database `postgres`, that each process shares while it uses the server. */
 const IN_USE = 1;
+/** In the last line of postmaster.pid. */
+const READY = 'ready';
 /** Another process starts or stops the server, or the chosen port is taken. */
 const TEMPORARY = /^lock file "postmaster\.pid"|^pre-existing shared memory block|^could not create any TCP\/IP sockets/;
 
@@ -75,7 +77,7 @@ export class Cluster {
   /** Connects to the server, or returns undefined if it does not run. The password proves that it is the server of this folder. */
   async connect(): Promise<Session | undefined> {
     const [pid, , , port, , , , status] = await this.readPostmasterFile();
-    if (status !== 'ready') return undefined;
+    if (status !== READY) return undefined;
     const client = new Client({
       connectionString: this.url(Number(port), 'postgres'),
       application_name: `process ${process.pid}`,
@@ -85,8 +87,10 @@ export class Cluster {
     client.on('error', () => undefined);
     try {
       await client.connect();
-      // Waits for a process that is stopping the server; the shutdown then ends this connection.
+      // Waits for a process that is stopping the server.
       const { rows } = await client.query<{ backend: number }>('SELECT pg_backend_pid() AS backend, pg_advisory_lock_shared($1)', [IN_USE]);
+      // The shutdown ends one connection after the other.
+      if ((await this.readPostmasterFile())[7] !== READY) throw new Error('The server is stopping.');
       return { client, port: Number(port), pid: Number(pid), backend: Number(rows[0]?.backend) };
     } catch {
       void client.end().catch(() => undefined);
