@@ -1,7 +1,7 @@
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeCursor, encodeCursor, toQueryString } from './cursor.js';
+import { CURSOR_SCHEMA, decodeCursor, encodeCursor, toQueryString } from './cursor.js';
 
 const id = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
 const value = fc.constantFrom(undefined, 'available', 'sold&category=7', 7n);
@@ -26,6 +26,12 @@ describe('a cursor', () => {
         expect(decodeCursor(cursor.slice(0, index) + character + cursor.slice(index + 1), of)).toBeUndefined();
       }),
     );
+  });
+
+  it('is never shorter than the OpenAPI document says', () => {
+    fc.assert(fc.property(id, filters, (after, of) => encodeCursor(after, of).length >= CURSOR_SCHEMA.minLength));
+    const shorter = fc.string({ maxLength: CURSOR_SCHEMA.minLength - 1 });
+    fc.assert(fc.property(shorter, filters, (text, of) => decodeCursor(text, of) === undefined));
   });
 
   // The last but one is of the format before this one.

@@ -6,6 +6,9 @@ const CRC_AT = 9;
 const BYTES = 13;
 const CURSOR = /^[A-Za-z0-9_-]{18}$/;
 
+/** The schema of a cursor in the OpenAPI document. It promises no more than this: the next release may write longer or shorter cursors. */
+export const CURSOR_SCHEMA = { type: 'string', minLength: 1 } as const;
+
 /** The filters of a list by name, and what a query string has of them: `&status=sold`. A cursor belongs to them. */
 export type Filters = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
 

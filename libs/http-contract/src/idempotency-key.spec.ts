@@ -1,13 +1,37 @@
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseIdempotencyKey } from './idempotency-key.js';
+import { IDEMPOTENCY_KEY_SCHEMA, parseIdempotencyKey } from './idempotency-key.js';
 
 const visible = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
   minLength: 1,
   maxLength: 255,
 });
+
+/** By the words of the interface: 1 to 255 visible ASCII characters, bare or as a quoted string. */
+function isAccepted(field: string): boolean {
+  const characters = [...field];
+  let key = field;
+  if (field.startsWith('"')) {
+    key = '';
+    let index = 1;
+    for (; index < characters.length && characters[index] !== '"'; index++) {
+      if (characters[index] === '\\' && !['"', '\\'].includes(characters[++index] ?? '')) return refused(field);
+      key += characters[index] ?? '';
+    }
+    if (index !== characters.length - 1) return refused(field);
+  }
+  const isKey = key.length >= 1 && key.length <= 255 && [...key].every((character) => character > ' ' && character < '\u007f');
+  if (!isKey) return refused(field);
+  expect(parseIdempotencyKey(field)).toBe(key);
+  return true;
+}
+
+function refused(field: string): false {
+  expect(() => parseIdempotencyKey(field)).toThrow(DomainError);
+  return false;
+}
 
 describe('the Idempotency-Key', () => {
   it('is the same quoted and bare', () => {
@@ -17,6 +41,25 @@ describe('the Idempotency-Key', () => {
         fc.pre(!key.startsWith('"'));
         expect(parseIdempotencyKey(key)).toBe(key);
       }),
+    );
+  });
+
+  it('has the pattern of the OpenAPI document', () => {
+    const pattern = new RegExp(IDEMPOTENCY_KEY_SCHEMA.pattern, 'u');
+    // Quotes, backslashes and lengths around the limit, one in ten characters neither visible nor ASCII.
+    const character = fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom('a', '!', '#', '[', ']', '~') },
+      { weight: 3, arbitrary: fc.constantFrom('"', '\\', '\\"', '\\\\') },
+      { weight: 1, arbitrary: fc.constantFrom(' ', '\u007f', 'ä', '\n') },
+    );
+    const text = fc.oneof(
+      fc.array(character, { maxLength: 6 }).map((characters) => characters.join('')),
+      fc.tuple(fc.constantFrom('a', '\\"', '\\\\', '"'), fc.integer({ min: 253, max: 257 })).map(([unit, times]) => unit.repeat(times)),
+    );
+    const field = fc.tuple(text, fc.boolean()).map(([inner, isQuoted]) => (isQuoted ? `"${inner}"` : inner));
+    fc.assert(
+      fc.property(field, (given) => expect(pattern.test(given)).toBe(isAccepted(given))),
+      { numRuns: 2_000 },
     );
   });
 

@@ -4,18 +4,18 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { INVALID_REQUEST } from './errors.js';
 
-const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
-// RFC 8941, section 3.3.3: a quoted string, in which quote and backslash are escaped.
-const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
+/** A bare key, or a quoted one (RFC 8941, section 3.3.3) in which quote and backslash are escaped. */
+const IDEMPOTENCY_KEY = /^(?:[!#-~][!-~]{0,254}|"(?:[!#-[\]-~]|\\["\\]){1,255}")$/;
+
+/** The schema of the header in the OpenAPI document. */
+export const IDEMPOTENCY_KEY_SCHEMA = { type: 'string', pattern: IDEMPOTENCY_KEY.source } as const;
 
 /** @throws DomainError INVALID_REQUEST when the field is neither a quoted nor a bare key of 1 to 255 visible ASCII characters */
 export function parseIdempotencyKey(field: string): string {
-  const quoted = QUOTED.exec(field)?.[1]?.replace(/\\(.)/g, '$1');
-  const key = field.startsWith('"') ? quoted : field;
-  if (key === undefined || !VISIBLE_ASCII.test(key)) {
+  if (!IDEMPOTENCY_KEY.test(field)) {
     throw new DomainError(INVALID_REQUEST, 'Idempotency-Key must be one key of 1 to 255 visible ASCII characters, quoted or bare.');
   }
-  return key;
+  return field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, '$1') : field;
 }
 
 /** The Idempotency-Key of the request (draft-ietf-httpapi-idempotency-key-header) with the client it belongs to, if there is one. */
@@ -35,6 +35,6 @@ export const IdempotentByKey = (): MethodDecorator =>
       required: false,
       description: `Text of your own, such as a UUID, that makes retries safe: a repetition with the same key and an equal body answers what the first request answered, with \`Idempotent-Replayed: true\`; with a different body it is refused. A key is kept for ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours and belongs to one client, whichever of its API keys it uses.`,
       // No example: reference pages would send it with every request.
-      schema: { type: 'string', minLength: 1, maxLength: 255 },
+      schema: IDEMPOTENCY_KEY_SCHEMA,
     }),
   );

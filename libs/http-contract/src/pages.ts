@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE, type JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { decodeCursor, encodeCursor, type Filters, toQueryString } from './cursor.js';
+import { CURSOR_SCHEMA, decodeCursor, encodeCursor, type Filters, toQueryString } from './cursor.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
 const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;
@@ -23,7 +23,7 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
     limit: number = LIMIT.default;
 
     @ApiPropertyOptional({
-      type: 'string',
+      ...CURSOR_SCHEMA,
       description: 'The page to continue with, as the `Link` header of the page before it says. It belongs to the filters of that page.',
     })
     @MayBeAbsent()

@@ -4,6 +4,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorBody } from '../errors/error-body.js';
 import { publicError, SHARED_ERRORS } from '../errors/error-catalogue.js';
+import { REQUEST_ID_SCHEMA } from '../server/request-id.js';
 
 const VERSION_PREFIX = '/v1';
 const SECURITY_SCHEME = 'apiKey';
@@ -163,8 +164,9 @@ const SHARED_PARAMETERS = {
     name: 'X-Request-Id',
     in: 'header',
     required: false,
-    description: 'Comes back on the answer and stands on every log line of the request: 1 to 128 visible ASCII characters.',
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
+    description:
+      'Returned on the response and included in every log line of the request. A value that is not 1 to 128 visible ASCII characters, or that contains an API key, is replaced by a generated one.',
+    schema: REQUEST_ID_SCHEMA,
   },
   TraceParent: {
     name: 'traceparent',

@@ -1,10 +1,33 @@
+import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
-import { requestIdOf } from './request-id.js';
+import fc from 'fast-check';
+import { REQUEST_ID_SCHEMA, requestIdOf } from './request-id.js';
 
 const idFor = (given: string | undefined) => requestIdOf({ headers: given === undefined ? {} : { 'x-request-id': given } });
 
 describe('the request id', () => {
   it.each(['a', 'a'.repeat(128), '!~#-_7'])('is the one given when that is sane: %s', (given) => expect(idFor(given)).toBe(given));
+
+  it('is the one given exactly when that has the pattern of the OpenAPI document', () => {
+    const pattern = new RegExp(REQUEST_ID_SCHEMA.pattern, 'u');
+    const character = fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom('!', '"', 'a', '_', '~') },
+      { weight: 1, arbitrary: fc.constantFrom(' ', '\u007f', 'ä', '\n') },
+    );
+    const text = fc.oneof(
+      fc.array(character, { maxLength: 6 }).map((characters) => characters.join('')),
+      fc.integer({ min: 126, max: 130 }).map((length) => '~'.repeat(length)),
+    );
+    fc.assert(
+      fc.property(text, (given) => expect(idFor(given) === given).toBe(pattern.test(given))),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is a new one when the given one contains an API key', () => {
+    const given = `a-${generateApiKeySecret('test' as KeyEnvironment)}`;
+    expect(idFor(given)).not.toBe(given);
+  });
 
   it.each([undefined, '', 'a'.repeat(129), 'a b', 'ä', 'a\tb', 'a\r\nX: y'])('is a new one for %j', (given) => {
     expect(idFor(given)).toMatch(/^[0-9a-f-]{36}$/);

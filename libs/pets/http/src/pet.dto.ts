@@ -5,6 +5,7 @@ import {
   isPetName,
   isPetStatus,
   PET_NAME_MAX_LENGTH,
+  PET_NAME_PATTERN,
   PET_NAME_RULE,
   PET_STATUS_RULE,
   PetStatus,
@@ -17,6 +18,7 @@ export class NewPetDto {
     type: 'string',
     minLength: 1,
     maxLength: PET_NAME_MAX_LENGTH,
+    pattern: PET_NAME_PATTERN,
     description: "The animal's name, kept exactly as sent.",
     example: 'Rex',
   })
