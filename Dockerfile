@@ -16,6 +16,8 @@ COPY --from=manifests /manifests ./
 RUN --mount=type=secret,id=npmrc --mount=type=cache,target=/var/cache/npm \
     NPM_CONFIG_USERCONFIG=/run/secrets/npmrc NPM_CONFIG_CACHE=/var/cache/npm npm ci --ignore-scripts
 COPY . .
+# The commit in the metric build_info.
+ARG REVISION=unknown
 RUN npm run package -- --out /package
 
 FROM ${NODE_IMAGE}

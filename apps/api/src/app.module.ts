@@ -10,6 +10,7 @@ import { contexts } from './contexts.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
 import { Metrics } from './observability/metrics.js';
 import { IdempotencyKeyExpiry } from './process/idempotency-key-expiry.js';
+import { MigrationWatch } from './process/migration-watch.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { DocsController } from './reference/docs.controller.js';
@@ -54,6 +55,7 @@ export class AppModule implements OnApplicationShutdown {
         { provide: Metrics, useValue: metrics },
         { provide: RateLimits, useValue: rateLimits },
         IdempotencyKeyExpiry,
+        MigrationWatch,
         // Guards run in this order. Scopes come after the rate limit: a request that ends with 403 counts too.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },

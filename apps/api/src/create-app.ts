@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createDataSource, poolOf } from '@animal-store/database';
+import { createDataSource, observeStatements, poolOf } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -48,6 +48,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
     const { app, server } = await assemble(dataSource, options, tracing);
     await app.init();
     await server.ready();
+    observeStatements(dataSource, app.get(Metrics));
     tracing?.observeStatements(dataSource);
     tracing?.observeUseCases(app);
     return app;
@@ -67,7 +68,10 @@ export async function describeApp(config: Config): Promise<OpenAPIObject> {
 }
 
 /** Without a collector, OpenTelemetry's SDK is not even loaded. */
-async function startTracing({ config, logger = createLogger(config.logLevel) }: AppOptions): Promise<Tracing | undefined> {
+async function startTracing({
+  config,
+  logger = createLogger(config.logLevel, undefined, config.logFormat),
+}: AppOptions): Promise<Tracing | undefined> {
   const { otlpEndpoint: endpoint, serviceName, sampledShare } = config;
   if (endpoint === undefined) return undefined;
   const { Tracing } = await import('./observability/tracing.js');
@@ -76,7 +80,7 @@ async function startTracing({ config, logger = createLogger(config.logLevel) }: 
 
 async function assemble(
   dataSource: DataSource,
-  { config, clock = new SystemClock(), logger = createLogger(config.logLevel) }: AppOptions,
+  { config, clock = new SystemClock(), logger = createLogger(config.logLevel, undefined, config.logFormat) }: AppOptions,
   tracing?: Tracing,
 ): Promise<{ app: NestFastifyApplication; server: FastifyInstance; openApiDocument: OpenApiDocument }> {
   const publicUrl = new ConfiguredPublicUrl(config.publicBaseUrl);
@@ -85,10 +89,21 @@ async function assemble(
   const draining = new Draining();
   const metrics = new Metrics();
   metrics.observePool(() => poolOf(dataSource));
-  const rateLimits = await RateLimits.create(config, logger);
+  const rateLimits = await RateLimits.create(config, logger, metrics);
   const server = createHttpServer(config);
-  const { corsOrigins } = config;
-  await registerPipeline(server, { limits: config, corsOrigins, publicUrl, routes, draining, logger, metrics, tracing, rateLimits });
+  const { corsOrigins, logRequestsSample } = config;
+  await registerPipeline(server, {
+    limits: config,
+    corsOrigins,
+    publicUrl,
+    routes,
+    draining,
+    logger,
+    logRequestsSample,
+    metrics,
+    tracing,
+    rateLimits,
+  });
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({ dataSource, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits }),
     new JsonAdapter(server),

@@ -34,7 +34,7 @@ export interface RunningService {
  */
 export async function serve(env: NodeJS.ProcessEnv): Promise<RunningService> {
   const config = readConfig(env);
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, undefined, config.logFormat);
   const isSupervised = config.workers > 1 && cluster.isWorker;
   try {
     if (isSupervised) return await serveInThisProcess(config, logger);

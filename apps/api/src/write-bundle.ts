@@ -19,11 +19,13 @@ const NOT_DEPLOYED = [
 /** The folder of a third-party package in a module's path. */
 const PACKAGE = /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/;
 
+const { version } = JSON.parse(await readFile(join(APP, 'package.json'), 'utf8')) as { version: string };
 const bundle = await rolldown({
   cwd: WORKSPACE,
   input: join(APP, 'dist/main.js'),
   platform: 'node',
   external: NOT_DEPLOYED,
+  transform: { define: { BUNDLE: JSON.stringify({ version, commit: process.env['REVISION'] ?? 'unknown' }) } },
   plugins: [
     {
       // Its own `require` hides from the bundler that it loads class-validator: `PartialType` would drop all rules, without an error.

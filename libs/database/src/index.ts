@@ -10,6 +10,8 @@ export {
   type LockWait,
   migrateDown,
   MigrationLockError,
+  type MigrationState,
+  migrationState,
   type MigrationStatus,
   migrationStatus,
   migrationToUndo,
@@ -19,4 +21,5 @@ export {
 export type { Persistence } from './persistence.js';
 export { retryRead } from './retry-read.js';
 export { readSecretUrl, type SecretUrl } from './secret-url.js';
+export { observeStatements, type StatementObserver } from './statement-observer.js';
 export { tlsAttempts } from './tls.js';

@@ -88,14 +88,27 @@ export async function migrationStatus(dataSource: DataSource): Promise<Migration
   return dataSource.migrations.map((migration) => ({ name: nameOf(migration), applied: applied.has(nameOf(migration)) }));
 }
 
+export interface MigrationState {
+  /** Number of this release's migrations that are not applied. */
+  readonly pending: number;
+  /** The newest applied migration, which may belong to a later release; undefined if none is applied. */
+  readonly latest: string | undefined;
+}
+
+/** Runs one statement. */
+export async function migrationState(dataSource: DataSource): Promise<MigrationState> {
+  const applied = await appliedMigrations(dataSource);
+  const pending = dataSource.migrations.filter((migration) => !applied.has(nameOf(migration))).length;
+  return { pending, latest: [...applied].at(-1) };
+}
+
 function nameOf(migration: MigrationInterface): string {
   return migration.name ?? migration.constructor.name;
 }
 
 /** Whether every migration is applied, by one statement; the database may be ahead. */
 export async function isMigrated(dataSource: DataSource): Promise<boolean> {
-  const applied = await appliedMigrations(dataSource);
-  return dataSource.migrations.every((migration) => applied.has(nameOf(migration)));
+  return (await migrationState(dataSource)).pending === 0;
 }
 
 /** Oldest first. Creates nothing: it runs without the lock. */

@@ -8,6 +8,7 @@ import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
 import { PreparedStatement } from './prepared-statement.js';
+import { observeStatements } from './statement-observer.js';
 
 let database: TestDatabase;
 let dataSource: DataSource | undefined;
@@ -41,6 +42,24 @@ const ECHO = new PreparedStatement(
 const prepared = async (pool: Pool) => (await pool.query<{ name: string }>('SELECT name FROM pg_prepared_statements')).rows;
 
 describe('a prepared statement', () => {
+  it('tells the observer of each execution, failed ones too, how long it took and how many calls shared it', async () => {
+    const pool = await open({ statementTimeoutMs: 50 });
+    const executions: [string, number, boolean][] = [];
+    const executed = (statement: string, seconds: number, size: number) => executions.push([statement, size, seconds >= 0.05]);
+    observeStatements(dataSource as DataSource, { executed });
+    const sleep = new PreparedStatement('sleep', 'SELECT pg_sleep(s) FROM unnest($1::float8[]) AS given (s)', () => 0);
+    await ECHO.run(pool, [
+      ['a', 'b', 'c'],
+      [1n, 2n, 3n],
+    ]);
+    await expect(sleep.run(pool, [[10]])).rejects.toThrow('statement timeout');
+    expect(executions.map(([statement, size]) => [statement, size])).toEqual([
+      ['echo', 3],
+      ['sleep', 1],
+    ]);
+    expect(executions.at(-1)?.[2]).toBe(true);
+  });
+
   it('carries texts and int64 there and back as they are', async () => {
     const pool = await open();
     const text = fc.oneof(

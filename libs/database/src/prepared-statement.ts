@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Pool, Submittable } from 'pg';
+import { observerOf } from './statement-observer.js';
 import type { Columns } from './table.js';
 
 /** A parameter: a column of values; undefined is NULL. */
@@ -22,9 +23,14 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   }
 
   /** Rejects as `pool.query` does. */
-  run(pool: Pool, parameters: readonly Values[]): Promise<Row[]> {
-    // Resolves with what the callback of the execution is given.
-    return pool.query(new Execution(this, parameters.map(arrayOf))) as unknown as Promise<Row[]>;
+  async run(pool: Pool, parameters: readonly Values[]): Promise<Row[]> {
+    const startedAt = performance.now();
+    try {
+      // Resolves with what the callback of the execution is given.
+      return (await pool.query(new Execution(this, parameters.map(arrayOf)))) as unknown as Row[];
+    } finally {
+      observerOf(pool)?.executed(this.name, (performance.now() - startedAt) / 1000, parameters[0]?.length ?? 0);
+    }
   }
 }
 

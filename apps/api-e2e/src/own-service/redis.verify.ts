@@ -21,7 +21,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const environment = { REDIS_URL: `redis://127.0.0.1:${redis.port}`, RATE_LIMIT: String(LIMIT) };
   const first = await Service.start(database.url, environment);
-  machines = [first, await Service.start(database.url, { ...environment, WORKERS: '2' })];
+  machines = [first, await Service.start(database.url, { ...environment, WORKERS: '2', ADMIN_PORT: '0' })];
 });
 
 afterAll(async () => {
@@ -67,16 +67,26 @@ async function expectCountPerMachine(): Promise<void> {
 
 const logged = (text: string, times: number) =>
   waitFor(() => expect(machines[0].output.split(text).length - 1).toBeGreaterThanOrEqual(times));
+/** Of the machine with two workers. */
+const expectMetric = (connected: number) =>
+  waitFor(async () => {
+    const [, port] = /"port":(\d+),"msg":"metrics"/.exec(machines[1].output) ?? [];
+    expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain(`\nredis_connected ${connected}\n`);
+  });
 const LOST = 'Redis is lost, requests are counted on this machine alone';
 const BACK = 'Redis is back, requests are counted together';
 
 describe('two machines', () => {
-  it('count the requests of a client together in Redis', () => expectOneCount());
+  it('count the requests of a client together in Redis', async () => {
+    await expectOneCount();
+    await expectMetric(1);
+  });
 
   it('count alone while Redis is gone, and together again when it is back', async () => {
     await redis.stop();
     await logged(LOST, 1);
     await expectCountPerMachine();
+    await expectMetric(0);
     await redis.restart();
     await logged(BACK, 1);
     await expectOneCount();

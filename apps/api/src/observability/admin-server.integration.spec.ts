@@ -1,10 +1,18 @@
+import { readFileSync } from 'node:fs';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { contexts } from '../contexts.js';
 import { serve, StartupError } from '../serve.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { type AdminServer, startAdminServer } from './admin-server.js';
 import { exposeMetrics } from './expose-metrics.js';
 import { Metrics } from './metrics.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+const newestMigration = contexts
+  .flatMap(({ persistence }) => persistence.migrations.map(({ name }) => name))
+  .sort((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)))
+  .at(-1);
 
 let service: TestApp;
 let admin: AdminServer;
@@ -74,9 +82,21 @@ it('GET /metrics tells Prometheus what the service did', async () => {
       expect.stringMatching(/^database_pool_connections\{state="idle"\} [1-9]/),
       'database_pool_connections{state="used"} 0',
       'database_pool_waiting 0',
+      `build_info{version="${version}",commit="unknown",node_version="${process.version}"} 1`,
+      // One creation with a key, and its repetition, which found the record; the use of the others is refused before.
+      'database_statement_duration_seconds_count{statement="insert once pets.pets"} 2',
+      'database_statement_batch_size_sum{statement="insert once pets.pets"} 2',
+      'database_statement_batch_size_sum{statement="find by key pets.pets"} 1',
+      expect.stringMatching(/^database_statement_duration_seconds_bucket\{le="0.001",statement="list pets.pets"\} \d+$/),
+      'database_migrations_pending 0',
+      `database_migration_info{latest="${newestMigration}"} 1`,
       expect.stringMatching(/^nodejs_eventloop_lag_p99_seconds [0-9]/),
     ]),
   );
+});
+
+it('without REDIS_URL there is no metric of Redis', async () => {
+  expect(await (await ask('/metrics')).text()).not.toContain('redis_connected');
 });
 
 it('nothing else is there', async () => {

@@ -1,23 +1,36 @@
+import { hostname } from 'node:os';
 import { redactKeys } from '@animal-store/access-domain';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { bufferedLines } from './buffered-lines.js';
+import { LOG_FORMATS, type LogFormat, type LogFormatName } from './log-format.js';
 import { terminalLines } from './terminal-lines.js';
 
 export interface ServiceLogger extends Logger {
   /** Takes whole lines. */
   readonly destination: DestinationStream;
+  readonly format: LogFormat;
+  /** JSON text of the members of every line, without braces. */
+  readonly base: string;
 }
 
 const NOWHERE: DestinationStream = { write: () => undefined };
 
 /** The only way to a log line: no API key gets past it, wherever a line has it from, and no value of a statement. JSON, unless a person reads it. */
-export function createLogger(level: string, destination = level === 'silent' ? NOWHERE : stdout()): ServiceLogger {
-  const options = { level, serializers: { err: describeError }, hooks: { streamWrite: redactKeys } };
-  return Object.assign(pino(options, destination), { destination });
-}
-
-function stdout(): DestinationStream {
-  return process.stdout.isTTY ? terminalLines(process.stdout) : bufferedLines(process.stdout);
+export function createLogger(level: string, destination?: DestinationStream, formatName: LogFormatName = 'json'): ServiceLogger {
+  const isForPeople = destination === undefined && process.stdout.isTTY;
+  const format = LOG_FORMATS[isForPeople ? 'json' : formatName];
+  const stream = destination ?? (level === 'silent' ? NOWHERE : isForPeople ? terminalLines(process.stdout) : bufferedLines(process.stdout));
+  const base = { pid: process.pid, hostname: hostname(), ...format.constants };
+  const options = {
+    level,
+    base,
+    timestamp: format.time,
+    messageKey: format.message,
+    formatters: { level: format.level },
+    serializers: { err: describeError },
+    hooks: { streamWrite: redactKeys },
+  };
+  return Object.assign(pino(options, stream), { destination: stream, format, base: JSON.stringify(base).slice(1, -1) });
 }
 
 /** What of an error helps to find its cause. Left out are the parameters of a statement, and the row that PostgreSQL shows. */

@@ -1,10 +1,13 @@
+import type { MigrationState, StatementObserver } from '@animal-store/database';
 import type { Pool } from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { buildInfo } from './build-info.js';
 
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** What this process tells Prometheus; docs/operations.md lists it. */
-export class Metrics {
+export class Metrics implements StatementObserver {
   readonly registry = new Registry();
 
   readonly requestDurations = new Histogram({
@@ -40,6 +43,75 @@ export class Metrics {
     help: 'Requests answered with what an earlier one with the same Idempotency-Key was answered.',
     registers: [this.registry],
   });
+
+  private readonly statementDurations = new Histogram({
+    name: 'database_statement_duration_seconds',
+    help: 'Time from the wait for a connection to the last row of a statement.',
+    labelNames: ['statement'],
+    buckets: DURATION_BUCKETS_S,
+    registers: [this.registry],
+  });
+
+  private readonly statementBatches = new Histogram({
+    name: 'database_statement_batch_size',
+    help: 'Number of calls that share an execution of a statement.',
+    labelNames: ['statement'],
+    buckets: BATCH_BUCKETS,
+    registers: [this.registry],
+  });
+
+  constructor() {
+    new Gauge({
+      name: 'build_info',
+      help: 'Always 1; the labels describe the running build.',
+      labelNames: ['version', 'commit', 'node_version'],
+      registers: [this.registry],
+      aggregator: 'first',
+    }).set(buildInfo(), 1);
+  }
+
+  executed(statement: string, seconds: number, batchSize: number): void {
+    const labels = { statement };
+    this.statementDurations.observe(labels, seconds);
+    this.statementBatches.observe(labels, batchSize);
+  }
+
+  observeRedis(isConnected: () => boolean): void {
+    new Gauge({
+      name: 'redis_connected',
+      help: '1 while every process is connected to Redis, otherwise 0.',
+      registers: [this.registry],
+      aggregator: 'min',
+      collect() {
+        this.set(isConnected() ? 1 : 0);
+      },
+    });
+  }
+
+  /** @param state undefined before it was first read */
+  observeMigrations(state: () => MigrationState | undefined): void {
+    new Gauge({
+      name: 'database_migrations_pending',
+      help: 'Migrations of this release that are not applied.',
+      registers: [this.registry],
+      aggregator: 'max',
+      collect() {
+        this.set(state()?.pending ?? Number.NaN);
+      },
+    });
+    new Gauge({
+      name: 'database_migration_info',
+      help: 'Always 1; the label names the newest applied migration.',
+      labelNames: ['latest'],
+      registers: [this.registry],
+      aggregator: 'first',
+      collect() {
+        this.reset();
+        const latest = state()?.latest;
+        if (latest !== undefined) this.set({ latest }, 1);
+      },
+    });
+  }
 
   observeInFlight(inFlight: () => number): void {
     new Gauge({

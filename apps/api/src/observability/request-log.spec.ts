@@ -3,19 +3,21 @@ import { expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import { loggedPath } from './logged-path.js';
+import { LOG_FORMATS, type LogFormatName } from './log-format.js';
 import { createLogger } from './logger.js';
 import { logRequests, requestLog } from './request-log.js';
 
-async function linesOf(level: string, about: object = {}): Promise<string[]> {
+async function linesOf(level: string, about: object = {}, { share = 1, statuses = [404] } = {}): Promise<string[]> {
   const lines: string[] = [];
   const server = fastify({ genReqId: () => 'r' });
   server.addHook('onRequest', (request, _reply, done) => {
     Object.assign(request, about);
     done();
   });
-  logRequests(server, createLogger(level, { write: (line) => lines.push(line) }));
-  server.get('/v1/pets/1', (_request, reply) => reply.code(404).send());
-  await server.inject('/v1/pets/1?secret=1');
+  logRequests(server, createLogger(level, { write: (line) => lines.push(line) }), share);
+  let sent = 0;
+  server.get('/v1/pets/1', (_request, reply) => reply.code(statuses[sent++] ?? 500).send());
+  for (const _ of statuses) await server.inject('/v1/pets/1?secret=1');
   await server.close();
   return lines;
 }
@@ -59,10 +61,21 @@ it('writes nothing below its level', async () => {
   expect(await linesOf('warn')).toEqual([]);
 });
 
+it('writes every error, and no more than the share of other requests', async () => {
+  const statuses = [200, 404, 201, 503, 304, 400];
+  const logged = (lines: readonly string[]) => lines.map((line) => (JSON.parse(line) as { status: number }).status);
+  expect(logged(await linesOf('info', {}, { share: 0, statuses }))).toEqual([404, 503, 400]);
+  expect(logged(await linesOf('info', {}, { share: 1, statuses }))).toEqual(statuses);
+  // At random: by chance, fewer than 60 or more than 140 of 200 happen once in 100 million runs.
+  const half = await linesOf('info', {}, { share: 0.5, statuses: Array.from({ length: 200 }, () => 200) });
+  expect(half.length).toBeGreaterThanOrEqual(60);
+  expect(half.length).toBeLessThanOrEqual(140);
+});
+
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const visibleAscii = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), minLength: 1 });
 
-it('writes the line that the logger would write', () => {
+it.each(Object.keys(LOG_FORMATS) as LogFormatName[])('writes the line that the logger would write as %s', (format) => {
   const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
   const request = fc.record({
     id: visibleAscii,
@@ -80,7 +93,7 @@ it('writes the line that the logger would write', () => {
       fc.double({ min: 0, max: 1e5, noNaN: true }),
       (given, statusCode, elapsedTime) => {
         const lines: string[] = [];
-        const logger = createLogger('info', { write: (line) => lines.push(line) });
+        const logger = createLogger('info', { write: (line) => lines.push(line) }, format);
         requestLog(logger)(given as unknown as FastifyRequest, { statusCode, elapsedTime } as FastifyReply);
         logger.info(
           {

@@ -1,22 +1,20 @@
-import { hostname } from 'node:os';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggedPath } from './logged-path.js';
 import type { ServiceLogger } from './logger.js';
 
-/** Logs every response once it is sent. */
-export function logRequests(fastify: FastifyInstance, logger: ServiceLogger): void {
+/** Logs responses once they are sent: all errors, and a share of the others that is chosen at random. */
+export function logRequests(fastify: FastifyInstance, logger: ServiceLogger, share = 1): void {
   const write = requestLog(logger);
   fastify.addHook('onResponse', (request, reply, done) => {
-    write(request, reply);
+    if (share === 1 || reply.statusCode >= 400 || Math.random() < share) write(request, reply);
     done();
   });
 }
 
 /** Returns a function that writes what `logger.info` would write, byte for byte; ADR 44 has the figure that justifies it. */
 export function requestLog(logger: ServiceLogger): (request: FastifyRequest, reply: FastifyReply) => void {
-  const level = String(logger.levels.values['info']);
-  // What pino documents as the members of every line.
-  const base = JSON.stringify({ pid: process.pid, hostname: hostname() }).slice(1, -1);
+  const { format, base } = logger;
+  const level = JSON.stringify(format.level('info', logger.levels.values['info'] ?? 0)).slice(0, -1);
 
   return (request, reply) => {
     if (!logger.isLevelEnabled('info')) return;
@@ -24,9 +22,9 @@ export function requestLog(logger: ServiceLogger): (request: FastifyRequest, rep
     const client = principal === undefined ? '' : `,"clientId":"${String(principal.clientId)}","keyId":"${String(principal.keyId)}"`;
     // Neither a request id nor a logged path has a key in it. Identifiers, codes, methods and trace ids have nothing that JSON escapes.
     logger.destination.write(
-      `{"level":${level},"time":${String(Date.now())},${base},"requestId":${JSON.stringify(id)}${text('traceId', traceId)}${client}${text('operation', operation)}` +
+      `${level}${format.time()},${base},"requestId":${JSON.stringify(id)}${text('traceId', traceId)}${client}${text('operation', operation)}` +
         `,"method":"${method}","path":${JSON.stringify(loggedPath(url))},"status":${String(reply.statusCode)}${text('code', errorCode)}` +
-        `,"durationMs":${String(Math.round(reply.elapsedTime * 1000) / 1000)},"msg":"request"}\n`,
+        `,"durationMs":${String(Math.round(reply.elapsedTime * 1000) / 1000)},"${format.message}":"request"}\n`,
     );
   };
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { parseDatabaseUrl, type SecretUrl } from '@animal-store/database';
 import { customCleanEnv, makeExactValidator, makeValidator, str } from 'envalid';
 import ipaddr from 'ipaddr.js';
+import { LOG_FORMATS, type LogFormatName } from '../observability/log-format.js';
 import { parseRedisUrl } from '../rate-limit/redis-url.js';
 import { readSecretFiles } from './secret-files.js';
 import { StartupError } from './startup-error.js';
@@ -187,6 +188,15 @@ export const variables = {
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
     desc: 'Least severe lines that are logged.',
   }),
+  LOG_FORMAT: str<LogFormatName>({
+    default: 'json',
+    choices: Object.keys(LOG_FORMATS) as LogFormatName[],
+    desc: 'Names of level, time and message in log lines: json, gcp for Google Cloud Logging, ecs for Elastic. A terminal gets lines for people.',
+  }),
+  LOG_REQUESTS_SAMPLE: share({
+    default: 1,
+    desc: 'Share of the requests with a status below 400 that are logged, 0 to 1, chosen at random. Errors are always logged.',
+  }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({
     default: undefined,
     desc: 'OpenTelemetry collector (OTLP over HTTP) that gets the traces; none are made unless set.',
@@ -225,6 +235,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly environment: string;
   readonly logLevel: string;
+  readonly logFormat: LogFormatName;
+  readonly logRequestsSample: number;
   readonly otlpEndpoint: string | undefined;
   readonly serviceName: string;
   readonly sampledShare: number;
@@ -272,6 +284,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     corsOrigins: values.CORS_ORIGINS,
     environment: values.ENVIRONMENT,
     logLevel: values.LOG_LEVEL,
+    logFormat: values.LOG_FORMAT,
+    logRequestsSample: values.LOG_REQUESTS_SAMPLE,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     serviceName: values.OTEL_SERVICE_NAME,
     sampledShare: values.OTEL_TRACES_SAMPLER_ARG,

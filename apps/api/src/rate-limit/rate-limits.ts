@@ -4,6 +4,7 @@ import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { RATE_LIMITED } from '../errors/http-errors.js';
+import type { Metrics } from '../observability/metrics.js';
 import { addressBucket } from './address-group.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
 import type { RedisClient } from './redis.js';
@@ -28,11 +29,13 @@ export class RateLimits {
   private readonly policy: string;
 
   /** Without REDIS_URL, the client of Redis is not even loaded. */
-  static async create(options: RateLimitsOptions, logger: Logger): Promise<RateLimits> {
+  static async create(options: RateLimitsOptions, logger: Logger, metrics?: Metrics): Promise<RateLimits> {
     const { rateLimit, redisUrl } = options;
     if (rateLimit === 0 || redisUrl === undefined) return new RateLimits(options, undefined);
     const { createRedisClient } = await import('./redis.js');
-    return new RateLimits(options, createRedisClient(redisUrl, logger));
+    const redis = createRedisClient(redisUrl, logger);
+    metrics?.observeRedis(() => redis.isReady);
+    return new RateLimits(options, redis);
   }
 
   private constructor(

@@ -27,6 +27,7 @@ export interface Pipeline {
   readonly routes: RouteTable;
   readonly draining: Draining;
   readonly logger: ServiceLogger;
+  readonly logRequestsSample: number;
   readonly metrics: Metrics;
   readonly tracing: Tracing | undefined;
   readonly rateLimits: RateLimits;
@@ -34,7 +35,7 @@ export interface Pipeline {
 
 /** Registers every hook of the server, in the order in which they run. Guards, pipes and the handler follow (app.module.ts). */
 export async function registerPipeline(server: FastifyInstance, pipeline: Pipeline): Promise<void> {
-  const { limits, corsOrigins, publicUrl, routes, draining, logger, metrics, tracing, rateLimits } = pipeline;
+  const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, tracing, rateLimits } = pipeline;
 
   // Hooks on routes: before Nest adds its own.
   routes.observe(server);
@@ -56,7 +57,7 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   // Costs nothing and needs no key, so it is never shed.
   answerOptions(server, routes);
   // After the response: these two see how every request ended, whoever responded.
-  logRequests(server, logger);
+  logRequests(server, logger, logRequestsSample);
   measureRequests(server, metrics);
   // Before any work is spent on the request.
   const admit = shedLoad(server, limits, metrics);

@@ -1,0 +1,34 @@
+import { type MigrationState, migrationState } from '@animal-store/database';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { Metrics } from '../observability/metrics.js';
+
+const EVERY_MS = 60_000;
+
+/** Reads for the metrics which migrations are applied: at the start, then once a minute, so that a scrape costs no statement. */
+@Injectable()
+export class MigrationWatch implements OnApplicationBootstrap, OnApplicationShutdown {
+  private state: MigrationState | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    metrics: Metrics,
+  ) {
+    metrics.observeMigrations(() => this.state);
+  }
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => void this.read(), EVERY_MS).unref();
+    void this.read();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /** While the database is away, the last state stays. Other metrics and /health/ready report the outage. */
+  private async read(): Promise<void> {
+    this.state = await migrationState(this.dataSource).catch(() => this.state);
+  }
+}
