@@ -27,7 +27,7 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
     const startedAt = performance.now();
     try {
       // Resolves with what the callback of the execution is given.
-      return (await pool.query(new Execution(this, parameters.map(arrayOf)))) as unknown as Row[];
+      return await (pool.query(new Execution(this, parameters.map(arrayOf))) as unknown as Promise<Row[]>);
     } finally {
       observerOf(pool)?.executed(this.name, (performance.now() - startedAt) / 1000, parameters[0]?.length ?? 0);
     }

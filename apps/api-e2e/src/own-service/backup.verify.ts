@@ -1,0 +1,186 @@
+import { appendFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { linksOf } from '../support/answers.js';
+import { Api } from '../support/api.js';
+import { DebianPostgres } from '../support/debian-postgres.js';
+import { type Pet, readPet, readPets } from '../support/json.js';
+import { createKey, Service } from '../support/service.js';
+
+// `npm run verify:backup`, the rehearsal of docs/operations.md: not part of `npm test`, since node_modules has no pg_dump.
+
+const WRITERS = 8;
+const ENOUGH = 200;
+/** As in docs/operations.md. */
+const SKIP_IDS = `SELECT setval(pg_get_serial_sequence('pets.pets', 'id'), nextval(pg_get_serial_sequence('pets.pets', 'id')) + 1000000)`;
+
+interface Created {
+  readonly pet: Pet;
+  readonly body: string;
+  readonly idempotencyKey: string;
+}
+
+let postgres: DebianPostgres;
+let primaryUrl: string;
+let archive: string;
+let apiKey: string;
+const services: Service[] = [];
+const apis: Api[] = [];
+
+beforeAll(async () => {
+  postgres = await DebianPostgres.find();
+  archive = await postgres.makeFolder('archive');
+  await postgres.initialise('primary');
+  primaryUrl = await postgres.start('primary', ['archive_mode=on', `archive_command=cp %p ${archive}/%f`]);
+  await query(`${primaryUrl}/postgres`, 'CREATE DATABASE store');
+});
+
+afterAll(async () => {
+  for (const api of apis) api.close();
+  for (const service of services) await service.stop('SIGKILL');
+  await postgres?.remove();
+});
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function serve(databaseUrl: string): Promise<Api> {
+  const service = await Service.start(databaseUrl, { RATE_LIMIT: '0' });
+  services.push(service);
+  apiKey ??= (await createKey(databaseUrl, 'suite')).key;
+  const api = new Api();
+  api.open({ baseUrl: service.url, key: apiKey });
+  apis.push(api);
+  return api;
+}
+
+/** Clients that add animals one after the other, each with a key, until they are stopped. */
+class Load {
+  readonly answered: Created[] = [];
+  private isStopped = false;
+  private readonly writers: Promise<unknown>;
+  private static next = 0;
+
+  constructor(private readonly api: Api) {
+    this.writers = Promise.all(Array.from({ length: WRITERS }, () => this.write()));
+    this.writers.catch(() => undefined);
+  }
+
+  more(count: number): Promise<void> {
+    const goal = this.answered.length + count;
+    return waitFor(() => expect(this.answered.length).toBeGreaterThanOrEqual(goal));
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    await this.writers;
+  }
+
+  private async write(): Promise<void> {
+    while (!this.isStopped) {
+      const idempotencyKey = `backup-${Load.next++}`;
+      const body = `{"name":"${idempotencyKey}","categoryId":9007199254740993}`;
+      const answer = await this.api.create(body, { headers: { 'idempotency-key': idempotencyKey } });
+      expect(answer.status).toBe(201);
+      this.answered.push({ pet: readPet(answer.text), body, idempotencyKey });
+    }
+  }
+}
+
+async function walk(api: Api, start = '/v1/pets?limit=100'): Promise<Pet[]> {
+  const pets: Pet[] = [];
+  for (let link: string | undefined = start; link !== undefined;) {
+    const page = await api.follow(link);
+    pets.push(...readPets(page.text));
+    [link] = linksOf(page, 'next');
+  }
+  return pets;
+}
+
+/** Every animal that was answered is there, and its key still stands for it. */
+async function expectKept(api: Api, kept: readonly Created[]): Promise<ReadonlyMap<Pet['id'], Pet>> {
+  const pets = await walk(api);
+  const byId = new Map(pets.map((pet) => [pet.id, pet]));
+  expect(byId.size).toBe(pets.length);
+  expect(kept.filter(({ pet }) => byId.get(pet.id)?.name !== pet.name)).toEqual([]);
+  for (const { pet, body, idempotencyKey } of kept) {
+    const replay = await api.create(body, { headers: { 'idempotency-key': idempotencyKey } });
+    expect([replay.status, replay.headers['idempotent-replayed'], readPet(replay.text)]).toEqual([201, 'true', pet]);
+  }
+  return byId;
+}
+
+/** New animals get identifiers that nobody was ever told. */
+async function expectNewIds(api: Api, told: ReadonlySet<Pet['id']>): Promise<void> {
+  const created = await Promise.all(Array.from({ length: 50 }, (_, n) => api.createPet({ name: `new ${n}` })));
+  expect(new Set(created.map(({ id }) => id)).size).toBe(created.length);
+  expect(created.filter(({ id }) => told.has(id))).toEqual([]);
+}
+
+const KEYS_WITHOUT_PET = `SELECT key FROM pets.idempotency_keys LEFT JOIN pets.pets ON pets.id = pet_id WHERE pets.id IS NULL`;
+
+describe('while clients add animals', () => {
+  it('a dump restores to what was answered before it began, with keys and cursors', async () => {
+    const api = await serve(`${primaryUrl}/store`);
+    const load = new Load(api);
+    await load.more(ENOUGH);
+    const kept = [...load.answered];
+    const firstPage = await api.follow('/v1/pets?limit=10');
+    const [cursorLink = ''] = linksOf(firstPage, 'next');
+    const dump = join(postgres.folder, 'store.dump');
+    await postgres.run('pg_dump', '--format=custom', '--file', dump, `${primaryUrl}/store`);
+    await load.more(WRITERS);
+    await load.stop();
+    expect(load.answered.length).toBeGreaterThan(kept.length);
+
+    await query(`${primaryUrl}/postgres`, 'CREATE DATABASE restored');
+    await postgres.run('pg_restore', '--exit-on-error', '--no-owner', '--dbname', `${primaryUrl}/restored`, dump);
+    await query(`${primaryUrl}/restored`, SKIP_IDS);
+    expect(await query(`${primaryUrl}/restored`, KEYS_WITHOUT_PET)).toEqual([]);
+    const restored = await serve(`${primaryUrl}/restored`);
+    const byId = await expectKept(restored, kept);
+    const continued = await walk(restored, cursorLink);
+    expect([...readPets(firstPage.text), ...continued].map(({ id }) => id)).toEqual([...byId.keys()]);
+    await expectNewIds(restored, new Set([...load.answered.map(({ pet }) => pet.id), ...byId.keys()]));
+  });
+
+  it('a base backup and the archived WAL restore to a point in time', async () => {
+    const api = await serve(`${primaryUrl}/store`);
+    const load = new Load(api);
+    await load.more(ENOUGH / 2);
+    await postgres.run('pg_basebackup', '--pgdata', join(postgres.folder, 'standby'), '--checkpoint=fast', '--dbname', primaryUrl);
+    await load.more(ENOUGH / 2);
+    const kept = [...load.answered];
+    const [row] = await query(`${primaryUrl}/store`, `SELECT clock_timestamp()::text AS time`);
+    await load.more(WRITERS);
+    await query(`${primaryUrl}/store`, 'DELETE FROM pets.pets');
+    await load.stop();
+    for (const service of services) await service.stop();
+    await postgres.stop('primary');
+
+    const standby = join(postgres.folder, 'standby');
+    const recovery = [
+      `restore_command = 'cp ${archive}/%f %p'`,
+      `recovery_target_time = '${String(row?.['time'])}'`,
+      `recovery_target_action = 'promote'`,
+    ];
+    await appendFile(join(standby, 'postgresql.auto.conf'), recovery.map((line) => `${line}\n`).join(''));
+    await writeFile(join(standby, 'recovery.signal'), '');
+    const url = await postgres.start('standby', ['archive_mode=off']);
+    await waitFor(async () => expect(await query(`${url}/store`, 'SELECT pg_is_in_recovery() AS recovers')).toEqual([{ recovers: false }]));
+    await query(`${url}/store`, SKIP_IDS);
+    expect(await query(`${url}/store`, KEYS_WITHOUT_PET)).toEqual([]);
+    const restored = await serve(`${url}/store`);
+    const byId = await expectKept(restored, kept);
+    await expectNewIds(restored, new Set([...load.answered.map(({ pet }) => pet.id), ...byId.keys()]));
+  });
+});

@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Debian installs each major version into a folder of its own here. */
+const VERSIONS = '/usr/lib/postgresql';
+const NOBODY = 65_534;
+const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'];
+
+/**
+ * PostgreSQL of Debian. The one in node_modules lacks pg_dump, pg_restore and pg_basebackup, and these refuse a server that is newer than
+ * they are.
+ */
+export class DebianPostgres {
+  private readonly servers = new Set<string>();
+
+  private constructor(
+    private readonly bin: string,
+    /** Everything of it; PostgreSQL may write here. */
+    readonly folder: string,
+  ) {}
+
+  static async find(): Promise<DebianPostgres> {
+    const versions = (await readdir(VERSIONS).catch(() => [])).map(Number).sort((one, other) => one - other);
+    for (const version of versions.toReversed()) {
+      const bin = join(VERSIONS, String(version), 'bin');
+      const programs = await readdir(bin).catch((): string[] => []);
+      if (!['initdb', 'pg_dump', 'pg_basebackup'].every((program) => programs.includes(program))) continue;
+      const folder = await mkdtemp(join(tmpdir(), 'animal-store-backup-'));
+      const postgres = new DebianPostgres(bin, folder);
+      await postgres.own(folder);
+      return postgres;
+    }
+    throw new Error("there is no PostgreSQL server with pg_dump: install Debian's package postgresql (apt-get install postgresql)");
+  }
+
+  /** Runs one of its programs to its end and returns what it prints. As root, it runs as nobody: a server refuses root. */
+  async run(program: string, ...args: readonly string[]): Promise<string> {
+    const account = process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY };
+    const { stdout } = await promisify(execFile)(join(this.bin, program), args, { cwd: this.folder, ...account });
+    return stdout;
+  }
+
+  async makeFolder(name: string): Promise<string> {
+    const path = join(this.folder, name);
+    await mkdir(path);
+    await this.own(path);
+    return path;
+  }
+
+  initialise(name: string): Promise<string> {
+    return this.run('initdb', '--pgdata', join(this.folder, name), '--username', 'postgres', '--auth', 'trust', '--no-sync');
+  }
+
+  /** Starts a server on these data and returns its URL, without a database. */
+  async start(name: string, settings: readonly string[] = []): Promise<string> {
+    const port = await freePort();
+    const options = [...SETTINGS, `port=${port}`, ...settings].map((setting) => `-c "${setting}"`).join(' ');
+    const data = join(this.folder, name);
+    const log = `${data}.log`;
+    try {
+      await this.run('pg_ctl', 'start', '--wait', '--pgdata', data, '--log', log, '--options', options);
+    } catch (error) {
+      throw new Error(`PostgreSQL does not start:\n${await readFile(log, 'utf8')}`, { cause: error });
+    }
+    this.servers.add(name);
+    return `postgres://postgres@127.0.0.1:${port}`;
+  }
+
+  async stop(name: string): Promise<void> {
+    this.servers.delete(name);
+    await this.run('pg_ctl', 'stop', '--wait', '--mode', 'fast', '--pgdata', join(this.folder, name));
+  }
+
+  async remove(): Promise<void> {
+    for (const name of this.servers) await this.stop(name);
+    await rm(this.folder, { recursive: true });
+  }
+
+  private async own(path: string): Promise<void> {
+    if (process.getuid?.() === 0) await chown(path, NOBODY, NOBODY);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as net.AddressInfo;
+  server.close();
+  return port;
+}
