@@ -1,3 +1,4 @@
+import { DatabaseConnection } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-contract';
 import { Clock } from '@animal-store/kernel';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
@@ -24,6 +25,7 @@ import { ValidationPipe } from './validation/validation.pipe.js';
 
 export interface Platform {
   readonly dataSource: DataSource;
+  readonly connection: DatabaseConnection;
   readonly clock: Clock;
   readonly publicUrl: PublicUrl;
   readonly routes: RouteTable;
@@ -38,15 +40,17 @@ export interface Platform {
 @Global()
 @Module({})
 export class AppModule implements OnApplicationShutdown {
-  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+  constructor(@Inject(DatabaseConnection) private readonly connection: DatabaseConnection) {}
 
-  static with({ dataSource, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits }: Platform): DynamicModule {
+  static with(platform: Platform): DynamicModule {
+    const { dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits } = platform;
     return {
       module: AppModule,
       imports: [...contexts],
       controllers: [HealthController, OpenApiController, DocsController],
       providers: [
         { provide: DataSource, useValue: dataSource },
+        { provide: DatabaseConnection, useValue: connection },
         { provide: Clock, useValue: clock },
         { provide: PublicUrl, useValue: publicUrl },
         { provide: RouteTable, useValue: routes },
@@ -70,6 +74,6 @@ export class AppModule implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.dataSource.destroy();
+    await this.connection.close();
   }
 }

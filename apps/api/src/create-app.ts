@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createDataSource, observeStatements, poolOf } from '@animal-store/database';
+import { createDataSource, DatabaseConnection, observeStatements, poolOf } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -31,7 +31,7 @@ export interface AppOptions {
   readonly logger?: ServiceLogger;
 }
 
-/** The one place that builds the app, for `main` and for every test: initialised and connected to PostgreSQL, not listening. */
+/** The one place that builds the app, for `main` and for every test: initialised, neither listening nor connected to PostgreSQL (`DatabaseConnection`). */
 export async function createApp(options: AppOptions): Promise<NestFastifyApplication> {
   const dataSource = createDataSource({
     url: options.config.databaseUrl,
@@ -42,20 +42,12 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
     preparedStatements: options.config.databasePrepared,
     persistence: contexts.map(({ persistence }) => persistence),
   });
-  await dataSource.initialize();
-  try {
-    const tracing = await startTracing(options);
-    const { app, server } = await assemble(dataSource, options, tracing);
-    await app.init();
-    await server.ready();
-    observeStatements(dataSource, app.get(Metrics));
-    tracing?.observeStatements(dataSource);
-    tracing?.observeUseCases(app);
-    return app;
-  } catch (error) {
-    await dataSource.destroy();
-    throw error;
-  }
+  const tracing = await startTracing(options);
+  const { app, server } = await assemble(dataSource, options, tracing);
+  await app.init();
+  await server.ready();
+  tracing?.observeUseCases(app);
+  return app;
 }
 
 /** The document that the app publishes, without a database. */
@@ -88,7 +80,11 @@ async function assemble(
   const openApiDocument: OpenApiDocument = new OpenApiDocument(() => createOpenApiDocument(app, config, contexts));
   const draining = new Draining();
   const metrics = new Metrics();
-  metrics.observePool(() => poolOf(dataSource));
+  const connection = new DatabaseConnection(dataSource, () => {
+    observeStatements(dataSource, metrics);
+    tracing?.observeStatements(dataSource);
+  });
+  metrics.observePool(() => (connection.isOpen ? poolOf(dataSource) : undefined));
   const rateLimits = await RateLimits.create(config, logger, metrics);
   const server = createHttpServer(config);
   const { corsOrigins, logRequestsSample } = config;
@@ -105,7 +101,7 @@ async function assemble(
     rateLimits,
   });
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
-    AppModule.with({ dataSource, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits }),
+    AppModule.with({ dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits }),
     new JsonAdapter(server),
     { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
   );

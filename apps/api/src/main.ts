@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { forTerminal } from '@animal-store/access-domain';
-import { type RunningService, serve, StartupError } from './serve.js';
+import { FAILED_START, type RunningService, serve, StartupError } from './serve.js';
 
 let service: RunningService | undefined;
 
@@ -18,5 +18,5 @@ try {
 } catch (error) {
   console.error(forTerminal(error instanceof StartupError ? error.message : inspect(error)));
   // A worker's channel to its supervisor would keep it alive.
-  process.exit(1);
+  process.exit(FAILED_START);
 }

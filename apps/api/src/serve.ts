@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createDataSource, migrateUp } from '@animal-store/database';
+import { connect, createDataSource, DatabaseConnection, migrateUp } from '@animal-store/database';
 
 import { contexts } from './contexts.js';
 import { createApp } from './create-app.js';
@@ -12,11 +12,12 @@ import { Metrics } from './observability/metrics.js';
 import { type Config, readConfig } from './process/config.js';
 import { drain } from './process/drain.js';
 import { explainFailedStart } from './process/explain-failed-start.js';
-import { StartupError } from './process/startup-error.js';
-import { Supervisor } from './process/supervisor.js';
+import { retryConnecting } from './process/retry-connecting.js';
+import { FAILED_START, StartupError } from './process/startup-error.js';
+import { Supervisor, type WorkerState } from './process/supervisor.js';
 import { urlOf } from './process/url-of.js';
 
-export { StartupError } from './process/startup-error.js';
+export { FAILED_START, StartupError } from './process/startup-error.js';
 
 export interface RunningService {
   /** http://localhost:3000 */
@@ -28,8 +29,9 @@ export interface RunningService {
 }
 
 /**
- * Reads and checks the configuration, migrates and listens. With WORKERS above 1, processes of `main.js` do the serving; this
- * one watches over them, and ends with exit code 1 when they crash again and again.
+ * Reads and checks the configuration and listens; then migrates and connects. Resolves when the service is ready, or after the first
+ * attempt to connect if that fails because the database is away: further attempts follow, and requests get 503 until one succeeds. With
+ * WORKERS above 1, processes of `main.js` do the serving; this one supervises them, and exits with code 1 when they crash repeatedly.
  * @throws StartupError with one clear line per problem
  */
 export async function serve(env: NodeJS.ProcessEnv): Promise<RunningService> {
@@ -37,10 +39,8 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<RunningService> {
   const logger = createLogger(config.logLevel, undefined, config.logFormat);
   const isSupervised = config.workers > 1 && cluster.isWorker;
   try {
-    if (isSupervised) return await serveInThisProcess(config, logger);
-    if (config.migrateOnStart) await migrate(config, logger);
-    const service = await (config.workers > 1 ? serveInWorkers(config, env, logger) : serveInThisProcess(config, logger));
-    logger.info({ url: service.url }, 'listening');
+    const service = await (config.workers > 1 && !isSupervised ? serveInWorkers(config, env, logger) : serveInThisProcess(config, logger));
+    if (!isSupervised) logger.info({ url: service.url }, 'listening');
     return service;
   } catch (error) {
     throw explainFailedStart(error, config);
@@ -48,7 +48,9 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<RunningService> {
 }
 
 async function serveInThisProcess(config: Config, logger: ServiceLogger): Promise<RunningService> {
+  const isSupervised = config.workers > 1 && cluster.isWorker;
   const app = await createApp({ config, logger });
+  const stopping = new AbortController();
   let admin: AdminServer | undefined;
   try {
     const { registry } = app.get(Metrics);
@@ -56,6 +58,18 @@ async function serveInThisProcess(config: Config, logger: ServiceLogger): Promis
     if (!cluster.isWorker) admin = await startAdmin(config, registry, logger);
     // Not by Nest, which writes an error of its own before `explainFailedStart` says it in one line.
     await app.getHttpAdapter().getInstance().listen({ host: config.host, port: config.port });
+    const connection = app.get(DatabaseConnection);
+    await startConnecting(config, logger, stopping.signal, {
+      work: async () => {
+        // The supervisor migrates for its workers.
+        if (config.migrateOnStart && !isSupervised) await migrate(config, logger);
+        await connection.open({ awaitsMigrations: config.migrateOnStart && isSupervised });
+        if (isSupervised) report('ready');
+      },
+      onAway: () => {
+        if (isSupervised) report('waiting');
+      },
+    });
   } catch (error) {
     await admin?.close();
     await app.close();
@@ -63,7 +77,10 @@ async function serveInThisProcess(config: Config, logger: ServiceLogger): Promis
   }
   const hurry = new AbortController();
   let ended: Promise<void> | undefined;
-  const end = (graceMs: number) => (ended ??= drain(app, { graceMs, hurry: hurry.signal, logger }).then(() => admin?.close()));
+  const end = (graceMs: number) => {
+    stopping.abort();
+    return (ended ??= drain(app, { graceMs, hurry: hurry.signal, logger }).then(() => admin?.close()));
+  };
   return {
     url: urlOf(app.getHttpServer().address() as AddressInfo),
     close: () => {
@@ -80,20 +97,68 @@ async function serveInWorkers(config: Config, env: NodeJS.ProcessEnv, logger: Se
     exec: join(import.meta.dirname, 'main.js'),
     env,
     logger,
-    onCrashLoop: () => process.exit(1),
+    onGiveUp: () => process.exit(1),
   });
   const admin = await startAdmin(config, supervisor, logger);
+  const stopping = new AbortController();
   const stop = async (signal: NodeJS.Signals, graceMs?: number) => {
+    stopping.abort();
     await supervisor.stop(signal, graceMs);
     await admin?.close();
   };
   try {
-    const address = await supervisor.start();
+    const address = await supervisor.start().catch(() => {
+      throw new StartupError('The workers could not start; the lines above say why.');
+    });
+    const away = Promise.withResolvers<void>();
+    await startConnecting(config, logger, stopping.signal, {
+      work: async () => {
+        if (config.migrateOnStart) await migrate(config, logger);
+      },
+      onAway: away.resolve,
+    });
+    await Promise.race([supervisor.reported, away.promise]);
     return { url: urlOf(address), close: () => stop('SIGINT'), drain: () => stop('SIGTERM', config.drainSeconds * 1000) };
-  } catch {
-    await admin?.close();
-    throw new StartupError('The workers could not start; the lines above say why.');
+  } catch (error) {
+    await stop('SIGTERM');
+    throw error;
   }
+}
+
+/** Resolves after the first attempt; further ones follow in the background while the database is away. */
+async function startConnecting(
+  config: Config,
+  logger: ServiceLogger,
+  signal: AbortSignal,
+  { work, onAway }: { readonly work: () => Promise<void>; readonly onAway: () => void },
+): Promise<void> {
+  const explain = (error: unknown) => {
+    const explained = explainFailedStart(error, config);
+    return explained instanceof StartupError ? explained.message : String(explained);
+  };
+  const away = Promise.withResolvers<void>();
+  let isInBackground = false;
+  const connected = retryConnecting(work, {
+    explain,
+    logger,
+    signal,
+    onAway: () => {
+      isInBackground = true;
+      onAway();
+      away.resolve();
+    },
+  });
+  connected.catch((error: unknown) => {
+    if (!isInBackground) return;
+    logger.fatal({ err: error }, explain(error));
+    process.exit(FAILED_START);
+  });
+  await Promise.race([connected, away.promise]);
+}
+
+/** Tells the supervisor. */
+function report(state: WorkerState): void {
+  process.send?.({ state });
 }
 
 async function startAdmin(
@@ -112,9 +177,10 @@ async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
     url: config.migrationDatabaseUrl,
     applicationName: 'animal-store-migrations',
     poolSize: 1,
+    connectTimeoutMs: config.databaseConnectTimeoutMs,
     persistence: contexts.map(({ persistence }) => persistence),
   });
-  await dataSource.initialize();
+  await connect(dataSource);
   try {
     const applied = await migrateUp(dataSource, {
       timeoutMs: config.migrationWaitSeconds * 1000,

@@ -1,5 +1,5 @@
 import { escapeControlCharacters } from '@animal-store/access-domain';
-import { isDatabaseUnavailable } from '@animal-store/database';
+import { isConnectionRefused, isDatabaseUnavailable } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 
 export const EXIT_OK = 0;
@@ -27,7 +27,8 @@ export function describeFailure(error: unknown): { readonly line: string; readon
   // The error of a connection that was tried at several addresses has a code and no message.
   const text = oneLine(String(message || code || error));
   if (NOT_MIGRATED.includes(String(code))) return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
-  if (isDatabaseUnavailable(error)) return { line: `the database cannot be reached: ${text}`, exitCode: EXIT_FAILURE };
+  if (isDatabaseUnavailable(error) && !isConnectionRefused(error))
+    return { line: `the database cannot be reached: ${text}`, exitCode: EXIT_FAILURE };
   return { line: text, exitCode: EXIT_FAILURE };
 }
 

@@ -36,7 +36,7 @@ export interface DatabaseOptions {
   readonly persistence: readonly Persistence[];
 }
 
-/** A DataSource that is not connected yet: `initialize()` it, `destroy()` it. */
+/** A DataSource that is not connected yet: `connect()` or `initialize()` it, `destroy()` it. */
 export function createDataSource(options: DatabaseOptions): DataSource {
   return new DataSource({
     type: 'postgres',
@@ -63,6 +63,38 @@ export function createDataSource(options: DatabaseOptions): DataSource {
       ...limitStatements(options),
     },
   });
+}
+
+/**
+ * Initialises the DataSource. In contrast to `initialize()` it fails within a bounded time if the server accepts connections but does not
+ * respond, and it can be called again after a failure.
+ */
+export async function connect(dataSource: DataSource): Promise<void> {
+  await probe(dataSource);
+  try {
+    await dataSource.initialize();
+  } catch (error) {
+    // TypeORM leaves the pool open if its first statement fails.
+    await dataSource.driver.disconnect().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function probe(dataSource: DataSource): Promise<void> {
+  const { connectTimeoutMS: timeoutMs } = dataSource.options as unknown as { connectTimeoutMS: number };
+  const client = new DatabaseClient({
+    url: urlOf(dataSource),
+    application_name: 'animal-store probe',
+    connectionTimeoutMillis: timeoutMs,
+    query_timeout: timeoutMs,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+  } finally {
+    void client.end().catch(() => undefined);
+  }
 }
 
 /** A connection may be lost while it is checked out and idle; without a listener that would end the process. */

@@ -1,4 +1,5 @@
 import { Client, type ClientConfig } from 'pg';
+import { CANNOT_CONNECT } from './database-unavailable.js';
 import { type DatabaseTarget, parseDatabaseUrl, type Server } from './database-url.js';
 import { readSecretUrl, type SecretUrl } from './secret-url.js';
 import type { Tls } from './tls.js';
@@ -7,8 +8,6 @@ import type { Tls } from './tls.js';
 export const READ_ONLY = '25006';
 /** Of the connect timeout: a silent server leaves time for another one. */
 const PROBE_SHARE = 0.5;
-/** sqlclient_unable_to_establish_sqlconnection */
-const CANNOT_CONNECT = '08001';
 
 export interface DatabaseClientConfig extends Omit<
   ClientConfig,

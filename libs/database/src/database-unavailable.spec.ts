@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { isDatabaseUnavailable, isFaultOfStatement } from './database-unavailable.js';
+import { isConnectionRefused, isDatabaseUnavailable, isFaultOfStatement, mayRecover } from './database-unavailable.js';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
@@ -8,6 +8,9 @@ describe('isDatabaseUnavailable', () => {
   it.each([
     withCode('ECONNREFUSED'),
     withCode('57P01'),
+    withCode('28P01'),
+    withCode('3D000'),
+    new Error('timeout expired'),
     new Error('Connection terminated unexpectedly'),
     new AggregateError([withCode('EHOSTUNREACH'), withCode('ECONNREFUSED')]),
     new QueryFailedError('SELECT 1', [], withCode('53300')),
@@ -22,6 +25,48 @@ describe('isDatabaseUnavailable', () => {
       expect(isDatabaseUnavailable(error)).toBe(false);
     },
   );
+});
+
+describe('mayRecover', () => {
+  const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+  it.each([
+    withCode('ECONNREFUSED'),
+    withCode('57P03'),
+    withCode('53300'),
+    withCode('28P01'),
+    withCode('3D000'),
+    new Error('Connection terminated due to connection timeout'),
+    coded('08P01', 'pgbouncer cannot connect to server'),
+    Object.assign(new AggregateError([withCode('08001'), withCode('ECONNREFUSED')]), { code: '08001' }),
+    new Error('the connection that holds the migration lock is lost', { cause: withCode('57P01') }),
+  ])('of %o is true', (error) => {
+    expect(mayRecover(error)).toBe(true);
+  });
+
+  it.each([
+    coded('08001', 'the server does not support TLS, which sslmode requires'),
+    coded('08001', 'the connection URL must be a postgres:// URL'),
+    coded('08P01', 'unsupported startup parameter: statement_timeout'),
+    new QueryFailedError('SELECT 1', [], coded('08P01', 'unsupported startup parameter: statement_timeout')),
+    Object.assign(new AggregateError([withCode('08001'), withCode('08001')]), { code: '08001' }),
+    new Error('failed', { cause: withCode('57014') }),
+    withCode('42501'),
+    new Error('a bug'),
+    undefined,
+  ])('of %o is false', (error) => {
+    expect(mayRecover(error)).toBe(false);
+  });
+});
+
+it('isConnectionRefused is true of the login and of an unknown database', () => {
+  expect(['28000', '28P01', '3D000', '57P03', 'ECONNREFUSED'].map((code) => isConnectionRefused(withCode(code)))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 describe('isFaultOfStatement', () => {

@@ -11,6 +11,9 @@ const SYSTEM_ERRORS = new Set([
   'ENOENT',
 ]);
 
+/** 28 invalid authorization, 3D000 no such database. */
+const REFUSED_SQLSTATE = /^(?:28...|3D000)$/;
+
 /**
  * SQLSTATE classes and codes of a server that cannot serve now: 08 connection exception, 53 insufficient resources,
  * 57014 the statement timeout, 57P01 to 57P03 shutting down or starting up, 40001 and 40P01 serialization failure and
@@ -19,19 +22,40 @@ const SYSTEM_ERRORS = new Set([
  */
 const UNAVAILABLE_SQLSTATE = /^(?:08...|53...|57014|57P0[123]|40001|40P01|25006|58...)$/;
 
+/** sqlclient_unable_to_establish_sqlconnection: our code for an unusable URL, failed TLS, and several servers that all failed. */
+export const CANNOT_CONNECT = '08001';
+const STATEMENT_TIMEOUT = '57014';
+/** PgBouncer's error for a parameter that it does not pass on. Other errors of PgBouncer with the same code may pass. */
+const UNSUPPORTED_PARAMETER = /^unsupported startup parameter/;
+
 /** `pg` and `pg-pool` give these a message but no code. */
 const MESSAGES =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after calling end|Driver not Connected)/i;
+  /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after calling end|Driver not Connected)/i;
 
 /** Whether the error says that the database cannot be reached or cannot serve, as against a fault of the statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   const { code } = error as { code?: unknown };
-  if (typeof code === 'string' && (SYSTEM_ERRORS.has(code) || UNAVAILABLE_SQLSTATE.test(code))) return true;
+  if (typeof code === 'string' && (SYSTEM_ERRORS.has(code) || UNAVAILABLE_SQLSTATE.test(code) || REFUSED_SQLSTATE.test(code))) return true;
   if (MESSAGES.test(error.message)) return true;
   const { driverError, errors } = error as { driverError?: unknown; errors?: unknown };
   if (Array.isArray(errors)) return errors.some(isDatabaseUnavailable);
   return isDatabaseUnavailable(driverError ?? error.cause);
+}
+
+/** Whether the server was reached and refused the login, or has no such database. */
+export function isConnectionRefused(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && REFUSED_SQLSTATE.test(code);
+}
+
+/** Whether a connection that failed like this may succeed later without a change of the settings. */
+export function mayRecover(error: unknown): boolean {
+  if (!isDatabaseUnavailable(error)) return false;
+  const { code, message, driverError, errors, cause } = error as Error & { code?: unknown; driverError?: unknown; errors?: unknown };
+  if (Array.isArray(errors)) return errors.some(mayRecover);
+  if (code === undefined && isDatabaseUnavailable(driverError ?? cause)) return mayRecover(driverError ?? cause);
+  return code !== CANNOT_CONNECT && code !== STATEMENT_TIMEOUT && !UNSUPPORTED_PARAMETER.test(message);
 }
 
 /** Data exceptions and violated constraints: the values of one row are at fault, and the statement has done nothing. */

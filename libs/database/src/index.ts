@@ -1,8 +1,9 @@
 export { BatchedRepository, type Filter, type InsertedOnce, type NewRow, type Numbered } from './batched-repository.js';
-export { createDataSource, type DatabaseOptions, poolOf, targetOf } from './data-source.js';
+export { connect, createDataSource, type DatabaseOptions, poolOf, targetOf } from './data-source.js';
 export { DatabaseClient } from './database-client.js';
+export { DatabaseConnection } from './database-connection.js';
 export { parseDatabaseUrl, showServers } from './database-url.js';
-export { isDatabaseUnavailable } from './database-unavailable.js';
+export { isConnectionRefused, isDatabaseUnavailable, mayRecover } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 export { forgetExpiredIdempotencyKeys } from './idempotency-keys.js';
 export {

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createKey, refusedStart, Service } from '../support/service.js';
 
 const WORKERS = 2;
 const LIMIT = 200;
+const PATIENT = { timeoutMs: 40_000 };
 
 // Several processes start at once.
 jest.setTimeout(60_000);
@@ -19,8 +19,7 @@ let adminUrl: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   service = await Service.start(database.url, { WORKERS: String(WORKERS), RATE_LIMIT: String(LIMIT), ADMIN_PORT: '0' });
-  const [, port] = /"port":(\d+),"msg":"metrics"/.exec(service.output) ?? [];
-  adminUrl = `http://127.0.0.1:${port}`;
+  adminUrl = adminUrlOf(service);
 });
 
 afterAll(async () => {
@@ -34,15 +33,16 @@ const get = async (path: string, key = '') => {
   await response.arrayBuffer();
   return response.status;
 };
-const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[1]);
-const workers = () => {
+const adminUrlOf = ({ output }: Service) => `http://127.0.0.1:${/"port":(\d+),"msg":"metrics"/.exec(output)?.[1]}`;
+const metric = async (line: RegExp, url = adminUrl) => Number(line.exec(await (await fetch(`${url}/metrics`)).text())?.[1]);
+const workers = (of = service) => {
   const output = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' });
   const processes = output.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
-  return processes.filter(([parent]) => parent === service.pid && parent !== 0).flatMap(([, pid]) => pid ?? []);
+  return processes.filter(([parent]) => parent === of.pid && parent !== 0).flatMap(([, pid]) => pid ?? []);
 };
-const kill = (pid = 0) => {
+const kill = (pid = 0, signal: NodeJS.Signals = 'SIGKILL') => {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // It has ended already.
   }
@@ -85,16 +85,22 @@ describe('a service of two workers', () => {
     expect(await started.stop('SIGTERM')).toBe(0);
     await expect(fetch(`${started.url}/health/live`)).rejects.toThrow('fetch failed');
   });
+});
 
-  it('gives up, loudly, when its workers crash again and again', async () => {
-    const exit = service.exit();
-    const hasEnded = exit.then(() => true);
-    do {
-      for (const pid of workers()) kill(pid);
-    } while (!(await Promise.race([hasEnded, sleep(20, false)])));
-    expect(await exit).toBe(1);
-    expect(service.output).toContain('the workers crash again and again, the service gives up');
-  });
+it.each(['SIGKILL', 'SIGTERM'] as const)('a service gives up, loudly, when its workers end again and again: %s', async (signal) => {
+  // Two rounds are more than ten ends.
+  const many = 6;
+  const crashing = await Service.start(database.url, { WORKERS: String(many), ADMIN_PORT: '0' });
+  const exit = crashing.exit();
+  await waitFor(async () => expect(await metric(/^workers_ready (\d+)$/m, adminUrlOf(crashing))).toBe(many), PATIENT);
+  for (const pid of workers(crashing)) kill(pid, signal);
+  await waitFor(async () => {
+    expect(crashing.output.split('a worker ended unexpectedly')).toHaveLength(many + 1);
+    expect(await metric(/^workers_ready (\d+)$/m, adminUrlOf(crashing))).toBe(many);
+  }, PATIENT);
+  for (const pid of workers(crashing)) kill(pid, signal);
+  expect(await exit).toBe(1);
+  expect(crashing.output).toContain('the workers crash again and again, the service gives up');
 });
 
 describe('a service whose workers cannot start', () => {

@@ -1,5 +1,6 @@
 import type { AuthenticateApiKey } from '@animal-store/access-application';
 import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
+import type { DatabaseConnection } from '@animal-store/database';
 import { type Principal, Public } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { expect, it } from '@jest/globals';
@@ -22,7 +23,7 @@ class Pets {
 const principal = { clientId: 1n, keyId: 2n } as Principal;
 const limits = await RateLimits.create({ rateLimit: 1, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' }));
 const guardWith = (execute: (key: string, limitedAddress: () => string | undefined) => Principal | Promise<Principal>) =>
-  new AuthenticationGuard({ execute } as AuthenticateApiKey, limits);
+  new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { isOpen: true } as DatabaseConnection);
 const nobody = guardWith(() => {
   throw new DomainError(INVALID_API_KEY);
 });

@@ -1,9 +1,11 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
 import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
+import { DatabaseConnection } from '@animal-store/database';
 import type { Principal } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Quota } from '../rate-limit/rate-limiter.js';
 import { rateLimited, RateLimits } from '../rate-limit/rate-limits.js';
 import { accessOf } from './route-access.js';
@@ -18,6 +20,7 @@ export class AuthenticationGuard implements CanActivate {
   constructor(
     private readonly authenticate: AuthenticateApiKey,
     private readonly rateLimits: RateLimits,
+    private readonly connection: DatabaseConnection,
   ) {}
 
   canActivate(context: ExecutionContext): true | Promise<true> {
@@ -26,6 +29,7 @@ export class AuthenticationGuard implements CanActivate {
     // For logs and metrics: no earlier hook knows the handler.
     request.operation = context.getHandler().name;
     if (accessOf(context) === 'public') return true;
+    if (!this.connection.isOpen) throw new DomainError(SERVICE_UNAVAILABLE);
     const identify = (principal: Principal): true => {
       request.principal = principal;
       return true;

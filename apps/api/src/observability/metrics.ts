@@ -124,14 +124,14 @@ export class Metrics implements StatementObserver {
     });
   }
 
-  observePool(pool: () => Pool): void {
+  observePool(pool: () => Pool | undefined): void {
     new Gauge({
       name: 'database_pool_connections',
       help: 'Connections to PostgreSQL.',
       labelNames: ['state'],
       registers: [this.registry],
       collect() {
-        const { totalCount, idleCount } = pool();
+        const { totalCount, idleCount } = pool() ?? { totalCount: 0, idleCount: 0 };
         this.set({ state: 'idle' }, idleCount);
         this.set({ state: 'used' }, totalCount - idleCount);
       },
@@ -141,7 +141,7 @@ export class Metrics implements StatementObserver {
       help: 'Statements that wait for a connection.',
       registers: [this.registry],
       collect() {
-        this.set(pool().waitingCount);
+        this.set(pool()?.waitingCount ?? 0);
       },
     });
   }

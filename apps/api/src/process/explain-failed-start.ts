@@ -1,4 +1,11 @@
-import { isDatabaseUnavailable, MigrationLockError, parseDatabaseUrl, readSecretUrl, showServers } from '@animal-store/database';
+import {
+  isConnectionRefused,
+  isDatabaseUnavailable,
+  MigrationLockError,
+  parseDatabaseUrl,
+  readSecretUrl,
+  showServers,
+} from '@animal-store/database';
 import type { Config } from './config.js';
 import { StartupError } from './startup-error.js';
 
@@ -9,10 +16,9 @@ export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHo
   // A worker's port is bound by the process that watches over it.
   if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
   const database = () => showServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
-  if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
-  // 28: authentication, 3D000: no such database
-  if (/^(?:28...|3D000)$/.test(code ?? ''))
+  if (isConnectionRefused(error))
     return new StartupError(`The database at ${database()} refuses the connection: ${firstLine(message, code)}`);
+  if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
   return error;
 }
 

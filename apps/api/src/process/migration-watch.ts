@@ -4,11 +4,14 @@ import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 
 const EVERY_MS = 60_000;
+/** Until all are applied. */
+const FIRST_EVERY_MS = 1_000;
 
-/** Reads for the metrics which migrations are applied: at the start, then once a minute, so that a scrape costs no statement. */
+/** Reads for the metrics which migrations are applied: each second until all are, then once a minute, so that a scrape costs no statement. */
 @Injectable()
 export class MigrationWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private state: MigrationState | undefined;
+  private isStopped = false;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -19,16 +22,18 @@ export class MigrationWatch implements OnApplicationBootstrap, OnApplicationShut
   }
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.read(), EVERY_MS).unref();
     void this.read();
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.isStopped = true;
+    clearTimeout(this.timer);
   }
 
   /** While the database is away, the last state stays. Other metrics and /health/ready report the outage. */
   private async read(): Promise<void> {
     this.state = await migrationState(this.dataSource).catch(() => this.state);
+    if (this.isStopped) return;
+    this.timer = setTimeout(() => void this.read(), this.state?.pending === 0 ? EVERY_MS : FIRST_EVERY_MS).unref();
   }
 }

@@ -5,11 +5,18 @@ import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import type { MetricsText } from '../observability/admin-server.js';
 import { CrashLoop } from './crash-loop.js';
+import { EX_CONFIG } from './startup-error.js';
 
 const MAX_CRASHES = 10;
 const CRASHES_WITHIN_MS = 60_000;
 /** From the end of the grace; workers bound their own end, this is for those that hang. */
 const KILL_AFTER_MS = 30_000;
+/** Before a worker is replaced that ended before it was ready; doubled each time, until one is ready. */
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+
+/** What a worker reports: it is ready, or the database is away and it waits. */
+export type WorkerState = 'ready' | 'waiting';
 
 export interface SupervisorOptions {
   readonly workers: number;
@@ -17,8 +24,8 @@ export interface SupervisorOptions {
   readonly exec: string;
   readonly env: NodeJS.ProcessEnv;
   readonly logger: Logger;
-  /** Called when the workers crash faster than it makes sense to replace them; all of them have ended by then. */
-  readonly onCrashLoop: () => void;
+  /** Called when it makes no sense to replace workers any more; all of them have ended by then. */
+  readonly onGiveUp: () => void;
 }
 
 /** Runs workers on one port, replaces those that crash, and counts and measures for all of them. */
@@ -33,19 +40,31 @@ export class Supervisor implements MetricsText {
     help: 'Workers that were replaced because they ended unexpectedly.',
     registers: [this.own],
   });
+  private readonly ready = new Set<Worker>();
+  private readonly firstReports = Promise.withResolvers<void>();
+  private readonly stopping = new AbortController();
   private hasStarted = false;
-  private isStopping = false;
+  private hasBeenReady = false;
+  private pauseMs = FIRST_PAUSE_MS;
 
   constructor(private readonly options: SupervisorOptions) {
     // Counts for the workers from the moment it exists.
     new RateLimiterClusterMaster();
-    const { running } = this;
+    const { running, ready } = this;
     new Gauge({
       name: 'workers',
       help: 'Workers that run.',
       registers: [this.own],
       collect() {
         this.set(running.size);
+      },
+    });
+    new Gauge({
+      name: 'workers_ready',
+      help: 'Workers that have connected to the database since they started.',
+      registers: [this.own],
+      collect() {
+        this.set(ready.size);
       },
     });
     cluster.setupPrimary({ exec: options.exec });
@@ -64,9 +83,14 @@ export class Supervisor implements MetricsText {
     }
   }
 
+  /** Resolves when all workers are ready, or when one waits for the database. */
+  get reported(): Promise<void> {
+    return this.firstReports.promise;
+  }
+
   /** Passes the signal on and waits until no worker is left; `graceMs` is how long they may serve on first. */
   async stop(signal: NodeJS.Signals, graceMs = 0): Promise<void> {
-    this.isStopping = true;
+    this.stopping.abort();
     for (const { process } of this.running.keys()) process.kill(signal);
     const timer = new AbortController();
     const killing = sleep(graceMs + KILL_AFTER_MS, undefined, { signal: timer.signal }).then(
@@ -91,28 +115,49 @@ export class Supervisor implements MetricsText {
       worker.once('exit', (code, signal: NodeJS.Signals | null) => {
         this.running.delete(worker);
         resolve();
-        this.onEnd(worker, signal ?? code);
+        void this.onEnd(worker, signal ?? code);
       });
     });
     this.running.set(worker, ended);
     worker.on('error', () => undefined);
+    worker.on('message', ({ state }: { state?: WorkerState }) => this.onReport(worker, state));
     return new Promise((resolve, reject) => {
       worker.once('listening', resolve);
       void ended.then(() => reject(new Error('A worker ended before it listened.')));
     });
   }
 
-  private onEnd({ process: { pid } }: Worker, outcome: string | number): void {
-    if (this.isStopping || !this.hasStarted) return;
-    const { logger } = this.options;
-    const isLoop = outcome !== 0 && this.crashLoop.note(performance.now());
-    logger.error({ worker: pid, outcome }, 'a worker ended unexpectedly');
-    if (isLoop) {
-      logger.fatal('the workers crash again and again, the service gives up');
-      void this.stop('SIGTERM').then(this.options.onCrashLoop);
-      return;
+  private onReport(worker: Worker, state: WorkerState | undefined): void {
+    if (state === 'waiting') this.firstReports.resolve();
+    if (state !== 'ready') return;
+    this.ready.add(worker);
+    this.hasBeenReady = true;
+    this.pauseMs = FIRST_PAUSE_MS;
+    if (this.ready.size >= this.options.workers) this.firstReports.resolve();
+  }
+
+  private async onEnd(worker: Worker, outcome: string | number): Promise<void> {
+    const wasReady = this.ready.delete(worker);
+    const { signal } = this.stopping;
+    const isStopping = () => signal.aborted;
+    if (isStopping() || !this.hasStarted) return;
+    this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');
+    if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start, the service gives up');
+    if (wasReady && this.crashLoop.note(performance.now())) return this.giveUp('the workers crash again and again, the service gives up');
+    // A database that is away must not end the service, however often workers end meanwhile.
+    if (!wasReady) {
+      const pauseMs = this.pauseMs;
+      this.pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      if (isStopping()) return;
     }
     this.restarts.inc();
     this.fork().catch(() => undefined);
+  }
+
+  private async giveUp(reason: string): Promise<void> {
+    this.options.logger.fatal(reason);
+    await this.stop('SIGTERM');
+    this.options.onGiveUp();
   }
 }

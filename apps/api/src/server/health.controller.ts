@@ -1,4 +1,4 @@
-import { isMigrated } from '@animal-store/database';
+import { DatabaseConnection, isMigrated } from '@animal-store/database';
 import { Public } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { Controller, Get, Header, VERSION_NEUTRAL } from '@nestjs/common';
@@ -20,6 +20,7 @@ export class HealthController {
 
   constructor(
     private readonly dataSource: DataSource,
+    private readonly connection: DatabaseConnection,
     private readonly draining: Draining,
   ) {}
 
@@ -35,6 +36,7 @@ export class HealthController {
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<Health> {
     if (this.draining.isActive) throw new DomainError(SERVICE_UNAVAILABLE, 'The process is about to end.');
+    if (!this.connection.isOpen) throw new DomainError(SERVICE_UNAVAILABLE, 'The database is not connected or not migrated yet.');
     if (!(await this.isMigrated())) throw new DomainError(SERVICE_UNAVAILABLE, 'Migrations are pending.');
     return { status: 'ok' };
   }

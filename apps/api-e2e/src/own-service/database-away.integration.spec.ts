@@ -1,0 +1,206 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
+
+// Several processes start at once.
+jest.setTimeout(120_000);
+
+const PATIENT = { timeoutMs: 60_000 };
+/** More than a supervisor accepts in a minute of workers that were ready. */
+const MANY_ENDS = 12;
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+let service: Service | undefined;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  proxy = await TcpProxy.start(database.url);
+});
+
+afterEach(async () => {
+  await service?.stop('SIGKILL');
+  service = undefined;
+  await proxy.cut();
+  await database.drop();
+});
+
+const start = async (url: string, environment: Environment = {}) =>
+  (service = await Service.start(url, { DATABASE_CONNECT_TIMEOUT_MS: '1000', ...environment }));
+const get = async (path: string, key = 'ast_test_unknown') => {
+  const response = await fetch((service?.url ?? '') + path, { headers: { Authorization: `Bearer ${key}`, Connection: 'close' } });
+  const { code } = (await response.json()) as { code?: string };
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), code };
+};
+const count = (text: string) => (service?.output ?? '').split(text).length - 1;
+
+async function expectWaiting(): Promise<void> {
+  expect((await get('/health/live')).status).toBe(200);
+  for (const path of ['/health/ready', '/v1/pets', '/v1/pets/1'])
+    expect(await get(path)).toEqual({ status: 503, retryAfter: '1', code: 'service_unavailable' });
+}
+
+/** Ready means migrated, too. */
+async function expectServing(url = database.url): Promise<void> {
+  await waitFor(async () => expect((await get('/health/ready')).status).toBe(200), PATIENT);
+  const { key } = await createKey(url, 'first');
+  // Each worker connects by itself.
+  await waitFor(async () => {
+    for (let i = 0; i < 4; i++) expect((await get('/v1/pets', key)).status).toBe(200);
+  }, PATIENT);
+}
+
+async function query(...statements: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+describe.each([
+  ['a single process', {}, 1],
+  ['two workers', { WORKERS: '2' }, 3],
+])('%s started without its database', (_what, environment, processes) => {
+  it('waits for one that is away', async () => {
+    await proxy.cut();
+    await start(proxy.url, environment);
+    await expectWaiting();
+    await proxy.restore();
+    await expectServing();
+    await waitFor(() => expect(count('the database is connected')).toBe(processes));
+    // One line for each process.
+    expect(count('cannot be reached')).toBe(processes);
+    expect(await service?.stop()).toBe(0);
+  });
+
+  it('waits for one that does not respond', async () => {
+    proxy.slowDown(600_000);
+    await start(proxy.url, environment);
+    await expectWaiting();
+    proxy.slowDown(0);
+    await expectServing();
+  });
+
+  it('stops while it waits', async () => {
+    await proxy.cut();
+    await start(proxy.url, environment);
+    expect(await service?.stop()).toBe(0);
+  });
+});
+
+describe('a single process waits for a database', () => {
+  it('that refuses the login, at the start and later', async () => {
+    const role = `late_${process.pid}`;
+    await query(`CREATE ROLE ${role} LOGIN PASSWORD 'another one'`, `ALTER DATABASE ${nameOf(database.url)} OWNER TO ${role}`);
+    const url = new URL(database.url);
+    Object.assign(url, { username: role, password: 'secret' });
+    await start(url.href);
+    await expectWaiting();
+    expect(count('refuses the connection: password authentication failed')).toBe(1);
+    await query(`ALTER ROLE ${role} PASSWORD 'secret'`);
+    await expectServing();
+    expect(count('the database is connected')).toBe(1);
+    const { key } = await createKey(database.url, 'second');
+    await query(
+      `ALTER ROLE ${role} PASSWORD 'changed'`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`,
+    );
+    await waitFor(async () => expect(await get('/v1/pets', key)).toEqual({ status: 503, retryAfter: '1', code: 'service_unavailable' }));
+    await query(`ALTER ROLE ${role} PASSWORD 'secret'`);
+    await waitFor(async () => expect((await get('/v1/pets', key)).status).toBe(200));
+    expect(service?.output).not.toContain('secret');
+    await service?.stop();
+    await query(`ALTER DATABASE ${nameOf(database.url)} OWNER TO CURRENT_USER`, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
+  });
+
+  it('that does not exist yet', async () => {
+    const url = new URL(database.url);
+    const name = `${nameOf(database.url)}_late`;
+    url.pathname = name;
+    await start(url.href);
+    await expectWaiting();
+    await query(`CREATE DATABASE ${name}`);
+    await expectServing(url.href);
+    await service?.stop();
+    await query(`DROP DATABASE ${name} WITH (FORCE)`);
+  });
+
+  it('without migrations, and is ready when another process has migrated', async () => {
+    await proxy.cut();
+    await start(proxy.url, { MIGRATE_ON_START: 'false' });
+    await expectWaiting();
+    await proxy.restore();
+    await waitFor(() => expect(count('the database is connected')).toBe(1), PATIENT);
+    expect((await get('/health/ready')).status).toBe(503);
+    const migrating = await Service.start(database.url);
+    await expectServing();
+    await migrating.stop();
+  });
+});
+
+describe('two workers', () => {
+  const workers = () => {
+    const processes = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' }).split('\n');
+    return processes
+      .map((line) => line.trim().split(/\s+/).map(Number))
+      .flatMap(([parent, pid = 0]) => (parent === service?.pid ? [pid] : []));
+  };
+  const killWorkers = () => {
+    for (const pid of workers()) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended already.
+      }
+    }
+  };
+  /** One after the other, so that each one is counted. */
+  const killManyWorkers = async () => {
+    await waitFor(() => {
+      killWorkers();
+      expect(count('a worker ended unexpectedly')).toBeGreaterThan(MANY_ENDS);
+    }, PATIENT);
+  };
+
+  it.each(['at the start', 'later'])('may be killed however often while the database is away %s, and are replaced', async (when) => {
+    if (when === 'at the start') await proxy.cut();
+    // While no worker is left, nothing holds port 0.
+    await start(proxy.url, { WORKERS: '2', PORT: await freePort() });
+    await proxy.cut();
+    await killManyWorkers();
+    await waitFor(() => expectWaiting(), PATIENT);
+    await proxy.restore();
+    await expectServing();
+    expect(service?.output).not.toContain('gives up');
+  });
+});
+
+it.each([
+  ['a single process', {}],
+  ['two workers', { WORKERS: '2' }],
+  ['two workers that do not migrate', { WORKERS: '2', MIGRATE_ON_START: 'false' }],
+])('a wrong setting ends %s at once', async (_what, environment) => {
+  const { exitCode, output } = await refusedStart({ DATABASE_URL: `${database.url}?sslmode=require`, PORT: '0', ...environment });
+  expect(exitCode).toBe(1);
+  expect(output).toMatch(/^The database at \S+ cannot be reached: the server does not support TLS, which sslmode requires$/m);
+});
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}
+
+function nameOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}

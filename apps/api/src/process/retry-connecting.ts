@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mayRecover } from '@animal-store/database';
+import type { Logger } from 'pino';
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 1_000;
+const REPORT_EVERY_MS = 60_000;
+
+export interface RetryOptions {
+  /** The error as a line for a person. */
+  readonly explain: (error: unknown) => string;
+  readonly logger: Logger;
+  /** Ends the attempts. */
+  readonly signal: AbortSignal;
+  /** Called after the first failure. */
+  readonly onAway: () => void;
+}
+
+/**
+ * Repeats the work until it succeeds, as long as it fails because of a database that may recover. Logs the first failure, then one a
+ * minute, and the success after failures.
+ * @throws any other error of the work
+ */
+export async function retryConnecting(work: () => Promise<void>, { explain, logger, signal, onAway }: RetryOptions): Promise<void> {
+  let pauseMs = FIRST_PAUSE_MS;
+  let reportedAt: number | undefined;
+  const isStopped = () => signal.aborted;
+  while (!isStopped()) {
+    try {
+      await work();
+      if (reportedAt !== undefined) logger.info('the database is connected');
+      return;
+    } catch (error) {
+      if (isStopped()) return;
+      if (!mayRecover(error)) throw error;
+      const now = performance.now();
+      if (reportedAt === undefined || now - reportedAt >= REPORT_EVERY_MS) {
+        reportedAt = now;
+        logger.warn(`${explain(error)}; trying again`);
+      }
+      onAway();
+    }
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+  }
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { connect } from './data-source.js';
+import { isMigrated } from './migrations.js';
+
+const POLL_MS = 200;
+
+/** Whether requests may use the database: not until it has been reached and migrated for the first time. */
+export class DatabaseConnection {
+  private hasOpened = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly onConnected: () => void = () => undefined,
+  ) {}
+
+  get isOpen(): boolean {
+    return this.hasOpened;
+  }
+
+  /** One attempt. With `awaitsMigrations` it also waits for another process that migrates. */
+  async open({ awaitsMigrations = false } = {}): Promise<void> {
+    if (!this.dataSource.isInitialized) {
+      await connect(this.dataSource);
+      this.onConnected();
+    }
+    while (awaitsMigrations && !(await isMigrated(this.dataSource))) await sleep(POLL_MS);
+    this.hasOpened = true;
+  }
+
+  async close(): Promise<void> {
+    this.hasOpened = false;
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+}
