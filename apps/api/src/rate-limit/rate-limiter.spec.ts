@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
@@ -78,6 +78,89 @@ describe('a limiter alone', () => {
   it('counts by itself when nobody else does', async () => {
     const [limiter] = limiters(20, 1, new LostCounter()) as [RateLimiter];
     expect(admitted(await take(limiter, 40))).toBe(20);
+  });
+});
+
+/** A counter a tick away in each direction, and a clock of ticks: nothing depends on how busy the machine is. */
+class Simulation {
+  readonly counter: SharedCounter = { penalty: (key, points) => this.penalty(key, points) };
+  admitted = 0;
+  asked = 0;
+  private count = 0;
+  private now = 0;
+  private events: { readonly at: number; readonly run: () => void }[] = [];
+
+  constructor(private readonly latency: number) {}
+
+  take(limiter: RateLimiter): void {
+    const admit = ({ isExceeded }: Quota) => void (this.admitted += isExceeded ? 0 : 1);
+    const quota = limiter.take('a');
+    if (!(quota instanceof Promise)) return admit(quota);
+    this.asked++;
+    void quota.then(admit);
+  }
+
+  async tick(): Promise<void> {
+    this.now++;
+    const due = this.events.filter(({ at }) => at <= this.now);
+    this.events = this.events.filter(({ at }) => at > this.now);
+    for (const { run } of due) run();
+    await setImmediate();
+  }
+
+  async end(): Promise<void> {
+    while (this.events.length > 0) await this.tick();
+  }
+
+  private penalty(_key: string, points: number) {
+    const { promise, resolve } = Promise.withResolvers<{ consumedPoints: number; msBeforeNext: number }>();
+    this.after(this.latency, () => {
+      const consumedPoints = (this.count += points);
+      this.after(this.latency, () => resolve({ consumedPoints, msBeforeNext: 60_000 }));
+    });
+    return promise;
+  }
+
+  private after(ticks: number, run: () => void): void {
+    this.events.push({ at: this.now + ticks, run });
+  }
+}
+
+/** How many requests a process gets in a tick, which is about a millisecond. */
+const PATTERNS: Readonly<Record<string, (process: number, processes: number, tick: number) => number>> = {
+  'the same load on each': () => 1,
+  'bursts on one after the other': (process, processes, tick) => (Math.floor(tick / 25) % processes === process ? 4 : 0),
+  'bursts on all at once': (_process, _processes, tick) => (tick % 30 < 10 ? 3 : 0),
+  'nearly all on one': (process, processes, tick) => (process === 0 ? 4 : (tick + process) % (2 * processes) === 0 ? 1 : 0),
+  // What the others know is old when they are asked again.
+  'first on one, then on all': (process, _processes, tick) => (process === 0 || tick < 10 || tick > 1_500 ? 4 : 0),
+};
+
+describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_name, pattern) => {
+  it.each([
+    [6_000, 1],
+    [6_000, 5],
+    [6_000, 20],
+    [1_000, 5],
+    [1_000, 20],
+    [100, 20],
+  ])('admits %i requests and at most a tenth more, in %i processes', async (limit, processes) => {
+    const simulation = new Simulation(1);
+    const { counter } = simulation;
+    const all = Array.from({ length: processes }, () => new RateLimiter({ limit, windowMs: 60_000, processes: undefined, counter }));
+    let sent = 0;
+    // Until each process has had the chance to go over the limit.
+    for (let tick = 0; tick < 20_000 && sent < 3 * limit + 100 * processes; tick++) {
+      for (const [process, limiter] of all.entries()) {
+        for (let n = pattern(process, processes, tick); n > 0; n--, sent++) simulation.take(limiter);
+      }
+      await simulation.tick();
+    }
+    await simulation.end();
+    expect(simulation.admitted).toBeGreaterThanOrEqual(limit * 0.98);
+    expect(simulation.admitted).toBeLessThanOrEqual(limit * 1.1);
+    // Of a small limit, the share of a process is small.
+    if (limit === 6_000) expect(simulation.asked).toBeLessThanOrEqual(limit * 0.05);
   });
 });
 

@@ -15,15 +15,20 @@ export interface RateLimiterOptions {
   /** Requests in a window. */
   readonly limit: number;
   readonly windowMs: number;
-  /** Processes that count together on this machine. */
-  readonly processes: number;
+  /** Processes that count together; undefined if the counter is shared with an unknown number of machines. */
+  readonly processes: number | undefined;
   readonly counter: SharedCounter;
 }
 
 interface Window {
   readonly endsAt: number;
-  /** By all processes, as the shared counter last told. */
+  /** By all processes, as the shared counter last reported. */
   counted: number;
+  /** The part of it that this process has reported. */
+  own: number;
+  /** How many requests of this process may be missing from `counted`. */
+  maxUnconfirmed: number;
+  reportEvery: number;
   /** By this process since it last reported. */
   unreported: number;
   /** On its way to the shared counter. */
@@ -32,6 +37,10 @@ interface Window {
 
 /** How far all processes together may go over the limit. */
 const OVERSHOOT = 0.1;
+/** Of an unknown number of processes: the overshoot holds for so many. */
+const MAX_PROCESSES = 20;
+/** The part of the overshoot for the one process that has counted all requests of a key so far. */
+const ALONE = 0.25;
 const REPORTS_PER_SHARE = 4;
 const MAX_WINDOWS = 100_000;
 /** Two ends of a window that differ by less are the same one, told over a network. */
@@ -39,17 +48,20 @@ const CLOCK_TOLERANCE_MS = 1_000;
 
 /**
  * Fixed windows, counted in memory and reported to the shared counter a few requests at a time, so that nearly every request is
- * answered without a promise. Each process may be ahead of its reports by its share of the overshoot; then it asks first.
+ * answered without a promise. Each process may be ahead of its reports by its share of the overshoot; then it asks first. If the number of
+ * processes is unknown, only a process that counts a key alone, which the shared counter shows, has more than the least share.
  */
 export class RateLimiter {
   /** Oldest first. */
   private readonly windows = new Map<string, Window>();
-  private readonly maxUnconfirmed: number;
-  private readonly reportEvery: number;
+  private readonly share: number;
+  private readonly shareAlone: number;
 
   constructor(private readonly options: RateLimiterOptions) {
-    this.maxUnconfirmed = Math.floor((options.limit * OVERSHOOT) / options.processes);
-    this.reportEvery = Math.max(1, Math.floor(this.maxUnconfirmed / REPORTS_PER_SHARE));
+    const overshoot = options.limit * OVERSHOOT;
+    const { processes } = options;
+    this.share = Math.floor(processes === undefined ? (overshoot * (1 - ALONE)) / MAX_PROCESSES : overshoot / processes);
+    this.shareAlone = processes === undefined ? Math.floor(overshoot * ALONE) : this.share;
   }
 
   /** Counts one request of the key. */
@@ -60,9 +72,9 @@ export class RateLimiter {
     const unconfirmed = window.unreported + window.reporting;
     const taken = window.counted + unconfirmed;
     if (taken >= this.options.limit) return this.quota(taken + 1, window.endsAt - now);
-    if (unconfirmed >= this.maxUnconfirmed) return this.askFirst(key);
+    if (unconfirmed >= window.maxUnconfirmed) return this.askFirst(key);
     window.unreported++;
-    if (window.unreported >= this.reportEvery && window.reporting === 0) this.report(key, window);
+    if (window.unreported >= window.reportEvery && window.reporting === 0) this.report(key, window);
     return this.quota(taken + 1, window.endsAt - now);
   }
 
@@ -81,32 +93,39 @@ export class RateLimiter {
   private report(key: string, window: Window): void {
     window.reporting = window.unreported;
     window.unreported = 0;
-    void this.add(key, window.reporting).then(() => {
-      window.reporting = 0;
-    });
+    void this.add(key, window.reporting, window);
   }
 
-  /** Never rejects: without an answer the points are counted here alone. */
-  private async add(key: string, points: number): Promise<Window> {
-    const answer = await this.options.counter.penalty(key, points).catch(() => undefined);
+  /** Never rejects: without a response the points are counted here alone. */
+  private async add(key: string, points: number, reporting?: Window): Promise<Window> {
+    const response = await this.options.counter.penalty(key, points).catch(() => undefined);
+    // Together with the count below: points that are in both are counted twice.
+    if (reporting) reporting.reporting = 0;
     const now = performance.now();
     const known = this.windows.get(key);
-    if (!answer) {
-      if (!known || now >= known.endsAt) return this.open(key, now + this.options.windowMs, points);
-      known.counted += points;
-      return known;
+    if (!response) {
+      if (!known || now >= known.endsAt) return this.open(key, now + this.options.windowMs, points, points);
+      return this.confirm(known, points, known.counted + points);
     }
-    const endsAt = now + answer.msBeforeNext;
-    if (!known || endsAt - known.endsAt > CLOCK_TOLERANCE_MS) return this.open(key, endsAt, answer.consumedPoints);
-    known.counted = Math.max(known.counted, answer.consumedPoints);
-    return known;
+    const endsAt = now + response.msBeforeNext;
+    if (!known || endsAt - known.endsAt > CLOCK_TOLERANCE_MS) return this.open(key, endsAt, points, response.consumedPoints);
+    return this.confirm(known, points, response.consumedPoints);
   }
 
-  private open(key: string, endsAt: number, counted: number): Window {
+  private open(key: string, endsAt: number, points: number, counted: number): Window {
     this.windows.delete(key);
     if (this.windows.size >= MAX_WINDOWS) this.windows.delete(this.windows.keys().next().value ?? '');
-    const window = { endsAt, counted, unreported: 0, reporting: 0 };
+    const window = { endsAt, counted: 0, own: 0, maxUnconfirmed: 0, reportEvery: 0, unreported: 0, reporting: 0 };
     this.windows.set(key, window);
+    return this.confirm(window, points, counted);
+  }
+
+  private confirm(window: Window, points: number, counted: number): Window {
+    window.counted = Math.max(window.counted, counted);
+    window.own += points;
+    // The first process that counts a key is the only one that can be alone.
+    window.maxUnconfirmed = window.own >= window.counted ? this.shareAlone : this.share;
+    window.reportEvery = Math.max(1, Math.floor(window.maxUnconfirmed / REPORTS_PER_SHARE));
     return window;
   }
 

@@ -49,7 +49,7 @@ export class RateLimits {
       new RateLimiter({
         limit,
         windowMs: WINDOW_MS,
-        processes: workers,
+        processes: redis ? undefined : workers,
         counter: createSharedCounter({
           name: `animal-store:${environment}:${name}`,
           limit,
