@@ -3,7 +3,7 @@ import { startLocalPostgres } from '@animal-store/local-postgres';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -128,7 +128,7 @@ describe('animal-store on the database that DATABASE_URL names', () => {
       expect(await run('migrate', 'up')).toMatchObject({ exitCode: 0 });
     });
 
-    beforeEach(() => query(database.url, 'TRUNCATE access.clients, access.api_keys RESTART IDENTITY'));
+    beforeEach(() => query(database.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY'));
 
     const isValid = async (key: string) => {
       const access = await openAccess(database.url);
@@ -247,6 +247,65 @@ describe('animal-store on the database that DATABASE_URL names', () => {
       expect(await isValid(key)).toBe(false);
       expect((await run('keys', 'revoke', String(id))).stdout).toBe(revoked.stdout);
       expect(await run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key is called 77.\n' });
+    });
+  });
+
+  describe('clients', () => {
+    beforeAll(async () => {
+      expect(await run('migrate', 'up')).toMatchObject({ exitCode: 0 });
+      await query(database.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY');
+    });
+
+    it('are listed, disabled, enabled and limited, and keys audit tells who did it', async () => {
+      const runAs = (operator: string, ...args: string[]) => animalStore({ DATABASE_URL: database.url, OPERATOR: operator }, ...args);
+      expect(await run('clients', 'list')).toEqual({ exitCode: 0, stdout: 'No clients.\n', stderr: '' });
+      expect(await run('keys', 'audit')).toEqual({ exitCode: 0, stdout: 'No changes.\n', stderr: '' });
+      const { id, key, prefix } = json<KeyJson>(await runAs('carol', 'keys', 'create', '--client', 'acme', '--rate-limit', '50', '--json'));
+      expect((await runAs('dave', 'clients', 'disable', 'acme')).stdout).toBe('The client acme is disabled.\n');
+      expect((await run('clients', 'list')).stdout).toMatch(/^1 +acme +disabled +50 +\S+Z$/m);
+      expect((await run('keys', 'list')).stdout).toMatch(/^1 .* disabled /m);
+      expect((await run('keys', 'create', '--client', 'acme', '--if-none')).stdout).toContain('none was made');
+      expect((await runAs('dave', 'clients', 'enable', 'acme')).stdout).toBe('The client acme is enabled.\n');
+      expect((await run('clients', 'set-rate-limit', 'acme', '0')).stdout).toBe('The client acme has no rate limit.\n');
+      expect(json(await run('clients', 'set-rate-limit', 'acme', 'default', '--json'))).toEqual({
+        id: 1,
+        name: 'acme',
+        state: 'enabled',
+        rateLimit: null,
+        disabledAt: null,
+      });
+      await runAs('carol', 'keys', 'rotate', String(id));
+      await runAs('carol', 'keys', 'revoke', String(id));
+      expect(await run('clients', 'disable', 'nobody')).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: 'error: No client is called nobody.\n',
+      });
+
+      const audit = await run('keys', 'audit', '--json');
+      const { events, next } = json<{ events: Record<string, unknown>[]; next: unknown }>(audit);
+      const user = userInfo().username;
+      expect(events.map(({ operator, action, keyId }) => [operator, action, keyId])).toEqual([
+        ['carol', 'revoke', id],
+        ['carol', 'rotate', id],
+        [user, 'set-rate-limit', null],
+        [user, 'set-rate-limit', null],
+        ['dave', 'enable', null],
+        ['dave', 'disable', null],
+        ['carol', 'create', id],
+        ['carol', 'set-rate-limit', null],
+      ]);
+      const [{ role }] = (await query<{ role: string }>(database.url, 'SELECT current_user AS role')) as [{ role: string }];
+      expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([role]));
+      expect(next).toBeNull();
+      expect(audit.stdout).toContain(prefix);
+      expect(audit.stdout).not.toContain(key.slice(prefix.length));
+
+      const page = await run('keys', 'audit', '--limit', '2');
+      expect(page.stdout).toMatch(/^ID +TIME .*\n8 .* revoke .*\n7 .* rotate .*\nOlder changes: --after 7\n$/);
+      expect((await run('keys', 'audit', '--after', '2')).stdout).toMatch(
+        /^ID +TIME .*\n1 +\S+Z +carol +\w+ +set-rate-limit +acme +- +from=null to=50\n$/,
+      );
     });
   });
 

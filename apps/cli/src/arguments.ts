@@ -4,9 +4,11 @@ import {
   isKeyEnvironment,
   isScope,
   KEY_ENVIRONMENT_RULE,
+  MAX_RATE_LIMIT,
   redactKeys,
   SCOPES_RULE,
 } from '@animal-store/access-domain';
+import { parseInt64 } from '@animal-store/kernel';
 import { InvalidArgumentError } from 'commander';
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -54,6 +56,20 @@ export function parseClientName(text: string): string {
   if (redactKeys(text) !== text) throw new InvalidArgumentError('It must not contain an API key.');
   if (isClientName(text)) return text;
   throw new InvalidArgumentError(`It ${CLIENT_NAME_RULE}.`);
+}
+
+/** Requests per minute; 0 for no limit. */
+export const parseRateLimit = integer(0, MAX_RATE_LIMIT);
+
+/** As `parseRateLimit`, or `default`. */
+export function parseRateLimitOrDefault(text: string): number | 'default' {
+  return text === 'default' ? 'default' : parseRateLimit(text);
+}
+
+export function parseEventId(text: string): bigint {
+  const id = parseInt64(text);
+  if (id === undefined) throw new InvalidArgumentError('It must be the identifier of an event.');
+  return id;
 }
 
 export function parseEnvironment(text: string): string {

@@ -1,10 +1,19 @@
-import { DEFAULT_OVERLAP_MS, type ListedApiKey } from '@animal-store/access-application';
-import type { ApiKey, ApiKeySecret } from '@animal-store/access-domain';
-import { type Access, openAccess } from '@animal-store/access-infrastructure';
+import { DEFAULT_AUDIT_LIMIT, DEFAULT_OVERLAP_MS, type ListedApiKey, MAX_AUDIT_LIMIT } from '@animal-store/access-application';
+import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
 import { Command, Option } from 'commander';
-import { parseClientName, parseDuration, parseEnvironment, parseLifetime, parseScopes } from './arguments.js';
+import { withAccess } from './access.js';
+import {
+  integer,
+  parseClientName,
+  parseDuration,
+  parseEnvironment,
+  parseEventId,
+  parseLifetime,
+  parseRateLimit,
+  parseScopes,
+} from './arguments.js';
 import { knownScopes } from './contexts.js';
-import { databaseUrl, migrateIfLocal, withDatabase } from './database.js';
+import { databaseUrl } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson, toTable, toText } from './output.js';
 import type { Terminal } from './terminal.js';
@@ -14,6 +23,7 @@ interface CreateOptions {
   readonly scope?: readonly string[];
   readonly expiresIn?: number;
   readonly environment?: string;
+  readonly rateLimit?: number;
   readonly ifNone?: boolean;
   readonly json?: boolean;
 }
@@ -29,23 +39,17 @@ interface RotateOptions {
   readonly json?: boolean;
 }
 
+interface AuditOptions {
+  readonly limit: number;
+  readonly after?: bigint;
+  readonly json?: boolean;
+}
+
 interface RevokeOptions {
   readonly json?: boolean;
 }
 
 export function keysCommand(terminal: Terminal): Command {
-  const { stdout } = terminal;
-  const withAccess = (work: (access: Access) => Promise<string>, prepare = false) =>
-    withDatabase(terminal, async (database) => {
-      if (prepare) await migrateIfLocal(database);
-      const access = await openAccess(database.url);
-      try {
-        stdout.write(await work(access));
-      } finally {
-        await access.close();
-      }
-    });
-
   return new Command('keys')
     .description('API keys and the clients that hold them.')
     .addCommand(
@@ -59,22 +63,33 @@ export function keysCommand(terminal: Terminal): Command {
           'part of the key (default: ENVIRONMENT, or else production, without DATABASE_URL local)',
           parseEnvironment,
         )
+        .option(
+          '--rate-limit <n>',
+          'requests per minute of the client, over all of its keys; 0 for no limit (default: as before, RATE_LIMIT for a new client)',
+          parseRateLimit,
+        )
         .option('--if-none', 'make one only when the client has no active key')
         .option('--json', 'print JSON')
-        .action(async ({ client, scope, expiresIn, environment, ifNone, json }: CreateOptions) => {
+        .action(async ({ client, scope, expiresIn, environment, rateLimit, ifNone, json }: CreateOptions) => {
           const input = {
             clientName: client,
             scopes: await checkScopes(scope),
             environment: environment ?? (terminal.env['ENVIRONMENT'] || (databaseUrl(terminal) === undefined ? 'local' : 'production')),
             lifetimeMs: expiresIn,
+            rateLimit,
           };
-          await withAccess(async ({ createApiKey }) => {
-            const created = await createApiKey.execute({ ...input, ifNone: ifNone ?? false });
-            if (!created) {
-              return json ? toJson({ created: false, client }) : `The client ${client} has an active key already; none was made.\n`;
-            }
-            return json ? toJson({ created: true, ...newKeyView(created.key, created.secret) }) : showNewKey(created.key, created.secret);
-          }, true);
+          await withAccess(
+            terminal,
+            async ({ createApiKey }) => {
+              const created = await createApiKey.execute({ ...input, ifNone: ifNone ?? false });
+              if (!created) {
+                return json ? toJson({ created: false, client }) : `The client ${client} has an active key already; none was made.\n`;
+              }
+              const { key, secret } = created;
+              return json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret);
+            },
+            { migrate: true },
+          );
         }),
     )
     .addCommand(
@@ -84,7 +99,7 @@ export function keysCommand(terminal: Terminal): Command {
         .option('--expires-within <duration>', 'only active ones that expire within this time, such as 30d', parseDuration)
         .option('--json', 'print JSON')
         .action(({ client, expiresWithin, json }: ListOptions) =>
-          withAccess(async ({ listApiKeys }) => {
+          withAccess(terminal, async ({ listApiKeys }) => {
             const keys = await listApiKeys.execute({ clientName: client, expiresWithinMs: expiresWithin });
             return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
           }),
@@ -101,7 +116,7 @@ export function keysCommand(terminal: Terminal): Command {
         )
         .option('--json', 'print JSON')
         .action((reference: string, { overlap, json }: RotateOptions) =>
-          withAccess(async ({ rotateApiKey }) => {
+          withAccess(terminal, async ({ rotateApiKey }) => {
             const { key, secret, retired } = await rotateApiKey.execute(reference, overlap);
             if (json) return toJson({ ...newKeyView(key, secret), retired: keyView(retired) });
             return `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
@@ -114,10 +129,28 @@ export function keysCommand(terminal: Terminal): Command {
         .argument('<key>', 'its identifier, its visible prefix, or the whole key')
         .option('--json', 'print JSON')
         .action((reference: string, { json }: RevokeOptions) =>
-          withAccess(async ({ revokeApiKey }) => {
+          withAccess(terminal, async ({ revokeApiKey }) => {
             const key = await revokeApiKey.execute(reference);
             if (json) return toJson(keyView(key));
             return `Key ${nameOf(key)} of the client ${key.client.name} is revoked since ${key.revokedAt ? toText(key.revokedAt) : '-'}.\n`;
+          }),
+        ),
+    )
+    .addCommand(
+      new Command('audit')
+        .description('Show who changed keys and clients, the newest change first.')
+        .addOption(
+          new Option('--limit <n>', `how many changes, up to ${String(MAX_AUDIT_LIMIT)}`)
+            .argParser(integer(1, MAX_AUDIT_LIMIT))
+            .default(DEFAULT_AUDIT_LIMIT),
+        )
+        .option('--after <id>', 'continue after this change, the last one of the page before', parseEventId)
+        .option('--json', 'print JSON')
+        .action(({ limit, after, json }: AuditOptions) =>
+          withAccess(terminal, async ({ listAudit }) => {
+            const { events, next } = await listAudit.execute({ limit, after });
+            if (json) return toJson({ events: events.map(eventView), next: next ?? null });
+            return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
           }),
         ),
     );
@@ -150,12 +183,13 @@ function newKeyView(key: ApiKey, secret: ApiKeySecret) {
 }
 
 function showNewKey(key: ApiKey, secret: ApiKeySecret): string {
+  const note = key.client.disabledAt ? '\nThe client is disabled: the key is refused until it is enabled.\n' : '';
   return `Key ${String(key.id)} of the client ${key.client.name}, scopes ${key.scopes.join(' ')}, expires ${expiryOf(key)}:
 
 ${secret}
 
 It is shown this once; only its SHA-256 is kept.
-`;
+${note}`;
 }
 
 function showKeys(keys: readonly ListedApiKey[]): string {
@@ -173,6 +207,30 @@ function showKeys(keys: readonly ListedApiKey[]): string {
       time(key.expiresAt),
       time(key.revokedAt),
       time(key.lastUsedAt),
+    ]),
+  );
+}
+
+function eventView({ id, occurredAt, operator, databaseRole, action, clientId, clientName, keyId, keyPrefix, details }: AuditEvent) {
+  const key = { keyId: keyId ?? null, keyPrefix: keyPrefix ?? null };
+  return { id, occurredAt, operator, databaseRole, action, clientId, client: clientName, ...key, details };
+}
+
+function showEvents(events: readonly AuditEvent[]): string {
+  if (events.length === 0) return 'No changes.\n';
+  return toTable(
+    ['ID', 'TIME', 'OPERATOR', 'DATABASE ROLE', 'ACTION', 'CLIENT', 'KEY', 'DETAILS'],
+    events.map(({ id, occurredAt, operator, databaseRole, action, clientName, keyId, keyPrefix, details }) => [
+      String(id),
+      toText(occurredAt),
+      operator,
+      databaseRole,
+      action,
+      clientName,
+      keyId === undefined ? '-' : `${String(keyId)} (${keyPrefix ?? ''})`,
+      Object.entries(details)
+        .map(([name, value]) => `${name}=${String(value)}`)
+        .join(' ') || '-',
     ]),
   );
 }

@@ -31,6 +31,12 @@ describe('a wrong command line', () => {
     [['keys', 'revoke']],
     [['keys', 'rotate', '1', '--overlap', 'long']],
     [['keys', 'list', '--expires-within', 'soon']],
+    ...['-1', '1.5', '1000000001', 'many'].map((limit) => [['keys', 'create', '--client', 'acme', '--rate-limit', limit]]),
+    ...['0', '1001', 'all'].map((limit) => [['keys', 'audit', '--limit', limit]]),
+    [['keys', 'audit', '--after', 'yesterday']],
+    [['clients', 'disable']],
+    [['clients', 'set-rate-limit', 'acme']],
+    [['clients', 'set-rate-limit', 'acme', 'none']],
     [['migrate', 'sideways']],
     [['seed']],
     [['seed', '--count', '0']],
@@ -41,7 +47,7 @@ describe('a wrong command line', () => {
     expect(stderr).toMatch(/^error: .+\n$/);
   });
 
-  it.each([[[]], [['keys']], [['migrate']]])('%j is answered with the help', async (args) => {
+  it.each([[[]], [['keys']], [['clients']], [['migrate']]])('%j is answered with the help', async (args) => {
     const { exitCode, stdout, stderr } = await animalStore(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: animal-store /);
@@ -52,6 +58,10 @@ describe('a wrong command line', () => {
     [{ DATABASE_URL: 'localhost:5432' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
     [{ DATABASE_URL: 'postgres://somebody:se%zzcret@localhost' }, 'error: DATABASE_URL must be percent-encoded; write % as %25\n'],
     [{ DATABASE_URL_FILE: '/none/url' }, "error: DATABASE_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'\n"],
+    [
+      { DATABASE_URL, OPERATOR: ' carol' },
+      'error: OPERATOR must be 1 to 100 printable characters, no space first or last, and no API key\n',
+    ],
     [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
   ])('in an environment of %j is refused without repeating it', async (env, stderr) => {
     expect(await animalStore(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
@@ -74,6 +84,9 @@ describe('an API key in the wrong place', () => {
     [['keys', 'create', '--client', 'acme', '--expires-in', 'KEY']],
     [['keys', 'create', '--client', 'acme', 'KEY']],
     [['keys', 'rotate', '1', '--overlap', 'KEY']],
+    [['keys', 'audit', '--after', 'KEY']],
+    [['clients', 'disable', 'acme', 'KEY']],
+    [['clients', 'set-rate-limit', 'acme', 'KEY']],
     [['keys', 'revoke', '1', 'KEY']],
     [['migrate', 'KEY']],
     [['seed', '--count', 'KEY']],
@@ -100,6 +113,12 @@ describe('--help', () => {
     'keys list',
     'keys rotate',
     'keys revoke',
+    'keys audit',
+    'clients',
+    'clients list',
+    'clients disable',
+    'clients enable',
+    'clients set-rate-limit',
     'migrate',
     'migrate up',
     'migrate down',
@@ -118,6 +137,8 @@ describe('a database that cannot be reached', () => {
     [['keys', 'create', '--client', 'acme']],
     [['keys', 'list']],
     [['keys', 'revoke', '1']],
+    [['keys', 'audit']],
+    [['clients', 'list']],
     [['migrate', 'status']],
     [['seed', '--count', '1']],
   ])('is what %j says', async (args) => {

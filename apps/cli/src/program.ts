@@ -1,5 +1,6 @@
 import { redactKeys } from '@animal-store/access-domain';
 import { Command, CommanderError } from 'commander';
+import { clientsCommand } from './clients-command.js';
 import { describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, oneLine } from './failure.js';
 import { keysCommand } from './keys-command.js';
 import { migrateCommand } from './migrate-command.js';
@@ -36,9 +37,12 @@ function createProgram(terminal: Terminal): Command {
 Works on the database that DATABASE_URL names, or else on the PostgreSQL of its own that "npm start" keeps in DATA_DIR
 (default .data), also while the service runs.
 
+OPERATOR names who changes keys and clients, for "keys audit"; by default it is the user of the operating system.
+
 Exit codes: ${String(EXIT_OK)} done, ${String(EXIT_FAILURE)} failed, ${String(EXIT_USAGE)} wrong usage.`,
       )
       .addCommand(keysCommand(terminal))
+      .addCommand(clientsCommand(terminal))
       .addCommand(migrateCommand(terminal))
       .addCommand(seedCommand(terminal)),
     terminal,

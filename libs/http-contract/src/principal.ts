@@ -4,6 +4,8 @@ export interface Principal {
   readonly clientName: string;
   readonly keyId: bigint;
   readonly scopes: readonly string[];
+  /** Of the client, in requests per minute; undefined for the limit of the service. */
+  readonly rateLimit: number | undefined;
 }
 
 declare module 'fastify' {

@@ -71,6 +71,34 @@ describe('the end of a key', () => {
   }
 });
 
+describe('a client', () => {
+  it.concurrent('is refused on every process while it is disabled, as with a revoked key, and no other client is', async () => {
+    const { key } = await keyInUse('suspended');
+    await animalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
+    await expectSoonRefused(key);
+    await expectAccepted(api.target.key);
+    await animalStore(own.databaseUrl, 'clients', 'enable', 'suspended');
+    await waitFor(() => expectAccepted(key), { intervalMs: 200 });
+  });
+
+  it.concurrent('has the rate limit of its own, which every response tells, and a change of it holds soon', async () => {
+    const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
+    const ask = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });
+    const first = await ask();
+    expect([first.status, first.headers['ratelimit-policy'], first.headers['ratelimit']]).toEqual([
+      200,
+      '"default";q=3;w=60',
+      expect.stringMatching(/^"default";r=2;t=\d+$/),
+    ]);
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await ask()).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    await animalStore(own.databaseUrl, 'clients', 'set-rate-limit', 'slow', 'default');
+    await waitFor(async () => expect((await ask()).headers['ratelimit-policy']).toBe('"default";q=6000;w=60'), { intervalMs: 200 });
+    expect((await ask()).status).toBe(200);
+  });
+});
+
 describeAccess('pets', own, {
   listPets: { method: 'GET', path: '/v1/pets', scope: 'pets:read', success: 200 },
   createPet: { method: 'POST', path: '/v1/pets', body: '{"name":"Rex","categoryId":7}', scope: 'pets:write', success: 201 },

@@ -15,7 +15,7 @@ const guardWith = async (rateLimit: number) =>
   new RateLimitGuard(
     await RateLimits.create({ rateLimit, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' })),
   );
-const aRequest = () => guardContext(Pets, 'list', { principal: { clientId: 1n } as Principal });
+const aRequest = (rateLimit?: number) => guardContext(Pets, 'list', { principal: { clientId: 1n, rateLimit } as Principal });
 
 it('counts, announces and then refuses the requests of a client, once it is known without a promise', async () => {
   const guard = await guardWith(20);
@@ -35,8 +35,32 @@ it('counts, announces and then refuses the requests of a client, once it is know
   });
 });
 
+it.each([0, 20])('counts by the limit of the client before that of the service, %i', async (general) => {
+  const guard = await guardWith(general);
+  const told = async (rateLimit?: number) => {
+    const { context, headers } = aRequest(rateLimit);
+    await Promise.resolve(guard.canActivate(context)).catch(() => undefined);
+    return `${headers['RateLimit-Policy'] ?? ''} ${/r=\d+/.exec(headers['RateLimit'] ?? '')?.[0] ?? ''}`;
+  };
+  expect([await told(10), await told(10)]).toEqual(['"default";q=10;w=60 r=9', '"default";q=10;w=60 r=8']);
+  // What was sent before counts under the new limit.
+  expect(await told(5)).toBe('"default";q=5;w=60 r=2');
+  expect(await told(0)).toBe(' ');
+  await told(100);
+  const second = aRequest(100);
+  expect(guard.canActivate(second.context)).toBe(true);
+});
+
+it('keeps a bounded number of limits', async () => {
+  const guard = await guardWith(20);
+  for (let limit = 1; limit <= 1_500; limit++) await guard.canActivate(aRequest(100_000 + limit).context);
+  const { particular } = (guard as unknown as { rateLimits: { particular: Map<number, unknown> } }).rateLimits;
+  expect(particular.size).toBe(1_000);
+});
+
 it.each([
   ['no limit is set', 0, { clientId: 1n }],
+  ['the client has no limit', 20, { clientId: 1n, rateLimit: 0 }],
   ['the route is public', 1, undefined],
 ])('announces nothing where %s', async (_what, limit, principal) => {
   const { context, headers } = guardContext(Pets, 'list', { principal: principal as Principal | undefined });

@@ -11,14 +11,15 @@ export class RateLimitGuard implements CanActivate {
   canActivate(context: ExecutionContext): true | Promise<true> {
     const http = context.switchToHttp();
     const { principal } = http.getRequest<FastifyRequest>();
-    const quota = principal && this.rateLimits.ofClient(principal.clientId);
-    if (quota === undefined) return true;
+    const limit = principal && this.rateLimits.ofClient(principal.rateLimit);
+    if (!limit) return true;
     const admit = (counted: Quota): true => {
       const reply = http.getResponse<FastifyReply>();
-      this.rateLimits.announce(counted, reply);
+      limit.announce(counted, reply);
       if (counted.isExceeded) throw rateLimited(counted, reply);
       return true;
     };
+    const quota = limit.take(principal.clientId);
     return quota instanceof Promise ? quota.then(admit) : admit(quota);
   }
 }

@@ -6,15 +6,17 @@ import type { Logger } from 'pino';
 import { RATE_LIMITED } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import { addressBucket } from './address-group.js';
-import { type Quota, RateLimiter } from './rate-limiter.js';
+import { type Quota, RateLimiter, type SharedCounter } from './rate-limiter.js';
 import type { RedisClient } from './redis.js';
 import { createSharedCounter } from './shared-counter.js';
 
 const WINDOW_MS = 60_000;
 const FAILED_AUTHENTICATIONS = 600;
+/** A limit that is dropped continues from the shared counter. */
+const MAX_PARTICULAR_LIMITS = 1_000;
 
 export interface RateLimitsOptions {
-  /** Requests per client and minute; 0 for no limits at all. */
+  /** Requests per minute of each client without a limit of its own. 0: no limit, and none for failed authentications. */
   readonly rateLimit: number;
   readonly redisUrl: SecretUrl | undefined;
   readonly workers: number;
@@ -22,16 +24,40 @@ export interface RateLimitsOptions {
   readonly environment: string;
 }
 
+/** The limit that some clients have in common. */
+export class ClientLimit {
+  private readonly policy: string;
+
+  constructor(
+    rateLimit: number,
+    private readonly limiter: RateLimiter,
+  ) {
+    // https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
+    this.policy = `"default";q=${String(rateLimit)};w=${String(WINDOW_MS / 1000)}`;
+  }
+
+  /** Counts a request of a client. */
+  take(clientId: bigint): Quota | Promise<Quota> {
+    return this.limiter.take(String(clientId));
+  }
+
+  announce({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {
+    reply.header('RateLimit-Policy', this.policy).header('RateLimit', `"default";r=${String(remaining)};t=${String(resetSeconds)}`);
+  }
+}
+
 /** How often clients may ask, and how often an address may fail to authenticate. */
 export class RateLimits {
-  private readonly clients: RateLimiter | undefined;
+  private readonly general: ClientLimit | undefined;
+  /** Limits of clients that have their own, oldest first. */
+  private readonly particular = new Map<number, ClientLimit>();
+  private readonly createClientLimit: (rateLimit: number) => ClientLimit;
   private readonly failures: RateLimiter | undefined;
-  private readonly policy: string;
 
   /** Without REDIS_URL, the client of Redis is not even loaded. */
   static async create(options: RateLimitsOptions, logger: Logger, metrics?: Metrics): Promise<RateLimits> {
-    const { rateLimit, redisUrl } = options;
-    if (rateLimit === 0 || redisUrl === undefined) return new RateLimits(options, undefined);
+    const { redisUrl } = options;
+    if (redisUrl === undefined) return new RateLimits(options, undefined);
     const { createRedisClient } = await import('./redis.js');
     const redis = createRedisClient(redisUrl, logger);
     metrics?.observeRedis(() => redis.isReady);
@@ -42,24 +68,22 @@ export class RateLimits {
     { rateLimit, workers, environment }: RateLimitsOptions,
     private readonly redis: RedisClient | undefined,
   ) {
-    // https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
-    this.policy = `"default";q=${String(rateLimit)};w=${String(WINDOW_MS / 1000)}`;
-    if (rateLimit === 0) return;
-    const limiter = (name: string, limit: number) =>
-      new RateLimiter({
+    const counterOf = (name: string, limit: number) =>
+      createSharedCounter({
+        name: `animal-store:${environment}:${name}`,
         limit,
         windowMs: WINDOW_MS,
-        processes: redis ? undefined : workers,
-        counter: createSharedCounter({
-          name: `animal-store:${environment}:${name}`,
-          limit,
-          windowMs: WINDOW_MS,
-          isWorker: workers > 1 && cluster.isWorker,
-          redis,
-        }),
+        isWorker: workers > 1 && cluster.isWorker,
+        redis,
       });
-    this.clients = limiter('requests', rateLimit);
-    this.failures = limiter('failed-authentications', FAILED_AUTHENTICATIONS);
+    const processes = redis ? undefined : workers;
+    const limiter = (limit: number, counter: SharedCounter) => new RateLimiter({ limit, windowMs: WINDOW_MS, processes, counter });
+    // One counter for all limits: what a client has sent counts on when its limit changes.
+    const requests = counterOf('requests', rateLimit);
+    this.createClientLimit = (limit) => new ClientLimit(limit, limiter(limit, requests));
+    if (rateLimit === 0) return;
+    this.general = this.createClientLimit(rateLimit);
+    this.failures = limiter(FAILED_AUTHENTICATIONS, counterOf('failed-authentications', FAILED_AUTHENTICATIONS));
   }
 
   /** Connects to Redis for as long as the server runs, in the background: the server starts without it as well. */
@@ -76,9 +100,11 @@ export class RateLimits {
     });
   }
 
-  /** Counts a request of a client; undefined without a limit. */
-  ofClient(clientId: bigint): Quota | Promise<Quota> | undefined {
-    return this.clients?.take(String(clientId));
+  /** Returns the limit of a client, by its own one if it has one; undefined without a limit. */
+  ofClient(rateLimit: number | undefined): ClientLimit | undefined {
+    if (rateLimit === undefined) return this.general;
+    if (rateLimit === 0) return undefined;
+    return this.particular.get(rateLimit) ?? this.addParticular(rateLimit);
   }
 
   /** Counts a failed authentication from an address; undefined without a limit. */
@@ -92,8 +118,11 @@ export class RateLimits {
     return this.failures?.isSpent(bucket) ? bucket : undefined;
   }
 
-  announce({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {
-    reply.header('RateLimit-Policy', this.policy).header('RateLimit', `"default";r=${String(remaining)};t=${String(resetSeconds)}`);
+  private addParticular(rateLimit: number): ClientLimit {
+    if (this.particular.size >= MAX_PARTICULAR_LIMITS) this.particular.delete(this.particular.keys().next().value ?? 0);
+    const limit = this.createClientLimit(rateLimit);
+    this.particular.set(rateLimit, limit);
+    return limit;
   }
 }
 

@@ -23,6 +23,8 @@ export interface Principal {
   readonly clientName: ClientName;
   readonly keyId: ApiKeyId;
   readonly scopes: readonly Scope[];
+  /** Of the client, in requests per minute; undefined for the limit of the service. */
+  readonly rateLimit: number | undefined;
 }
 
 export interface CachedApiKey {
@@ -116,5 +118,5 @@ function isFresh({ askedAtMs }: Entry, nowMs: number): boolean {
 }
 
 function principalOf({ id, client, scopes }: ApiKey): Principal {
-  return { clientId: client.id, clientName: client.name, keyId: id, scopes };
+  return { clientId: client.id, clientName: client.name, keyId: id, scopes, rateLimit: client.rateLimit };
 }

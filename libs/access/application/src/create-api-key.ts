@@ -8,6 +8,8 @@ export interface CreateApiKeyInput {
   readonly scopes: readonly string[];
   /** Without it the key lives until it is revoked. */
   readonly lifetimeMs?: number | undefined;
+  /** The new limit of the client; without it, the limit stays. */
+  readonly rateLimit?: number | undefined;
   /** Makes a key only when the client has no active one. */
   readonly ifNone?: boolean | undefined;
 }

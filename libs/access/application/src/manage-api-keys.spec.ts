@@ -4,6 +4,8 @@ import { DomainError } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CreateApiKey, type CreateApiKeyInput } from './create-api-key.js';
 import { ListApiKeys } from './list-api-keys.js';
+import { ListAudit, MAX_AUDIT_LIMIT } from './list-audit.js';
+import { ManageClients } from './manage-clients.js';
 import { RevokeApiKey } from './revoke-api-key.js';
 import { RotateApiKey } from './rotate-api-key.js';
 
@@ -99,6 +101,40 @@ describe('ListApiKeys with expiresWithinMs', () => {
     expect(await ids()).toEqual([1n, 2n]);
     clock.advance(HOUR / 2);
     expect(await ids()).toEqual([2n, 3n]);
+  });
+});
+
+describe('ManageClients', () => {
+  it('disables a client, which its keys tell, and enables it again', async () => {
+    const clients = new ManageClients(keys, clock);
+    const { key } = await createApiKey.execute({ ...input, rateLimit: 7 });
+    const states = async () => (await listApiKeys.execute()).map(({ state }) => state);
+    const disabled = await clients.disable('acme');
+    expect(disabled).toEqual({ ...key.client, rateLimit: 7, disabledAt: clock.now() });
+    expect(await states()).toEqual(['disabled']);
+    clock.advance(HOUR);
+    expect(await clients.disable('acme')).toEqual(disabled);
+    expect(await clients.enable('acme')).toEqual(key.client);
+    expect(await states()).toEqual(['active']);
+    expect(await clients.setRateLimit('acme', undefined)).toEqual({ ...key.client, rateLimit: undefined });
+    expect(await clients.list()).toEqual([{ ...key.client, rateLimit: undefined }]);
+    await expect(clients.setRateLimit('acme', -1)).rejects.toThrow(/^rate limit must/);
+    await expect(clients.enable('nobody')).rejects.toThrow(
+      expect.objectContaining({ code: 'client_not_found', message: 'No client is called nobody.' }),
+    );
+  });
+});
+
+describe('ListAudit', () => {
+  it('is bounded, and says where the next page begins', async () => {
+    const audit = new ListAudit(keys);
+    for (let i = 0; i <= MAX_AUDIT_LIMIT; i++) await keys.add(aNewApiKey());
+    const first = await audit.execute({ limit: MAX_AUDIT_LIMIT + 5 });
+    expect(first.events).toHaveLength(MAX_AUDIT_LIMIT);
+    expect(first.next).toBe(first.events.at(-1)?.id);
+    const last = await audit.execute({ after: first.next });
+    expect(last).toEqual({ events: [expect.objectContaining({ id: 1n })], next: undefined });
+    expect((await audit.execute()).events).toHaveLength(50);
   });
 });
 

@@ -34,6 +34,13 @@ export const API_KEY_NOT_FOUND = {
 } as const satisfies ErrorDefinition;
 
 /** Of the management of keys, which has no HTTP operations. */
+export const CLIENT_NOT_FOUND = {
+  code: 'client_not_found',
+  kind: 'not_found',
+  message: 'No client has this name.',
+} as const satisfies ErrorDefinition;
+
+/** Of the management of keys, which has no HTTP operations. */
 export const API_KEY_NOT_ACTIVE = {
   code: 'api_key_not_active',
   kind: 'unprocessable',

@@ -41,6 +41,7 @@ describe('NewApiKey.issue', () => {
     [{ scopes: ['pets:read', 'pets:read'] }, /^scopes must [^;]+$/],
     [{ scopes: ['pets'] }, /^scopes must [^;]+$/],
     [{ expiresAt: noon }, /^expiry must [^;]+$/],
+    ...[-1, 1.5, 1_000_000_001, NaN].map((rateLimit) => [{ rateLimit }, /^rate limit must [^;]+$/] as const),
     [{ expiresAt: new Date(NaN) }, /^expiry must [^;]+$/],
     [
       { clientName: '', environment: '', scopes: [''], expiresAt: after(-1) },
@@ -60,6 +61,20 @@ describe('the state of a key', () => {
     expect(key.stateAt(after(9))).toBe('active');
     expect(key.stateAt(after(10))).toBe('expired');
     expect(ApiKey.rehydrate(record).stateAt(new Date(8.64e15))).toBe('active');
+  });
+
+  it('is disabled while its client is, unless it has ended', () => {
+    const client = { ...record.client, disabledAt: noon };
+    const states = [{}, { expiresAt: noon }, { revokedAt: noon }].map((end) => {
+      const key = ApiKey.rehydrate({ ...record, client, ...end });
+      return [key.stateAt(noon), key.hasEndedAt(noon)];
+    });
+    expect(states).toEqual([
+      ['disabled', false],
+      ['expired', true],
+      ['revoked', true],
+    ]);
+    expect(ApiKey.rehydrate(record).hasEndedAt(noon)).toBe(false);
   });
 
   it('is revoked at once and for ever, whatever the clocks say', () => {
@@ -89,6 +104,11 @@ describe('rotation', () => {
   it('ends the old key with the overlap when its life is longer', () => {
     const { retired } = ApiKey.rehydrate({ ...record, expiresAt: after(9 * HOUR) }).rotate(after(2 * HOUR), HOUR, hasher);
     expect(retired.expiresAt).toEqual(after(3 * HOUR));
+  });
+
+  it('is possible while the client is disabled', () => {
+    const disabled = ApiKey.rehydrate({ ...record, client: { ...record.client, disabledAt: noon } });
+    expect(disabled.rotate(after(HOUR), HOUR, hasher).retired.expiresAt).toEqual(after(2 * HOUR));
   });
 
   it('may end the old key at once, but not before its creation', () => {

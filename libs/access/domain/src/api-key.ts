@@ -9,7 +9,7 @@ import {
   KEY_ENVIRONMENT_RULE,
   prefixOf,
 } from './api-key-secret.js';
-import { type Client, CLIENT_NAME_RULE, type ClientName, isClientName } from './client.js';
+import { type Client, CLIENT_NAME_RULE, type ClientName, isClientName, isRateLimit, RATE_LIMIT_RULE } from './client.js';
 import type { KeyHash, KeyHasher } from './key-hasher.js';
 import { areScopes, type Scope, SCOPES_RULE } from './scope.js';
 
@@ -18,7 +18,8 @@ declare const brand: unique symbol;
 /** Assigned by the store, never reused; any int64. */
 export type ApiKeyId = bigint & { readonly [brand]: 'ApiKeyId' };
 
-export type ApiKeyState = 'active' | 'expired' | 'revoked';
+/** `disabled`: the key would be active if its client were not disabled. */
+export type ApiKeyState = 'active' | 'disabled' | 'expired' | 'revoked';
 
 /** What an operator asks for, unchecked. */
 export interface NewApiKeyInput {
@@ -28,6 +29,8 @@ export interface NewApiKeyInput {
   readonly createdAt: Date;
   /** Without it the key lives until it is revoked. */
   readonly expiresAt?: Date | undefined;
+  /** The new limit of the client; without it, the limit stays. */
+  readonly rateLimit?: number | undefined;
 }
 
 /** A key that exists nowhere but here yet: hand out its secret, store the rest. */
@@ -45,29 +48,40 @@ export class NewApiKey {
     readonly scopes: readonly Scope[],
     readonly createdAt: Date,
     readonly expiresAt: Date | undefined,
+    readonly rateLimit: number | undefined,
   ) {}
 
   /** @throws DomainError INVALID_KEY_REQUEST, naming every offending field and its rule */
-  static issue({ clientName, environment, scopes, createdAt, expiresAt }: NewApiKeyInput, hasher: KeyHasher): IssuedApiKey {
+  static issue({ clientName, environment, scopes, createdAt, expiresAt, rateLimit }: NewApiKeyInput, hasher: KeyHasher): IssuedApiKey {
     const expiryIsValid = expiresAt === undefined || expiresAt.getTime() > createdAt.getTime();
-    if (isClientName(clientName) && isKeyEnvironment(environment) && areScopes(scopes) && expiryIsValid) {
+    const rateLimitIsValid = rateLimit === undefined || isRateLimit(rateLimit);
+    if (isClientName(clientName) && isKeyEnvironment(environment) && areScopes(scopes) && expiryIsValid && rateLimitIsValid) {
       const secret = generateApiKeySecret(environment);
-      return { secret, key: new NewApiKey(clientName, hasher.hash(secret), prefixOf(secret), scopes, createdAt, expiresAt) };
+      return { secret, key: new NewApiKey(clientName, hasher.hash(secret), prefixOf(secret), scopes, createdAt, expiresAt, rateLimit) };
     }
     const violations = [
       ...(isClientName(clientName) ? [] : [`client name ${CLIENT_NAME_RULE}`]),
       ...(isKeyEnvironment(environment) ? [] : [`environment ${KEY_ENVIRONMENT_RULE}`]),
       ...(areScopes(scopes) ? [] : [`scopes ${SCOPES_RULE}`]),
       ...(expiryIsValid ? [] : ['expiry must be a date after the creation']),
+      ...(rateLimitIsValid ? [] : [`rate limit ${RATE_LIMIT_RULE}`]),
     ];
     throw new DomainError(INVALID_KEY_REQUEST, violations.join('; '));
   }
 }
 
+/** A client as the store has it. */
+export interface ClientRecord {
+  readonly id: bigint;
+  readonly name: string;
+  readonly rateLimit?: number | undefined;
+  readonly disabledAt?: Date | undefined;
+}
+
 /** A key as the store has it. */
 export interface ApiKeyRecord {
   readonly id: bigint;
-  readonly client: { readonly id: bigint; readonly name: string };
+  readonly client: ClientRecord;
   readonly prefix: string;
   readonly scopes: readonly string[];
   readonly createdAt: Date;
@@ -111,7 +125,14 @@ export class ApiKey {
   /** A revocation holds whatever its time says: the clocks of two machines may differ. */
   stateAt(now: Date): ApiKeyState {
     if (this.revokedAt) return 'revoked';
-    return this.expiresAt && this.expiresAt.getTime() <= now.getTime() ? 'expired' : 'active';
+    if (this.expiresAt && this.expiresAt.getTime() <= now.getTime()) return 'expired';
+    return this.client.disabledAt ? 'disabled' : 'active';
+  }
+
+  /** Whether the key is over for good: expired or revoked. */
+  hasEndedAt(now: Date): boolean {
+    const state = this.stateAt(now);
+    return state === 'expired' || state === 'revoked';
   }
 
   /** Revoking again changes nothing. */
@@ -124,8 +145,7 @@ export class ApiKey {
    * @throws DomainError API_KEY_NOT_ACTIVE, INVALID_KEY_REQUEST
    */
   rotate(now: Date, overlapMs: number, hasher: KeyHasher): KeyRotation<IssuedApiKey> {
-    const state = this.stateAt(now);
-    if (state !== 'active') throw new DomainError(API_KEY_NOT_ACTIVE, `The API key is ${state}.`);
+    if (this.hasEndedAt(now)) throw new DomainError(API_KEY_NOT_ACTIVE, `The API key is ${this.stateAt(now)}.`);
     const overlapEnd = new Date(now.getTime() + overlapMs);
     if (!(overlapEnd.getTime() >= now.getTime())) throw new DomainError(INVALID_KEY_REQUEST, 'overlap must end at a date not in the past');
     const end = latest(overlapEnd, this.createdAt);

@@ -9,6 +9,26 @@ export type ClientName = string & { readonly [brand]: 'ClientName' };
 export interface Client {
   readonly id: ClientId;
   readonly name: ClientName;
+  /** Requests per minute, 0 for no limit. Without it, the limit of the service applies. */
+  readonly rateLimit?: number | undefined;
+  /** Since when all of its keys are refused. */
+  readonly disabledAt?: Date | undefined;
+}
+
+export const MAX_RATE_LIMIT = 1_000_000_000;
+export const RATE_LIMIT_RULE = `must be an integer from 0 to ${String(MAX_RATE_LIMIT)}`;
+
+export function isRateLimit(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= MAX_RATE_LIMIT;
+}
+
+/** Disabling a disabled client changes nothing. */
+export function disableClient(client: Client, now: Date): Client {
+  return client.disabledAt ? client : { ...client, disabledAt: now };
+}
+
+export function enableClient(client: Client): Client {
+  return { ...client, disabledAt: undefined };
 }
 
 export const CLIENT_NAME_RULE = 'must be 1 to 100 printable characters, no space first or last';

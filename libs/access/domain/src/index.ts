@@ -1,9 +1,17 @@
-export { API_KEY_NOT_FOUND, INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from './access-errors.js';
+export {
+  API_KEY_NOT_FOUND,
+  CLIENT_NOT_FOUND,
+  INSUFFICIENT_SCOPE,
+  INVALID_API_KEY,
+  INVALID_KEY_REQUEST,
+  MISSING_API_KEY,
+} from './access-errors.js';
 export {
   ApiKey,
   type ApiKeyId,
   type ApiKeyRecord,
   type ApiKeyState,
+  type ClientRecord,
   type IssuedApiKey,
   type KeyRotation,
   NewApiKey,
@@ -20,7 +28,32 @@ export {
   type KeyEnvironment,
   prefixOf,
 } from './api-key-secret.js';
-export { type Client, CLIENT_NAME_RULE, type ClientId, type ClientName, isClientName } from './client.js';
+export {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditEntry,
+  type AuditEvent,
+  type AuditEventId,
+  type AuditPage,
+  clientChanged,
+  keyCreated,
+  keyRevoked,
+  keyRotated,
+  type Operator,
+  UNKNOWN_OPERATOR,
+} from './audit.js';
+export {
+  type Client,
+  CLIENT_NAME_RULE,
+  type ClientId,
+  type ClientName,
+  disableClient,
+  enableClient,
+  isClientName,
+  isRateLimit,
+  MAX_RATE_LIMIT,
+  RATE_LIMIT_RULE,
+} from './client.js';
 export { escapeControlCharacters, forTerminal } from './escape-control-characters.js';
 export { KeyHasher, type KeyHash } from './key-hasher.js';
 export { redactKeys } from './redact-keys.js';

@@ -1,4 +1,4 @@
-import { isApiKeySecret } from '@animal-store/access-domain';
+import { isApiKeySecret, type Operator } from '@animal-store/access-domain';
 import { describeApiKeyRepository } from '@animal-store/access-testing';
 import { isDatabaseUnavailable } from '@animal-store/database';
 import { DomainError, INT64_MAX, SystemClock } from '@animal-store/kernel';
@@ -13,9 +13,9 @@ import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
 const database = useDatabase(accessPersistence);
 
-describeApiKeyRepository('TypeOrmApiKeyRepository', async () => {
+describeApiKeyRepository('TypeOrmApiKeyRepository', 'carol', async () => {
   await database.empty();
-  return new TypeOrmApiKeyRepository(database.dataSource);
+  return new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
 });
 
 describe('the use cases on PostgreSQL', () => {
@@ -51,7 +51,7 @@ describe('the use cases on PostgreSQL', () => {
     try {
       const { key, secret } = await access.createApiKey.execute(input);
       expect(isApiKeySecret(secret)).toBe(true);
-      const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: input.scopes };
+      const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: input.scopes, rateLimit: undefined };
       expect(await elsewhere.authenticateApiKey.execute(secret)).toEqual(principal);
 
       const rotated = await access.rotateApiKey.execute(String(key.id));

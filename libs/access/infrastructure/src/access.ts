@@ -1,4 +1,13 @@
-import { AuthenticateApiKey, CreateApiKey, ListApiKeys, RevokeApiKey, RotateApiKey } from '@animal-store/access-application';
+import {
+  AuthenticateApiKey,
+  CreateApiKey,
+  ListApiKeys,
+  ListAudit,
+  ManageClients,
+  RevokeApiKey,
+  RotateApiKey,
+} from '@animal-store/access-application';
+import { type Operator, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
 import { createDataSource, type SecretUrl } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
@@ -11,18 +20,26 @@ export interface AccessUseCases {
   readonly listApiKeys: ListApiKeys;
   readonly rotateApiKey: RotateApiKey;
   readonly revokeApiKey: RevokeApiKey;
+  readonly manageClients: ManageClients;
+  readonly listAudit: ListAudit;
   readonly authenticateApiKey: AuthenticateApiKey;
 }
 
-/** The use cases on a DataSource that knows `accessPersistence`; it may connect later. */
-export function accessUseCases(dataSource: DataSource, clock: Clock = new SystemClock()): AccessUseCases {
-  const keys = new TypeOrmApiKeyRepository(dataSource);
+/** The use cases on a DataSource that knows `accessPersistence`; it may connect later. The operator goes into the audit trail. */
+export function accessUseCases(
+  dataSource: DataSource,
+  clock: Clock = new SystemClock(),
+  operator: Operator = UNKNOWN_OPERATOR,
+): AccessUseCases {
+  const keys = new TypeOrmApiKeyRepository(dataSource, operator);
   const hasher = new Sha256KeyHasher();
   return {
     createApiKey: new CreateApiKey(keys, hasher, clock),
     listApiKeys: new ListApiKeys(keys, clock),
     rotateApiKey: new RotateApiKey(keys, hasher, clock),
     revokeApiKey: new RevokeApiKey(keys, hasher, clock),
+    manageClients: new ManageClients(keys, clock),
+    listAudit: new ListAudit(keys),
     authenticateApiKey: new AuthenticateApiKey(keys, hasher, clock),
   };
 }
@@ -32,7 +49,7 @@ export interface Access extends AccessUseCases {
 }
 
 /** The use cases on a connection of their own, for tools; the schema has to be there. */
-export async function openAccess(databaseUrl: SecretUrl): Promise<Access> {
+export async function openAccess(databaseUrl: SecretUrl, operator?: Operator): Promise<Access> {
   const dataSource = createDataSource({
     url: databaseUrl,
     applicationName: 'animal-store access',
@@ -40,5 +57,5 @@ export async function openAccess(databaseUrl: SecretUrl): Promise<Access> {
     persistence: [accessPersistence],
   });
   await dataSource.initialize();
-  return { ...accessUseCases(dataSource), close: () => dataSource.destroy() };
+  return { ...accessUseCases(dataSource, undefined, operator), close: () => dataSource.destroy() };
 }

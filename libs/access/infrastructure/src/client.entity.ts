@@ -10,4 +10,10 @@ export class ClientEntity {
 
   @Column({ type: 'timestamptz', name: 'created_at', precision: 3 })
   createdAt!: Date;
+
+  @Column({ type: 'integer', name: 'rate_limit', nullable: true })
+  rateLimit!: number | null;
+
+  @Column({ type: 'timestamptz', name: 'disabled_at', precision: 3, nullable: true })
+  disabledAt!: Date | null;
 }

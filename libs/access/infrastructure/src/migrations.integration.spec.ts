@@ -69,6 +69,22 @@ describe('the tables of the schema access', () => {
     await expect(insert({ ...columns, [column]: value })).rejects.toThrow(reason);
   });
 
+  it('refuse a rate limit out of range, and an audit event of an unknown action or operator', async () => {
+    await insertClient('limited');
+    const setLimit = (limit: string) => database.dataSource.query(`UPDATE access.clients SET rate_limit = ${limit} WHERE name = 'limited'`);
+    for (const limit of ['0', '1000000000', 'NULL']) await setLimit(limit);
+    for (const limit of ['-1', '1000000001']) await expect(setLimit(limit)).rejects.toThrow('clients_rate_limit_check');
+    const insertEvent = (action: string, operator: string) =>
+      database.dataSource.query(
+        `INSERT INTO access.audit_events (action, operator, client_id, client_name, details) VALUES ($1, $2, 1, 'limited', '{}')`,
+        [action, operator],
+      );
+    await insertEvent('create', 'carol');
+    await expect(insertEvent('forget', 'carol')).rejects.toThrow('audit_events_action_check');
+    for (const operator of ['', 'x'.repeat(101)])
+      await expect(insertEvent('create', operator)).rejects.toThrow('audit_events_operator_check');
+  });
+
   it('refuse a client without a name or with one that is taken', async () => {
     await insertClient('acme');
     await expect(insertClient('acme')).rejects.toThrow('clients_name_key');

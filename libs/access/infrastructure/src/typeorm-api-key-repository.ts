@@ -3,19 +3,32 @@ import {
   type ApiKeyFilter,
   type ApiKeyId,
   ApiKeyRepository,
+  type AuditEntry,
+  type AuditEvent,
+  type AuditPage,
+  type Client,
+  clientChanged,
+  keyCreated,
+  keyRevoked,
+  keyRotated,
   type KeyHash,
   type KeyRotation,
   type NewApiKey,
+  type Operator,
 } from '@animal-store/access-domain';
 import { retryRead } from '@animal-store/database';
 import type { DataSource, EntityManager, SelectQueryBuilder } from 'typeorm';
 import { ApiKeyEntity } from './api-key.entity.js';
+import { AuditEventEntity } from './audit-event.entity.js';
 import { ClientEntity } from './client.entity.js';
 
 const MINUTE_MS = 60_000;
 
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {
-  constructor(private readonly dataSource: DataSource) {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly operator: Operator,
+  ) {
     super();
   }
 
@@ -33,7 +46,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   }
 
   override async add(key: NewApiKey): Promise<ApiKey> {
-    return this.dataSource.transaction(async (manager) => insert(manager, await clientOf(manager, key), key));
+    return this.dataSource.transaction((manager) => this.create(manager, key));
   }
 
   override async addIfNone(key: NewApiKey): Promise<ApiKey | undefined> {
@@ -42,15 +55,18 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       // Who comes at the same time waits here, and then sees this one's key.
       await manager.findOneOrFail(ClientEntity, { where: { id: client.id }, lock: { mode: 'for_no_key_update' } });
       const others = await selectKeys(manager).where('client.id = :id', { id: client.id }).getMany();
-      const isThere = others.some((other) => toDomain(other).stateAt(key.createdAt) === 'active');
-      return isThere ? undefined : insert(manager, client, key);
+      const isThere = others.some((other) => !toDomain(other).hasEndedAt(key.createdAt));
+      return isThere ? undefined : this.create(manager, key);
     });
   }
 
   override async update(id: ApiKeyId, change: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const key = await lock(manager, id);
-      return key && updateLife(manager, change(key));
+      if (!key) return undefined;
+      const changed = await updateLife(manager, change(key));
+      if (!key.revokedAt && changed.revokedAt) await this.audit(manager, [keyRevoked(changed)]);
+      return changed;
     });
   }
 
@@ -58,12 +74,37 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return this.dataSource.transaction(async (manager) => {
       const key = await lock(manager, id);
       if (!key) return undefined;
-      const { retired, successor } = change(key);
-      return {
-        retired: await updateLife(manager, retired),
-        successor: await insert(manager, await clientOf(manager, successor), successor),
-      };
+      const rotation = change(key);
+      const retired = await updateLife(manager, rotation.retired);
+      const successor = await insert(manager, await clientOf(manager, rotation.successor), rotation.successor);
+      await this.audit(manager, [keyRotated(retired, successor)]);
+      return { retired, successor };
     });
+  }
+
+  override async listClients(): Promise<readonly Client[]> {
+    return (await this.dataSource.manager.find(ClientEntity, { order: { id: 'ASC' } })).map(toClient);
+  }
+
+  override async updateClient(name: string, change: (client: Client) => Client): Promise<Client | undefined> {
+    return this.dataSource.transaction(async (manager) => {
+      const entity = await manager.findOne(ClientEntity, { where: { name }, lock: { mode: 'for_no_key_update' } });
+      return entity ? toClient(await this.changeClient(manager, entity, change)) : undefined;
+    });
+  }
+
+  override async listAudit({ limit, after }: AuditPage): Promise<readonly AuditEvent[]> {
+    const query = this.dataSource.manager.createQueryBuilder(AuditEventEntity, 'event');
+    if (after !== undefined) {
+      const position = query.subQuery().select('last.occurred_at, last.id').from(AuditEventEntity, 'last').where('last.id = :after');
+      query.where(`(event.occurred_at, event.id) < ${position.getQuery()}`, { after });
+    }
+    const entities = await query.orderBy('event.occurred_at', 'DESC').addOrderBy('event.id', 'DESC').limit(limit).getMany();
+    return entities.map(({ keyId, keyPrefix, ...entity }) => ({
+      ...(entity as object as AuditEvent),
+      keyId: keyId ?? undefined,
+      keyPrefix: keyPrefix ?? undefined,
+    }));
   }
 
   override async recordUse(id: ApiKeyId, at: Date): Promise<void> {
@@ -73,6 +114,34 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       .set({ lastUsedAt: at })
       .where('id = :id AND (last_used_at IS NULL OR last_used_at <= :before)', { id, before: new Date(at.getTime() - MINUTE_MS) })
       .execute();
+  }
+
+  private async create(manager: EntityManager, key: NewApiKey): Promise<ApiKey> {
+    let client = await clientOf(manager, key);
+    const { rateLimit } = key;
+    if (rateLimit !== undefined) {
+      client = await manager.findOneOrFail(ClientEntity, { where: { id: client.id }, lock: { mode: 'for_no_key_update' } });
+      client = await this.changeClient(manager, client, (before) => ({ ...before, rateLimit }));
+    }
+    const added = await insert(manager, client, key);
+    await this.audit(manager, [keyCreated(added)]);
+    return added;
+  }
+
+  /** The entity must be locked. */
+  private async changeClient(manager: EntityManager, entity: ClientEntity, change: (client: Client) => Client): Promise<ClientEntity> {
+    const before = toClient(entity);
+    const after = change(before);
+    const columns = { rateLimit: after.rateLimit ?? null, disabledAt: after.disabledAt ?? null };
+    await manager.update(ClientEntity, { id: entity.id }, columns);
+    await this.audit(manager, clientChanged(before, after));
+    return { ...entity, ...columns };
+  }
+
+  private async audit(manager: EntityManager, entries: readonly AuditEntry[]): Promise<void> {
+    for (const { keyId = null, keyPrefix = null, ...entry } of entries) {
+      await manager.insert(AuditEventEntity, { ...entry, keyId, keyPrefix, operator: this.operator });
+    }
   }
 }
 
@@ -104,7 +173,7 @@ async function insert(manager: EntityManager, client: ClientEntity, key: NewApiK
     expiresAt: key.expiresAt ?? null,
   });
   const { id } = identifiers[0] as { id: bigint };
-  return ApiKey.rehydrate({ ...key, id, client: { id: client.id, name: client.name } });
+  return ApiKey.rehydrate({ ...key, id, client: toClient(client) });
 }
 
 async function updateLife(manager: EntityManager, key: ApiKey): Promise<ApiKey> {
@@ -115,9 +184,13 @@ async function updateLife(manager: EntityManager, key: ApiKey): Promise<ApiKey> 
 function toDomain({ client, expiresAt, revokedAt, lastUsedAt, ...entity }: ApiKeyEntity): ApiKey {
   return ApiKey.rehydrate({
     ...entity,
-    client: { id: client.id, name: client.name },
+    client: toClient(client),
     expiresAt: expiresAt ?? undefined,
     revokedAt: revokedAt ?? undefined,
     lastUsedAt: lastUsedAt ?? undefined,
   });
+}
+
+function toClient({ id, name, rateLimit, disabledAt }: ClientEntity): Client {
+  return { id, name, rateLimit: rateLimit ?? undefined, disabledAt: disabledAt ?? undefined } as Client;
 }

@@ -1,15 +1,23 @@
-import type { ApiKey, ApiKeyId, ApiKeyRepository, KeyHash } from '@animal-store/access-domain';
+import {
+  type ApiKey,
+  type ApiKeyId,
+  type ApiKeyRepository,
+  type AuditEvent,
+  disableClient,
+  enableClient,
+  type KeyHash,
+} from '@animal-store/access-domain';
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { aNewApiKey, TestKeyHasher } from './api-key-builder.js';
+import { aNewApiKey, anIssuedApiKey, TestKeyHasher } from './api-key-builder.js';
 
 const noon = new Date('2026-11-21T12:00:00.123Z');
 const after = (ms: number) => new Date(noon.getTime() + ms);
 const hasher = new TestKeyHasher();
 
-/** What every adapter of the port has to keep; `empty` gives one without clients and keys. */
-export function describeApiKeyRepository(adapterName: string, empty: () => Promise<ApiKeyRepository>): void {
+/** What every adapter of the port has to keep; `empty` gives one of the operator without clients and keys. */
+export function describeApiKeyRepository(adapterName: string, operator: string, empty: () => Promise<ApiKeyRepository>): void {
   describe(`${adapterName} keeps the contract of ApiKeyRepository`, () => {
     let keys: ApiKeyRepository;
     const theOnly = async (): Promise<ApiKey> => {
@@ -30,9 +38,9 @@ export function describeApiKeyRepository(adapterName: string, empty: () => Promi
         fc.asyncProperty(scopes, date, lifetimeMs, async (scopes, createdAt, lifetimeMs) => {
           const expiresAt = lifetimeMs === undefined ? undefined : new Date(createdAt.getTime() + lifetimeMs);
           const key = aNewApiKey({ scopes, createdAt, expiresAt });
-          const { hash, clientName, ...rest } = key;
+          const { hash, clientName, rateLimit, ...rest } = key;
           const added = await keys.add(key);
-          expect(added).toEqual({ ...rest, id: added.id, client: { id: added.client.id, name: clientName } });
+          expect(added).toEqual({ ...rest, id: added.id, client: { id: added.client.id, name: clientName, rateLimit } });
           expect(await keys.findByHash(hash)).toEqual(added);
         }),
         { numRuns: 25 },
@@ -152,6 +160,117 @@ export function describeApiKeyRepository(adapterName: string, empty: () => Promi
       const ids = await Promise.all(Array.from({ length: 20 }, revokeAndRotate));
       const states = (await keys.list()).filter(({ id }) => ids.includes(id)).map((key) => key.stateAt(noon));
       expect(states).toEqual(ids.map(() => 'revoked'));
+    });
+
+    it('keeps what a change makes of a client, for all of its keys', async () => {
+      const added = aNewApiKey({ createdAt: noon });
+      const { client } = await keys.add(added);
+      const other = await keys.add(aNewApiKey({ clientName: 'another' }));
+      const disabled = await keys.updateClient('acme', (before) => ({ ...disableClient(before, after(5)), rateLimit: 0 }));
+      expect(disabled).toEqual({ ...client, rateLimit: 0, disabledAt: after(5) });
+      expect((await keys.findByHash(added.hash))?.client).toEqual(disabled);
+      expect(await keys.listClients()).toEqual([disabled, other.client]);
+      const enabled = await keys.updateClient('acme', (before) => ({ ...enableClient(before), rateLimit: undefined }));
+      expect(enabled).toEqual(client);
+      expect(await keys.listClients()).toEqual([client, other.client]);
+      expect(await keys.updateClient('nobody', (before) => before)).toBeUndefined();
+    });
+
+    it('takes the limit of a client from a key that has one', async () => {
+      const limit = async (rateLimit?: number) => {
+        await keys.add(aNewApiKey({ rateLimit }));
+        return (await keys.listClients()).map((client) => client.rateLimit);
+      };
+      expect(await limit()).toEqual([undefined]);
+      expect(await limit(100)).toEqual([100]);
+      expect(await limit()).toEqual([100]);
+      expect(await limit(0)).toEqual([0]);
+      expect(await keys.addIfNone(aNewApiKey({ rateLimit: 7 }))).toBeUndefined();
+      expect((await keys.listClients())[0]?.rateLimit).toBe(0);
+    });
+
+    it('makes no further key of a disabled client if it has one', async () => {
+      await keys.add(aNewApiKey({ createdAt: noon }));
+      await keys.updateClient('acme', (client) => disableClient(client, noon));
+      expect(await keys.addIfNone(aNewApiKey({ createdAt: noon }))).toBeUndefined();
+    });
+
+    describe('keeps an audit trail', () => {
+      const trail = async (page: Parameters<ApiKeyRepository['listAudit']>[0] = { limit: 100 }) => keys.listAudit(page);
+      const actions = async () => (await trail()).map(({ action }) => action);
+      const rotate = (key: ApiKey) => {
+        const { retired, successor } = key.rotate(after(1), 1000, hasher);
+        return { retired, successor: successor.key };
+      };
+
+      it('of every change: what, who, when', async () => {
+        const first = await keys.add(aNewApiKey({ createdAt: noon, rateLimit: 7 }));
+        const rotated = await keys.replace(first.id, rotate);
+        await keys.update(first.id, (key) => key.revoke(after(2)));
+        await keys.updateClient('acme', (client) => ({ ...disableClient(client, after(3)), rateLimit: undefined }));
+        await keys.updateClient('acme', enableClient);
+        const events = await trail();
+        const client = { clientId: first.client.id, clientName: 'acme', operator };
+        const key = { ...client, keyId: first.id, keyPrefix: first.prefix };
+        const expected = [
+          { ...client, action: 'enable', details: {} },
+          { ...client, action: 'disable', details: {} },
+          { ...client, action: 'set-rate-limit', details: { from: 7, to: null } },
+          { ...key, action: 'revoke', details: {} },
+          {
+            ...key,
+            action: 'rotate',
+            details: {
+              expiresAt: after(1001).toISOString(),
+              successorId: String(rotated?.successor.id),
+              successorPrefix: rotated?.successor.prefix,
+            },
+          },
+          { ...key, action: 'create', details: { scopes: 'pets:read', expiresAt: null } },
+          { ...client, action: 'set-rate-limit', details: { from: null, to: 7 } },
+        ];
+        expect(events).toEqual(expected.map((event) => expect.objectContaining(event)));
+        const times = events.map(({ occurredAt }) => occurredAt.getTime());
+        expect(times).toEqual(times.toSorted((a, b) => b - a));
+        expect(Date.now() - (times[0] ?? 0)).toBeLessThan(3_600_000);
+        expect(new Set(events.map(({ databaseRole }) => databaseRole)).size).toBe(1);
+      });
+
+      it('without what changes nothing, or did not happen', async () => {
+        const { id, hash } = { ...aNewApiKey(), ...(await keys.add(aNewApiKey({ createdAt: noon }))) };
+        await keys.add({ ...aNewApiKey(), hash });
+        const before = await actions();
+        await expect(keys.add({ ...aNewApiKey({ rateLimit: 7 }), hash })).rejects.toThrow();
+        await expect(keys.replace(id, (key) => ({ ...rotate(key), successor: { ...aNewApiKey(), hash } }))).rejects.toThrow();
+        await keys.addIfNone(aNewApiKey({ createdAt: noon }));
+        await keys.update(id, (key) => key);
+        await keys.updateClient('acme', (client) => ({ ...client }));
+        await keys.recordUse(id, noon);
+        expect(await actions()).toEqual(before);
+      });
+
+      it('in pages that hold every event once', async () => {
+        await Promise.all(Array.from({ length: 20 }, () => keys.add(aNewApiKey())));
+        const all = await trail();
+        expect(all).toHaveLength(20);
+        const walked: AuditEvent[] = [];
+        for (let page = await trail({ limit: 3 }); page.length > 0; page = await trail({ limit: 3, after: walked.at(-1)?.id })) {
+          expect(page.length).toBeLessThanOrEqual(3);
+          walked.push(...page);
+        }
+        expect(walked).toEqual(all);
+      });
+
+      it('without secrets', async () => {
+        const { key, secret } = anIssuedApiKey();
+        const { id } = await keys.add(key);
+        await keys.replace(id, rotate);
+        const text = (await trail())
+          .map((event) => Object.values({ ...event, details: JSON.stringify(event.details) }).join(' '))
+          .join(' ');
+        expect(text).toContain(key.prefix);
+        for (const hidden of [secret.slice(key.prefix.length), key.hash]) expect(text).not.toContain(hidden);
+      });
     });
 
     it('records the last use, at most once a minute', async () => {

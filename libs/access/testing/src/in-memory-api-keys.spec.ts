@@ -1,4 +1,5 @@
+import type { Operator } from '@animal-store/access-domain';
 import { describeApiKeyRepository } from './api-key-repository-contract.js';
 import { InMemoryApiKeys } from './in-memory-api-keys.js';
 
-describeApiKeyRepository('InMemoryApiKeys', () => Promise.resolve(new InMemoryApiKeys()));
+describeApiKeyRepository('InMemoryApiKeys', 'carol', () => Promise.resolve(new InMemoryApiKeys('carol' as Operator)));

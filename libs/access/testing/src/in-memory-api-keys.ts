@@ -3,68 +3,126 @@ import {
   type ApiKeyFilter,
   type ApiKeyId,
   type ApiKeyRepository,
+  type AuditEntry,
+  type AuditEvent,
+  type AuditEventId,
+  type AuditPage,
+  type Client,
+  clientChanged,
+  keyCreated,
+  keyRevoked,
+  keyRotated,
   type KeyHash,
   type KeyRotation,
   type NewApiKey,
+  type Operator,
+  UNKNOWN_OPERATOR,
 } from '@animal-store/access-domain';
 
 const MINUTE_MS = 60_000;
 
 /** The port over maps, for specs of what stands above it. */
 export class InMemoryApiKeys implements ApiKeyRepository {
-  private readonly clientIds = new Map<string, bigint>();
+  private readonly clients = new Map<string, Client>();
   private readonly keys = new Map<ApiKeyId, ApiKey>();
   private readonly idsByHash = new Map<KeyHash, ApiKeyId>();
+  /** Newest first. */
+  private readonly auditEvents: AuditEvent[] = [];
+
+  constructor(private readonly operator: Operator = UNKNOWN_OPERATOR) {}
 
   async findByHash(hash: KeyHash): Promise<ApiKey | undefined> {
     const id = this.idsByHash.get(hash);
-    return id === undefined ? undefined : this.keys.get(id);
+    return id === undefined ? undefined : this.find(id);
   }
 
   async list({ clientName, prefix }: ApiKeyFilter = {}): Promise<readonly ApiKey[]> {
-    return Array.from(this.keys.values()).filter(
+    return this.all().filter(
       (key) => (clientName === undefined || key.client.name === clientName) && (prefix === undefined || key.prefix === prefix),
     );
   }
 
   async add(added: NewApiKey): Promise<ApiKey> {
-    if (this.idsByHash.has(added.hash)) throw new Error('The hash is there already.');
-    const clientId = this.clientIds.get(added.clientName) ?? BigInt(this.clientIds.size + 1);
-    this.clientIds.set(added.clientName, clientId);
-    const key = ApiKey.rehydrate({ ...added, id: BigInt(this.keys.size + 1), client: { id: clientId, name: added.clientName } });
-    this.keys.set(key.id, key);
-    this.idsByHash.set(added.hash, key.id);
+    const key = this.insert(added);
+    this.audit([keyCreated(key)]);
     return key;
   }
 
   async addIfNone(key: NewApiKey): Promise<ApiKey | undefined> {
-    const isThere = Array.from(this.keys.values()).some(
-      (other) => other.client.name === key.clientName && other.stateAt(key.createdAt) === 'active',
-    );
+    const isThere = this.all().some((other) => other.client.name === key.clientName && !other.hasEndedAt(key.createdAt));
     return isThere ? undefined : this.add(key);
   }
 
   async update(id: ApiKeyId, change: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined> {
-    const key = this.keys.get(id);
+    const key = this.find(id);
     if (!key) return undefined;
     const changed = change(key);
     this.keys.set(id, changed);
+    if (!key.revokedAt && changed.revokedAt) this.audit([keyRevoked(changed)]);
     return changed;
   }
 
   async replace(id: ApiKeyId, change: (key: ApiKey) => KeyRotation<NewApiKey>): Promise<KeyRotation<ApiKey> | undefined> {
-    const key = this.keys.get(id);
+    const key = this.find(id);
     if (!key) return undefined;
     const { retired, successor } = change(key);
-    const added = await this.add(successor);
+    const added = this.insert(successor);
     this.keys.set(id, retired);
+    this.audit([keyRotated(retired, added)]);
     return { retired, successor: added };
+  }
+
+  async listClients(): Promise<readonly Client[]> {
+    return Array.from(this.clients.values());
+  }
+
+  async updateClient(name: string, change: (client: Client) => Client): Promise<Client | undefined> {
+    const before = this.clients.get(name);
+    if (!before) return undefined;
+    const after = change(before);
+    this.clients.set(name, after);
+    this.audit(clientChanged(before, after));
+    return after;
+  }
+
+  async listAudit({ limit, after }: AuditPage): Promise<readonly AuditEvent[]> {
+    return this.auditEvents.filter(({ id }) => after === undefined || id < after).slice(0, limit);
   }
 
   async recordUse(id: ApiKeyId, at: Date): Promise<void> {
     const key = this.keys.get(id);
     if (key && (!key.lastUsedAt || at.getTime() - key.lastUsedAt.getTime() >= MINUTE_MS)) {
       this.keys.set(id, ApiKey.rehydrate({ ...key, lastUsedAt: at }));
+    }
+  }
+
+  private all(): ApiKey[] {
+    return Array.from(this.keys.keys(), (id) => this.find(id) as ApiKey);
+  }
+
+  /** With the client as it is now. */
+  private find(id: ApiKeyId): ApiKey | undefined {
+    const key = this.keys.get(id);
+    return key && ApiKey.rehydrate({ ...key, client: this.clients.get(key.client.name) ?? key.client });
+  }
+
+  private insert(added: NewApiKey): ApiKey {
+    const { hash, clientName, rateLimit } = added;
+    if (this.idsByHash.has(hash)) throw new Error('The hash is there already.');
+    const before = this.clients.get(clientName) ?? ({ id: BigInt(this.clients.size + 1), name: clientName } as Client);
+    const client = rateLimit === undefined ? before : { ...before, rateLimit };
+    this.clients.set(clientName, client);
+    this.audit(clientChanged(before, client));
+    const key = ApiKey.rehydrate({ ...added, id: BigInt(this.keys.size + 1), client });
+    this.keys.set(key.id, key);
+    this.idsByHash.set(hash, key.id);
+    return key;
+  }
+
+  private audit(entries: readonly AuditEntry[]): void {
+    for (const entry of entries) {
+      const id = BigInt(this.auditEvents.length + 1) as AuditEventId;
+      this.auditEvents.unshift({ ...entry, id, operator: this.operator, databaseRole: 'memory', occurredAt: new Date() });
     }
   }
 }

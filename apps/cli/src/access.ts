@@ -1,0 +1,27 @@
+import { type Access, openAccess } from '@animal-store/access-infrastructure';
+import { migrateIfLocal, withDatabase } from './database.js';
+import { operatorOf } from './operator.js';
+import type { Terminal } from './terminal.js';
+
+interface Options {
+  /** Brings the local database up to date first. */
+  readonly migrate?: boolean;
+}
+
+/** Does the work on clients and keys, and prints what it returns. */
+export async function withAccess(
+  terminal: Terminal,
+  work: (access: Access) => Promise<string>,
+  { migrate = false }: Options = {},
+): Promise<void> {
+  const operator = operatorOf(terminal);
+  await withDatabase(terminal, async (database) => {
+    if (migrate) await migrateIfLocal(database);
+    const access = await openAccess(database.url, operator);
+    try {
+      terminal.stdout.write(await work(access));
+    } finally {
+      await access.close();
+    }
+  });
+}

@@ -1,0 +1,79 @@
+import type { Client } from '@animal-store/access-domain';
+import type { Access } from '@animal-store/access-infrastructure';
+import { Argument, Command } from 'commander';
+import { withAccess } from './access.js';
+import { parseRateLimitOrDefault } from './arguments.js';
+import { toJson, toTable, toText } from './output.js';
+import type { Terminal } from './terminal.js';
+
+interface Options {
+  readonly json?: boolean;
+}
+
+export function clientsCommand(terminal: Terminal): Command {
+  const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
+  const ofClient = (name: string, description: string) => subcommand(name, description).argument('<name>', 'the name of the client');
+  const change = (work: (access: Access) => Promise<Client>, { json }: Options, text: string) =>
+    withAccess(terminal, async (access) => {
+      const client = await work(access);
+      return json ? toJson(clientView(client)) : `The client ${client.name} ${text}\n`;
+    });
+
+  return new Command('clients')
+    .description('The clients that hold API keys.')
+    .addCommand(
+      subcommand('list', 'List the clients.').action(({ json }: Options) =>
+        withAccess(terminal, async ({ manageClients }) => {
+          const clients = await manageClients.list();
+          return json ? toJson(clients.map(clientView)) : showClients(clients);
+        }),
+      ),
+    )
+    .addCommand(
+      ofClient('disable', 'Refuse all keys of a client; every process of the service does so within five seconds.').action(
+        (name: string, options: Options) => change(({ manageClients }) => manageClients.disable(name), options, 'is disabled.'),
+      ),
+    )
+    .addCommand(
+      ofClient('enable', 'Accept the keys of a client again.').action((name: string, options: Options) =>
+        change(({ manageClients }) => manageClients.enable(name), options, 'is enabled.'),
+      ),
+    )
+    .addCommand(
+      ofClient('set-rate-limit', 'Change how many requests a client may send in a minute.')
+        .addArgument(
+          new Argument('<limit>', 'requests per minute, 0 for no limit, "default" for RATE_LIMIT').argParser(parseRateLimitOrDefault),
+        )
+        .action((name: string, limit: number | 'default', options: Options) => {
+          const rateLimit = limit === 'default' ? undefined : limit;
+          return change(({ manageClients }) => manageClients.setRateLimit(name, rateLimit), options, `${describeLimit(rateLimit)}.`);
+        }),
+    );
+}
+
+function clientView({ id, name, rateLimit, disabledAt }: Client) {
+  return { id, name, state: stateOf(disabledAt), rateLimit: rateLimit ?? null, disabledAt: disabledAt ?? null };
+}
+
+function showClients(clients: readonly Client[]): string {
+  if (clients.length === 0) return 'No clients.\n';
+  return toTable(
+    ['ID', 'NAME', 'STATE', 'RATE LIMIT', 'DISABLED'],
+    clients.map(({ id, name, rateLimit, disabledAt }) => [
+      String(id),
+      name,
+      stateOf(disabledAt),
+      String(rateLimit ?? 'default'),
+      disabledAt ? toText(disabledAt) : '-',
+    ]),
+  );
+}
+
+function stateOf(disabledAt: Date | undefined): 'enabled' | 'disabled' {
+  return disabledAt ? 'disabled' : 'enabled';
+}
+
+function describeLimit(rateLimit: number | undefined): string {
+  if (rateLimit === undefined) return 'has the limit of the service';
+  return rateLimit === 0 ? 'has no rate limit' : `may send ${String(rateLimit)} requests a minute`;
+}

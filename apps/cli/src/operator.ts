@@ -1,0 +1,26 @@
+import { userInfo } from 'node:os';
+import { CLIENT_NAME_RULE, isClientName, type Operator, redactKeys, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
+import { CliError, EXIT_USAGE } from './failure.js';
+import type { Terminal } from './terminal.js';
+
+/** Returns OPERATOR, or else the name of the user at the operating system. Both are claims; the audit trail adds the database role. */
+export function operatorOf({ env }: Terminal): Operator {
+  const given = env['OPERATOR'];
+  if (!given) return asOperator(userName()) ?? UNKNOWN_OPERATOR;
+  const operator = asOperator(given);
+  if (operator === undefined) throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and no API key`, EXIT_USAGE);
+  return operator;
+}
+
+function asOperator(text: string): Operator | undefined {
+  return isClientName(text) && redactKeys(text) === text ? (text as string as Operator) : undefined;
+}
+
+/** In a container, a user may have a number only. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${String(process.getuid?.() ?? '')}`;
+  }
+}

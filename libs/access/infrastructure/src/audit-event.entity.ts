@@ -1,0 +1,35 @@
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+
+@Entity({ schema: 'access', name: 'audit_events' })
+export class AuditEventEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  id!: bigint;
+
+  /** By the clock of the database, which alone writes this column and the next one. */
+  @Column({ type: 'timestamptz', name: 'occurred_at', insert: false })
+  occurredAt!: Date;
+
+  @Column({ type: 'text', name: 'database_role', insert: false })
+  databaseRole!: string;
+
+  @Column('text')
+  operator!: string;
+
+  @Column('text')
+  action!: string;
+
+  @Column('bigint', { name: 'client_id' })
+  clientId!: bigint;
+
+  @Column('text', { name: 'client_name' })
+  clientName!: string;
+
+  @Column({ type: 'bigint', name: 'key_id', nullable: true })
+  keyId!: bigint | null;
+
+  @Column({ type: 'text', name: 'key_prefix', nullable: true })
+  keyPrefix!: string | null;
+
+  @Column('jsonb')
+  details!: object;
+}
