@@ -2,6 +2,7 @@ import { redactKeys } from '@animal-store/access-domain';
 import { Command, CommanderError } from 'commander';
 import { clientsCommand } from './clients-command.js';
 import { describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, oneLine } from './failure.js';
+import { grantsCommand } from './grants-command.js';
 import { keysCommand } from './keys-command.js';
 import { migrateCommand } from './migrate-command.js';
 import { seedCommand } from './seed-command.js';
@@ -44,6 +45,7 @@ Exit codes: ${String(EXIT_OK)} done, ${String(EXIT_FAILURE)} failed, ${String(EX
       .addCommand(keysCommand(terminal))
       .addCommand(clientsCommand(terminal))
       .addCommand(migrateCommand(terminal))
+      .addCommand(grantsCommand(terminal))
       .addCommand(seedCommand(terminal)),
     terminal,
   );

@@ -11,7 +11,10 @@ const INT8_OID = types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** How much later than the server this side gives a statement up: then the connection is dead. */
 const ANSWER_GRACE_MS = 1_000;
-export const MIGRATIONS_TABLE = 'schema_migrations';
+const MIGRATIONS_SCHEMA = 'public';
+const MIGRATIONS_NAME = 'schema_migrations';
+/** With its schema: no statement depends on `search_path`. */
+export const MIGRATIONS_TABLE = `${MIGRATIONS_SCHEMA}.${MIGRATIONS_NAME}`;
 
 /** int8 comes back as a bigint: a JavaScript number would round it. */
 const exactTypes: CustomTypesConfig = {
@@ -51,7 +54,9 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     logging: false,
     entities: options.persistence.flatMap(({ entities }) => [...entities]),
     migrations: options.persistence.flatMap(({ migrations }) => [...migrations]),
-    migrationsTableName: MIGRATIONS_TABLE,
+    // Of the table of migrations; each entity names its own schema.
+    schema: MIGRATIONS_SCHEMA,
+    migrationsTableName: MIGRATIONS_NAME,
     migrationsTransactionMode: 'each',
     installExtensions: false,
     extra: {

@@ -4,6 +4,7 @@ export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';
 export { parseDatabaseUrl, showServers } from './database-url.js';
 export { isConnectionRefused, isDatabaseUnavailable, mayRecover } from './database-unavailable.js';
+export { grantStatements, type RolePurpose } from './grants.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 export { forgetExpiredIdempotencyKeys } from './idempotency-keys.js';
 export {
@@ -19,7 +20,7 @@ export {
   migrateUp,
   withoutLockTimeout,
 } from './migrations.js';
-export type { Persistence } from './persistence.js';
+export type { Persistence, Privileges } from './persistence.js';
 export { retryRead } from './retry-read.js';
 export { readSecretUrl, type SecretUrl } from './secret-url.js';
 export { observeStatements, type StatementObserver } from './statement-observer.js';

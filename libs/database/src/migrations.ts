@@ -12,6 +12,8 @@ const LOCK_RESPONSE_MS = 5_000;
 const LOCK_KEEP_ALIVE_MS = 10_000;
 /** Statements that end a migration, also one that has lost its lock. */
 const CLEAN_UP = /^(?:ROLLBACK|RESET)\b/;
+/** PostgreSQL requires CREATE on the database for this statement even if the schema is there. */
+const CREATE_SCHEMA = /^CREATE SCHEMA IF NOT EXISTS (\w+)$/;
 /** Lock timeout for migrations, so that queries behind them do not wait longer. After it, the migration is tried again. */
 const TABLE_LOCK_TIMEOUT_MS = 2_000;
 const TABLE_LOCK_ATTEMPTS = 30;
@@ -83,9 +85,16 @@ export async function migrateDown(dataSource: DataSource, expected?: string, wai
   });
 }
 
+/** Returns the migrations of all contexts in the order in which they are applied. */
 export async function migrationStatus(dataSource: DataSource): Promise<MigrationStatus[]> {
   const applied = await appliedMigrations(dataSource);
-  return dataSource.migrations.map((migration) => ({ name: nameOf(migration), applied: applied.has(nameOf(migration)) }));
+  const names = dataSource.migrations.map(nameOf).sort((one, other) => timestampOf(one) - timestampOf(other));
+  return names.map((name) => ({ name, applied: applied.has(name) }));
+}
+
+/** Names end in a timestamp of 13 digits. */
+function timestampOf(name: string): number {
+  return Number(name.slice(-13));
 }
 
 export interface MigrationState {
@@ -174,7 +183,10 @@ async function withMigrationLock<T>(
   }
 }
 
-/** Before each statement, checks the session that holds the lock: without it, another process may be migrating. */
+/**
+ * Before each statement, checks the session that holds the lock: without it, another process may be migrating. Skips the creation of a
+ * schema that is there, so that an owner of the schemas can migrate without CREATE on the database.
+ */
 function guard(queryRunner: QueryRunner, lock: DatabaseClient): void {
   const query = queryRunner.query.bind(queryRunner) as (...args: unknown[]) => Promise<unknown>;
   queryRunner.query = (async (text: string, ...rest: unknown[]) => {
@@ -182,6 +194,11 @@ function guard(queryRunner: QueryRunner, lock: DatabaseClient): void {
       await lock.query('SELECT 1').catch((error: unknown) => {
         throw new MigrationLockError('the connection that holds the migration lock is lost; the migration was stopped', { cause: error });
       });
+    }
+    const [, schema] = CREATE_SCHEMA.exec(text) ?? [];
+    if (schema !== undefined) {
+      const found = (await query('SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema])) as unknown[];
+      if (found.length > 0) return undefined;
     }
     return query(text, ...rest);
   }) as QueryRunner['query'];

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { serviceUrl } from './service-role.js';
 
 /** What is deployed is the bundle; coverage counts the files that it is made of. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
@@ -23,16 +24,20 @@ export class Service {
     private readonly readOutput: () => string,
   ) {}
 
-  /** Starts the service on a free port and waits until it listens. */
+  /**
+   * Starts the service on a free port and waits until it listens. Migrates the database, and gives the service a role that may do what
+   * docs/deployment.md says and nothing else, unless MIGRATION_DATABASE_URL tells who owns the database.
+   */
   static async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
+    const url = environment['MIGRATION_DATABASE_URL'] === undefined ? await serviceUrl(databaseUrl, animalStore) : databaseUrl;
     const { process: service, output } = spawnService({
-      DATABASE_URL: databaseUrl,
+      DATABASE_URL: url,
       PORT: '0',
       DRAIN_SECONDS: '0',
       ...PATIENT,
       ...environment,
     });
-    const url = await new Promise<string>((resolve, reject) => {
+    const listening = await new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`the service does not listen:\n${output()}`)), START_TIMEOUT_MS);
       service.on('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)));
       service.stdout?.on('data', () => {
@@ -43,7 +48,7 @@ export class Service {
         resolve(found.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1'));
       });
     });
-    return new Service(url, service, output);
+    return new Service(listening, service, output);
   }
 
   /** Everything it has written so far. */

@@ -9,4 +9,14 @@ export const accessPersistence: Persistence = {
   schema: 'access',
   entities: [ClientEntity, ApiKeyEntity, AuditEventEntity],
   migrations: [CreateClientsAndApiKeys1763683140000, AddClientLimitsAndAuditEvents1763683500000],
+  privileges: {
+    service: ['SELECT ON access.clients', 'SELECT, UPDATE (last_used_at) ON access.api_keys'],
+    keys: [
+      'SELECT, INSERT, UPDATE (rate_limit, disabled_at) ON access.clients',
+      'SELECT, INSERT, UPDATE (expires_at, revoked_at) ON access.api_keys',
+      // Without the columns that the database fills in, and without changing or deleting an event. The id is GENERATED ALWAYS.
+      'SELECT, INSERT (id, operator, action, client_id, client_name, key_id, key_prefix, details) ON access.audit_events',
+      'EXECUTE ON FUNCTION access.are_scopes(text[])',
+    ],
+  },
 };

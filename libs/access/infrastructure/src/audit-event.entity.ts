@@ -30,6 +30,6 @@ export class AuditEventEntity {
   @Column({ type: 'text', name: 'key_prefix', nullable: true })
   keyPrefix!: string | null;
 
-  @Column('jsonb')
+  @Column('json')
   details!: object;
 }

@@ -16,4 +16,12 @@ export const petsPersistence: Persistence = {
     RecordRequestsAsJson1763683380000,
     FillInRecordedRequests1763683440000,
   ],
+  privileges: {
+    service: [
+      'SELECT, INSERT ON pets.pets',
+      'USAGE ON SEQUENCE pets.pets_id_seq',
+      // FOR UPDATE, which precedes the deletion of expired keys, requires UPDATE on a column.
+      'SELECT, INSERT, DELETE, UPDATE (created_at) ON pets.idempotency_keys',
+    ],
+  },
 };

@@ -7,7 +7,7 @@ export class AddClientLimitsAndAuditEvents1763683500000 implements MigrationInte
       ALTER TABLE access.clients
         ADD COLUMN rate_limit integer CONSTRAINT clients_rate_limit_check CHECK (rate_limit BETWEEN 0 AND 1000000000),
         ADD COLUMN disabled_at timestamptz(3)`);
-    // No foreign keys: an event stays true whatever becomes of the client and the key.
+    // No foreign keys: an event stays true whatever becomes of the client and the key. json keeps the order of members.
     await queryRunner.query(`
       CREATE TABLE access.audit_events (
         id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT audit_events_pkey PRIMARY KEY,
@@ -20,7 +20,7 @@ export class AddClientLimitsAndAuditEvents1763683500000 implements MigrationInte
         client_name text NOT NULL,
         key_id bigint,
         key_prefix text,
-        details jsonb NOT NULL
+        details json NOT NULL
       )`);
     await queryRunner.query('CREATE INDEX audit_events_occurred_at_id_idx ON access.audit_events (occurred_at, id)');
   }

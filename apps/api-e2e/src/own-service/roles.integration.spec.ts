@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { asRole, execute } from '../support/service-role.js';
+import { animalStore, createKey, Service } from '../support/service.js';
+
+jest.setTimeout(60_000);
+
+const PASSWORD = 'of-tests-only';
+/** Roles are known to the whole server: this file has its own. */
+const NAME = `roles_${randomBytes(6).toString('hex')}`;
+const [OWNER, SERVICE, KEYS] = [`${NAME}_owner`, `${NAME}_service`, `${NAME}_keys`];
+const TABLES = ['pets', 'idempotency_keys', 'clients', 'api_keys', 'audit_events', 'schema_migrations'];
+
+const superuser = process.env['TEST_POSTGRES_URL'] ?? '';
+const urlOf = (database: string, role: string) => {
+  const url = new URL(asRole(superuser, role, PASSWORD));
+  url.pathname = `/${database}`;
+  return url.href;
+};
+const asSuperuser = (sql: string, database = NAME) => {
+  const url = new URL(superuser);
+  url.pathname = `/${database}`;
+  return execute(url.href, sql);
+};
+const [owner, service, keys] = [urlOf(NAME, OWNER), urlOf(NAME, SERVICE), urlOf(NAME, KEYS)];
+
+/** The statements of docs/deployment.md, with names of this file. */
+function documentedStatements(): string[] {
+  const page = readFileSync(new URL('../../../../docs/deployment.md', import.meta.url), 'utf8');
+  const [, sql = ''] = /## Database roles[^]*?```sql\n([^]*?)```/.exec(page) ?? [];
+  return sql
+    .replaceAll('animal_store', NAME)
+    .replaceAll('<password>', PASSWORD)
+    .split(';')
+    .filter((text) => text.trim());
+}
+
+async function grant(): Promise<void> {
+  await execute(owner, await animalStore(owner, 'grants', 'service', SERVICE));
+  await execute(owner, await animalStore(owner, 'grants', 'keys', KEYS));
+}
+
+beforeAll(async () => {
+  const statements = documentedStatements();
+  expect(statements).toHaveLength(6);
+  for (const statement of statements) await execute(superuser, statement);
+  // Tables of the same names, first in the path of every role. No role may use `public` without naming it.
+  await asSuperuser('CREATE SCHEMA hostile; GRANT ALL ON SCHEMA hostile TO PUBLIC');
+  for (const table of TABLES) await asSuperuser(`CREATE TABLE hostile.${table} (trap text); GRANT ALL ON hostile.${table} TO PUBLIC`);
+  for (const role of [OWNER, SERVICE, KEYS]) await execute(superuser, `ALTER ROLE ${role} SET search_path = hostile`);
+  await animalStore(owner, 'migrate', 'up');
+  await grant();
+});
+
+afterAll(async () => {
+  for (const database of [NAME, `${NAME}_bare`]) await execute(superuser, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+  for (const role of [OWNER, SERVICE, KEYS]) await execute(superuser, `DROP ROLE IF EXISTS ${role}`);
+});
+
+describe('with the documented roles and a hostile search_path', () => {
+  it('the service serves, and the command line manages keys', async () => {
+    const running = await Service.start(service, { MIGRATE_ON_START: 'false', MIGRATION_DATABASE_URL: owner });
+    try {
+      const { id, key } = await createKey(keys, 'acme', undefined, '--rate-limit', '100');
+      const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'one' };
+      const add = async () =>
+        (await fetch(`${running.url}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex","categoryId":7}' })).status;
+      expect([await add(), await add()]).toEqual([201, 201]);
+      const list = await fetch(`${running.url}/v1/pets`, { headers });
+      expect([list.status, ((await list.json()) as unknown[]).length]).toEqual([200, 1]);
+      expect((await fetch(`${running.url}/health/ready`)).status).toBe(200);
+      for (const args of [
+        ['keys', 'rotate', String(id)],
+        ['keys', 'revoke', String(id)],
+        ['clients', 'disable', 'acme'],
+        ['clients', 'enable', 'acme'],
+      ])
+        await animalStore(keys, ...args);
+      const { events } = JSON.parse(await animalStore(keys, 'keys', 'audit', '--json')) as { events: { databaseRole: string }[] };
+      expect(events).toHaveLength(6);
+      expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([KEYS]));
+    } finally {
+      await running.stop();
+    }
+  });
+
+  it('expired idempotency keys can be removed', async () => {
+    const expire = `DELETE FROM pets.idempotency_keys WHERE (client_id, key) IN (
+      SELECT client_id, key FROM pets.idempotency_keys LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING 1`;
+    await execute(service, expire);
+  });
+
+  it('nothing was read from or written to the hostile schema', async () => {
+    for (const table of TABLES) expect(await asSuperuser(`SELECT * FROM hostile.${table}`)).toEqual([]);
+    const [made] = (await asSuperuser(`SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'hostile'`)) as [
+      { tables: number },
+    ];
+    expect(made.tables).toBe(TABLES.length);
+  });
+
+  const forbidden = /permission denied|must be owner/;
+
+  it.each([
+    `UPDATE pets.pets SET name = 'x'`,
+    'DELETE FROM pets.pets',
+    'TRUNCATE pets.pets',
+    'DROP TABLE pets.pets',
+    'ALTER TABLE pets.pets ADD COLUMN x text',
+    'CREATE TABLE pets.more (x text)',
+    'CREATE TABLE public.more (x text)',
+    'CREATE TEMP TABLE more (x text)',
+    'CREATE SCHEMA more',
+    `UPDATE pets.idempotency_keys SET request = '{}'`,
+    `INSERT INTO access.clients (name, created_at) VALUES ('x', now())`,
+    'UPDATE access.clients SET disabled_at = NULL',
+    'UPDATE access.api_keys SET revoked_at = NULL',
+    'DELETE FROM access.api_keys',
+    'SELECT * FROM access.audit_events',
+    'DELETE FROM public.schema_migrations',
+    'CREATE ROLE more',
+  ])('the service may not: %s', (sql) => expect(execute(service, sql)).rejects.toThrow(forbidden));
+
+  it.each([
+    'SELECT * FROM pets.pets',
+    'SELECT * FROM pets.idempotency_keys',
+    `UPDATE access.api_keys SET hash = ''`,
+    `UPDATE access.clients SET name = 'x'`,
+    'DELETE FROM access.clients',
+    `UPDATE access.audit_events SET operator = 'x'`,
+    'DELETE FROM access.audit_events',
+    'TRUNCATE access.audit_events',
+    `INSERT INTO access.audit_events (database_role, operator, action, client_id, client_name, details) VALUES ('x', 'x', 'create', 1, 'x', '{}')`,
+    'CREATE TABLE access.more (x text)',
+  ])('who manages keys may not: %s', (sql) => expect(execute(keys, sql)).rejects.toThrow(forbidden));
+
+  it('grants are repeated after a migration, and take back what is not needed', async () => {
+    await execute(owner, `GRANT DELETE ON pets.pets TO ${SERVICE}; GRANT UPDATE (name) ON pets.pets TO ${SERVICE}`);
+    await execute(service, 'DELETE FROM pets.pets WHERE false');
+    await grant();
+    for (const sql of ['DELETE FROM pets.pets WHERE false', `UPDATE pets.pets SET name = 'x'`]) {
+      await expect(execute(service, sql)).rejects.toThrow(forbidden);
+    }
+  });
+});
+
+it('an owner of the schemas migrates without CREATE on the database', async () => {
+  const database = `${NAME}_bare`;
+  await execute(superuser, `CREATE DATABASE ${database}`);
+  for (const schema of ['access', 'pets']) await asSuperuser(`CREATE SCHEMA ${schema} AUTHORIZATION ${OWNER}`, database);
+  await asSuperuser(`GRANT CREATE ON SCHEMA public TO ${OWNER}`, database);
+  const bare = urlOf(database, OWNER);
+  await expect(execute(bare, 'CREATE SCHEMA IF NOT EXISTS pets')).rejects.toThrow('permission denied for database');
+  await animalStore(bare, 'migrate', 'up');
+  const { migrations } = JSON.parse(await animalStore(bare, 'migrate', 'status', '--json')) as { migrations: { applied: boolean }[] };
+  expect(migrations.every(({ applied }) => applied)).toBe(true);
+});

@@ -1,0 +1,49 @@
+import { Client } from 'pg';
+
+/** Of the database server, for all databases of the suite. */
+const ROLE = 'animal_store_e2e';
+const PASSWORD = 'of-tests-only';
+
+const prepared = new Map<string, Promise<void>>();
+
+type AnimalStore = (databaseUrl: string, ...args: readonly string[]) => Promise<string>;
+
+/** Returns the URL of the database for the role of the service. Migrates the database first, as its owner. */
+export function serviceUrl(ownerUrl: string, animalStore: AnimalStore): Promise<string> {
+  const { pathname } = new URL(ownerUrl);
+  const known = prepared.get(pathname) ?? prepare(ownerUrl, animalStore);
+  prepared.set(pathname, known);
+  return known.then(() => asRole(ownerUrl, ROLE, PASSWORD));
+}
+
+async function prepare(ownerUrl: string, animalStore: AnimalStore): Promise<void> {
+  await animalStore(ownerUrl, 'migrate', 'up');
+  const grants = await animalStore(ownerUrl, 'grants', 'service', ROLE);
+  // Other spec files create the role at the same time.
+  await execute(
+    ownerUrl,
+    `DO $$ BEGIN
+       CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}' NOSUPERUSER;
+     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
+  );
+  await execute(ownerUrl, grants);
+}
+
+export function asRole(url: string, role: string, password: string): string {
+  const given = new URL(url);
+  given.username = role;
+  given.password = password;
+  return given.href;
+}
+
+/** Runs statements without parameters, and returns the rows of the last one. */
+export async function execute(url: string, sql: string): Promise<object[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const results = (await client.query<object>(sql)) as unknown as { rows: object[] } | { rows: object[] }[];
+    return (Array.isArray(results) ? results.at(-1)?.rows : results.rows) ?? [];
+  } finally {
+    await client.end();
+  }
+}
