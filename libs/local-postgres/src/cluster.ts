@@ -9,7 +9,8 @@ import { Client } from 'pg';
 import { findProblem, LocalPostgresError } from './local-postgres-error.js';
 import { Programs } from './programs.js';
 
-const USER = 'animal_store';
+const OWNER = 'animal_store';
+export const SERVICE_ROLE = 'animal_store_service';
 const DATABASE = 'animal_store';
 const UNFINISHED = 'postgres.unfinished-';
 const START_WITHIN_MS = 60_000;
@@ -70,8 +71,18 @@ export class Cluster {
     return new Cluster(folder, programs, (await readFile(passwordFile, 'utf8')).trim());
   }
 
-  url(port: number, database = DATABASE): string {
-    return `postgres://${USER}:${this.password}@127.0.0.1:${port}/${database}`;
+  url(port: number, { user = OWNER, password = this.password, database = DATABASE } = {}): string {
+    return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+  }
+
+  /** Creates the role of the service, or takes all rights beyond its grants from it. Returns its new password. */
+  async prepareServiceRole({ client }: Session): Promise<string> {
+    const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ROLE]);
+    if (!rowCount) await client.query(`CREATE ROLE ${SERVICE_ROLE}`);
+    const password = randomBytes(24).toString('hex');
+    const attributes = 'LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS';
+    await client.query(`ALTER ROLE ${SERVICE_ROLE} ${attributes} PASSWORD '${password}'`);
+    return password;
   }
 
   /** Connects to the server, or returns undefined if it does not run. The password proves that it is the server of this folder. */
@@ -79,7 +90,7 @@ export class Cluster {
     const [pid, , , port, , , , status] = await this.readPostmasterFile();
     if (status !== READY) return undefined;
     const client = new Client({
-      connectionString: this.url(Number(port), 'postgres'),
+      connectionString: this.url(Number(port), { database: 'postgres' }),
       application_name: `process ${process.pid}`,
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
       ssl: false,
@@ -228,7 +239,7 @@ async function createCluster(folder: string, programs: Programs, args: readonly 
   await programs.own(unfinished);
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   try {
-    await programs.run('initdb', [`--pgdata=${unfinished}`, `--username=${USER}`, '--auth=scram-sha-256', ...locale, ...args]);
+    await programs.run('initdb', [`--pgdata=${unfinished}`, `--username=${OWNER}`, '--auth=scram-sha-256', ...locale, ...args]);
     await rename(unfinished, cluster);
   } catch (error) {
     if (!existsSync(cluster)) throw error;

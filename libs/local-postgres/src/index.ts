@@ -1,2 +1,2 @@
 export { LocalPostgresError } from './local-postgres-error.js';
-export { type LocalPostgres, startLocalPostgres, useLocalPostgres } from './local-postgres.js';
+export { type LocalPostgres, type ServicePostgres, startLocalPostgres, useLocalPostgres } from './local-postgres.js';

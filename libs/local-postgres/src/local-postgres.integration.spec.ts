@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, appendFile, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { LocalPostgresError } from './local-postgres-error.js';
-import { type LocalPostgres, startLocalPostgres as start, useLocalPostgres } from './local-postgres.js';
+import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, useLocalPostgres } from './local-postgres.js';
 import { startThrowAwayPostgres } from './testing/throw-away-postgres.js';
 import { waitFor } from './testing/wait-for.js';
 
@@ -30,7 +31,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((postgres) => postgres.stop()));
 });
 
-async function startLocalPostgres(options: { dataDir: string }): Promise<LocalPostgres> {
+async function startLocalPostgres(options: { dataDir: string }): Promise<ServicePostgres> {
   const postgres = await start(options);
   started.push(postgres);
   return postgres;
@@ -62,12 +63,27 @@ describe('a data folder', () => {
     expect(await mode(dataDir)).toBe(0o700);
     expect(await mode(join(dataDir, 'postgres-password'))).toBe(0o600);
     expect((await stat(cluster())).uid).not.toBe(0);
+    const { stdout: uid } = await promisify(execFile)('ps', ['-o', 'uid=', '-p', String(await serverPid())]);
+    expect(Number(uid)).toBeGreaterThan(0);
 
     const stranger = new URL(url);
     stranger.password = 'guess';
     await expect(query(stranger.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
     await postgres.stop();
     expect(await serverPid()).toBeUndefined();
+  });
+
+  it('gives the service a role that owns nothing, with a new password at each start', async () => {
+    const first = await startLocalPostgres({ dataDir });
+    const role = `SELECT current_user AS name, rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS mighty
+      FROM pg_roles WHERE rolname = current_user`;
+    expect(await query(first.serviceUrl, role)).toEqual([{ name: first.serviceRole, mighty: false }]);
+    await expect(query(first.serviceUrl, 'CREATE TABLE public.mine (id bigint)')).rejects.toMatchObject({ code: '42501' });
+    await query(first.url, `ALTER ROLE ${first.serviceRole} SUPERUSER`);
+    await first.stop();
+    const second = await startLocalPostgres({ dataDir });
+    expect(await query(second.serviceUrl, role)).toEqual([{ name: second.serviceRole, mighty: false }]);
+    expect(new URL(second.serviceUrl).password).not.toBe(new URL(first.serviceUrl).password);
   });
 
   it('keeps its data', async () => {

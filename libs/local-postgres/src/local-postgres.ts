@@ -1,4 +1,4 @@
-import { Cluster, type Session, tryLock } from './cluster.js';
+import { Cluster, SERVICE_ROLE, type Session, tryLock } from './cluster.js';
 import { asDataFolderError, LocalPostgresError } from './local-postgres-error.js';
 
 /** Key of the advisory lock, in the database `postgres`, of the one service of a data folder. */
@@ -6,7 +6,7 @@ const SERVICE = 2;
 
 /** A running PostgreSQL with its data in a folder of the workspace. */
 export interface LocalPostgres {
-  /** postgres:// URL of the database `animal_store`. */
+  /** postgres:// URL of the database `animal_store`, as its owner. */
   readonly url: string;
   /** Such as `18.4`. */
   readonly version: string;
@@ -16,32 +16,42 @@ export interface LocalPostgres {
   kill(): void;
 }
 
+/** The server for a service, which gets a role of its own. */
+export interface ServicePostgres extends LocalPostgres {
+  /** As `url`, for a role that owns nothing and is no superuser. The owner has to grant it what it needs. */
+  readonly serviceUrl: string;
+  readonly serviceRole: string;
+}
+
 /**
  * For the service: starts the server of a data folder, or takes over the one that a killed service has left running.
  * @throws LocalPostgresError if another service uses the folder
  */
-export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
-  return openDataFolder(dataDir, async ({ client }) => {
+export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<ServicePostgres> {
+  return openDataFolder(dataDir, async (cluster, session) => {
+    const { client, port } = session;
     while (!(await tryLock(client, SERVICE))) {
       const service = await findService(client);
       // Without a service, it has released the lock in between.
       if (service !== undefined) throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${service}.`);
     }
+    const password = await cluster.prepareServiceRole(session);
+    const postgres = await toLocalPostgres(cluster, session);
+    return { ...postgres, serviceRole: SERVICE_ROLE, serviceUrl: cluster.url(port, { user: SERVICE_ROLE, password }) };
   });
 }
 
 /** For a command: uses the server of a data folder together with a service, or starts it until `stop()`. */
 export function useLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
-  return openDataFolder(dataDir, () => Promise.resolve());
+  return openDataFolder(dataDir, toLocalPostgres);
 }
 
-async function openDataFolder(dataDir: string, check: (session: Session) => Promise<void>): Promise<LocalPostgres> {
+async function openDataFolder<T>(dataDir: string, use: (cluster: Cluster, session: Session) => Promise<T>): Promise<T> {
   try {
     const cluster = await Cluster.open(dataDir);
     const session = await cluster.start();
     try {
-      await check(session);
-      return await toLocalPostgres(cluster, session);
+      return await use(cluster, session);
     } catch (error) {
       await cluster.release(session);
       throw error;

@@ -1,12 +1,15 @@
 import { inspect } from 'node:util';
 import { forTerminal } from '@animal-store/access-domain';
 import { type RunningService, serve, StartupError } from '@animal-store/api/serve';
+import { prepareDatabase } from './prepare-database.js';
 
 // The process that `npm run dev` restarts after each change. It sends its URL to `dev.ts`.
 let service: RunningService | undefined;
 const stop = () => void Promise.resolve(service?.close()).finally(() => process.exit(0));
 process.on('SIGINT', stop).on('SIGTERM', stop).on('disconnect', stop);
+const { LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE } = process.env;
 try {
+  if (LOCAL_OWNER_URL && LOCAL_SERVICE_ROLE) await prepareDatabase(LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE);
   service = await serve(process.env);
   process.send?.({ url: service.url });
 } catch (error) {

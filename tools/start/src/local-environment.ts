@@ -1,19 +1,20 @@
 import { join } from 'node:path';
 import { readConfig } from '@animal-store/api/configuration';
-import { type LocalPostgres, startLocalPostgres } from '@animal-store/local-postgres';
+import { type ServicePostgres, startLocalPostgres } from '@animal-store/local-postgres';
 import { localApiKey } from './local-api-key.js';
+import { prepareDatabase } from './prepare-database.js';
 import { welcome } from './welcome.js';
 
 /** What the service needs on this machine: variables and, if DATABASE_URL is unset, the embedded PostgreSQL with an API key. */
 export class LocalEnvironment {
-  private postgres: LocalPostgres | undefined;
+  private postgres: ServicePostgres | undefined;
   private readonly dataDir = this.given['DATA_DIR'] || '.data';
   private readonly environment = this.given['ENVIRONMENT'] || 'local';
 
   constructor(private readonly given: NodeJS.ProcessEnv) {}
 
   /**
-   * Resolves to the environment variables for the service.
+   * Resolves to the environment variables for the service. Its role in the embedded PostgreSQL is not the owner.
    * @throws StartupError, LocalPostgresError
    */
   async open(): Promise<NodeJS.ProcessEnv> {
@@ -22,7 +23,11 @@ export class LocalEnvironment {
     // Invalid variables are reported before PostgreSQL starts.
     readConfig({ ...env, DATABASE_URL: 'postgres://localhost' });
     this.postgres = await startLocalPostgres({ dataDir: this.dataDir });
-    return { ...env, DATABASE_URL: this.postgres.url };
+    const { url, serviceRole, serviceUrl } = this.postgres;
+    await prepareDatabase(url, serviceRole);
+    // For `npm run dev`, which migrates again after a change.
+    const owner = { LOCAL_OWNER_URL: url, LOCAL_SERVICE_ROLE: serviceRole };
+    return { ...env, ...owner, DATABASE_URL: serviceUrl, MIGRATE_ON_START: 'false' };
   }
 
   /** Returns the text to print when the service listens. The tables must exist. */

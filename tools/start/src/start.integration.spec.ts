@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
 
 const RUN = join(import.meta.dirname, '..', 'run.mjs');
 const BUILD_WITHIN_MS = 120_000;
@@ -39,6 +40,22 @@ describe('npm start', () => {
 
     expect(await stop(service, 'SIGINT')).toBe(0);
     expect(await processesOf(dataDir)).toEqual([]);
+  });
+
+  it('runs the service with a role that is no superuser and owns nothing', async () => {
+    const service = await start();
+    await pasted(service.commands[0]);
+    const password = (await readFile(join(dataDir, 'postgres-password'), 'utf8')).trim();
+    const [, , , port] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+    const owner = new Client({ connectionString: `postgres://animal_store:${password}@127.0.0.1:${port}/animal_store` });
+    await owner.connect();
+    const { rows } = await owner.query<object>(
+      `SELECT DISTINCT usename AS role, rolsuper AS "isSuperuser", EXISTS (SELECT FROM pg_class WHERE relowner = usesysid) AS "isOwner"
+       FROM pg_stat_activity JOIN pg_roles ON pg_roles.oid = usesysid WHERE application_name = 'animal-store-api'`,
+    );
+    await owner.end();
+    expect(rows).toEqual([{ role: 'animal_store_service', isSuperuser: false, isOwner: false }]);
+    await stop(service, 'SIGTERM');
   });
 
   it('keeps the catalogue and the API key over a restart', async () => {
