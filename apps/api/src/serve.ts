@@ -2,7 +2,6 @@ import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect, createDataSource, DatabaseConnection, migrateUp } from '@animal-store/database';
-
 import { contexts } from './contexts.js';
 import { createApp } from './create-app.js';
 import { type AdminServer, type MetricsText, startAdminServer } from './observability/admin-server.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { asRole, execute } from '../support/service-role.js';
-import { animalStore, createKey, Service } from '../support/service.js';
+import { animalStore, createKey, refusedStart, Service } from '../support/service.js';
 
 jest.setTimeout(60_000);
 
@@ -85,10 +85,15 @@ describe('with the documented roles and a hostile search_path', () => {
     }
   });
 
-  it('expired idempotency keys can be removed', async () => {
-    const expire = `DELETE FROM pets.idempotency_keys WHERE (client_id, key) IN (
-      SELECT client_id, key FROM pets.idempotency_keys LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING 1`;
-    await execute(service, expire);
+  it('the service says in one line that it may not migrate', async () => {
+    await execute(owner, `DELETE FROM public.schema_migrations WHERE name LIKE 'AddClientLimits%'`);
+    const { exitCode, output } = await refusedStart({ DATABASE_URL: service });
+    await execute(
+      owner,
+      `INSERT INTO public.schema_migrations (timestamp, name) VALUES (1763683500000, 'AddClientLimitsAndAuditEvents1763683500000')`,
+    );
+    expect(exitCode).toBe(1);
+    expect(output).toMatch(/^The database role may not migrate \(.*\): run "animal-store migrate up" as the owner first\.$/m);
   });
 
   it('nothing was read from or written to the hostile schema', async () => {

@@ -50,6 +50,10 @@ describe('explainFailedStart', () => {
       failure('3D000', {}, 'database "store" does not exist'),
       'The database at db.example:5432,db2.example:5433 refuses the connection: database "store" does not exist',
     ],
+    [
+      failure('42501', {}, 'permission denied for schema public'),
+      'The database role may not migrate (permission denied for schema public): run "animal-store migrate up" as the owner first.',
+    ],
   ])('tells %o in one line', (error, line) => {
     expect(explainFailedStart(error, config)).toEqual(new StartupError(line));
   });

@@ -9,6 +9,8 @@ import {
 import type { Config } from './config.js';
 import { StartupError } from './startup-error.js';
 
+const INSUFFICIENT_PRIVILEGE = '42501';
+
 /** The error as a line for a person where it is one of the machine or the configuration; else as it is. */
 export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHost' | 'adminPort' | 'databaseUrl' | 'host'>): unknown {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
@@ -19,6 +21,8 @@ export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHo
   if (isConnectionRefused(error))
     return new StartupError(`The database at ${database()} refuses the connection: ${firstLine(message, code)}`);
   if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
+  if (code === INSUFFICIENT_PRIVILEGE)
+    return new StartupError(`The database role may not migrate (${firstLine(message)}): run "animal-store migrate up" as the owner first.`);
   return error;
 }
 

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { createDataSource, forgetExpiredIdempotencyKeys, grantStatements } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
@@ -33,12 +35,15 @@ async function keys(): Promise<string[]> {
   return rows.map(({ key }) => key);
 }
 
-it('removes the keys of all contexts each minute once they are 24 hours old, and survives a database that is away', async () => {
-  await database.dataSource.query(
+const insertKeys = () =>
+  database.dataSource.query(
     `INSERT INTO pets.idempotency_keys (client_id, key, pet_id, request, created_at)
      SELECT 1, hours, 1, '{"name": "Rex", "categoryId": 1, "status": "sold"}', now() - make_interval(hours => hours::int)
      FROM unnest('{23,25}'::text[]) AS hours`,
   );
+
+it('removes the keys of all contexts each minute once they are 24 hours old, and survives a database that is away', async () => {
+  await insertKeys();
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
   const expiry = new IdempotencyKeyExpiry(database.dataSource);
   expiry.onApplicationBootstrap();
@@ -50,4 +55,20 @@ it('removes the keys of all contexts each minute once they are 24 hours old, and
   jest.advanceTimersByTime(60_000);
   await waitFor(async () => expect(await keys()).toEqual(['23']));
   expiry.onApplicationShutdown();
+});
+
+it('needs no privileges beyond those of the service', async () => {
+  await database.empty();
+  await insertKeys();
+  const role = `expiry_${randomBytes(6).toString('hex')}`;
+  await database.dataSource.query(`CREATE ROLE ${role} LOGIN PASSWORD 'of-tests-only'`);
+  await database.dataSource.query(grantStatements([PetsModule.persistence], 'service', role).join('; '));
+  const url = new URL(database.url);
+  Object.assign(url, { username: role, password: 'of-tests-only' });
+  const restricted = createDataSource({ url: url.href, applicationName: 'spec', poolSize: 1, persistence: [PetsModule.persistence] });
+  await restricted.initialize();
+  expect(await forgetExpiredIdempotencyKeys(restricted)).toBe(1);
+  await restricted.destroy();
+  expect(await keys()).toEqual(['23']);
+  await database.dataSource.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
 });

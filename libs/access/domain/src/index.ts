@@ -29,7 +29,6 @@ export {
   prefixOf,
 } from './api-key-secret.js';
 export {
-  AUDIT_ACTIONS,
   type AuditAction,
   type AuditEntry,
   type AuditEvent,

@@ -1,5 +1,5 @@
-import { isApiKeySecret, type Operator } from '@animal-store/access-domain';
-import { describeApiKeyRepository } from '@animal-store/access-testing';
+import { disableClient, isApiKeySecret, type Operator } from '@animal-store/access-domain';
+import { aNewApiKey, describeApiKeyRepository } from '@animal-store/access-testing';
 import { isDatabaseUnavailable } from '@animal-store/database';
 import { DomainError, INT64_MAX, SystemClock } from '@animal-store/kernel';
 import { useDatabase } from '@animal-store/test-kit';
@@ -9,6 +9,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { accessUseCases, openAccess } from './access.js';
 import { accessPersistence } from './access-persistence.js';
+import { Sha256KeyHasher } from './sha256-key-hasher.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
 const database = useDatabase(accessPersistence);
@@ -16,6 +17,34 @@ const database = useDatabase(accessPersistence);
 describeApiKeyRepository('TypeOrmApiKeyRepository', 'carol', async () => {
   await database.empty();
   return new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
+});
+
+describe('a change whose audit event cannot be written', () => {
+  it('does not happen', async () => {
+    await database.empty();
+    const keys = new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
+    // The database refuses this name.
+    const unaudited = new TypeOrmApiKeyRepository(database.dataSource, 'x'.repeat(101) as Operator);
+    const { id } = await keys.add(aNewApiKey({ rateLimit: 5 }));
+    const state = async () => [await keys.list(), await keys.listClients(), await keys.listAudit({ limit: 100 })];
+    const before = await state();
+    const changes = [
+      unaudited.add(aNewApiKey()),
+      unaudited.add(aNewApiKey({ clientName: 'another' })),
+      unaudited.addIfNone(aNewApiKey({ clientName: 'another' })),
+      unaudited.update(id, (key) => key.revoke(new Date())),
+      unaudited.replace(id, (key) => {
+        const { retired, successor } = key.rotate(new Date(), 0, new Sha256KeyHasher());
+        return { retired, successor: successor.key };
+      }),
+      unaudited.updateClient('acme', (client) => disableClient(client, new Date())),
+      unaudited.updateClient('acme', (client) => ({ ...client, rateLimit: 6 })),
+    ];
+    for (const change of await Promise.allSettled(changes)) {
+      expect(change).toMatchObject({ status: 'rejected', reason: { constraint: 'audit_events_operator_check' } });
+    }
+    expect(await state()).toEqual(before);
+  });
 });
 
 describe('the use cases on PostgreSQL', () => {
