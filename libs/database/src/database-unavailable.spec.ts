@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { isConnectionRefused, isDatabaseUnavailable, isFaultOfStatement, mayRecover } from './database-unavailable.js';
+import {
+  isConnectionRefused,
+  isDatabaseUnavailable,
+  isFaultOfStatement,
+  isNamedStatementLost,
+  mayRecover,
+} from './database-unavailable.js';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
@@ -11,6 +17,7 @@ describe('isDatabaseUnavailable', () => {
     withCode('28P01'),
     withCode('3D000'),
     new Error('timeout expired'),
+    Object.assign(new Error('prepared statement "x" already exists'), { code: '42P05' }),
     new Error('Connection terminated unexpectedly'),
     new AggregateError([withCode('EHOSTUNREACH'), withCode('ECONNREFUSED')]),
     new QueryFailedError('SELECT 1', [], withCode('53300')),
@@ -56,6 +63,27 @@ describe('mayRecover', () => {
     undefined,
   ])('of %o is false', (error) => {
     expect(mayRecover(error)).toBe(false);
+  });
+});
+
+describe('isNamedStatementLost', () => {
+  const coded = (code: string, message: string) => Object.assign(new Error(message), { code });
+
+  it.each([
+    coded('26000', 'prepared statement "list pets.pets" does not exist'),
+    coded('42P05', 'prepared statement "list pets.pets" already exists'),
+    coded('08P01', 'prepared statement did not exist'),
+  ])('of %o is true', (error) => {
+    expect(isNamedStatementLost(error)).toBe(true);
+  });
+
+  it.each([
+    coded('08P01', 'unsupported startup parameter: statement_timeout'),
+    coded('42P01', 'x'),
+    new Error('prepared statement'),
+    undefined,
+  ])('of %o is false', (error) => {
+    expect(isNamedStatementLost(error)).toBe(false);
   });
 });
 

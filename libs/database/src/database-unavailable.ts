@@ -28,6 +28,10 @@ const STATEMENT_TIMEOUT = '57014';
 /** PgBouncer's error for a parameter that it does not pass on. Other errors of PgBouncer with the same code may pass. */
 const UNSUPPORTED_PARAMETER = /^unsupported startup parameter/;
 
+/** 26000 a prepared statement that does not exist, 42P05 one that exists already; poolers also report it as 08P01, a protocol violation. */
+const NAMED_STATEMENT_SQLSTATE = /^(?:26000|42P05|08P01)$/;
+const NAMED_STATEMENT_MESSAGE = /prepared statement/i;
+
 /** `pg` and `pg-pool` give these a message but no code. */
 const MESSAGES =
   /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after calling end|Driver not Connected)/i;
@@ -37,10 +41,17 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && (SYSTEM_ERRORS.has(code) || UNAVAILABLE_SQLSTATE.test(code) || REFUSED_SQLSTATE.test(code))) return true;
-  if (MESSAGES.test(error.message)) return true;
+  if (MESSAGES.test(error.message) || isNamedStatementLost(error)) return true;
   const { driverError, errors } = error as { driverError?: unknown; errors?: unknown };
   if (Array.isArray(errors)) return errors.some(isDatabaseUnavailable);
   return isDatabaseUnavailable(driverError ?? error.cause);
+}
+
+/** Whether the connection lacks a statement that was prepared, or has one that was not: behind a pooler that does not track them. */
+export function isNamedStatementLost(error: unknown): boolean {
+  if (!Error.isError(error)) return false;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && NAMED_STATEMENT_SQLSTATE.test(code) && NAMED_STATEMENT_MESSAGE.test(error.message);
 }
 
 /** Whether the server was reached and refused the login, or has no such database. */

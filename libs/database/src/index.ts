@@ -3,8 +3,8 @@ export { connect, createDataSource, type DatabaseOptions, poolOf, targetOf } fro
 export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';
 export { parseDatabaseUrl, showServers } from './database-url.js';
-export { isConnectionRefused, isDatabaseUnavailable, mayRecover } from './database-unavailable.js';
 export { grantStatements, type RolePurpose } from './grants.js';
+export { isConnectionRefused, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 export { forgetExpiredIdempotencyKeys } from './idempotency-keys.js';
 export {

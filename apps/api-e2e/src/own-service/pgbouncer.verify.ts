@@ -1,14 +1,15 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { execFileSync } from 'node:child_process';
+import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { linksOf } from '../support/answers.js';
 import { Api } from '../support/api.js';
-import { DebianServer } from '../support/debian-server.js';
+import { DEBIAN_PATH, DebianServer } from '../support/debian-server.js';
 import { readPet, readPets } from '../support/json.js';
-import { createKey, refusedStart, Service } from '../support/service.js';
+import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
 
 // `npm run verify:pgbouncer`: not part of `npm test`, since there is no PgBouncer in the npm registry.
 
@@ -16,34 +17,49 @@ import { createKey, refusedStart, Service } from '../support/service.js';
 const SERVER_CONNECTIONS = 3;
 const PETS = 300;
 
-const api = new Api();
+/** From this version on it can track the named statements of its clients. */
+const TRACKS_STATEMENTS = versionOf('pgbouncer') >= 1.21;
+/** Which PgBouncer before 1.21 has no setting for. */
+const UNTRACKED = TRACKS_STATEMENTS ? ['max_prepared_statements = 0'] : [];
+const IGNORE_TIMEOUT = 'ignore_startup_parameters = statement_timeout';
+
 let folder: string;
 let database: TestDatabase;
-let pooler: DebianServer;
-let pooledUrl: string;
-let service: Service;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   folder = await mkdtemp(join(tmpdir(), 'animal-store-pgbouncer-'));
   await chmod(folder, 0o755);
-  pooler = await DebianServer.start({ program: 'pgbouncer', args: async (port) => [await configure(port)] });
-  pooledUrl = `postgres://anybody@127.0.0.1:${pooler.port}${new URL(database.url).pathname}`;
-  service = await Service.start(pooledUrl, { DATABASE_PREPARED: 'off', MIGRATION_DATABASE_URL: database.url, RATE_LIMIT: '0' });
-  api.open({ baseUrl: service.url, key: (await createKey(database.url, 'suite')).key });
 });
 
 afterAll(async () => {
-  api.close();
-  await service.stop();
-  await pooler.stop();
   await rm(folder, { recursive: true });
   await database.drop();
 });
 
-async function configure(port: number): Promise<string> {
+function versionOf(program: string): number {
+  try {
+    const [, version] = /(\d+\.\d+)/.exec(execFileSync(program, ['--version'], { encoding: 'utf8', env: { PATH: DEBIAN_PATH } })) ?? [];
+    return Number(version);
+  } catch {
+    // DebianServer reports it.
+    return 0;
+  }
+}
+
+interface Pooler {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+async function startPooler(...settings: readonly string[]): Promise<Pooler> {
+  const pooler = await DebianServer.start({ program: 'pgbouncer', args: async (port) => [await configure(port, settings)] });
+  return { url: `postgres://anybody@127.0.0.1:${pooler.port}${new URL(database.url).pathname}`, stop: () => pooler.stop() };
+}
+
+async function configure(port: number, settings: readonly string[]): Promise<string> {
   const server = new URL(database.url);
-  const file = join(folder, 'pgbouncer.ini');
+  const file = join(folder, `pgbouncer-${port}.ini`);
   const lines = [
     '[databases]',
     `* = host=${server.hostname} port=${server.port} user=${server.username} password=${server.password}`,
@@ -54,6 +70,7 @@ async function configure(port: number): Promise<string> {
     'auth_type = any',
     'pool_mode = transaction',
     `default_pool_size = ${SERVER_CONNECTIONS}`,
+    ...settings,
   ];
   await writeFile(file, lines.join('\n'));
   return file;
@@ -69,7 +86,38 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-describe('behind a pooler in transaction mode, with DATABASE_PREPARED=off', () => {
+interface Case {
+  readonly settings: readonly string[];
+  readonly environment: Environment;
+  readonly leavesStatements: boolean;
+}
+
+const cases: [string, Case][] = [
+  ['DATABASE_PREPARED=off', { settings: UNTRACKED, environment: { DATABASE_PREPARED: 'off' }, leavesStatements: false }],
+];
+if (TRACKS_STATEMENTS)
+  cases.push([
+    'max_prepared_statements',
+    { settings: ['max_prepared_statements = 200', IGNORE_TIMEOUT], environment: {}, leavesStatements: true },
+  ]);
+
+describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { settings, environment, leavesStatements }) => {
+  const api = new Api();
+  let pooler: Pooler;
+  let service: Service;
+
+  beforeAll(async () => {
+    pooler = await startPooler(...settings);
+    service = await Service.start(pooler.url, { ...environment, MIGRATION_DATABASE_URL: database.url, RATE_LIMIT: '0' });
+    api.open({ baseUrl: service.url, key: (await createKey(database.url, 'suite')).key });
+  });
+
+  afterAll(async () => {
+    api.close();
+    await service.stop();
+    await pooler.stop();
+  });
+
   it('animals are added, fetched and listed, many at once', async () => {
     const created = await Promise.all(Array.from({ length: PETS }, (_, n) => api.createPet({ name: `Pet ${n}` })));
     const fetched = await Promise.all(created.map(({ id }) => api.get(`/v1/pets/${id}`)));
@@ -80,30 +128,63 @@ describe('behind a pooler in transaction mode, with DATABASE_PREPARED=off', () =
       listed.push(...readPets(page.text));
       [link] = linksOf(page, 'next');
     }
-    expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(created.map(({ id }) => id)));
+    const ids = new Set(listed.map(({ id }) => id));
+    expect(created.filter(({ id }) => !ids.has(id))).toEqual([]);
   });
 
   it('an idempotency key holds', async () => {
-    const headers = { 'idempotency-key': '"once"' };
+    const headers = { 'idempotency-key': `"once-${new URL(pooler.url).port}"` };
     const answers = await Promise.all(Array.from({ length: 50 }, () => api.create('{"name":"Once","categoryId":7}', { headers })));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers.filter(({ headers: answered }) => answered['idempotent-replayed'] === undefined)).toHaveLength(1);
   });
 
-  it('the service shares the connections of the pooler, and leaves no statement on them', async () => {
+  it('the service shares the connections of the pooler', async () => {
     const sessions = await query(database.url, `SELECT 1 FROM pg_stat_activity WHERE application_name = 'animal-store-api'`);
     expect(sessions.length).toBeLessThanOrEqual(SERVER_CONNECTIONS);
-    for (let i = 0; i < SERVER_CONNECTIONS; i++) expect(await query(pooledUrl, 'SELECT name FROM pg_prepared_statements')).toEqual([]);
+    if (leavesStatements) return;
+    for (let i = 0; i < SERVER_CONNECTIONS; i++) expect(await query(pooler.url, 'SELECT name FROM pg_prepared_statements')).toEqual([]);
   });
 
   it('migrations go round it', async () => {
-    const nowhere = { DATABASE_URL: pooledUrl, DATABASE_PREPARED: 'off', MIGRATION_DATABASE_URL: 'postgres://localhost:1/nowhere' };
-    expect(await refusedStart(nowhere)).toMatchObject({ exitCode: 1 });
+    const nowhere = { ...environment, MIGRATION_DATABASE_URL: 'postgres://localhost:1/nowhere' };
+    const waiting = await Service.start(pooler.url, nowhere);
+    expect((await fetch(`${waiting.url}/health/ready`)).status).toBe(503);
+    expect(waiting.output).toContain('The database at');
+    await waiting.stop();
   });
 });
 
-it('without DATABASE_PREPARED=off the service does not start, and says what the pooler has against it', async () => {
-  const { exitCode, output } = await refusedStart({ DATABASE_URL: pooledUrl, MIGRATION_DATABASE_URL: database.url });
-  expect(exitCode).toBe(1);
-  expect(output).toContain('statement_timeout');
+describe('a pooler that does not track named statements', () => {
+  it('refuses statement_timeout, and the service ends with a line that says so', async () => {
+    const pooler = await startPooler(...UNTRACKED);
+    const { exitCode, output } = await refusedStart({ DATABASE_URL: pooler.url, MIGRATION_DATABASE_URL: database.url, PORT: '0' });
+    expect(exitCode).toBe(1);
+    expect(output).toContain('statement_timeout');
+    await pooler.stop();
+  });
+
+  it('is named in the log with the setting that it needs, and requests get 503', async () => {
+    const pooler = await startPooler(...UNTRACKED, IGNORE_TIMEOUT);
+    const service = await Service.start(pooler.url, { MIGRATION_DATABASE_URL: database.url, RATE_LIMIT: '0' });
+    const { key } = await createKey(database.url, 'untracked');
+    const get = async (path: string) => {
+      const response = await fetch(service.url + path, { headers: { Authorization: `Bearer ${key}` } });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const paths = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? `/v1/pets/${n}` : `/v1/pets?limit=${n}`));
+    const statuses = new Set<number>();
+    await waitFor(
+      async () => {
+        for (const status of await Promise.all(paths.map(get))) statuses.add(status);
+        expect(statuses).toContain(503);
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect([...statuses].filter((status) => ![200, 404, 503].includes(status))).toEqual([]);
+    expect(service.output.split('max_prepared_statements')).toHaveLength(2);
+    await service.stop();
+    await pooler.stop();
+  });
 });

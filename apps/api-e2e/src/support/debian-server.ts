@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Debian keeps servers here, where users do not look for programs. */
 const SERVERS = '/usr/sbin';
+export const DEBIAN_PATH = `${process.env['PATH'] ?? ''}:${SERVERS}`;
 const NOBODY = 65_534;
 
 export interface DebianServerOptions {
@@ -32,7 +33,7 @@ export class DebianServer {
     const { program, args } = this.options;
     const started = spawn(program, await args(this.port), {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { PATH: `${process.env['PATH'] ?? ''}:${SERVERS}` },
+      env: { PATH: DEBIAN_PATH },
       // PgBouncer refuses to run as root.
       ...(process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY }),
     });

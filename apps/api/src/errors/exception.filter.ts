@@ -1,4 +1,4 @@
-import { isDatabaseUnavailable } from '@animal-store/database';
+import { isDatabaseUnavailable, isNamedStatementLost } from '@animal-store/database';
 import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus } from '@nestjs/common';
@@ -6,6 +6,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { errorBody } from './error-body.js';
 import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
+
+const POOLER_HINT =
+  'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=off';
+const HINT_EVERY_MS = 60_000;
 
 /** The methods of each path that has any, as the value of Allow. */
 interface Routes {
@@ -15,6 +19,8 @@ interface Routes {
 /** Turns whatever was thrown into the one error shape; what nobody expected is logged and shown as `internal_error`. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
+  private hintedAt = -HINT_EVERY_MS;
+
   constructor(
     private readonly routes: Routes,
     private readonly logger: Logger,
@@ -30,6 +36,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
     // A refusal before the route's own hooks has not announced the deprecation yet.
     reply.headers(request.routeOptions.config.announcement ?? {});
     request.errorCode = body.code;
+    if (isNamedStatementLost(exception)) this.hintAtPooler();
     // What was raised on purpose is told by the request's own line.
     if (body.status >= 500 && error !== exception)
       this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
@@ -38,6 +45,13 @@ export class ApiExceptionFilter implements ExceptionFilter {
       .headers({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json' })
       .serializer(JSON.stringify)
       .send(body);
+  }
+
+  private hintAtPooler(): void {
+    const now = performance.now();
+    if (now - this.hintedAt < HINT_EVERY_MS) return;
+    this.hintedAt = now;
+    this.logger.error(POOLER_HINT);
   }
 
   private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): DomainError | HttpError {

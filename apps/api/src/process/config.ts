@@ -98,7 +98,7 @@ export const variables = {
   }),
   DATABASE_PREPARED: flag({
     default: true,
-    desc: 'Named prepared statements; off behind PgBouncer before 1.21 in transaction mode.',
+    desc: 'Named prepared statements; off behind PgBouncer in transaction mode unless its max_prepared_statements is above 0.',
   }),
   MIGRATE_ON_START: flag({ default: true, desc: 'Apply pending migrations before serving.' }),
   MIGRATION_DATABASE_URL: postgresUrl({

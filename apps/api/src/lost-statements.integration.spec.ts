@@ -1,0 +1,36 @@
+import { poolOf } from '@animal-store/database';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { DataSource } from 'typeorm';
+import type { ServiceLogger } from './observability/logger.js';
+import { startTestApp, type TestApp } from './testing/test-app.js';
+
+const lines: string[] = [];
+let service: TestApp;
+let key: string;
+
+beforeAll(async () => {
+  const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) }) as ServiceLogger;
+  service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger });
+  key = await service.createKey('pets:read');
+});
+afterAll(() => service.close());
+
+async function list(): Promise<{ status: number; retryAfter: string | null }> {
+  const response = await fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${key}` } });
+  await response.arrayBuffer();
+  return { status: response.status, retryAfter: response.headers.get('retry-after') };
+}
+
+/** As a pooler does that gives the next transaction another connection. */
+const loseStatements = () => poolOf(service.app.get(DataSource)).query('DEALLOCATE ALL');
+
+it('a lost named statement is a 503, and one line names the setting of the pooler', async () => {
+  for (let i = 0; i < 3; i++) {
+    expect((await list()).status).toBe(200);
+    await loseStatements();
+    expect(await list()).toEqual({ status: 503, retryAfter: '1' });
+  }
+  expect((await list()).status).toBe(200);
+  expect(lines.filter((line) => line.includes('max_prepared_statements'))).toHaveLength(1);
+});
