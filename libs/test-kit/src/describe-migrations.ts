@@ -2,6 +2,7 @@ import { createDataSource, migrateDown, migrateUp, migrationStatus, type Persist
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { breakingSchemaChanges, readColumns } from './schema-changes.js';
 
 const PROCESSES = 4;
 
@@ -56,6 +57,26 @@ export function describeMigrations(persistence: Persistence): void {
         expect(await dataSource.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema])).toEqual([]);
         expect(await migrateUp(dataSource)).toEqual(names);
         expect(await relations()).toEqual(made);
+      });
+
+      it('each add to the schema alone, so that the release before runs on it', async () => {
+        for (let count = 1; count <= migrations.length; count++) {
+          const before = await readColumns(dataSource, schema);
+          const upTo = { ...persistence, migrations: migrations.slice(0, count) };
+          const next = await createDataSource({
+            url: database.url,
+            applicationName: 'spec',
+            poolSize: 1,
+            persistence: [upTo],
+          }).initialize();
+          try {
+            expect(await migrateUp(next)).toEqual([names[count - 1]]);
+          } finally {
+            await next.destroy();
+          }
+          const changes = breakingSchemaChanges(before, await readColumns(dataSource, schema));
+          expect({ migration: names[count - 1], changes }).toEqual({ migration: names[count - 1], changes: [] });
+        }
       });
 
       it('are applied once by several processes that start at once', async () => {

@@ -1,7 +1,7 @@
 /** `npm run release:record`: keeps what later releases are compared with, in `docs/releases/<version>`. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { hashOf, migrationFiles, MIGRATIONS_OF_RELEASE, openApiFiles, RELEASES } from './releases.js';
+import { hashOf, migrationFiles, MIGRATIONS_OF_RELEASE, openApiFiles, RELEASES, STATEMENTS_OF_RELEASE } from './releases.js';
 import { readText, ROOT } from './workspace.js';
 
 const { version } = JSON.parse(readText('apps/api/package.json')) as { version: string };
@@ -13,7 +13,7 @@ mkdirSync(folder, { recursive: true });
 for (const file of openApiFiles()) writeFileSync(join(folder, basename(file)), readText(file));
 const hashes = Object.fromEntries(migrationFiles().map((file) => [file, hashOf(file)]));
 writeFileSync(join(folder, MIGRATIONS_OF_RELEASE), `${JSON.stringify(hashes, undefined, 2)}\n`);
-console.log(`${RELEASES}/${version} is written; commit it and tag v${version}`);
+console.log(`${RELEASES}/${version} is written. Add the SQL statements as ${STATEMENTS_OF_RELEASE} (ADR 54), commit, and tag v${version}`);
 
 function fail(reason: string): never {
   console.error(reason);

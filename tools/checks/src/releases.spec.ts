@@ -8,9 +8,10 @@ import {
   MIGRATIONS_OF_RELEASE,
   RELEASES,
   releases,
+  STATEMENTS_OF_RELEASE,
   timestampOf,
 } from './releases.js';
-import { readText } from './workspace.js';
+import { readText, workspaceFiles } from './workspace.js';
 
 const files = migrationFiles();
 const today = Object.fromEntries(files.map((file) => [file, hashOf(file)]));
@@ -20,6 +21,10 @@ describe('migrations', () => {
     const released = JSON.parse(readText(`${RELEASES}/${version}/${MIGRATIONS_OF_RELEASE}`)) as MigrationHashes;
     expect(Object.keys(released).length).toBeGreaterThan(0);
     expect(migrationFaults(released, today)).toEqual([]);
+  });
+
+  it.each(releases())('release %s has its SQL statements on record, for the tests of a rollback (ADR 54)', (version) => {
+    expect(workspaceFiles()).toContain(`${RELEASES}/${version}/${STATEMENTS_OF_RELEASE}`);
   });
 
   it('are each registered, under the time of the file name, in the order of their times', () => {

@@ -25,7 +25,7 @@ interface Created {
 let postgres: DebianPostgres;
 let primaryUrl: string;
 let archive: string;
-let apiKey: string;
+let apiKey: string | undefined;
 const services: Service[] = [];
 const apis: Api[] = [];
 
@@ -40,7 +40,8 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const api of apis) api.close();
   for (const service of services) await service.stop('SIGKILL');
-  await postgres?.remove();
+  // Undefined if there is no PostgreSQL.
+  await (postgres as DebianPostgres | undefined)?.remove();
 });
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {

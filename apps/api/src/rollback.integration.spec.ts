@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { createDataSource, migrateUp, type Persistence } from '@animal-store/database';
+import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { contexts } from './contexts.js';
+
+const RELEASES = join(import.meta.dirname, '../../../docs/releases');
+
+/** What the release sent, in this order, to a new database. */
+interface Statement {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly (string | number | null)[];
+}
+
+type Outcome = Readonly<Record<string, unknown>>;
+
+const release = readdirSync(RELEASES)
+  .sort((one, other) => one.localeCompare(other, 'en', { numeric: true }))
+  .at(-1) as string;
+const read = (file: string): unknown => JSON.parse(readFileSync(join(RELEASES, release, file), 'utf8'));
+
+const timestampOf = (name: string) => Number(name.slice(-13));
+const all = contexts
+  .flatMap(({ persistence }) => persistence.migrations)
+  .sort((one, other) => timestampOf(one.name) - timestampOf(other.name));
+const releasedTimes = new Set(Object.keys(read('migrations.json') as object).map((file) => Number(basename(file).slice(0, 13))));
+const released = all.filter(({ name }) => releasedTimes.has(timestampOf(name)));
+const later = all.filter((migration) => !released.includes(migration));
+
+/** Runs the statements of the release on a new database with these migrations. */
+async function outcomeOn(migrations: Persistence['migrations']): Promise<Outcome> {
+  const database = await createTestDatabase();
+  const persistence = [{ schema: '', entities: [], migrations }];
+  const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
+  const client = new Client({ connectionString: database.url });
+  const outcome: Record<string, unknown> = {};
+  try {
+    await dataSource.initialize();
+    expect(await migrateUp(dataSource)).toEqual(migrations.map(({ name }) => name));
+    await client.connect();
+    for (const { name, text, values } of read('statements.json') as readonly Statement[]) {
+      const { rows, rowCount } = await client.query<unknown[]>({ text, values: [...values], rowMode: 'array' }).catch((error: unknown) => {
+        throw new Error(`"${name}" of release ${release} fails: ${(error as Error).message}`);
+      });
+      outcome[name] = { rows, rowCount };
+    }
+  } finally {
+    await client.end();
+    if (dataSource.isInitialized) await dataSource.destroy();
+    await database.drop();
+  }
+  return outcome;
+}
+
+describe(`release ${release}`, () => {
+  let expected: Outcome;
+  beforeAll(async () => {
+    expected = await outcomeOn(released);
+  });
+
+  it('has statements on record that do what they say on its own schema', () => {
+    expect(released).toHaveLength(releasedTimes.size);
+    expect(expected).toMatchObject({
+      'add pets': { rows: [['1'], ['2']] },
+      'add pets once': { rowCount: 2 },
+      'add the same pets again': { rowCount: 0 },
+      'find pets by their keys': { rowCount: 2 },
+      'forget keys': { rowCount: 2 },
+    });
+  });
+
+  if (later.length > 0) {
+    it.each(later.map(({ name }, index) => [name, index] as const))('runs as before after %s', async (_name, index) => {
+      expect(await outcomeOn([...released, ...later.slice(0, index + 1)])).toEqual(expected);
+    });
+  }
+});

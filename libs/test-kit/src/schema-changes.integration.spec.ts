@@ -1,0 +1,54 @@
+import { createDataSource } from '@animal-store/database';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { breakingSchemaChanges, readColumns } from './schema-changes.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
+  await dataSource.query('CREATE SCHEMA shop');
+  await dataSource.query(`CREATE TABLE shop.orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, size integer,
+    label varchar(10) NOT NULL DEFAULT '', token uuid)`);
+});
+
+afterEach(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+async function changesOf(statement: string): Promise<string[]> {
+  const before = await readColumns(dataSource, 'shop');
+  await dataSource.query(statement);
+  return breakingSchemaChanges(before, await readColumns(dataSource, 'shop'));
+}
+
+it.each([
+  ['ALTER TABLE shop.orders DROP COLUMN size', ['shop.orders.size is dropped or renamed']],
+  ['ALTER TABLE shop.orders RENAME size TO quantity', ['shop.orders.size is dropped or renamed']],
+  ['ALTER TABLE shop.orders ALTER size TYPE bigint', ['shop.orders.size has the type bigint instead of integer']],
+  [
+    'ALTER TABLE shop.orders ALTER label TYPE varchar(5)',
+    ['shop.orders.label has the type character varying(5) instead of character varying(10)'],
+  ],
+  ['ALTER TABLE shop.orders ALTER size SET NOT NULL', ['shop.orders.size has become NOT NULL']],
+  ['ALTER TABLE shop.orders ALTER label DROP DEFAULT', ['shop.orders.label has lost its default']],
+  ['ALTER TABLE shop.orders ADD note text NOT NULL', ['shop.orders.note is new and NOT NULL without a default']],
+  ['DROP TABLE shop.orders', ['id', 'label', 'size', 'token'].map((column) => `shop.orders.${column} is dropped or renamed`)],
+])('%s breaks the release before', async (statement, changes) => {
+  expect(await changesOf(statement)).toEqual(changes);
+});
+
+it.each([
+  'ALTER TABLE shop.orders ADD note text',
+  `ALTER TABLE shop.orders ADD note text NOT NULL DEFAULT ''`,
+  'ALTER TABLE shop.orders ADD double_size integer NOT NULL GENERATED ALWAYS AS (2 * coalesce(size, 0)) STORED',
+  'ALTER TABLE shop.orders ALTER label DROP NOT NULL',
+  'CREATE TABLE shop.lines (id bigint NOT NULL, note text NOT NULL)',
+  'CREATE INDEX ON shop.orders (size)',
+])('%s does not', async (statement) => {
+  expect(await changesOf(statement)).toEqual([]);
+});

@@ -1,0 +1,41 @@
+import type { DataSource } from 'typeorm';
+
+export interface ColumnShape {
+  /** `pets.pets.name` */
+  readonly name: string;
+  readonly table: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+  /** An INSERT may leave it out although it is NOT NULL. */
+  readonly hasDefault: boolean;
+}
+
+/** Returns the columns of every table of the schema. */
+export function readColumns(dataSource: DataSource, schema: string): Promise<ColumnShape[]> {
+  return dataSource.query<ColumnShape[]>(
+    `SELECT format('%I.%I.%I', nspname, relname, attname) AS name, format('%I.%I', nspname, relname) AS "table",
+       format_type(atttypid, atttypmod) AS type, attnotnull AS "isRequired", atthasdef OR attidentity <> '' AS "hasDefault"
+     FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE nspname = $1 AND relkind IN ('r', 'p', 'v') AND attnum > 0 AND NOT attisdropped ORDER BY 1`,
+    [schema],
+  );
+}
+
+/** Returns what of a migration the release before it would stumble over; adding is allowed. */
+export function breakingSchemaChanges(before: readonly ColumnShape[], after: readonly ColumnShape[]): string[] {
+  const tables = new Set(before.map(({ table }) => table));
+  const old = new Map(before.map((column) => [column.name, column]));
+  const names = new Set(after.map(({ name }) => name));
+  return [
+    ...before.filter(({ name }) => !names.has(name)).map(({ name }) => `${name} is dropped or renamed`),
+    ...after.flatMap(({ name, table, type, isRequired, hasDefault }) => {
+      const was = old.get(name);
+      if (!was) return tables.has(table) && isRequired && !hasDefault ? [`${name} is new and NOT NULL without a default`] : [];
+      return [
+        ...(was.type === type ? [] : [`${name} has the type ${type} instead of ${was.type}`]),
+        ...(isRequired && !was.isRequired ? [`${name} has become NOT NULL`] : []),
+        ...(was.hasDefault && !hasDefault ? [`${name} has lost its default`] : []),
+      ];
+    }),
+  ];
+}
