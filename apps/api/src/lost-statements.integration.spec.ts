@@ -1,8 +1,7 @@
 import { poolOf } from '@animal-store/database';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { pino } from 'pino';
 import { DataSource } from 'typeorm';
-import type { ServiceLogger } from './observability/logger.js';
+import { createLogger } from './observability/logger.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 
 const lines: string[] = [];
@@ -10,7 +9,7 @@ let service: TestApp;
 let key: string;
 
 beforeAll(async () => {
-  const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) }) as ServiceLogger;
+  const logger = createLogger('error', { write: (line: string) => void lines.push(line) });
   service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger });
   key = await service.createKey('pets:read');
 });

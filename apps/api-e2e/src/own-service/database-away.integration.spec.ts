@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 const start = async (url: string, environment: Environment = {}) =>
-  (service = await Service.start(url, { DATABASE_CONNECT_TIMEOUT_MS: '1000', ...environment }));
+  (service = await Service.start(url, { MIGRATION_DATABASE_URL: url, DATABASE_CONNECT_TIMEOUT_MS: '1000', ...environment }));
 const get = async (path: string, key = 'ast_test_unknown') => {
   const response = await fetch((service?.url ?? '') + path, { headers: { Authorization: `Bearer ${key}`, Connection: 'close' } });
   const { code } = (await response.json()) as { code?: string };

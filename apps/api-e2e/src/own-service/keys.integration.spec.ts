@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { Api } from '../support/api.js';
 import { expectUnauthenticated } from '../support/challenges.js';
 import { describeAccess } from '../support/describe-access.js';
 import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 import { useOwnService } from '../support/use-api.js';
+
+// Each end of a key takes its time.
+jest.setTimeout(120_000);
 
 const own = useOwnService();
 const { api } = own;

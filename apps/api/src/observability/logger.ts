@@ -19,7 +19,8 @@ const NOWHERE: DestinationStream = { write: () => undefined };
 export function createLogger(level: string, destination?: DestinationStream, formatName: LogFormatName = 'json'): ServiceLogger {
   const isForPeople = destination === undefined && process.stdout.isTTY;
   const format = LOG_FORMATS[isForPeople ? 'json' : formatName];
-  const stream = destination ?? (level === 'silent' ? NOWHERE : isForPeople ? terminalLines(process.stdout) : bufferedLines(process.stdout));
+  const stream =
+    destination ?? (level === 'silent' ? NOWHERE : isForPeople ? terminalLines(process.stdout) : bufferedLines(process.stdout));
   const base = { pid: process.pid, hostname: hostname(), ...format.constants };
   const options = {
     level,

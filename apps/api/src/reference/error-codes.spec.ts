@@ -14,7 +14,7 @@ const WORKSPACE = join(import.meta.dirname, '../../../..');
 const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/{kernel,http-contract}/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
 
 /** Of the command-line tool alone. */
-const NOT_OVER_HTTP = ['api_key_not_found', 'api_key_not_active'];
+const NOT_OVER_HTTP = ['api_key_not_found', 'api_key_not_active', 'client_not_found'];
 
 type Definition = ErrorDefinition | HttpErrorDefinition;
 /** `code status`, sorted. */
