@@ -15,6 +15,8 @@ export interface Fault {
 
 /** Operators are promised this after the database is back. */
 const DATABASE_RECOVERY_MS = 2_000;
+const WORKER_DEATHS = 12;
+const WORKER_START_MS = 500;
 
 export function faults(scale: { outageMs: number }): Fault[] {
   const { outageMs } = scale;
@@ -38,6 +40,25 @@ export function faults(scale: { outageMs: number }): Fault[] {
       },
     },
     { name: 'SIGTERM and replacement', mayDrop: false, run: (stage) => stage.rollService() },
+    {
+      name: 'service started with a hung database',
+      mayDrop: false,
+      recoversWithinMs: DATABASE_RECOVERY_MS,
+      run: (stage) => stage.rollServiceWithHungDatabase(),
+    },
+    {
+      // More often than a supervisor accepts it of workers that were ready.
+      name: 'workers die while the database is away',
+      mayDrop: true,
+      run: async ({ service, database }) => {
+        await database.cut();
+        for (let i = 0; i < WORKER_DEATHS; i++) {
+          service.killWorkers();
+          await sleep(Math.max(WORKER_START_MS, outageMs / WORKER_DEATHS));
+        }
+        await database.restore();
+      },
+    },
     {
       name: 'database stopped',
       mayDrop: false,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 /** What is deployed is the bundle; coverage counts the files that it is made of. */
@@ -58,6 +59,21 @@ export class ServiceProcess {
     const [pid] = this.workers();
     if (pid === undefined) this.child.kill('SIGKILL');
     else killIfThere(pid);
+  }
+
+  /** kill -9 of all workers that run now. */
+  killWorkers(): void {
+    for (const pid of this.workers()) killIfThere(pid);
+  }
+
+  /** Resolves when it can serve requests. */
+  async ready(): Promise<void> {
+    for (const deadline = Date.now() + START_WITHIN_MS; Date.now() < deadline; await sleep(50)) {
+      const response = await fetch(`${this.url}/health/ready`).catch(() => undefined);
+      await response?.arrayBuffer();
+      if (response?.ok) return;
+    }
+    throw new Error('the service does not become ready');
   }
 
   /** SIGTERM; resolves to the exit code. */

@@ -4,6 +4,8 @@ import { Balancer } from './balancer.js';
 import { ServiceProcess } from './service-process.js';
 
 const CLIENTS = 3;
+/** Longer than anything waits. */
+const HUNG_MS = 600_000;
 
 /** The real thing in small: clients → balancer → service with two workers → network → PostgreSQL. */
 export class Stage {
@@ -44,9 +46,24 @@ export class Stage {
 
   /** As a deployment does it: the new one is ready before the old one is told to go. */
   async rollService(): Promise<void> {
+    await this.replaceService(await startService(this.database.url));
+  }
+
+  /** The same, started while the database accepts connections and does not respond. */
+  async rollServiceWithHungDatabase(): Promise<void> {
+    this.database.slowDown(HUNG_MS);
+    const started = await startService(this.database.url).finally(() => {
+      this.database.slowDown(0);
+      this.database.disconnect();
+    });
+    await this.replaceService(started);
+  }
+
+  private async replaceService(started: ServiceProcess): Promise<void> {
     const old = this.service;
-    this.service = await startService(this.database.url);
-    await this.balancer.add(this.service.url);
+    this.service = started;
+    await started.ready();
+    await this.balancer.add(started.url);
     const code = await old.terminate();
     this.balancer.remove(old.url);
     if (code !== 0) throw new Error(`the service ended with ${code} after SIGTERM`);

@@ -1,6 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
@@ -171,8 +169,7 @@ describe('two workers', () => {
 
   it.each(['at the start', 'later'])('may be killed however often while the database is away %s, and are replaced', async (when) => {
     if (when === 'at the start') await proxy.cut();
-    // While no worker is left, nothing holds port 0.
-    await start(proxy.url, { WORKERS: '2', PORT: await freePort() });
+    await start(proxy.url, { WORKERS: '2' });
     await proxy.cut();
     await killManyWorkers();
     await waitFor(() => expectWaiting(), PATIENT);
@@ -191,15 +188,6 @@ it.each([
   expect(exitCode).toBe(1);
   expect(output).toMatch(/^The database at \S+ cannot be reached: the server does not support TLS, which sslmode requires$/m);
 });
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return String(port);
-}
 
 function nameOf(url: string): string {
   return new URL(url).pathname.slice(1);

@@ -76,7 +76,7 @@ describe('a service of two workers', () => {
     for (let i = 0; i < 10; i++) expect(await get('/health/ready')).toBe(200);
     await twoWorkers();
     expect(workers()).not.toContain(before[0]);
-    expect(await metric(/^worker_restarts_total (\d+)$/m)).toBe(1);
+    await waitFor(async () => expect(await metric(/^worker_restarts_total (\d+)$/m)).toBe(1));
     expect(service.output).toContain('a worker ended unexpectedly');
   });
 

@@ -44,6 +44,7 @@ export class Supervisor implements MetricsText {
   private readonly firstReports = Promise.withResolvers<void>();
   private readonly stopping = new AbortController();
   private hasStarted = false;
+  private port: number | undefined;
   private hasBeenReady = false;
   private pauseMs = FIRST_PAUSE_MS;
 
@@ -76,6 +77,7 @@ export class Supervisor implements MetricsText {
       // Port 0 is the same free port for all of them.
       const [address] = await Promise.all([this.fork(), ...Array.from({ length: this.options.workers - 1 }, () => this.fork())]);
       this.hasStarted = true;
+      this.port = address.port;
       return address;
     } catch (error) {
       await this.stop('SIGTERM');
@@ -110,7 +112,9 @@ export class Supervisor implements MetricsText {
 
   /** Resolves to the address on which the worker listens. */
   private fork(): Promise<Address> {
-    const worker = cluster.fork(this.options.env);
+    const { env } = this.options;
+    // Port 0 would be another one once no worker is left.
+    const worker = cluster.fork(this.port === undefined ? env : { ...env, PORT: String(this.port) });
     const ended = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal: NodeJS.Signals | null) => {
         this.running.delete(worker);

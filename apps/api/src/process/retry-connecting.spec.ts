@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { retryConnecting } from './retry-connecting.js';
+
+const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+/** Runs the work until it has failed so often, and returns what was logged and called. */
+async function run({ failures, error = away, stopAfter = Infinity }: { failures: number; error?: Error; stopAfter?: number }) {
+  const lines: string[] = [];
+  const stopping = new AbortController();
+  let attempts = 0;
+  let timesAway = 0;
+  const work = () => {
+    attempts++;
+    if (attempts >= stopAfter) stopping.abort();
+    return attempts > failures ? Promise.resolve() : Promise.reject(error);
+  };
+  const outcome = await retryConnecting(work, {
+    explain: (reason) => `explained: ${(reason as Error).message}`,
+    logger: pino({}, { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
+    signal: stopping.signal,
+    onAway: () => void timesAway++,
+  }).catch((reason: unknown) => reason);
+  return { outcome, lines, attempts, timesAway };
+}
+
+describe('retryConnecting', () => {
+  it('logs nothing if the first attempt succeeds', async () => {
+    expect(await run({ failures: 0 })).toEqual({ outcome: undefined, lines: [], attempts: 1, timesAway: 0 });
+  });
+
+  it('logs the first failure and the success, whatever the number of attempts', async () => {
+    expect(await run({ failures: 3 })).toEqual({
+      outcome: undefined,
+      lines: ['explained: connect ECONNREFUSED; trying again', 'the database is connected'],
+      attempts: 4,
+      timesAway: 3,
+    });
+  });
+
+  it('gives up at once on what no database recovers from', async () => {
+    const error = Object.assign(new Error('the server does not support TLS'), { code: '08001' });
+    expect(await run({ failures: 3, error })).toEqual({ outcome: error, lines: [], attempts: 1, timesAway: 0 });
+  });
+
+  it('ends when it is stopped', async () => {
+    expect(await run({ failures: Infinity, stopAfter: 2 })).toMatchObject({ outcome: undefined, attempts: 2 });
+  });
+});
