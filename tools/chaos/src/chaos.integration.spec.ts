@@ -12,6 +12,15 @@ it('the service keeps its promises while everything around it breaks', async () 
   const figure = (name: string) => Number(new RegExp(`^${name} +(\\d+)$`, 'm').exec(stdout)?.[1]);
   expect(figure('acknowledged')).toBeGreaterThan(20);
   expect([figure('lost'), figure('duplicates')]).toEqual([0, 0]);
-  for (const phase of ['calm', 'kill -9 of PostgreSQL', 'workers die while the database is away', 'database full', '5 times the load'])
+  for (const phase of [
+    'calm',
+    'kill -9 of PostgreSQL',
+    'workers die while the database is away',
+    'database full',
+    'unread pipelined responses',
+    'header floods',
+    'a clock that jumps',
+    '5 times the load',
+  ])
     expect(stdout).toMatch(new RegExp(`^${phase} `, 'm'));
 }, 120_000);

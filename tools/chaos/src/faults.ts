@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:net';
 import { Client } from 'pg';
+import { headerFloods, unreadResponses } from './hostile-clients.js';
+import { CLOCK_JUMPS } from './jumping-clock.js';
 import type { Stage } from './stage.js';
 
 /** What happens while the load goes on. */
@@ -131,6 +133,22 @@ export function faults(scale: { outageMs: number }): Fault[] {
       },
     },
     { name: 'slow headers and bodies', mayDrop: false, run: ({ service }) => slowClients(service.url, outageMs / 2) },
+    {
+      name: 'unread pipelined responses',
+      mayDrop: false,
+      run: ({ service, keys: [key = ''] }) => unreadResponses(service.url, key, outageMs / 4),
+    },
+    { name: 'header floods', mayDrop: false, run: ({ service }) => headerFloods(service.url, outageMs / 4) },
+    {
+      name: 'a clock that jumps',
+      mayDrop: false,
+      run: async ({ service }) => {
+        for (let jump = 0; jump < CLOCK_JUMPS; jump++) {
+          service.jumpClock();
+          await sleep(outageMs / 8);
+        }
+      },
+    },
   ];
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { CLOCK_SIGNAL, JUMPING_CLOCK } from './jumping-clock.js';
 
 /** What is deployed is the bundle; coverage counts the files that it is made of. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
@@ -18,7 +19,7 @@ export class ServiceProcess {
 
   static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
     const child = spawn(process.execPath, [MAIN], {
-      env: { PATH: process.env['PATH'], PORT: '0', ...env },
+      env: { PATH: process.env['PATH'], PORT: '0', NODE_OPTIONS: JUMPING_CLOCK, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
@@ -76,6 +77,12 @@ export class ServiceProcess {
     throw new Error('the service does not become ready');
   }
 
+  /** Makes the wall clock of every process jump. */
+  jumpClock(): void {
+    this.child.kill(CLOCK_SIGNAL);
+    for (const pid of this.workers()) killIfThere(pid, CLOCK_SIGNAL);
+  }
+
   /** SIGTERM; resolves to the exit code. */
   async terminate(): Promise<number | null> {
     const exit = this.exit();
@@ -99,9 +106,9 @@ export class ServiceProcess {
   }
 }
 
-function killIfThere(pid: number): void {
+function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }

@@ -1,0 +1,17 @@
+/** Each signal makes the clock of the process jump: an hour ahead, an hour back, and to the right time again. */
+export const CLOCK_JUMPS = 3;
+export const CLOCK_SIGNAL = 'SIGUSR2';
+
+const PRELOAD = `
+  const offsets = [3_600_000, -3_600_000, 0];
+  let jumps = 0;
+  let offset = 0;
+  const now = Date.now;
+  Date.now = () => now() + offset;
+  globalThis.Date = new Proxy(Date, {
+    construct: (target, values) => values.length > 0 ? new target(...values) : new target(target.now()),
+  });
+  process.on('${CLOCK_SIGNAL}', () => { offset = offsets[jumps++ % offsets.length]; });`;
+
+/** For NODE_OPTIONS, which workers inherit. */
+export const JUMPING_CLOCK = `--import=data:text/javascript,${encodeURIComponent(PRELOAD)}`;
