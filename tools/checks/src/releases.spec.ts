@@ -23,7 +23,7 @@ describe('migrations', () => {
     expect(migrationFaults(released, today)).toEqual([]);
   });
 
-  it.each(releases())('release %s has its SQL statements on record, for the tests of a rollback (ADR 54)', (version) => {
+  it.each(releases())('release %s has its SQL statements on record, for the tests of a rollback (ADR 49)', (version) => {
     expect(workspaceFiles()).toContain(`${RELEASES}/${version}/${STATEMENTS_OF_RELEASE}`);
   });
 

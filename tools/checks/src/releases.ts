@@ -6,7 +6,7 @@ import { readText, workspaceFiles } from './workspace.js';
 /** What is kept of each release: its OpenAPI documents, and its migrations with their hashes. */
 export const RELEASES = 'docs/releases';
 export const MIGRATIONS_OF_RELEASE = 'migrations.json';
-/** The SQL statements of a release, for the tests of a rollback (ADR 54). */
+/** The SQL statements of a release, for the tests of a rollback (ADR 49). */
 export const STATEMENTS_OF_RELEASE = 'statements.json';
 
 export type MigrationHashes = Readonly<Record<string, string>>;
