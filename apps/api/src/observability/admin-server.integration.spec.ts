@@ -53,7 +53,11 @@ it('GET /metrics tells Prometheus what the service did', async () => {
   expect(await send('GET', '/v1/pets')).toBe(429);
 
   // The use of a key is recorded after the answer.
-  await waitFor(async () => expect(await (await ask('/metrics')).text()).toContain('database_pool_connections{state="used"} 0'));
+  await waitFor(async () => {
+    const text = await (await ask('/metrics')).text();
+    expect(text).toContain('database_pool_connections{state="used"} 0');
+    expect(text).toContain('database_migrations_pending 0');
+  });
   const response = await ask('/metrics?from=prometheus');
   const lines = (await response.text()).split('\n');
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);

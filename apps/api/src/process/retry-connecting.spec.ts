@@ -19,7 +19,9 @@ async function run({ failures, error = away, stopAfter = Infinity }: { failures:
     explain: (reason) => `explained: ${(reason as Error).message}`,
     logger: pino({}, { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
     signal: stopping.signal,
-    onAway: () => void timesAway++,
+    onAway: () => {
+      timesAway++;
+    },
   }).catch((reason: unknown) => reason);
   return { outcome, lines, attempts, timesAway };
 }

@@ -23,6 +23,8 @@ export interface SupervisorOptions {
   /** The program that a worker runs. */
   readonly exec: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Not 0, which would be another one for each worker that starts when no other is left. */
+  readonly port: number;
   readonly logger: Logger;
   /** Called when it makes no sense to replace workers any more; all of them have ended by then. */
   readonly onGiveUp: () => void;
@@ -44,7 +46,6 @@ export class Supervisor implements MetricsText {
   private readonly firstReports = Promise.withResolvers<void>();
   private readonly stopping = new AbortController();
   private hasStarted = false;
-  private port: number | undefined;
   private hasBeenReady = false;
   private pauseMs = FIRST_PAUSE_MS;
 
@@ -74,10 +75,8 @@ export class Supervisor implements MetricsText {
   /** Resolves to the address once every worker listens; rejects, with none left, when one ends before it does. */
   async start(): Promise<Address> {
     try {
-      // Port 0 is the same free port for all of them.
       const [address] = await Promise.all([this.fork(), ...Array.from({ length: this.options.workers - 1 }, () => this.fork())]);
       this.hasStarted = true;
-      this.port = address.port;
       return address;
     } catch (error) {
       await this.stop('SIGTERM');
@@ -112,9 +111,8 @@ export class Supervisor implements MetricsText {
 
   /** Resolves to the address on which the worker listens. */
   private fork(): Promise<Address> {
-    const { env } = this.options;
-    // Port 0 would be another one once no worker is left.
-    const worker = cluster.fork(this.port === undefined ? env : { ...env, PORT: String(this.port) });
+    const { env, port } = this.options;
+    const worker = cluster.fork({ ...env, PORT: String(port) });
     const ended = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal: NodeJS.Signals | null) => {
         this.running.delete(worker);
