@@ -14,7 +14,9 @@ process.on('SIGTERM', stopBy('drain'));
 process.on('SIGINT', stopBy('close'));
 
 try {
-  service = await serve(process.env);
+  await serve(process.env, (listening) => {
+    service = listening;
+  });
 } catch (error) {
   console.error(forTerminal(error instanceof StartupError ? error.message : inspect(error)));
   // A worker's channel to its supervisor would keep it alive.

@@ -32,14 +32,20 @@ export interface RunningService {
  * Reads and checks the configuration and listens; then migrates and connects. Resolves when the service is ready, or after the first
  * attempt to connect if that fails because the database is away: further attempts follow, and requests get 503 until one succeeds. With
  * WORKERS above 1, processes of `main.js` do the serving; this one supervises them, and exits with code 1 when they crash repeatedly.
+ * @param onListening Called as soon as there are requests to wait for.
  * @throws StartupError with one clear line per problem
  */
-export async function serve(env: NodeJS.ProcessEnv): Promise<RunningService> {
+export async function serve(
+  env: NodeJS.ProcessEnv,
+  onListening: (service: RunningService) => void = () => undefined,
+): Promise<RunningService> {
   const config = readConfig(env);
   const logger = createLogger(config.logLevel, undefined, config.logFormat);
   const isSupervised = config.workers > 1 && cluster.isWorker;
   try {
-    const service = await (config.workers > 1 && !isSupervised ? serveInWorkers(config, env, logger) : serveInThisProcess(config, logger));
+    const service = await (config.workers > 1 && !isSupervised
+      ? serveInWorkers(config, env, logger, onListening)
+      : serveInThisProcess(config, logger, onListening));
     if (!isSupervised) logger.info({ url: service.url }, 'listening');
     return service;
   } catch (error) {
@@ -47,7 +53,11 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<RunningService> {
   }
 }
 
-async function serveInThisProcess(config: Config, logger: ServiceLogger): Promise<RunningService> {
+async function serveInThisProcess(
+  config: Config,
+  logger: ServiceLogger,
+  onListening: (service: RunningService) => void,
+): Promise<RunningService> {
   const isSupervised = config.workers > 1 && cluster.isWorker;
   const app = await createApp({ config, logger });
   const stopping = new AbortController();
@@ -58,6 +68,8 @@ async function serveInThisProcess(config: Config, logger: ServiceLogger): Promis
     if (!cluster.isWorker) admin = await startAdmin(config, registry, logger);
     // Not by Nest, which writes an error of its own before `explainFailedStart` says it in one line.
     await app.getHttpAdapter().getInstance().listen({ host: config.host, port: config.port });
+    const service = runningService();
+    onListening(service);
     const connection = app.get(DatabaseConnection);
     await startConnecting(config, logger, stopping.signal, {
       work: async () => {
@@ -70,28 +82,37 @@ async function serveInThisProcess(config: Config, logger: ServiceLogger): Promis
         if (isSupervised) report('waiting');
       },
     });
+    return service;
   } catch (error) {
     await admin?.close();
     await app.close();
     throw error;
   }
-  const hurry = new AbortController();
-  let ended: Promise<void> | undefined;
-  const end = (graceMs: number) => {
-    stopping.abort();
-    return (ended ??= drain(app, { graceMs, hurry: hurry.signal, logger }).then(() => admin?.close()));
-  };
-  return {
-    url: urlOf(app.getHttpServer().address() as AddressInfo),
-    close: () => {
-      hurry.abort();
-      return end(0);
-    },
-    drain: () => end(config.drainSeconds * 1000),
-  };
+
+  function runningService(): RunningService {
+    const hurry = new AbortController();
+    let ended: Promise<void> | undefined;
+    const end = (graceMs: number) => {
+      stopping.abort();
+      return (ended ??= drain(app, { graceMs, hurry: hurry.signal, logger }).then(() => admin?.close()));
+    };
+    return {
+      url: urlOf(app.getHttpServer().address() as AddressInfo),
+      close: () => {
+        hurry.abort();
+        return end(0);
+      },
+      drain: () => end(config.drainSeconds * 1000),
+    };
+  }
 }
 
-async function serveInWorkers(config: Config, env: NodeJS.ProcessEnv, logger: ServiceLogger): Promise<RunningService> {
+async function serveInWorkers(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  logger: ServiceLogger,
+  onListening: (service: RunningService) => void,
+): Promise<RunningService> {
   const supervisor = new Supervisor({
     workers: config.workers,
     exec: join(import.meta.dirname, 'main.js'),
@@ -111,6 +132,8 @@ async function serveInWorkers(config: Config, env: NodeJS.ProcessEnv, logger: Se
     const address = await supervisor.start().catch(() => {
       throw new StartupError('The workers could not start; the lines above say why.');
     });
+    const service = { url: urlOf(address), close: () => stop('SIGINT'), drain: () => stop('SIGTERM', config.drainSeconds * 1000) };
+    onListening(service);
     const away = Promise.withResolvers<void>();
     await startConnecting(config, logger, stopping.signal, {
       work: async () => {
@@ -119,7 +142,7 @@ async function serveInWorkers(config: Config, env: NodeJS.ProcessEnv, logger: Se
       onAway: away.resolve,
     });
     await Promise.race([supervisor.reported, away.promise]);
-    return { url: urlOf(address), close: () => stop('SIGINT'), drain: () => stop('SIGTERM', config.drainSeconds * 1000) };
+    return service;
   } catch (error) {
     await stop('SIGTERM');
     throw error;
