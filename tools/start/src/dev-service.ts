@@ -10,8 +10,10 @@ process.on('SIGINT', stop).on('SIGTERM', stop).on('disconnect', stop);
 const { LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE } = process.env;
 try {
   if (LOCAL_OWNER_URL && LOCAL_SERVICE_ROLE) await prepareDatabase(LOCAL_OWNER_URL, LOCAL_SERVICE_ROLE);
-  service = await serve(process.env);
-  process.send?.({ url: service.url });
+  const { url } = await serve(process.env, (listening) => {
+    service = listening;
+  });
+  process.send?.({ url });
 } catch (error) {
   console.error(forTerminal(error instanceof StartupError ? error.message : inspect(error)));
   process.exit(1);

@@ -29,7 +29,12 @@ beforeAll(async () => {
   const ended = once(dev, 'exit').then(() => {
     throw new Error(`npm run dev has exited: ${output}`);
   });
-  await Promise.race([ended, waitFor(() => expect(output).toContain('Ctrl-C stops'), WITHIN)]);
+  const started = waitFor(() => {
+    expect(output).toContain('Ctrl-C stops');
+    // Another process logs it.
+    expect(origin()).not.toBe('');
+  }, WITHIN);
+  await Promise.race([ended, started]);
 });
 afterAll(async () => {
   if (dev.exitCode === null && dev.signalCode === null) {
