@@ -127,8 +127,8 @@ describe('several servers', () => {
     const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const address = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    expect(await port(await open(urlOf(`${address},${host(second)}`), { connectTimeoutMs: 1_000 }))).toBe(portOf(second));
-    expect(await port(await open(readWrite(address, host(second)), { connectTimeoutMs: 1_000 }))).toBe(portOf(second));
+    expect(await port(await open(urlOf(`${address},${host(second)}`), { connectTimeoutMs: 4_000 }))).toBe(portOf(second));
+    expect(await port(await open(readWrite(address, host(second)), { connectTimeoutMs: 4_000 }))).toBe(portOf(second));
     for (const socket of sockets) socket.destroy();
     silent.close();
   });

@@ -14,16 +14,20 @@ interface Options {
   readonly short: boolean;
 }
 
-const LONG = { clients: 12, pauseMs: 5, judgesTimes: true };
+const LONG = { clients: 12, pauseMs: 5, isStrict: true };
 /** Leaves the machine to others. */
-const SHORT = { rounds: 1, outageMs: 1_000, clients: 4, pauseMs: 60, judgesTimes: false };
+const SHORT = { rounds: 1, outageMs: 1_000, clients: 4, pauseMs: 60, isStrict: false };
 
 const { seed, rounds, outage, short } = new Command('chaos')
   .description('Breaks a running service in every way it promises to survive, and checks what clients were told.')
   .option('--seed <number>', 'repeats the schedule of an earlier run', integer, Date.now() % 1_000_000_000)
   .option('--rounds <number>', 'how often each fault happens', integer, 2)
   .option('--outage <seconds>', 'how long the database stays away', integer, 10)
-  .option('--short', 'each fault once and briefly, under a light load and without judging times, as npm test does', false)
+  .option(
+    '--short',
+    'each fault once and briefly, under a light load and without judging times and requests without a response, as npm test does',
+    false,
+  )
   .parse()
   .opts<Options>();
 

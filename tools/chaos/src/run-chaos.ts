@@ -18,7 +18,7 @@ export interface ChaosOptions {
   /** The longest that such a client rests between two requests. */
   readonly pauseMs: number;
   /** Whether promises of time can break the run: not on a machine that does other things as well. */
-  readonly judgesTimes: boolean;
+  readonly isStrict: boolean;
   readonly report: (line: string) => void;
 }
 
@@ -68,12 +68,12 @@ async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, o
   const recoveryMs = await Promise.race([load.recovery(), sleep(RECOVERY_PATIENCE_MS, undefined, { ref: false })]);
   const seen = load.nextPhase();
   const { isRunning } = stage.service;
-  for (const problem of brokenByFault(fault, { recoveryMs, seen, isRunning }, options.judgesTimes)) ledger.problem(problem);
+  for (const problem of brokenByFault(fault, { recoveryMs, seen, isRunning }, options.isStrict)) ledger.problem(problem);
   return { name: fault.name, seen, ...(recoveryMs !== undefined && { recoveryMs }) };
 }
 
 /** Five times what the service carries, whether or not it is answered. */
-async function overload(stage: Stage, load: Load, ledger: Ledger, { outageMs, judgesTimes, report }: ChaosOptions): Promise<Phase> {
+async function overload(stage: Stage, load: Load, ledger: Ledger, { outageMs, isStrict, report }: ChaosOptions): Promise<Phase> {
   const name = `${OVERLOAD} times the load`;
   report(name);
   const { keys, service } = stage;
@@ -94,6 +94,6 @@ async function overload(stage: Stage, load: Load, ledger: Ledger, { outageMs, ju
     ledger.answered('listPets', status, text, count);
     if (status === 503) flooded.shed += count;
   }
-  for (const problem of brokenByOverload(name, flooded, seen, judgesTimes)) ledger.problem(problem);
+  for (const problem of brokenByOverload(name, flooded, seen, isStrict)) ledger.problem(problem);
   return { name, seen: flooded };
 }
