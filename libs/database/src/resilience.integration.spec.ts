@@ -85,7 +85,7 @@ describe('a statement', () => {
 
 describe('a connection', () => {
   it('is waited for no longer than told when the pool is exhausted', async () => {
-    const pool = poolOf(await open({ poolSize: 1, connectTimeoutMs: 100 }));
+    const pool = poolOf(await open({ poolSize: 1, connectTimeoutMs: 2_000 }));
     const taken = await pool.connect();
     const error = await failure(pool.query('SELECT 1'));
     expect(error).toEqual(new Error('timeout exceeded when trying to connect'));
