@@ -6,7 +6,6 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
-
 import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
 import { contexts } from './contexts.js';

@@ -64,7 +64,6 @@ export function createDataSource(options: DatabaseOptions): DataSource {
       Client: DatabaseClient,
       types: exactTypes,
       keepAlive: true,
-      onConnect: surviveLoss,
       ...limitStatements(options),
     },
   });
@@ -93,18 +92,12 @@ async function probe(dataSource: DataSource): Promise<void> {
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   });
-  client.on('error', () => undefined);
   try {
     await client.connect();
     await client.query('SELECT 1');
   } finally {
     void client.end().catch(() => undefined);
   }
-}
-
-/** A connection may be lost while it is checked out and idle; without a listener that would end the process. */
-function surviveLoss(client: Client): void {
-  client.on('error', () => undefined);
 }
 
 function limitStatements({ statementTimeoutMs = 0, preparedStatements = true }: DatabaseOptions): object {

@@ -83,6 +83,25 @@ describe('a URL in a file', () => {
   });
 });
 
+it('a server that ends a connection right behind the login ends no process', async () => {
+  const message = (type: string, body: Buffer) => {
+    const head = Buffer.from(`${type}0000`);
+    head.writeInt32BE(body.length + 4, 1);
+    return Buffer.concat([head, body]);
+  };
+  const loggedIn = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]);
+  const ended = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
+  // One segment: the error is read before the pool learns that the login has succeeded.
+  const server = createServer((socket) =>
+    socket.on('error', () => undefined).once('data', () => socket.end(Buffer.concat([loggedIn, ended]))),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const error = await failure(open(`postgres://u:p@127.0.0.1:${(server.address() as AddressInfo).port}/d`));
+  expect(isDatabaseUnavailable(error)).toBe(true);
+  server.close();
+});
+
 describe('several servers', () => {
   let [first, second] = [] as unknown as [DurablePostgres, DurablePostgres];
   const host = ({ url }: DurablePostgres) => new URL(url).host;

@@ -44,6 +44,9 @@ export class DatabaseClient extends Client {
     const config = { ...options, ...parameters, user, password, database, connectionString: undefined } as ClientConfig;
     const [server] = target?.servers ?? [];
     super({ ...config, host: server?.host, port: server?.port, ssl: target?.tls[0] ?? false });
+    // Each query rejects by itself. Without a listener, an error outside of queries would end the process: between two of them, or right
+    // behind the login, before the pool has its own listener.
+    this.on('error', () => undefined);
     this.config = config;
     this.target = target;
     this.problem = problem;

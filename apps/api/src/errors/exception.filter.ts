@@ -8,7 +8,7 @@ import { errorBody } from './error-body.js';
 import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 const POOLER_HINT =
-  'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=off';
+  'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=false';
 const HINT_EVERY_MS = 60_000;
 
 /** The methods of each path that has any, as the value of Allow. */
