@@ -65,7 +65,7 @@ export class Balancer {
     }
     const { port, hostname } = new URL(url);
     const upstream = connect(Number(port), hostname);
-    upstream.on('error', () => client.destroy()).on('close', () => client.destroy());
+    upstream.on('error', () => client.destroy()).on('close', () => client.destroySoon());
     client.on('close', () => upstream.destroy());
     client.pipe(upstream).pipe(client);
   }

@@ -21,7 +21,7 @@ const acceptedMs: number[] = [];
 const answers = new Map<string, { status: number; text: string; count: number }>();
 let sent = 0;
 let answered = 0;
-let dropped = 0;
+const dropped: string[] = [];
 
 /** A connection that carries one request at a time. */
 class Connection {
@@ -41,7 +41,7 @@ class Connection {
       })
       .on('error', () => undefined)
       .on('close', () => {
-        if (this.sentAt !== undefined) dropped++;
+        if (this.sentAt !== undefined) dropped.push(`closed after ${Math.round(performance.now() - this.sentAt)} ms`);
       });
   }
 
@@ -129,8 +129,9 @@ function openAll(count: number, onFree: (connection: Connection) => void): Promi
 }
 
 async function lastAnswers(): Promise<void> {
-  for (const deadline = Date.now() + LAST_ANSWER_WITHIN_MS; answered + dropped < sent && Date.now() < deadline;) await sleep(TICK_MS);
-  dropped += sent - answered - dropped;
+  for (const deadline = Date.now() + LAST_ANSWER_WITHIN_MS; answered + dropped.length < sent && Date.now() < deadline;)
+    await sleep(TICK_MS);
+  while (answered + dropped.length < sent) dropped.push('timeout');
 }
 
 const answeredASecond = await capacity();

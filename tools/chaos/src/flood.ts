@@ -18,7 +18,8 @@ export interface FloodResult {
   readonly acceptedMs: readonly number[];
   /** How often each status came, with the body where it is an error. */
   readonly answers: ReadonlyMap<string, { readonly status: number; readonly text: string; readonly count: number }>;
-  readonly dropped: number;
+  /** How each request without an answer ended. */
+  readonly dropped: readonly string[];
 }
 
 /** From a thread of its own, so that what is measured is the service and not what else happens here. */

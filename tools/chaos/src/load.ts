@@ -16,8 +16,8 @@ export interface Answer {
 export class Observations {
   readonly acceptedMs: number[] = [];
   shed = 0;
-  /** Requests that got no answer at all. */
-  dropped = 0;
+  /** Requests that got no answer at all, each with how it ended. */
+  readonly dropped: string[] = [];
 
   quantile(share: number): number {
     const sorted = this.acceptedMs.toSorted((a, b) => a - b);
@@ -109,14 +109,16 @@ export class Load {
       ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
       ...(idempotencyKey !== undefined && { 'Idempotency-Key': `"${idempotencyKey.replaceAll(' ', '-')}"` }),
     };
+    // A response that comes in a later phase counts for the one in which the request was sent.
+    const { observations } = this;
     const answer = await this.exchange(method, path, headers, body);
-    if (!answer) {
-      this.observations.dropped++;
+    if (typeof answer === 'string') {
+      observations.dropped.push(`${operation} ${answer}`);
       return undefined;
     }
     this.ledger.answered(operation, answer.status, answer.text);
-    if (answer.status === 503 || answer.status === 429) this.observations.shed++;
-    else this.observations.acceptedMs.push(answer.ms);
+    if (answer.status === 503 || answer.status === 429) observations.shed++;
+    else observations.acceptedMs.push(answer.ms);
     if (answer.status < 300) this.succeeded(operation);
     return answer;
   }
@@ -128,7 +130,8 @@ export class Load {
     waiting.done(performance.now() - waiting.since);
   }
 
-  private exchange(method: string, path: string, headers: Record<string, string | number>, body?: string): Promise<Answer | undefined> {
+  /** Resolves to the response, or to how the request ended without one. */
+  private exchange(method: string, path: string, headers: Record<string, string | number>, body?: string): Promise<Answer | string> {
     const begin = performance.now();
     return new Promise((resolve) => {
       const outgoing = request(this.url + path, { method, headers, agent: this.agent, timeout: REQUEST_TIMEOUT_MS }, (incoming) => {
@@ -136,10 +139,14 @@ export class Load {
         incoming.setEncoding('utf8');
         incoming.on('data', (chunk: string) => (text += chunk));
         incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text, ms: performance.now() - begin }));
-        incoming.on('error', () => resolve(undefined));
+        incoming.on('error', ended);
       });
-      outgoing.on('timeout', () => outgoing.destroy());
-      outgoing.on('error', () => resolve(undefined));
+      const ended = ({ message }: Error) => {
+        const connection = outgoing.reusedSocket ? 'a connection used before' : 'a new connection';
+        resolve(`after ${Math.round(performance.now() - begin)} ms on ${connection}: ${message}`);
+      };
+      outgoing.on('timeout', () => outgoing.destroy(new Error('timeout')));
+      outgoing.on('error', ended);
       outgoing.end(body);
     });
   }

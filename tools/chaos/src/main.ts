@@ -23,11 +23,7 @@ const { seed, rounds, outage, short } = new Command('chaos')
   .option('--seed <number>', 'repeats the schedule of an earlier run', integer, Date.now() % 1_000_000_000)
   .option('--rounds <number>', 'how often each fault happens', integer, 2)
   .option('--outage <seconds>', 'how long the database stays away', integer, 10)
-  .option(
-    '--short',
-    'each fault once and briefly, under a light load and without judging times and requests without a response, as npm test does',
-    false,
-  )
+  .option('--short', 'each fault once and briefly, under a light load and without judging times, as npm test does', false)
   .parse()
   .opts<Options>();
 

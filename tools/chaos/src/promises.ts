@@ -3,6 +3,8 @@ import type { Observations } from './load.js';
 
 /** What a request that is accepted may take at the 99th percentile under an overload. */
 const OVERLOAD_P99_MS = 1_500;
+/** Of requests without an answer, how many are shown. */
+const EXAMPLES = 3;
 
 export interface FaultOutcome {
   /** Until each operation had succeeded again; undefined when patience ended first. */
@@ -11,7 +13,7 @@ export interface FaultOutcome {
   readonly isRunning: boolean;
 }
 
-/** What broke a promise while a fault lasted, or after it. Beside other work, times and requests without a response are not judged. */
+/** What broke a promise while a fault lasted, or after it. Beside other work, times are not judged. */
 export function brokenByFault(fault: Omit<Fault, 'run'>, { recoveryMs, seen, isRunning }: FaultOutcome, isStrict: boolean): string[] {
   const { name, mayDrop, recoversWithinMs = Infinity } = fault;
   return [
@@ -19,7 +21,7 @@ export function brokenByFault(fault: Omit<Fault, 'run'>, { recoveryMs, seen, isR
     ...(isStrict && recoveryMs !== undefined && recoveryMs > recoversWithinMs
       ? [`${name}: recovered after ${Math.round(recoveryMs)} ms instead of ${recoversWithinMs}`]
       : []),
-    ...(isStrict && !mayDrop && seen.dropped > 0 ? [`${name}: ${seen.dropped} requests got no answer`] : []),
+    ...(!mayDrop && seen.dropped.length > 0 ? [`${name}: ${unanswered(seen)}`] : []),
     ...(isRunning ? [] : [`${name}: the service has ended`]),
   ];
 }
@@ -28,8 +30,12 @@ export function brokenByFault(fault: Omit<Fault, 'run'>, { recoveryMs, seen, isR
 export function brokenByOverload(name: string, flooded: Observations, others: Pick<Observations, 'dropped'>, isStrict: boolean): string[] {
   const p99 = flooded.quantile(0.99);
   return [
-    ...(others.dropped > 0 ? [`${name}: ${others.dropped} requests of others got no answer`] : []),
+    ...(others.dropped.length > 0 ? [`${name}: of others, ${unanswered(others)}`] : []),
     ...(isStrict && p99 > OVERLOAD_P99_MS ? [`${name}: accepted requests took ${Math.round(p99)} ms at p99`] : []),
-    ...(flooded.dropped > 0 ? [`${name}: ${flooded.dropped} requests got no answer`] : []),
+    ...(flooded.dropped.length > 0 ? [`${name}: ${unanswered(flooded)}`] : []),
   ];
+}
+
+function unanswered({ dropped }: Pick<Observations, 'dropped'>): string {
+  return `${dropped.length} requests got no answer (${dropped.slice(0, EXAMPLES).join('; ')})`;
 }

@@ -22,20 +22,28 @@ export interface ChaosOptions {
   readonly report: (line: string) => void;
 }
 
-interface Phase {
+interface PhaseResult {
   readonly name: string;
   readonly recoveryMs?: number;
   readonly seen: Observations;
 }
 
+interface Phase extends PhaseResult {
+  /** The promises that it broke; to be called when all requests have ended. */
+  readonly broken: () => string[];
+  /** What the service complained of. */
+  readonly complaints: readonly string[];
+}
+
 export interface ChaosResult {
-  readonly phases: readonly Phase[];
+  readonly phases: readonly PhaseResult[];
   readonly verdict: Verdict;
   readonly statuses: ReadonlyMap<number, number>;
   readonly problems: readonly string[];
 }
 
 const CALM_MS = 1_000;
+const CALM = { name: 'calm', mayDrop: false };
 const RECOVERY_PATIENCE_MS = 30_000;
 const OVERLOAD = 5;
 
@@ -49,12 +57,23 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   try {
     load.start(options.clients);
     await sleep(CALM_MS);
-    phases.push({ name: 'calm', seen: load.nextPhase() });
+    const calm = load.nextPhase();
+    phases.push({
+      name: 'calm',
+      seen: calm,
+      broken: () => brokenByFault(CALM, { recoveryMs: 0, seen: calm, isRunning: true }, options.isStrict),
+      complaints: stage.complaints,
+    });
     for (let round = 0; round < options.rounds; round++) {
-      for (const fault of random.shuffle(faults(options))) phases.push(await inflict(fault, stage, load, ledger, options));
+      for (const fault of random.shuffle(faults(options))) phases.push(await inflict(fault, stage, load, options));
     }
     phases.push(await overload(stage, load, ledger, options));
     await load.stop();
+    for (const { broken, complaints } of phases) {
+      const problems = broken();
+      for (const problem of problems) ledger.problem(problem);
+      if (problems.length > 0) for (const line of complaints) options.report(line);
+    }
     return { phases, verdict: await ledger.compare(stage.postgres.url), statuses: ledger.statuses, problems: ledger.problems };
   } finally {
     await load.stop();
@@ -62,14 +81,19 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   }
 }
 
-async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, options: ChaosOptions): Promise<Phase> {
+async function inflict(fault: Fault, stage: Stage, load: Load, options: ChaosOptions): Promise<Phase> {
   options.report(fault.name);
   await fault.run(stage);
   const recoveryMs = await Promise.race([load.recovery(), sleep(RECOVERY_PATIENCE_MS, undefined, { ref: false })]);
   const seen = load.nextPhase();
   const { isRunning } = stage.service;
-  for (const problem of brokenByFault(fault, { recoveryMs, seen, isRunning }, options.isStrict)) ledger.problem(problem);
-  return { name: fault.name, seen, ...(recoveryMs !== undefined && { recoveryMs }) };
+  return {
+    name: fault.name,
+    seen,
+    ...(recoveryMs !== undefined && { recoveryMs }),
+    broken: () => brokenByFault(fault, { recoveryMs, seen, isRunning }, options.isStrict),
+    complaints: stage.complaints,
+  };
 }
 
 /** Five times what the service carries, whether or not it is answered. */
@@ -89,11 +113,10 @@ async function overload(stage: Stage, load: Load, ledger: Ledger, { outageMs, is
   const seen = load.nextPhase();
   const flooded = new Observations();
   flooded.acceptedMs.push(...acceptedMs);
-  flooded.dropped = dropped;
+  flooded.dropped.push(...dropped);
   for (const { status, text, count } of answers.values()) {
     ledger.answered('listPets', status, text, count);
     if (status === 503) flooded.shed += count;
   }
-  for (const problem of brokenByOverload(name, flooded, seen, isStrict)) ledger.problem(problem);
-  return { name, seen: flooded };
+  return { name, seen: flooded, broken: () => brokenByOverload(name, flooded, seen, isStrict), complaints: stage.complaints };
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CLOCK_SIGNAL, JUMPING_CLOCK } from './jumping-clock.js';
@@ -9,12 +10,16 @@ import { CLOCK_SIGNAL, JUMPING_CLOCK } from './jumping-clock.js';
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
 const MAIN = fileURLToPath(new URL(`../../../apps/api/${FOLDER}/main.js`, import.meta.url));
 const START_WITHIN_MS = 60_000;
+const MOST_COMPLAINTS = 20;
+const WARNING_OR_WORSE = /^\{"level":[4-6]0,/;
 
 /** One running service: the real built one, with its workers. */
 export class ServiceProcess {
   private constructor(
     readonly url: string,
     private readonly child: ChildProcess,
+    /** The last warnings, errors and lines of stderr. */
+    readonly complaints: readonly string[],
   ) {}
 
   static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
@@ -22,24 +27,26 @@ export class ServiceProcess {
       env: { PATH: process.env['PATH'], PORT: '0', NODE_OPTIONS: JUMPING_CLOCK, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let output = '';
+    const complaints: string[] = [];
     const url = await new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => {
         child.kill('SIGKILL');
-        reject(new Error(`the service does not listen:\n${output}`));
+        reject(new Error(`the service does not listen:\n${complaints.join('\n')}`));
       }, START_WITHIN_MS);
-      child.once('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output}`)));
-      child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      child.stdout.on('data', (chunk: Buffer) => {
-        if (output.length > 100_000) return;
-        output += chunk.toString();
-        const found = /"url":"(http:[^"]+)"/.exec(output)?.[1];
+      child.once('exit', (code) => reject(new Error(`the service ended with ${code}:\n${complaints.join('\n')}`)));
+      const complain = (line: string) => {
+        if (complaints.push(line) > MOST_COMPLAINTS) complaints.shift();
+      };
+      createInterface({ input: child.stderr }).on('line', complain);
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        if (WARNING_OR_WORSE.test(line)) complain(line);
+        const found = /"url":"(http:[^"]+)"/.exec(line)?.[1];
         if (found === undefined) return;
         clearTimeout(timer);
         resolve(found.replace('localhost', '127.0.0.1'));
       });
     });
-    return new ServiceProcess(url, child);
+    return new ServiceProcess(url, child, complaints);
   }
 
   get isRunning(): boolean {

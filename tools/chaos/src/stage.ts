@@ -9,6 +9,8 @@ const HUNG_MS = 600_000;
 
 /** The real thing in small: clients → balancer → service with two workers → network → PostgreSQL. */
 export class Stage {
+  private replaced: ServiceProcess | undefined;
+
   private constructor(
     readonly postgres: DurablePostgres,
     readonly database: TcpProxy,
@@ -37,8 +39,14 @@ export class Stage {
     return new Stage(postgres, database, balancer, keys, service);
   }
 
+  /** Of the service and of the one before it: the last warnings, errors and lines of stderr. */
+  get complaints(): readonly string[] {
+    return [...(this.replaced?.complaints ?? []), ...this.service.complaints];
+  }
+
   async killAndReplaceService(): Promise<void> {
     this.balancer.remove(this.service.url);
+    this.replaced = this.service;
     await this.service.kill();
     this.service = await startService(this.database.url);
     await this.balancer.add(this.service.url);
@@ -60,7 +68,7 @@ export class Stage {
   }
 
   private async replaceService(started: ServiceProcess): Promise<void> {
-    const old = this.service;
+    const old = (this.replaced = this.service);
     this.service = started;
     await started.ready();
     await this.balancer.add(started.url);

@@ -26,6 +26,10 @@ describe('what is committed', () => {
     expect(linesMatching(/(?<![\w.])\/(?:home|Users)\/(?!node\/)\w+\/|(?<![\w.])\/root\/|\b[A-Z]:\\+Users\\/)).toEqual([]);
   });
 
+  it('holds no leftovers of a merge', () => {
+    expect(linesMatching(/^(?:<{7} |>{7} |={7}$|(?:> ){7})/)).toEqual([]);
+  });
+
   it('names no package registry', () => {
     expect(
       linesMatching(/https?:\/\/[^\s"']*(?:registry|artifactory|verdaccio|nexus)[^\s"']*|_auth(?:Token)|^\s*(?:@[\w-]+:)?registry\s*=/),
