@@ -10,7 +10,7 @@ export function reportChaos({ phases, verdict, statuses, problems }: ChaosResult
     seen.quantile(0.5).toFixed(1),
     seen.quantile(0.99).toFixed(1),
     `${seen.shed}`,
-    `${seen.dropped.length}`,
+    `${seen.dropped.length + seen.excused}`,
     recoveryMs?.toFixed(0) ?? '',
   ]);
   const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);

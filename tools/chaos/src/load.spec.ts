@@ -71,6 +71,25 @@ it('repeats a creation with its key until it is told, counting what was shed and
   expect(ledger.problems).toEqual([]);
 });
 
+it('excuses each request that is under way while drops are allowed, however late it ends', async () => {
+  const silent: ServerResponse[] = [];
+  let three: (() => void) | undefined;
+  const sent = new Promise<void>((resolve) => (three = resolve));
+  const { load } = await loadOn(({ method }, response) => {
+    if (silent.push(response) === 3) three?.();
+    if (silent.length > 3) response.writeHead(method === 'POST' ? 201 : 200).end('{"id":7}');
+  });
+  load.start(3);
+  await sent;
+  load.allowDrops(true);
+  load.allowDrops(false);
+  silent[0]?.destroy();
+  silent[1]?.destroy();
+  await load.recovery().then(() => silent[2]?.destroy());
+  await load.stop();
+  expect(load.observations).toMatchObject({ excused: 3, dropped: [] });
+});
+
 it('gives a creation up that is refused for good', async () => {
   const keys = new Set<unknown>();
   let refusals = 0;

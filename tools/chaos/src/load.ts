@@ -18,6 +18,8 @@ export class Observations {
   shed = 0;
   /** Requests that got no answer at all, each with how it ended. */
   readonly dropped: string[] = [];
+  /** How many got none that were under way while a fault was allowed to drop requests. */
+  excused = 0;
 
   quantile(share: number): number {
     const sorted = this.acceptedMs.toSorted((a, b) => a - b);
@@ -31,6 +33,8 @@ export class Load {
   /** As many connections as there are requests at once: what waits shall wait at the service, not here. */
   private readonly agent = new Agent({ keepAlive: true });
   private readonly clients: Promise<void>[] = [];
+  private readonly pending = new Set<{ isExcused: boolean }>();
+  private mayDrop = false;
   private stopping = false;
   private serial = 0;
   /** When waiting for a success of each operation began, and who waits. */
@@ -59,6 +63,12 @@ export class Load {
     const seen = this.observations;
     this.observations = new Observations();
     return seen;
+  }
+
+  /** Whether requests that are under way from now on may get no answer, however late that shows. */
+  allowDrops(mayDrop: boolean): void {
+    this.mayDrop = mayDrop;
+    if (mayDrop) for (const pending of this.pending) pending.isExcused = true;
   }
 
   /** Milliseconds until each operation has succeeded again. */
@@ -109,16 +119,18 @@ export class Load {
       ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
       ...(idempotencyKey !== undefined && { 'Idempotency-Key': `"${idempotencyKey.replaceAll(' ', '-')}"` }),
     };
-    // A response that comes in a later phase counts for the one in which the request was sent.
-    const { observations } = this;
+    const pending = { isExcused: this.mayDrop };
+    this.pending.add(pending);
     const answer = await this.exchange(method, path, headers, body);
+    this.pending.delete(pending);
     if (typeof answer === 'string') {
-      observations.dropped.push(`${operation} ${answer}`);
+      if (pending.isExcused) this.observations.excused++;
+      else this.observations.dropped.push(`${operation} ${answer}`);
       return undefined;
     }
     this.ledger.answered(operation, answer.status, answer.text);
-    if (answer.status === 503 || answer.status === 429) observations.shed++;
-    else observations.acceptedMs.push(answer.ms);
+    if (answer.status === 503 || answer.status === 429) this.observations.shed++;
+    else this.observations.acceptedMs.push(answer.ms);
     if (answer.status < 300) this.succeeded(operation);
     return answer;
   }

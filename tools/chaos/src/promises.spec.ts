@@ -3,14 +3,13 @@ import { Observations } from './load.js';
 import { brokenByFault, brokenByOverload } from './promises.js';
 
 const DROPPED = ['a', 'b', 'c', 'd'];
-const fault = { name: 'database stopped', mayDrop: false, recoversWithinMs: 2_000 };
+const fault = { name: 'database stopped', recoversWithinMs: 2_000 };
 const kept = { recoveryMs: 1_999, seen: { dropped: [] as string[] }, isRunning: true };
 
 describe('a fault', () => {
   it('breaks nothing when all is as promised', () => {
     expect(brokenByFault(fault, kept, true)).toEqual([]);
-    expect(brokenByFault({ ...fault, mayDrop: true }, { ...kept, seen: { dropped: DROPPED } }, true)).toEqual([]);
-    expect(brokenByFault({ name: 'kill -9', mayDrop: true }, { ...kept, recoveryMs: 29_000 }, true)).toEqual([]);
+    expect(brokenByFault({ name: 'kill -9' }, { ...kept, recoveryMs: 29_000 }, true)).toEqual([]);
   });
 
   it.each([

@@ -14,14 +14,18 @@ export interface FaultOutcome {
 }
 
 /** What broke a promise while a fault lasted, or after it. Beside other work, times are not judged. */
-export function brokenByFault(fault: Omit<Fault, 'run'>, { recoveryMs, seen, isRunning }: FaultOutcome, isStrict: boolean): string[] {
-  const { name, mayDrop, recoversWithinMs = Infinity } = fault;
+export function brokenByFault(
+  fault: Pick<Fault, 'name' | 'recoversWithinMs'>,
+  { recoveryMs, seen, isRunning }: FaultOutcome,
+  isStrict: boolean,
+): string[] {
+  const { name, recoversWithinMs = Infinity } = fault;
   return [
     ...(recoveryMs === undefined ? [`${name}: no recovery`] : []),
     ...(isStrict && recoveryMs !== undefined && recoveryMs > recoversWithinMs
       ? [`${name}: recovered after ${Math.round(recoveryMs)} ms instead of ${recoversWithinMs}`]
       : []),
-    ...(!mayDrop && seen.dropped.length > 0 ? [`${name}: ${unanswered(seen)}`] : []),
+    ...(seen.dropped.length > 0 ? [`${name}: ${unanswered(seen)}`] : []),
     ...(isRunning ? [] : [`${name}: the service has ended`]),
   ];
 }

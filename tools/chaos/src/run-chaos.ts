@@ -22,28 +22,20 @@ export interface ChaosOptions {
   readonly report: (line: string) => void;
 }
 
-interface PhaseResult {
+interface Phase {
   readonly name: string;
   readonly recoveryMs?: number;
   readonly seen: Observations;
 }
 
-interface Phase extends PhaseResult {
-  /** The promises that it broke; to be called when all requests have ended. */
-  readonly broken: () => string[];
-  /** What the service complained of. */
-  readonly complaints: readonly string[];
-}
-
 export interface ChaosResult {
-  readonly phases: readonly PhaseResult[];
+  readonly phases: readonly Phase[];
   readonly verdict: Verdict;
   readonly statuses: ReadonlyMap<number, number>;
   readonly problems: readonly string[];
 }
 
 const CALM_MS = 1_000;
-const CALM = { name: 'calm', mayDrop: false };
 const RECOVERY_PATIENCE_MS = 30_000;
 const OVERLOAD = 5;
 
@@ -57,23 +49,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   try {
     load.start(options.clients);
     await sleep(CALM_MS);
-    const calm = load.nextPhase();
-    phases.push({
-      name: 'calm',
-      seen: calm,
-      broken: () => brokenByFault(CALM, { recoveryMs: 0, seen: calm, isRunning: true }, options.isStrict),
-      complaints: stage.complaints,
-    });
+    phases.push({ name: 'calm', seen: load.nextPhase() });
     for (let round = 0; round < options.rounds; round++) {
-      for (const fault of random.shuffle(faults(options))) phases.push(await inflict(fault, stage, load, options));
+      for (const fault of random.shuffle(faults(options))) phases.push(await inflict(fault, stage, load, ledger, options));
     }
     phases.push(await overload(stage, load, ledger, options));
     await load.stop();
-    for (const { broken, complaints } of phases) {
-      const problems = broken();
-      for (const problem of problems) ledger.problem(problem);
-      if (problems.length > 0) for (const line of complaints) options.report(line);
-    }
+    for (const how of load.nextPhase().dropped) ledger.problem(`no answer until the end: ${how}`);
     return { phases, verdict: await ledger.compare(stage.postgres.url), statuses: ledger.statuses, problems: ledger.problems };
   } finally {
     await load.stop();
@@ -81,19 +63,18 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   }
 }
 
-async function inflict(fault: Fault, stage: Stage, load: Load, options: ChaosOptions): Promise<Phase> {
+async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, options: ChaosOptions): Promise<Phase> {
   options.report(fault.name);
+  load.allowDrops(fault.mayDrop);
   await fault.run(stage);
   const recoveryMs = await Promise.race([load.recovery(), sleep(RECOVERY_PATIENCE_MS, undefined, { ref: false })]);
   const seen = load.nextPhase();
+  load.allowDrops(false);
   const { isRunning } = stage.service;
-  return {
-    name: fault.name,
-    seen,
-    ...(recoveryMs !== undefined && { recoveryMs }),
-    broken: () => brokenByFault(fault, { recoveryMs, seen, isRunning }, options.isStrict),
-    complaints: stage.complaints,
-  };
+  const problems = brokenByFault(fault, { recoveryMs, seen, isRunning }, options.isStrict);
+  for (const problem of problems) ledger.problem(problem);
+  if (problems.length > 0) for (const line of stage.complaints) options.report(line);
+  return { name: fault.name, seen, ...(recoveryMs !== undefined && { recoveryMs }) };
 }
 
 /** Five times what the service carries, whether or not it is answered. */
@@ -118,5 +99,6 @@ async function overload(stage: Stage, load: Load, ledger: Ledger, { outageMs, is
     ledger.answered('listPets', status, text, count);
     if (status === 503) flooded.shed += count;
   }
-  return { name, seen: flooded, broken: () => brokenByOverload(name, flooded, seen, isStrict), complaints: stage.complaints };
+  for (const problem of brokenByOverload(name, flooded, seen, isStrict)) ledger.problem(problem);
+  return { name, seen: flooded };
 }
