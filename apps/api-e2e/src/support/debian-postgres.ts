@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@animal-store/local-postgres/testing';
 
 /** Debian installs each major version into a folder of its own here. */
 const VERSIONS = '/usr/lib/postgresql';
@@ -84,12 +83,4 @@ export class DebianPostgres {
   private async own(path: string): Promise<void> {
     if (process.getuid?.() === 0) await chown(path, NOBODY, NOBODY);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  return port;
 }

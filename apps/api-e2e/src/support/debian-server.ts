@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '@animal-store/local-postgres/testing';
 
 /** Debian keeps servers here, where users do not look for programs. */
 const SERVERS = '/usr/sbin';
@@ -71,12 +72,4 @@ export class DebianServer {
       await sleep(50);
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  return port;
 }

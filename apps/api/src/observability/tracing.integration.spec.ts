@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { openAccess } from '@animal-store/access-infrastructure';
 import { poolOf } from '@animal-store/database';
-import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, freePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { DataSource } from 'typeorm';
@@ -346,7 +346,7 @@ describe('with a collector', () => {
 
 describe('with a collector that is away', () => {
   it.each([
-    ['refuses the connection', async () => freePort()],
+    ['refuses the connection', freePort],
     ['never answers', async () => silentPort()],
   ])('because it %s, requests are served, the service ends, and the log says it once', async (_, portOf) => {
     const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
@@ -381,12 +381,4 @@ async function silentPort(): Promise<number> {
       }),
   );
   return (server.address() as AddressInfo).port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

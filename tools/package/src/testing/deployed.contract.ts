@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer, type Server } from 'node:net';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import type { AddressInfo, Server } from 'node:net';
+import { createTestDatabase, freePort, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { compose } from './compose.js';
 import { DeployedService, type Ended, ended, type Run } from './deployed-service.js';
@@ -93,11 +93,4 @@ export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unkno
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
