@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, freePort, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
@@ -91,6 +91,22 @@ describe.each([
     await start(proxy.url, environment);
     expect(await service?.stop()).toBe(0);
   });
+});
+
+it('a single process responds after a SIGTERM that comes during its first attempt to connect', async () => {
+  proxy.slowDown(600_000);
+  service = Service.startOn(await freePort(), {
+    DATABASE_URL: proxy.url,
+    DATABASE_CONNECT_TIMEOUT_MS: '60000',
+    DRAIN_SECONDS: '60',
+  });
+  await waitFor(async () => expect((await get('/health/live')).status).toBe(200), PATIENT);
+  const stopped = service.stop('SIGTERM');
+  await waitFor(() => expect(count('"draining"')).toBe(1));
+  expect(count('"listening"')).toBe(0);
+  expect((await get('/health/live')).status).toBe(200);
+  await service.stop('SIGINT');
+  expect(await stopped).toBe(0);
 });
 
 describe('a single process waits for a database', () => {

@@ -51,6 +51,12 @@ export class Service {
     return new Service(listening, service, output);
   }
 
+  /** Starts the service on a port and waits for nothing. */
+  static startOn(port: number, environment: Environment): Service {
+    const { process: service, output } = spawnService({ PORT: String(port), ...PATIENT, ...environment });
+    return new Service(`http://127.0.0.1:${port}`, service, output);
+  }
+
   /** Everything it has written so far. */
   get output(): string {
     return this.readOutput();
