@@ -8,6 +8,8 @@ import type { Tls } from './tls.js';
 export const READ_ONLY = '25006';
 /** Of the connect timeout: a silent server leaves time for another one. */
 const PROBE_SHARE = 0.5;
+/** Nothing outside of `pg_catalog` is found without its schema, so no object can take the place of one of PostgreSQL. As pg_dump does. */
+const EMPTY_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', '', false)";
 
 export interface DatabaseClientConfig extends Omit<
   ClientConfig,
@@ -24,7 +26,7 @@ type Callback = (error: Error) => void;
 
 /**
  * A client of `pg` that connects as libpq does: to the first of several servers that will do, with TLS as `sslmode` says. Reads the URL
- * when it is constructed, so that each new connection uses the current password.
+ * when it is constructed, so that each new connection uses the current password. Its `search_path` is empty.
  */
 export class DatabaseClient extends Client {
   private readonly config: ClientConfig;
@@ -66,6 +68,11 @@ export class DatabaseClient extends Client {
     if (target.servers.length > 1 || target.tls.length > 1 || target.isReadWrite) this.use(await this.choose(target));
     await super.connect().catch((error: unknown) => {
       throw explainTls(error);
+    });
+    await this.query(EMPTY_SEARCH_PATH).catch((error: unknown) => {
+      // The pool closes no connection that it has not been given.
+      this.connection.stream.destroy();
+      throw error;
     });
     return this;
   }

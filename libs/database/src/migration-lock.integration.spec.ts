@@ -10,16 +10,16 @@ let betweenStatements: () => Promise<unknown> = () => Promise.resolve();
 
 class CreateThings1763683200000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('CREATE TABLE things (id bigint)');
+    await queryRunner.query('CREATE TABLE public.things (id bigint)');
     await betweenStatements();
-    await queryRunner.query('CREATE TABLE parts (id bigint)');
+    await queryRunner.query('CREATE TABLE public.parts (id bigint)');
   }
 
   async down(): Promise<void> {}
 }
 
 class CreateMore1763683260000 implements MigrationInterface {
-  up = (queryRunner: QueryRunner) => queryRunner.query('CREATE TABLE more (id bigint)') as Promise<void>;
+  up = (queryRunner: QueryRunner) => queryRunner.query('CREATE TABLE public.more (id bigint)') as Promise<void>;
   down = () => Promise.resolve();
 }
 

@@ -8,13 +8,13 @@ import { isMigrated, migrateDown, migrateUp } from './migrations.js';
 import { retryRead } from './retry-read.js';
 
 class CreateThings1763683200000 implements MigrationInterface {
-  up = (queryRunner: QueryRunner) => queryRunner.query('CREATE TABLE things (id bigint)') as Promise<void>;
-  down = (queryRunner: QueryRunner) => queryRunner.query('DROP TABLE things') as Promise<void>;
+  up = (queryRunner: QueryRunner) => queryRunner.query('CREATE TABLE public.things (id bigint)') as Promise<void>;
+  down = (queryRunner: QueryRunner) => queryRunner.query('DROP TABLE public.things') as Promise<void>;
 }
 
 class AddNameToThings1763683260000 implements MigrationInterface {
-  up = (queryRunner: QueryRunner) => queryRunner.query('ALTER TABLE things ADD COLUMN name text') as Promise<void>;
-  down = (queryRunner: QueryRunner) => queryRunner.query('ALTER TABLE things DROP COLUMN name') as Promise<void>;
+  up = (queryRunner: QueryRunner) => queryRunner.query('ALTER TABLE public.things ADD COLUMN name text') as Promise<void>;
+  down = (queryRunner: QueryRunner) => queryRunner.query('ALTER TABLE public.things DROP COLUMN name') as Promise<void>;
 }
 
 let database: TestDatabase;
@@ -142,11 +142,11 @@ describe('a migration', () => {
 
     const reader = await poolOf(first).connect();
     await reader.query('BEGIN');
-    await reader.query('SELECT * FROM things');
+    await reader.query('SELECT * FROM public.things');
     const migrated = migrateUp(second);
     await until(`SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'`);
     // Queued behind the migration, which waits for the reader: answered because the migration gives way.
-    expect((await poolOf(first).query('SELECT * FROM things')).rows).toEqual([]);
+    expect((await poolOf(first).query('SELECT * FROM public.things')).rows).toEqual([]);
     await reader.query('COMMIT');
     reader.release();
     expect(await migrated).toEqual(['AddNameToThings1763683260000']);
