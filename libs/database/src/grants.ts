@@ -2,6 +2,9 @@ import { MIGRATIONS_TABLE } from './data-source.js';
 import type { Persistence, Privileges } from './persistence.js';
 import { quoted } from './table.js';
 
+/** Types are PostgreSQL's own, whatever path the owner's session has. */
+const NO_SEARCH_PATH = "SET LOCAL search_path = ''";
+
 export type RolePurpose = keyof Privileges;
 
 /**
@@ -21,7 +24,7 @@ export function grantStatements(persistence: readonly Persistence[], purpose: Ro
       ...granted.map((privilege) => `GRANT ${privilege} TO ${to}`),
     ];
   });
-  return ['BEGIN', ...general, ...ofContexts, 'COMMIT'];
+  return ['BEGIN', NO_SEARCH_PATH, ...general, ...ofContexts, 'COMMIT'];
 }
 
 function allRows(schema: string): Privileges {
