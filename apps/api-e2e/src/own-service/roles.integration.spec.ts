@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { HOSTILE_SCHEMA } from '../support/hostile-schema.js';
 import { asRole, execute } from '../support/service-role.js';
 import { animalStore, createKey, refusedStart, Service } from '../support/service.js';
 
@@ -45,10 +46,10 @@ beforeAll(async () => {
   const statements = documentedStatements();
   expect(statements).toHaveLength(6);
   for (const statement of statements) await execute(superuser, statement);
-  // Tables of the same names, first in the path of every role. No role may use `public` without naming it.
-  await asSuperuser('CREATE SCHEMA hostile; GRANT ALL ON SCHEMA hostile TO PUBLIC');
+  // Tables of the same names, too. No role may use `public` without naming it.
+  await asSuperuser(HOSTILE_SCHEMA);
   for (const table of TABLES) await asSuperuser(`CREATE TABLE hostile.${table} (trap text); GRANT ALL ON hostile.${table} TO PUBLIC`);
-  for (const role of [OWNER, SERVICE, KEYS]) await execute(superuser, `ALTER ROLE ${role} SET search_path = hostile`);
+  for (const role of [OWNER, SERVICE, KEYS]) await execute(superuser, `ALTER ROLE ${role} SET search_path = hostile, pg_catalog`);
   await animalStore(owner, 'migrate', 'up');
   await grant();
 });
@@ -59,6 +60,11 @@ afterAll(async () => {
 });
 
 describe('with the documented roles and a hostile search_path', () => {
+  it.each(['SELECT now()', `SELECT 'a'::pg_catalog.text = 'b'::pg_catalog.text`, `SELECT '{}'::jsonb`])(
+    'other programs meet traps: %s',
+    (sql) => expect(execute(service, sql)).rejects.toThrow(/a hostile object was used|type boolean/),
+  );
+
   it('the service serves, and the command line manages keys', async () => {
     const running = await Service.start(service, { MIGRATE_ON_START: 'false', MIGRATION_DATABASE_URL: owner });
     try {
@@ -80,16 +86,18 @@ describe('with the documented roles and a hostile search_path', () => {
       const { events } = JSON.parse(await animalStore(keys, 'keys', 'audit', '--json')) as { events: { databaseRole: string }[] };
       expect(events).toHaveLength(6);
       expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([KEYS]));
+      expect(await animalStore(keys, 'keys', 'list')).toContain('acme');
+      expect(await animalStore(owner, 'seed', '--count', '10')).toContain('10');
+      expect(await animalStore(owner, 'migrate', 'status')).not.toContain('pending');
     } finally {
       await running.stop();
     }
   });
 
   it('the service says in one line that it may not migrate', async () => {
-    await execute(owner, `DELETE FROM public.schema_migrations WHERE name LIKE 'AddClientLimits%'`);
+    await asSuperuser(`DELETE FROM public.schema_migrations WHERE name LIKE 'AddClientLimits%'`);
     const { exitCode, output } = await refusedStart({ DATABASE_URL: service });
-    await execute(
-      owner,
+    await asSuperuser(
       `INSERT INTO public.schema_migrations (timestamp, name) VALUES (1763683500000, 'AddClientLimitsAndAuditEvents1763683500000')`,
     );
     expect(exitCode).toBe(1);
