@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { retryConnecting } from './retry-connecting.js';
 
@@ -27,6 +27,10 @@ async function run({ failures, error = away, stopAfter = Infinity }: { failures:
 }
 
 describe('retryConnecting', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   it('logs nothing if the first attempt succeeds', async () => {
     expect(await run({ failures: 0 })).toEqual({ outcome: undefined, lines: [], attempts: 1, timesAway: 0 });
   });
@@ -38,6 +42,16 @@ describe('retryConnecting', () => {
       attempts: 4,
       timesAway: 3,
     });
+  });
+
+  it('repeats the warning once a minute', async () => {
+    // Milliseconds from the start to each failure.
+    const failures = [0, 59_999, 60_000, 119_999, 120_000];
+    const now = jest.spyOn(performance, 'now');
+    for (const time of failures) now.mockReturnValueOnce(time);
+    const { lines, attempts } = await run({ failures: failures.length });
+    const warning = 'explained: connect ECONNREFUSED; trying again';
+    expect({ lines, attempts }).toEqual({ lines: [warning, warning, warning, 'the database is connected'], attempts: failures.length + 1 });
   });
 
   it('gives up at once on what no database recovers from', async () => {
