@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { openAccess } from '@animal-store/access-infrastructure';
 import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -92,11 +93,14 @@ describe('requests that are sent one behind the other', () => {
   it('are in flight until they are read, and give way to other clients', async () => {
     const MAX_IN_FLIGHT = 100;
     service = await startTestApp({ env: { MAX_IN_FLIGHT: String(MAX_IN_FLIGHT) } });
-    const sockets = [];
+    const server = service.app.getHttpServer() as Server;
+    // From now on the file is in memory, and responses are complete at once.
+    await (await fetch(service.url + BUNDLE)).text();
+    const sockets: Socket[] = [];
     for (let i = 0; i < 2; i++) sockets.push(await pipelineUnread(portOf(service), get(BUNDLE), 60));
     await waitFor(async () => expect(await inFlight()).toBeGreaterThan(50));
     for (let i = 0; i < 4; i++) sockets.push(await pipelineUnread(portOf(service), get(BUNDLE), 60));
-    await sleep(100);
+    await waitFor(async () => expect(await promisify(server.getConnections.bind(server))()).toBeLessThan(sockets.length));
     expect(await inFlight()).toBeLessThanOrEqual(MAX_IN_FLIGHT);
     for (let i = 0; i < 10; i++) expect((await fetch(`${service.url}/v1/pets`)).status).toBe(401);
     for (const socket of sockets) socket.destroy();
