@@ -30,6 +30,10 @@ async function trickle(text: string, more: string): Promise<string> {
   return answer;
 }
 
+it('a client has 5 seconds for the header section, and 10 for the whole request', () => {
+  expect(service.app.getHttpServer()).toMatchObject({ headersTimeout: 5_000, requestTimeout: 10_000 });
+});
+
 describe('a client that takes its time with', () => {
   const post = () => `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
 
