@@ -43,6 +43,20 @@ it.each([
   expect({ messages, signal }).toEqual({ messages: ['first', 'second'], signal: 'SIGABRT' });
 });
 
+const KILL = "process.kill(process.pid, 'SIGKILL'); for (;;);";
+
+it.each([
+  ['kill -9 at once loses what was just logged', KILL, []],
+  [
+    'lines are written when there are 32 KiB',
+    `logger.info('x'.repeat(32 * 1024)); logger.info('lost'); ${KILL}`,
+    ['first', 'x'.repeat(32 * 1024)],
+  ],
+  ['lines are written after a tenth of a second', `setTimeout(() => { ${KILL} }, 1_000)`, ['first']],
+])('%s', async (_, statements, messages) => {
+  expect(await run(statements)).toEqual({ messages, exitCode: null, signal: 'SIGKILL' });
+});
+
 it('another listener decides whether a signal ends the process', async () => {
   const kill = "process.kill(process.pid, 'SIGHUP'); setTimeout(() => {}, 60_000);";
   const outcome = await run(kill, "process.on('SIGHUP', () => setTimeout(() => process.exit(7), 50));");
