@@ -5,7 +5,7 @@ import {
   DurablePostgres,
   type TestDatabase,
 } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createDataSource, poolOf } from './data-source.js';
 import { DatabaseClient } from './database-client.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
@@ -19,8 +19,8 @@ const collectWarning = (warning: Error) => warnings.push(warning);
 beforeAll(async () => {
   process.on('warning', collectWarning);
   certificates = await createCertificates();
-  const { certificate, key } = certificates;
-  server = await DurablePostgres.start(['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`]);
+  const { ca, certificate, key } = certificates;
+  server = await DurablePostgres.start(['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`, `ssl_ca_file=${ca}`]);
   plain = await createTestDatabase();
 });
 
@@ -80,6 +80,30 @@ describe.each<[parameters: string, byAddress: Outcome, byName: Outcome, withoutT
     expectOutcome(await connect(server.url, 'localhost', parameters), byName);
     expectOutcome(await connect(plain.url, new URL(plain.url).hostname, parameters), withoutTls);
   });
+});
+
+it('without sslmode, PGSSLMODE counts', async () => {
+  const env = jest.replaceProperty(process, 'env', { ...process.env, PGSSLMODE: 'require' });
+  try {
+    expect(await connect(server.url, 'localhost', '')).toBe('TLS');
+    expect(await connect(server.url, 'localhost', 'sslmode=disable')).toBe('no TLS');
+  } finally {
+    env.restore();
+  }
+});
+
+it('sslcert and sslkey are the certificate of the client', async () => {
+  const { certificate, key } = certificates;
+  const url = (parameters: string) => `${server.url}?sslmode=require${parameters}`;
+  const nameOf = async (parameters: string) => {
+    const client = new DatabaseClient({ url: url(parameters) });
+    await client.connect();
+    const { rows } = await client.query<object>('SELECT client_dn AS name FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+    await client.end();
+    return rows;
+  };
+  expect(await nameOf('')).toEqual([{ name: null }]);
+  expect(await nameOf(`&sslcert=${certificate}&sslkey=${key}`)).toEqual([{ name: '/CN=localhost' }]);
 });
 
 it('sslmode applies to a pool, without a warning', async () => {
