@@ -82,10 +82,12 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
 
       it('keeps the keys of clients apart', async () => {
         const pet = aNewPet();
-        const first = await repository.addOnce(pet, key);
-        const second = await repository.addOnce(pet, { ...key, clientId: 8n });
-        const third = await repository.addOnce(pet, { ...key, key: 'Order-1' });
-        expect([first, second, third].map(({ replayed }) => replayed)).toEqual([false, false, false]);
+        const keys = [key, { ...key, clientId: 8n }, { ...key, key: 'Order-1' }, { ...key, clientId: 6n }];
+        const added = await Promise.all(keys.map((each) => repository.addOnce(pet, each)));
+        expect(added.map(({ replayed }) => replayed)).toEqual(keys.map(() => false));
+        expect(new Set(added.map(({ pet: { id } }) => id)).size).toBe(keys.length);
+        for (const [index, each] of keys.entries())
+          expect(await repository.addOnce(pet, each)).toEqual({ pet: added[index]?.pet, replayed: true });
       });
     });
 
