@@ -92,8 +92,8 @@ async function misplace(good: string, key: string): Promise<void> {
 async function provokeInternalErrors({ app }: TestApp, key: string): Promise<void> {
   const database = app.get(DataSource);
   await database.query(`
-    CREATE FUNCTION quote_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no room for %', NEW.name; END $$;
-    CREATE TRIGGER quote_row BEFORE INSERT ON pets.pets FOR EACH ROW EXECUTE FUNCTION quote_row()`);
+    CREATE FUNCTION pets.quote_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no room for %', NEW.name; END $$;
+    CREATE TRIGGER quote_row BEFORE INSERT ON pets.pets FOR EACH ROW EXECUTE FUNCTION pets.quote_row()`);
   const headers = [`Authorization: Bearer ${key}`, JSON_TYPE];
   for (const extra of [[], [`Idempotency-Key: internal-${key}`]]) {
     await send('POST', '/v1/pets', [...headers, ...extra], `{"name":"${key}","categoryId":7}`);
