@@ -77,6 +77,26 @@ describe('SIGTERM', () => {
   });
 });
 
+it.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s: requests that are not answered 15 seconds after the grace are cut, and the exit code is 0',
+  async (signal) => {
+    const service = await start({ DRAIN_SECONDS: '0' });
+    const other = new Client({ connectionString: database.url });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
+    const read = send(service.url).catch(() => 'cut');
+    const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass`;
+    await waitFor(async () => expect((await other.query(waiting)).rowCount).toBe(1));
+    const stoppedAt = performance.now();
+    expect(await service.stop(signal)).toBe(0);
+    expect(performance.now() - stoppedAt).toBeGreaterThan(14_500);
+    expect(await read).toBe('cut');
+    expect(service.output).toContain('connections are cut that did not end in time');
+    await other.end();
+  },
+);
+
 describe('processes behind a balancer, replaced one after the other under load', () => {
   it('drop no request', async () => {
     const environment = { DRAIN_SECONDS: '1' };
