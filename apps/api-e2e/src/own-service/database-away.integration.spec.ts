@@ -10,6 +10,8 @@ jest.setTimeout(120_000);
 const PATIENT = { timeoutMs: 60_000 };
 /** More than a supervisor accepts in a minute of workers that were ready. */
 const MANY_ENDS = 12;
+/** As in libs/database/src/migrations.ts. */
+const MIGRATION_LOCK = 7_302_947_561_038_214n;
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -189,11 +191,35 @@ describe('two workers', () => {
     await proxy.cut();
     await killManyWorkers();
     await waitFor(() => expectWaiting(), PATIENT);
+    const times = [...(service?.output ?? '').matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
+    // Pauses of 0.1 to 2 s, shared by two workers; no upper bound, since a busy machine takes its time.
+    expect((times[MANY_ENDS] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
     await proxy.restore();
     await expectServing();
     expect(service?.output).not.toContain('gives up');
   });
 });
+
+it.each([
+  ['a single process', {}],
+  ['two workers', { WORKERS: '2' }],
+])(
+  '%s that waits for another migrating process says so, responds with 503, and ends after MIGRATION_WAIT_SECONDS',
+  async (_what, workers) => {
+    const holder = new Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const environment = { DATABASE_URL: database.url, MIGRATION_WAIT_SECONDS: '8', ...workers };
+    service = Service.startOn(await freePort(), environment);
+    await waitFor(async () => {
+      expect(count('waiting for another process that is migrating the database')).toBe(1);
+      await expectWaiting();
+    }, PATIENT);
+    expect(await service.exit()).toBe(1);
+    expect(service.output).toMatch(/^The migrations were not applied: another process has been migrating the database for 8 s$/m);
+    await holder.end();
+  },
+);
 
 it.each([
   ['a single process', {}],
