@@ -101,6 +101,21 @@ describe('animal-store on the database that DATABASE_URL names', () => {
     await empty.drop();
   });
 
+  it('waits as long as told for another process that is migrating, and says so', async () => {
+    const empty = await createTestDatabase();
+    const holder = new Client({ connectionString: empty.url });
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock(7302947561038214)');
+    expect(await animalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--wait', '6s')).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr:
+        'waiting for another process that is migrating the database\nerror: another process has been migrating the database for 6 s\n',
+    });
+    await holder.end();
+    await empty.drop();
+  });
+
   it('asks before it takes back a migration, and says what is dropped', async () => {
     await run('migrate', 'up');
     while (json<{ undone: string }>(await run('migrate', 'down', '--yes', '--json')).undone !== 'CreateIdempotencyKeys1763683320000');
