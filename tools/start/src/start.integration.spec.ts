@@ -42,8 +42,8 @@ describe('npm start', () => {
     expect(await processesOf(dataDir)).toEqual([]);
   });
 
-  it('runs the service with a role that is no superuser and owns nothing', async () => {
-    const service = await start();
+  it('runs the service with a role that is no superuser and owns nothing, and stops without a grace', async () => {
+    const service = await start({ DRAIN_SECONDS: '600' });
     await pasted(service.commands[0]);
     const password = (await readFile(join(dataDir, 'postgres-password'), 'utf8')).trim();
     const [, , , port] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
@@ -55,7 +55,7 @@ describe('npm start', () => {
     );
     await owner.end();
     expect(rows).toEqual([{ role: 'animal_store_service', isSuperuser: false, isOwner: false }]);
-    await stop(service, 'SIGTERM');
+    expect(await stop(service, 'SIGTERM')).toBe(0);
   });
 
   it('keeps the catalogue and the API key over a restart', async () => {
