@@ -204,7 +204,7 @@ it.each([
   ['a single process', {}],
   ['two workers', { WORKERS: '2' }],
 ])(
-  '%s that waits for another migrating process says so, responds with 503, and ends after MIGRATION_WAIT_SECONDS',
+  '%s, waiting for another migrating process, says so, responds with 503, and ends after MIGRATION_WAIT_SECONDS',
   async (_what, workers) => {
     const holder = new Client({ connectionString: database.url });
     await holder.connect();
