@@ -173,6 +173,11 @@ describe('an API key that a client puts anywhere', () => {
     }
   });
 
+  it('is not in the response to an internal error, nor is anything else of its cause', () => {
+    expect(left.log).toContain('no room for');
+    expect(left.answers).not.toContain('no room for');
+  });
+
   it('left traces where it was taken out, and in each place that was searched something else', () => {
     expect(left.log).toContain(`${prefixOf(keys[0] as ApiKeySecret)}…`);
     expect(left.log).toContain(`no room for ${prefixOf(keys[0] as ApiKeySecret)}…`);
