@@ -75,6 +75,14 @@ describe('a limiter alone', () => {
     expect(admitted(await take(limiter, 30))).toBe(19);
   });
 
+  it.each([1, 10, 200])('admits exactly %i of many requests at once, whose responses come together', async (limit) => {
+    const memory = new RateLimiterMemory({ points: limit, duration: 60 });
+    // 20 processes or more: with such limits each request asks first.
+    const limiter = new RateLimiter({ limit, windowMs: 60_000, processes: undefined, counter: memory });
+    const quotas = await Promise.all(Array.from({ length: 2 * limit }, async () => limiter.take('a')));
+    expect(admitted(quotas)).toBe(limit);
+  });
+
   it('counts by itself when nobody else does', async () => {
     const [limiter] = limiters(20, 1, new LostCounter()) as [RateLimiter];
     expect(admitted(await take(limiter, 40))).toBe(20);

@@ -86,8 +86,8 @@ export class RateLimiter {
   }
 
   private async askFirst(key: string): Promise<Quota> {
-    const { counted, unreported, reporting, endsAt } = await this.add(key, 1);
-    return this.quota(counted + unreported + reporting, endsAt - performance.now());
+    const { taken, endsAt } = await this.add(key, 1);
+    return this.quota(taken, endsAt - performance.now());
   }
 
   private report(key: string, window: Window): void {
@@ -96,37 +96,38 @@ export class RateLimiter {
     void this.add(key, window.reporting, window);
   }
 
-  /** Never rejects: without a response the points are counted here alone. */
-  private async add(key: string, points: number, reporting?: Window): Promise<Window> {
+  /**
+   * Resolves to how many requests were taken including these points, whatever is counted while it waits. Never rejects: without a response
+   * the points are counted here alone.
+   */
+  private async add(key: string, points: number, reporting?: Window): Promise<{ readonly taken: number; readonly endsAt: number }> {
     const response = await this.options.counter.penalty(key, points).catch(() => undefined);
     // Together with the count below: points that are in both are counted twice.
     if (reporting) reporting.reporting = 0;
     const now = performance.now();
     const known = this.windows.get(key);
-    if (!response) {
-      if (!known || now >= known.endsAt) return this.open(key, now + this.options.windowMs, points, points);
-      return this.confirm(known, points, known.counted + points);
-    }
-    const endsAt = now + response.msBeforeNext;
-    if (!known || endsAt - known.endsAt > CLOCK_TOLERANCE_MS) return this.open(key, endsAt, points, response.consumedPoints);
-    return this.confirm(known, points, response.consumedPoints);
+    const endsAt = now + (response?.msBeforeNext ?? this.options.windowMs);
+    const isOver = !known || (response ? endsAt - known.endsAt > CLOCK_TOLERANCE_MS : now >= known.endsAt);
+    const window = isOver ? this.open(key, endsAt) : known;
+    const counted = response?.consumedPoints ?? window.counted + points;
+    this.confirm(window, points, counted);
+    return { taken: counted + window.unreported + window.reporting, endsAt: window.endsAt };
   }
 
-  private open(key: string, endsAt: number, points: number, counted: number): Window {
+  private open(key: string, endsAt: number): Window {
     this.windows.delete(key);
     if (this.windows.size >= MAX_WINDOWS) this.windows.delete(this.windows.keys().next().value ?? '');
     const window = { endsAt, counted: 0, own: 0, maxUnconfirmed: 0, reportEvery: 0, unreported: 0, reporting: 0 };
     this.windows.set(key, window);
-    return this.confirm(window, points, counted);
+    return window;
   }
 
-  private confirm(window: Window, points: number, counted: number): Window {
+  private confirm(window: Window, points: number, counted: number): void {
     window.counted = Math.max(window.counted, counted);
     window.own += points;
     // The first process that counts a key is the only one that can be alone.
     window.maxUnconfirmed = window.own >= window.counted ? this.shareAlone : this.share;
     window.reportEvery = Math.max(1, Math.floor(window.maxUnconfirmed / REPORTS_PER_SHARE));
-    return window;
   }
 
   private quota(taken: number, msLeft: number): Quota {
