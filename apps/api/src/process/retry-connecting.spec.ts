@@ -4,14 +4,22 @@ import { retryConnecting } from './retry-connecting.js';
 
 const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
+interface Run {
+  readonly failures: number;
+  readonly error?: Error;
+  readonly stopAfter?: number;
+  readonly onAttempt?: (attempt: number) => void;
+}
+
 /** Runs the work until it has failed so often, and returns what was logged and called. */
-async function run({ failures, error = away, stopAfter = Infinity }: { failures: number; error?: Error; stopAfter?: number }) {
+async function run({ failures, error = away, stopAfter = Infinity, onAttempt }: Run) {
   const lines: string[] = [];
   const stopping = new AbortController();
   let attempts = 0;
   let timesAway = 0;
   const work = () => {
     attempts++;
+    onAttempt?.(attempts);
     if (attempts >= stopAfter) stopping.abort();
     return attempts > failures ? Promise.resolve() : Promise.reject(error);
   };
@@ -47,9 +55,12 @@ describe('retryConnecting', () => {
   it('repeats the warning once a minute', async () => {
     // Milliseconds from the start to each failure.
     const failures = [0, 59_999, 60_000, 119_999, 120_000];
-    const now = jest.spyOn(performance, 'now');
-    for (const time of failures) now.mockReturnValueOnce(time);
-    const { lines, attempts } = await run({ failures: failures.length });
+    let time = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => time);
+    const onAttempt = (attempt: number) => {
+      time = failures[attempt - 1] ?? time;
+    };
+    const { lines, attempts } = await run({ failures: failures.length, onAttempt });
     const warning = 'explained: connect ECONNREFUSED; trying again';
     expect({ lines, attempts }).toEqual({ lines: [warning, warning, warning, 'the database is connected'], attempts: failures.length + 1 });
   });
