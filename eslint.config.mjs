@@ -123,7 +123,7 @@ const UNUSED_TEST = {
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'];
 
 export default defineConfig(
-  globalIgnores(['**/dist/', 'apps/*/bundle/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
+  globalIgnores(['**/dist/', 'apps/*/bundle/', 'apps/api/guides/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
   { files: ['**/*.mjs', '*.js', '**/jest.config.js'], languageOptions: { globals: globals.node } },

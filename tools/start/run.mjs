@@ -1,4 +1,4 @@
-// `node tools/start/run.mjs <start|dev>`: builds what is stale, loads `.env` and runs the command in this process, because a
+// `node tools/start/run.mjs <start|dev>`: builds what is stale, renders the guides, loads `.env` and runs the command in this process, because a
 // shell in between would not pass on npm's signals.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,6 +9,8 @@ const [command] = process.argv.slice(2);
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const build = spawnSync(process.execPath, [tsc, '-b', join(import.meta.dirname, 'tsconfig.lib.json')], { stdio: 'inherit' });
 if (build.status !== 0) process.exit(1);
+
+await import('../../apps/api/dist/write-guides.js');
 
 if (existsSync('.env')) process.loadEnvFile();
 await import(`./dist/${command}.js`);
