@@ -156,9 +156,9 @@ describe('/openapi.json', () => {
   });
 });
 
-describe('/docs', () => {
+describe.each(['/docs', '/docs/errors', '/docs/reference'])('%s', (path) => {
   it('is a page whose parts all come from the service itself, without a key', async () => {
-    const { page, url } = await fetchPage('/docs');
+    const { page, url } = await fetchPage(path);
     expect(page.status).toBe(200);
     expect(page.headers['content-type']).toMatch(/^text\/html/);
     const parts = [...page.text.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(([, part = '']) => part);
