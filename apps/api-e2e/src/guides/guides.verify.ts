@@ -18,6 +18,6 @@ describe('the samples of the guides, with the programs of the machine', () => {
       { language: 'sh', file: 'sample.sh', command: ['sh', '-eu'] },
       { language: 'python', file: 'sample.py', command: ['python3'] },
     ],
-    false,
+    { withCurl: true },
   );
 });

@@ -32,8 +32,8 @@ export interface Runner {
   readonly command: readonly string[];
 }
 
-/** Runs the samples of all guides in these languages, each guide with a store of its own, and compares what they print. */
-export function itRunsSamples(runners: readonly Runner[], ownCurl: boolean): void {
+/** Runs the samples of all guides in these languages and compares what they print. Each guide begins with the same store. */
+export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readonly withCurl: boolean }): void {
   const own = useOwnService();
   const folder = join(RESULTS, `guides-${process.pid}`);
   const programs = join(folder, 'bin');
@@ -41,7 +41,7 @@ export function itRunsSamples(runners: readonly Runner[], ownCurl: boolean): voi
   beforeAll(() => {
     mkdirSync(programs, { recursive: true });
     addProgram('animal-store', CLI);
-    if (ownCurl) addProgram('curl', join(import.meta.dirname, 'curl.ts'));
+    if (!withCurl) addProgram('curl', join(import.meta.dirname, 'curl.ts'));
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -56,6 +56,8 @@ export function itRunsSamples(runners: readonly Runner[], ownCurl: boolean): voi
       writeFileSync(path, code.replaceAll(ADDRESS, own.api.target.baseUrl));
       const { stdout } = await promisify(execFile)(program, [...args, path], {
         env: {
+          // Some installations of Python need it.
+          HOME: process.env['HOME'],
           PATH: [programs, process.env['PATH']].join(delimiter),
           API_KEY: own.api.target.key,
           DATABASE_URL: own.databaseUrl,

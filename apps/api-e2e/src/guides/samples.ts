@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-const GUIDES = join(import.meta.dirname, '../../../../docs/guides');
+export const GUIDES = join(import.meta.dirname, '../../../../docs/guides');
 
 const LANGUAGES = ['sh', 'ts', 'js', 'python', 'go'] as const;
 export type Language = (typeof LANGUAGES)[number];
