@@ -9,6 +9,6 @@ export type { Principal } from './principal.js';
 export { PublicUrl } from './public-url.js';
 export { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
 export { useCase } from './use-case.js';
-export { MayBeAbsent, MemberRule, QueryInteger, Rule } from './validation-rules.js';
+export { MayBeAbsent, MemberRule, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
 // For what it adds to the types of Fastify.
 import './route-config.js';

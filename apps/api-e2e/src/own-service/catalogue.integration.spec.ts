@@ -64,6 +64,15 @@ describe('a catalogue of twelve pets', () => {
     },
   );
 
+  it('has each of its pets under its id, together with its status only', async () => {
+    for (const pet of pets) {
+      expect(await api.listPets(`?id=${pet.id}`)).toEqual([pet]);
+      for (const status of ['available', 'pending', 'sold'] as const) {
+        expect(await api.listPets(`?id=${pet.id}&status=${status}`)).toEqual(pet.status === status ? [pet] : []);
+      }
+    }
+  });
+
   it('links to the next page on HEAD as well', async () => {
     const [head, get] = [await api.send('HEAD', '/v1/pets?limit=5'), await api.get('/v1/pets?limit=5')];
     expect(linksOf(head, 'next')).toEqual(linksOf(get, 'next'));

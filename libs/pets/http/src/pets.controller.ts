@@ -50,7 +50,7 @@ export class PetsController {
     headers: { ...pageHeaders(PATH, { status: 'available' }), ...REVALIDATION_HEADERS },
   })
   async listPets(@Query() query: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
-    const page = await this.listPetsUseCase.execute({ status: query.status }, query);
+    const page = await this.listPetsUseCase.execute({ status: query.status, id: query.id }, query);
     return answerPage(reply, this.publicUrl.of(PATH), query, page);
   }
 
