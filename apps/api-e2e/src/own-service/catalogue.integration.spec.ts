@@ -83,7 +83,9 @@ describe('a catalogue of twelve pets', () => {
     expect(linksOf(await api.get('/v1/pets?limit=5'), 'next')).toEqual([expect.stringMatching(/^\/v1\/pets\?/)]);
     const created = await api.create('{"name":"Rex","categoryId":7}');
     expect(created.headers['location']).toBe(`/v1/pets/${readPet(created.text).id}`);
-    expect(linksOf(await api.get('/v1/pets/-1'), 'successor-version')).toEqual(['/v1/pets']);
+    const notFound = await api.get('/v1/pets/-1');
+    expect(linksOf(notFound, 'successor-version')).toEqual(['/v1/pets']);
+    expect(linksOf(notFound, 'help')).toEqual(['/docs/errors#pet_not_found']);
   });
 });
 

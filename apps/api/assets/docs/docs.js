@@ -10,7 +10,13 @@ for (const id of ['list-pets', 'create-pet']) {
 // A page without TLS, other than on localhost, may not write to the clipboard.
 if (navigator.clipboard) for (const command of document.querySelectorAll('.first-steps pre')) addCopyButton(command);
 
-const description = await (await fetch(new URL('openapi.json', base))).json();
+/** The integers of the document beyond 2^53, by what JavaScript rounds them to. Swagger UI gets them as text. */
+const exactIntegers = new Map();
+const description = JSON.parse(await (await fetch(new URL('openapi.json', base))).text(), (_key, value, context) => {
+  if (!context || !Number.isInteger(value) || Number.isSafeInteger(value)) return value;
+  exactIntegers.set(String(value), context.source);
+  return context.source;
+});
 
 document
   .getElementById('addresses')
@@ -29,8 +35,22 @@ SwaggerUIBundle({
   tryItOutEnabled: true,
   syntaxHighlight: { theme: 'obsidian' },
   validatorUrl: null,
-  plugins: [ExactResponses],
+  plugins: [ExactExamples, ExactResponses],
 });
+
+/** Swagger UI makes a number of each integer in an example, which rounds it. */
+function ExactExamples() {
+  const exact = (digits) => exactIntegers.get(digits) ?? digits;
+  return {
+    afterLoad({ fn }) {
+      const { getSampleSchema } = fn;
+      fn.getSampleSchema = (...args) => {
+        const sample = getSampleSchema(...args);
+        return typeof sample === 'string' ? sample.replace(/-?[0-9]{16,}/g, exact) : sample;
+      };
+    },
+  };
+}
 
 /** Swagger UI reads an answer with JSON.parse before it shows it, which rounds integers beyond 2^53. */
 function ExactResponses() {
