@@ -75,6 +75,8 @@ describe('the reference page', () => {
 
   it('tries createPet, and shows the answer digit for digit', async () => {
     await operation('createPet').locator('.opblock-summary-control').click();
+    const example = await operation('createPet').locator('textarea.body-param__text').inputValue();
+    expect(example).toBe(`{\n  "name": "Rex",\n  "categoryId": ${ID},\n  "status": "available"\n}`);
     await operation('createPet').locator('textarea.body-param__text').fill(`{"name":"Rex","categoryId":${CATEGORY_ID}}`);
     expect(await execute('createPet')).toEqual([
       '201',

@@ -2,7 +2,13 @@
 const base = new URL('..', location.href);
 const service = new URL('v1', base).href;
 
-const description = await (await fetch(new URL('openapi.json', base))).json();
+/** The integers of the document beyond 2^53, by what JavaScript rounds them to. Swagger UI gets them as text. */
+const exactIntegers = new Map();
+const description = JSON.parse(await (await fetch(new URL('openapi.json', base))).text(), (_key, value, context) => {
+  if (!context || !Number.isInteger(value) || Number.isSafeInteger(value)) return value;
+  exactIntegers.set(String(value), context.source);
+  return context.source;
+});
 
 document
   .getElementById('addresses')
@@ -21,7 +27,7 @@ SwaggerUIBundle({
   tryItOutEnabled: true,
   syntaxHighlight: { theme: 'obsidian' },
   validatorUrl: null,
-  plugins: [AccessibleLayout, ExactResponses],
+  plugins: [AccessibleLayout, ExactExamples, ExactResponses],
 });
 
 /** Swagger UI's own layout has a second `main`, and its links inside buttons cannot be read by screen readers. */
@@ -41,6 +47,20 @@ function AccessibleLayout() {
         (_Original, { React }) =>
         ({ text }) =>
           React.createElement('span', null, text),
+    },
+  };
+}
+
+/** Swagger UI makes a number of each integer in an example, which rounds it. */
+function ExactExamples() {
+  const exact = (digits) => exactIntegers.get(digits) ?? digits;
+  return {
+    afterLoad({ fn }) {
+      const { getSampleSchema } = fn;
+      fn.getSampleSchema = (...args) => {
+        const sample = getSampleSchema(...args);
+        return typeof sample === 'string' ? sample.replace(/-?[0-9]{16,}/g, exact) : sample;
+      };
     },
   };
 }
