@@ -10,13 +10,13 @@ export interface paths {
     };
     /**
      * List all animals
-     * @description A page of the catalogue in ascending order of `id`. While a further animal exists the `Link` header leads to the next page. Needs the scope `pets:read`.
+     * @description A page of the catalogue in ascending order of `id`. If there are more animals, the `Link` header holds the URL of the next page. Needs the scope `pets:read`.
      */
     get: operations['listPets'];
     put?: never;
     /**
      * Add an animal
-     * @description Answers when the animal is durably stored. Needs the scope `pets:write`.
+     * @description Responds after the animal is durably stored. `Location` is a URL of the deprecated `getPet`: to get the animal later, use `listPets` with its `id`. Needs the scope `pets:write`.
      */
     post: operations['createPet'];
     delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
     /**
      * Get an animal
      * @deprecated
-     * @description To be removed on 5 December 2030; use `listPets` with the `status` filter. Needs the scope `pets:read`.
+     * @description To be removed on 5 December 2030. Use `listPets` with the `status` filter, or with the `id` filter to get a single animal. Needs the scope `pets:read`.
      */
     get: operations['getPet'];
     put?: never;
@@ -89,7 +89,7 @@ export interface components {
       /**
        * Format: int64
        * @description Identifier of the category the animal belongs to.
-       * @example 7
+       * @example 9007199254740992
        */
       categoryId: bigint;
       /**
@@ -97,23 +97,20 @@ export interface components {
        * @example Rex
        */
       name: string;
-      /**
-       * @description Availability status.
-       * @default available
-       */
+      /** @description Availability status. Default: `available`. */
       status?: components['schemas']['PetStatus'];
     };
     Pet: {
       /**
        * Format: int64
        * @description Identifier of the category the animal belongs to.
-       * @example 7
+       * @example 9007199254740992
        */
       categoryId: bigint;
       /**
        * Format: int64
-       * @description Unique identifier assigned by the service on creation; must be an integer from -9223372036854775808 to 9223372036854775807.
-       * @example 42
+       * @description Unique identifier assigned by the service on creation.
+       * @example 9007199254740992
        */
       id: bigint;
       /**
@@ -134,7 +131,354 @@ export interface components {
      */
     PetStatus: 'available' | 'pending' | 'sold';
   };
-  responses: never;
+  responses: {
+    /** @description The only expectation that is met is 100-continue. */
+    ExpectationFailed: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#expectation_failed>; rel="help"
+         */
+        Link: string;
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The header section is larger than 8192 bytes or has more than 64 fields. */
+    HeadersTooLarge: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#headers_too_large>; rel="help"
+         */
+        Link: string;
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The Idempotency-Key was used with a different body. */
+    IdempotencyKeyReused: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#idempotency_key_reused>; rel="help"
+         */
+        Link: string;
+        'Preference-Applied': components['headers']['PreferenceApplied'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The API key lacks a scope that this operation requires. */
+    InsufficientScope: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#insufficient_scope>; rel="help"
+         */
+        Link: string;
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        Sunset: components['headers']['Sunset'];
+        /**
+         * @description The scope that is needed (RFC 6750).
+         * @example Bearer realm="animal-store", error="insufficient_scope", scope="pets:read"
+         */
+        'WWW-Authenticate': string;
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description Something went wrong on our side; the X-Request-Id header helps us find it. */
+    InternalError: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#internal_error>; rel="help"
+         */
+        Link: string;
+        'Preference-Applied': components['headers']['PreferenceApplied'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The request is not valid. */
+    InvalidRequest: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#invalid_request>; rel="help"
+         */
+        Link: string;
+        'Preference-Applied': components['headers']['PreferenceApplied'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The request is not valid. Or: The body is not well-formed JSON in UTF-8. */
+    InvalidRequestOrMalformedJson: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#invalid_request>; rel="help"
+         */
+        Link: string;
+        'Preference-Applied': components['headers']['PreferenceApplied'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description Send an API key: "Authorization: Bearer <API_KEY>". Or: The API key is not valid. */
+    MissingApiKeyOrInvalidApiKey: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#missing_api_key>; rel="help"
+         */
+        Link: string;
+        Sunset: components['headers']['Sunset'];
+        /**
+         * @description How to authenticate (RFC 6750).
+         * @example Bearer realm="animal-store", error="invalid_token"
+         */
+        'WWW-Authenticate': string;
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description This operation has been removed; the Link header names its successor. */
+    OperationRemoved: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#operation_removed>; rel="help"
+         */
+        Link: string;
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The body is larger than 65536 bytes. */
+    PayloadTooLarge: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#payload_too_large>; rel="help"
+         */
+        Link: string;
+        'Preference-Applied': components['headers']['PreferenceApplied'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description No animal has this identifier. */
+    PetNotFound: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#pet_not_found>; rel="help"
+         */
+        Link: string;
+        'Preference-Applied': components['headers']['PreferenceApplied'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description Too many requests; the Retry-After header says in how many seconds the next one may come. */
+    RateLimited: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#rate_limited>; rel="help"
+         */
+        Link: string;
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        'Retry-After': components['headers']['RetryAfter'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The request did not arrive in time. */
+    RequestTimeout: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#request_timeout>; rel="help"
+         */
+        Link: string;
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The service cannot answer right now; try again shortly. */
+    ServiceUnavailable: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#service_unavailable>; rel="help"
+         */
+        Link: string;
+        'Preference-Applied': components['headers']['PreferenceApplied'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        'Retry-After': components['headers']['RetryAfter'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The body must be application/json in UTF-8 without a Content-Encoding. */
+    UnsupportedMediaType: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#unsupported_media_type>; rel="help"
+         */
+        Link: string;
+        'Preference-Applied': components['headers']['PreferenceApplied'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimitPolicy'];
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description The request target is longer than 4096 characters. */
+    UriTooLong: {
+      headers: {
+        'Cache-Control': components['headers']['NoStore'];
+        Deprecation: components['headers']['Deprecation'];
+        /**
+         * @description The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.
+         * @example </docs/errors#uri_too_long>; rel="help"
+         */
+        Link: string;
+        Sunset: components['headers']['Sunset'];
+        'X-Content-Type-Options': components['headers']['NoSniff'];
+        'X-Request-Id': components['headers']['RequestId'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+  };
   parameters: {
     /** @description With `handling=strict` (RFC 7240), unknown query parameters and unknown members of the body are errors. */
     Prefer: string;
@@ -146,12 +490,17 @@ export interface components {
   requestBodies: never;
   headers: {
     /**
+     * @description On a deprecated operation: since when it is deprecated (RFC 9745).
+     * @example @1764892800
+     */
+    Deprecation: string;
+    /**
      * @description The content is what its type says.
      * @example nosniff
      */
     NoSniff: string;
     /**
-     * @description Errors are not kept.
+     * @description Errors are not cached.
      * @example no-store
      */
     NoStore: string;
@@ -171,7 +520,7 @@ export interface components {
      */
     RateLimitPolicy: string;
     /**
-     * @description The X-Request-Id of the request when it was sane, else a new one.
+     * @description The request's X-Request-Id if it is valid, otherwise a generated one.
      * @example 5f0c7a52-9f3e-4f5e-8f0b-6c1d2a3b4c5d
      */
     RequestId: string;
@@ -180,6 +529,11 @@ export interface components {
      * @example 1
      */
     RetryAfter: string;
+    /**
+     * @description On a deprecated operation: when it is removed (RFC 8594).
+     * @example Thu, 05 Dec 2030 00:00:00 GMT
+     */
+    Sunset: string;
   };
   pathItems: never;
 }
@@ -190,6 +544,8 @@ export interface operations {
       query?: {
         /** @description The page to continue with, as the `Link` header of the page before it says. It belongs to the filters of that page. */
         cursor?: string;
+        /** @description Only the animal with this identifier: the page holds it, or nothing. */
+        id?: bigint;
         /** @description Maximum number of animals returned. */
         limit?: number;
         /** @description Only animals of this availability status. */
@@ -261,151 +617,16 @@ export interface operations {
         };
         content?: never;
       };
-      /** @description The request is not valid. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description Send an API key: "Authorization: Bearer <API_KEY>". Or: The API key is not valid. */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description How to authenticate (RFC 6750).
-           * @example Bearer realm="animal-store", error="invalid_token"
-           */
-          'WWW-Authenticate': string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The API key lacks a scope that this operation requires. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          /**
-           * @description The scope that is needed (RFC 6750).
-           * @example Bearer realm="animal-store", error="insufficient_scope", scope="pets:read"
-           */
-          'WWW-Authenticate': string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The request did not arrive in time. */
-      408: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The request target is longer than 4096 characters. */
-      414: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The only expectation that is met is 100-continue. */
-      417: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description Too many requests; the Retry-After header says in how many seconds the next one may come. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'Retry-After': components['headers']['RetryAfter'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The header section is larger than 8192 bytes or has more than 64 fields. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description Something went wrong on our side; the X-Request-Id header helps us find it. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The service cannot answer right now; try again shortly. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'Retry-After': components['headers']['RetryAfter'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
+      400: components['responses']['InvalidRequest'];
+      401: components['responses']['MissingApiKeyOrInvalidApiKey'];
+      403: components['responses']['InsufficientScope'];
+      408: components['responses']['RequestTimeout'];
+      414: components['responses']['UriTooLong'];
+      417: components['responses']['ExpectationFailed'];
+      429: components['responses']['RateLimited'];
+      431: components['responses']['HeadersTooLarge'];
+      500: components['responses']['InternalError'];
+      503: components['responses']['ServiceUnavailable'];
     };
   };
   createPet: {
@@ -440,7 +661,7 @@ export interface operations {
           'Idempotent-Replayed'?: string;
           /**
            * @description Address of what was created.
-           * @example /v1/pets/42
+           * @example /v1/pets/9007199254740993
            */
           Location: string;
           'Preference-Applied': components['headers']['PreferenceApplied'];
@@ -454,196 +675,19 @@ export interface operations {
           'application/json': components['schemas']['Pet'];
         };
       };
-      /** @description The request is not valid. Or: The body is not well-formed JSON in UTF-8. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description Send an API key: "Authorization: Bearer <API_KEY>". Or: The API key is not valid. */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description How to authenticate (RFC 6750).
-           * @example Bearer realm="animal-store", error="invalid_token"
-           */
-          'WWW-Authenticate': string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The API key lacks a scope that this operation requires. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          /**
-           * @description The scope that is needed (RFC 6750).
-           * @example Bearer realm="animal-store", error="insufficient_scope", scope="pets:write"
-           */
-          'WWW-Authenticate': string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The request did not arrive in time. */
-      408: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The body is larger than 65536 bytes. */
-      413: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The request target is longer than 4096 characters. */
-      414: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The body must be application/json in UTF-8 without a Content-Encoding. */
-      415: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The only expectation that is met is 100-continue. */
-      417: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The Idempotency-Key was used with a different body. */
-      422: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description Too many requests; the Retry-After header says in how many seconds the next one may come. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'Retry-After': components['headers']['RetryAfter'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The header section is larger than 8192 bytes or has more than 64 fields. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description Something went wrong on our side; the X-Request-Id header helps us find it. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The service cannot answer right now; try again shortly. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'Retry-After': components['headers']['RetryAfter'];
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
+      400: components['responses']['InvalidRequestOrMalformedJson'];
+      401: components['responses']['MissingApiKeyOrInvalidApiKey'];
+      403: components['responses']['InsufficientScope'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['PayloadTooLarge'];
+      414: components['responses']['UriTooLong'];
+      415: components['responses']['UnsupportedMediaType'];
+      417: components['responses']['ExpectationFailed'];
+      422: components['responses']['IdempotencyKeyReused'];
+      429: components['responses']['RateLimited'];
+      431: components['responses']['HeadersTooLarge'];
+      500: components['responses']['InternalError'];
+      503: components['responses']['ServiceUnavailable'];
     };
   };
   getPet: {
@@ -743,360 +787,18 @@ export interface operations {
         };
         content?: never;
       };
-      /** @description The request is not valid. */
-      400: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation?: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link?: string;
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset?: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description Send an API key: "Authorization: Bearer <API_KEY>". Or: The API key is not valid. */
-      401: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link: string;
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset: string;
-          /**
-           * @description How to authenticate (RFC 6750).
-           * @example Bearer realm="animal-store", error="invalid_token"
-           */
-          'WWW-Authenticate': string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The API key lacks a scope that this operation requires. */
-      403: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link: string;
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset: string;
-          /**
-           * @description The scope that is needed (RFC 6750).
-           * @example Bearer realm="animal-store", error="insufficient_scope", scope="pets:read"
-           */
-          'WWW-Authenticate': string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description No animal has this identifier. */
-      404: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link: string;
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The request did not arrive in time. */
-      408: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation?: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link?: string;
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset?: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description This operation has been removed; the Link header names its successor. */
-      410: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link: string;
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The request target is longer than 4096 characters. */
-      414: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation?: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link?: string;
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset?: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The only expectation that is met is 100-continue. */
-      417: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation?: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link?: string;
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset?: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description Too many requests; the Retry-After header says in how many seconds the next one may come. */
-      429: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link: string;
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'Retry-After': components['headers']['RetryAfter'];
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The header section is larger than 8192 bytes or has more than 64 fields. */
-      431: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation?: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link?: string;
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset?: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description Something went wrong on our side; the X-Request-Id header helps us find it. */
-      500: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link: string;
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
-      /** @description The service cannot answer right now; try again shortly. */
-      503: {
-        headers: {
-          'Cache-Control': components['headers']['NoStore'];
-          /**
-           * @description Since when the operation is deprecated (RFC 9745).
-           * @example @1764892800
-           */
-          Deprecation?: string;
-          /**
-           * @description What replaces the operation (RFC 8288).
-           * @example </v1/pets>; rel="successor-version"
-           */
-          Link?: string;
-          'Preference-Applied': components['headers']['PreferenceApplied'];
-          RateLimit: components['headers']['RateLimit'];
-          'RateLimit-Policy': components['headers']['RateLimitPolicy'];
-          'Retry-After': components['headers']['RetryAfter'];
-          /**
-           * @description When the operation is removed (RFC 8594).
-           * @example Thu, 05 Dec 2030 00:00:00 GMT
-           */
-          Sunset?: string;
-          'X-Content-Type-Options': components['headers']['NoSniff'];
-          'X-Request-Id': components['headers']['RequestId'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': components['schemas']['Error'];
-        };
-      };
+      400: components['responses']['InvalidRequest'];
+      401: components['responses']['MissingApiKeyOrInvalidApiKey'];
+      403: components['responses']['InsufficientScope'];
+      404: components['responses']['PetNotFound'];
+      408: components['responses']['RequestTimeout'];
+      410: components['responses']['OperationRemoved'];
+      414: components['responses']['UriTooLong'];
+      417: components['responses']['ExpectationFailed'];
+      429: components['responses']['RateLimited'];
+      431: components['responses']['HeadersTooLarge'];
+      500: components['responses']['InternalError'];
+      503: components['responses']['ServiceUnavailable'];
     };
   };
 }

@@ -1,17 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { AxeResults } from 'axe-core';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from '../reference-page/browser.js';
+import { accessibilityViolations } from '../support/accessibility.js';
 import { useOwnService } from '../support/use-api.js';
 import { readSamples } from './samples.js';
+
+jest.setTimeout(120_000);
 
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 375, height: 812 };
 const SCREENSHOTS = process.env['SCREENSHOTS'] ?? join(import.meta.dirname, '../../test-results');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Other sites that the guides link to, and tests do not request. */
 const ELSEWHERE = /^https:\/\/(?:www\.rfc-editor\.org|datatracker\.ietf\.org)\//;
 
@@ -45,12 +44,6 @@ async function open(path: string, options: BrowserContextOptions = { viewport: D
   return page;
 }
 
-async function violationsOn(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary ?? ''}`));
-}
-
 describe.each([
   ['light', 'desktop', DESKTOP],
   ['dark', 'desktop', DESKTOP],
@@ -62,7 +55,7 @@ describe.each([
     try {
       await page.screenshot({ path: join(SCREENSHOTS, `${path.split('/').at(-1)}-${device}-${colorScheme}.png`), fullPage: true });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
-      expect(await violationsOn(page)).toEqual([]);
+      expect(await accessibilityViolations(page)).toEqual([]);
     } finally {
       await page.close();
     }

@@ -17,6 +17,8 @@ document
     entry('Description', link('OpenAPI 3.1', '../openapi.json')),
   );
 
+new MutationObserver(nameControls).observe(document.getElementById('reference'), { childList: true, subtree: true });
+
 SwaggerUIBundle({
   // The page may only talk to the service that it comes from.
   spec: { ...description, servers: [{ url: service, description: 'This service' }] },
@@ -49,6 +51,16 @@ function AccessibleLayout() {
           React.createElement('span', null, text),
     },
   };
+}
+
+/** Swagger UI leaves these elements without a name or out of reach of the keyboard. */
+function nameControls() {
+  const each = (selector, change) => document.querySelectorAll(`#reference ${selector}`).forEach(change);
+  each('textarea.body-param__text', (text) => text.setAttribute('aria-label', 'Request body'));
+  each('select.examples-select-element', (select) => select.setAttribute('aria-label', 'Example'));
+  each('tr[data-param-name] select', (select) => select.setAttribute('aria-label', select.closest('tr').dataset.paramName));
+  each('pre.microlight', (block) => (block.tabIndex = 0));
+  each('.responses-table[role=region]', (table) => table.removeAttribute('role'));
 }
 
 /** Swagger UI makes a number of each integer in an example, which rounds it. */
