@@ -15,7 +15,7 @@ export class APIError extends AnimalStoreError {
   /** Status code of the response. Undefined without a response. */
   readonly status: number | undefined;
   readonly headers: Headers | undefined;
-  /** Code of the error (docs/errors.md). Undefined without a response, or if a proxy wrote it. */
+  /** Code of the error (docs/guides/errors.md). Undefined without a response, or if a proxy wrote it. */
   readonly code: ErrorCode | undefined;
   /** `X-Request-Id` of the response, which finds the request in the service's log. */
   readonly requestId: string | undefined;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from '../reference-page/browser.js';
 import { accessibilityViolations } from '../support/accessibility.js';
+import { linksOf } from '../support/answers.js';
 import { useOwnService } from '../support/use-api.js';
 import { readSamples } from './samples.js';
 
@@ -122,6 +123,15 @@ describe('a new user', () => {
   it('reads every sample without JavaScript', async () => {
     const page = await open('/docs/quickstart', { javaScriptEnabled: false });
     expect(await page.getByText('urllib.request.urlopen').first().isVisible()).toBe(true);
+    await page.close();
+  });
+
+  it('gets from an error response to the explanation of its code', async () => {
+    const answer = await own.api.get('/v1/pets?limit=0');
+    const { code } = JSON.parse(answer.text) as { code: string };
+    const [help = ''] = linksOf(answer, 'help');
+    const page = await open(help);
+    expect(await page.locator(':target').innerText()).toContain(code);
     await page.close();
   });
 
