@@ -47,8 +47,6 @@ async function open(path: string, options: BrowserContextOptions = { viewport: D
 
 describe.each([
   ['light', 'desktop', DESKTOP],
-  ['dark', 'desktop', DESKTOP],
-  ['light', 'phone', PHONE],
   ['dark', 'phone', PHONE],
 ] as const)('in the %s theme on a %s', (colorScheme, device, viewport) => {
   it.each(pages)('%s is accessible and fits', async (path) => {
