@@ -11,6 +11,7 @@ const LAYERS = {
   contract: ['kernel'],
   platform: ['kernel'],
   local: ['kernel'],
+  client: [],
   domain: ['kernel'],
   application: ['kernel', 'domain'],
   infrastructure: ['kernel', 'domain', 'application', 'platform'],
@@ -18,12 +19,13 @@ const LAYERS = {
   testing: ['kernel', 'domain'],
   'test-kit': ['kernel', 'platform', 'local'],
   app: ['kernel', 'contract', 'platform', 'domain', 'application', 'infrastructure', 'http'],
-  e2e: ['local'],
+  e2e: ['local', 'client'],
   tool: [
     'kernel',
     'contract',
     'platform',
     'local',
+    'client',
     'domain',
     'application',
     'infrastructure',
@@ -46,8 +48,8 @@ const MORE_IN_TESTS = {
 const MORE_IN_MODULES = { http: ['infrastructure'] };
 const MORE_IN_CLI = { app: ['app', 'local'] };
 
-/** The business rules: they import neither npm packages nor Node.js. */
-const PURE_PROJECTS = ['libs/kernel', 'libs/*/domain', 'libs/*/application'];
+/** The business rules, and the client, which also runs in browsers: they import neither npm packages nor Node.js. */
+const PURE_PROJECTS = ['libs/kernel', 'libs/client', 'libs/*/domain', 'libs/*/application'];
 
 /** The folders of the API, from the inside out: each imports those before it, and no file beside the folders. */
 const API_FOLDERS = ['errors', 'observability', 'validation', 'rate-limit', 'authentication', 'server', 'reference', 'process'];
@@ -123,7 +125,7 @@ const UNUSED_TEST = {
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'];
 
 export default defineConfig(
-  globalIgnores(['**/dist/', 'apps/*/bundle/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
+  globalIgnores(['**/dist/', '{apps,libs}/*/bundle/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
   { files: ['**/*.mjs', '*.js', '**/jest.config.js'], languageOptions: { globals: globals.node } },
@@ -163,6 +165,8 @@ export default defineConfig(
     },
   },
   { files: ['**/*.module.ts'], rules: boundaries(MORE_IN_MODULES) },
+  // The client's deprecated operations are tested as well.
+  { files: ['apps/api-e2e/src/client/**/*.ts'], rules: { '@typescript-eslint/no-deprecated': 'off' } },
   // `npm start` loads the API when the database is there, and its configuration before.
   { files: ['tools/start/**/*.ts'], rules: boundaries({}, { checkDynamicDependenciesExceptions: ['@animal-store/api/contexts'] }) },
   {

@@ -1,4 +1,4 @@
-// `node tools/start/run.mjs <start|dev>`: builds what is stale, loads `.env` and runs the command in this process, because a
+// `node tools/start/run.mjs <start|dev>`: builds what is stale, renders the guides, loads `.env` and runs the command in this process, because a
 // shell in between would not pass on npm's signals.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -7,8 +7,11 @@ import { join } from 'node:path';
 
 const [command] = process.argv.slice(2);
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-const build = spawnSync(process.execPath, [tsc, '-b', join(import.meta.dirname, 'tsconfig.lib.json')], { stdio: 'inherit' });
-if (build.status !== 0) process.exit(1);
+const steps = [
+  [tsc, '-b', join(import.meta.dirname, 'tsconfig.lib.json')],
+  [join(import.meta.dirname, '../../apps/api/dist/write-guides.js')],
+];
+for (const step of steps) if (spawnSync(process.execPath, step, { stdio: 'inherit' }).status !== 0) process.exit(1);
 
 if (existsSync('.env')) process.loadEnvFile();
 await import(`./dist/${command}.js`);

@@ -67,7 +67,7 @@ export class AppModule implements OnApplicationShutdown {
         { provide: APP_GUARD, useClass: DeprecationGuard },
         { provide: APP_GUARD, useClass: PreferenceGuard },
         { provide: APP_PIPE, useClass: ValidationPipe },
-        { provide: APP_FILTER, useValue: new ApiExceptionFilter(routes, logger) },
+        { provide: APP_FILTER, useValue: new ApiExceptionFilter(routes, publicUrl, logger) },
       ],
       exports: [DataSource, Clock, PublicUrl],
     };

@@ -85,7 +85,7 @@ async function assemble(
   });
   metrics.observePool(() => (connection.isOpen ? poolOf(dataSource) : undefined));
   const rateLimits = await RateLimits.create(config, logger, metrics);
-  const server = createHttpServer(config);
+  const server = createHttpServer({ ...config, publicUrl });
   const { corsOrigins, logRequestsSample } = config;
   await registerPipeline(server, {
     limits: config,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { getMetadataStorage, validateSync } from 'class-validator';
-import { MayBeAbsent, MemberRule, QueryInteger, Rule } from './validation-rules.js';
+import { MayBeAbsent, MemberRule, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
 
 const isText = (value: unknown) => typeof value === 'string';
 
@@ -17,6 +17,11 @@ class ListQuery extends PageQuery {
   @MayBeAbsent()
   @Rule('must equal the text', (value, query) => value === (query as ListQuery).text)
   copy?: unknown;
+}
+
+class IdQuery {
+  @QueryInt64()
+  id!: bigint;
 }
 
 const query = (members: Partial<ListQuery>) => Object.assign(new ListQuery(), { text: 'x' }, members);
@@ -52,8 +57,34 @@ describe('the rules of a class', () => {
     [7n, 7n],
     [undefined, undefined],
   ])('read a query parameter as an integer: %p', (received, expected) => {
-    const metadata = getMetadataStorage().getTargetValidationMetadatas(PageQuery, '', false, false);
-    const read = metadata.map(({ context }) => (context as MemberRule).read).find((reader) => reader);
-    expect(read?.(received)).toBe(expected);
+    expect(readerOf(PageQuery)?.(received)).toBe(expected);
   });
+
+  it.each([
+    ['0', 0n],
+    ['-7', -7n],
+    ['9007199254740993', 9007199254740993n],
+    ['9223372036854775807', 9223372036854775807n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['9223372036854775808', '9223372036854775808'],
+    ['007', '007'],
+    ['+7', '+7'],
+    ['', ''],
+    ['7.0', '7.0'],
+    [['7'], ['7']],
+    [undefined, undefined],
+  ])('read a query parameter as a 64-bit integer: %p', (received, expected) => {
+    const read = readerOf(IdQuery)?.(received);
+    expect(read).toEqual(expected);
+    const messages = validateSync(Object.assign(new IdQuery(), { id: read })).flatMap(({ constraints }) =>
+      Object.values(constraints ?? {}),
+    );
+    const rule = 'id must be an integer from -9223372036854775808 to 9223372036854775807';
+    expect(messages).toEqual(typeof expected === 'bigint' ? [] : [rule]);
+  });
+
+  function readerOf(dto: new () => object): MemberRule['read'] {
+    const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+    return metadata.map(({ context }) => (context as MemberRule).read).find((reader) => reader);
+  }
 });

@@ -1,3 +1,4 @@
+import { INT64_RULE, isInt64, parseInt64 } from '@animal-store/kernel';
 import { ValidateBy, ValidateIf } from 'class-validator';
 
 /** What a decorator of this file declares about a member. It is the `context` of the member's class-validator metadata. */
@@ -40,4 +41,9 @@ export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: n
     (value) => typeof value === 'number' && value >= minimum && value <= maximum,
     (value) => (typeof value === 'string' && digits.test(value) ? Number(value) : value),
   );
+}
+
+/** Reads a query parameter of decimal digits without leading zeros as an exact 64-bit integer. */
+export function QueryInt64(): PropertyDecorator {
+  return Rule(INT64_RULE, isInt64, (value) => (typeof value === 'string' ? (parseInt64(value) ?? value) : value));
 }

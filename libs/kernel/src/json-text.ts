@@ -9,10 +9,13 @@ export class JsonText<Value = unknown> {
 
   constructor(readonly text: string) {}
 
-  /** Writes a bigint as a JSON number, digit for digit. */
-  static of<Value>(written: Value): JsonText<Value> {
+  /**
+   * Writes a bigint as a JSON number, digit for digit.
+   * @param indent spaces for each level; without it the text is one line
+   */
+  static of<Value>(written: Value, indent?: number): JsonText<Value> {
     return new JsonText(
-      JSON.stringify(written, (_name, member: unknown) => (typeof member === 'bigint' ? rawJson(String(member)) : member)),
+      JSON.stringify(written, (_name, member: unknown) => (typeof member === 'bigint' ? rawJson(String(member)) : member), indent),
     );
   }
 }

@@ -1,13 +1,16 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AnimalStore, APIError } from '@animal-store/client';
 import type { Ledger, Operation } from './ledger.js';
 import type { Random } from './random.js';
 
 const REQUEST_TIMEOUT_MS = 15_000;
-const RETRY_AFTER_MS = 50;
+/** Patient, and quick to notice that the service is back. */
+const RETRIES = { maxRetries: 1_000, minRetryDelay: 100, maxRetryDelay: 100 };
 
 export interface Answer {
   readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly ms: number;
 }
@@ -27,7 +30,7 @@ export class Observations {
   }
 }
 
-/** Several clients that create, list and get, and retry a creation with its key until they are told. */
+/** Several clients that create, list and get. `@animal-store/client` retries their creations. */
 export class Load {
   observations = new Observations();
   /** As many connections as there are requests at once: what waits shall wait at the service, not here. */
@@ -79,46 +82,47 @@ export class Load {
   }
 
   private async runClient(key: string): Promise<void> {
+    const { pets } = new AnimalStore({ apiKey: key, baseURL: this.url, fetch: (...request) => this.sendCreation(...request), ...RETRIES });
+    const headers = { Authorization: `Bearer ${key}` };
     let known: string | undefined;
     while (!this.stopping) {
       const dice = this.random.next();
-      if (dice < 0.3) known = (await this.create(key)) ?? known;
-      else if (dice < 0.6 && known !== undefined) await this.send('getPet', 'GET', `/v1/pets/${known}`, key);
-      else await this.send('listPets', 'GET', `/v1/pets?limit=${1 + this.random.below(20)}`, key);
+      if (dice < 0.3) known = (await this.create(pets)) ?? known;
+      else if (dice < 0.6 && known !== undefined) await this.send('getPet', 'GET', `/v1/pets/${known}`, headers);
+      else await this.send('listPets', 'GET', `/v1/pets?limit=${1 + this.random.below(20)}`, headers);
       await sleep(this.random.below(this.pauseMs));
     }
   }
 
-  /** Repeats the request with its key until it is told what became of it, even after the load has been told to stop. */
-  private async create(key: string): Promise<string | undefined> {
+  /** Creates a pet, even after the load has been told to stop. Returns its id, or undefined if the service refuses it. */
+  private async create(pets: AnimalStore['pets']): Promise<string | undefined> {
     const name = `chaos ${process.pid} ${this.serial++}`;
-    const body = JSON.stringify({ name, categoryId: this.random.below(100), status: 'available' });
-    for (let attempt = 0; attempt < 1_000; attempt++) {
-      const answer = await this.send('createPet', 'POST', '/v1/pets', key, { body, idempotencyKey: name });
-      if (answer?.status === 201) {
-        const id = /"id":(\d+)/.exec(answer.text)?.[1] ?? '';
-        this.ledger.created(name, id);
-        return id;
-      }
-      if (answer && answer.status < 500 && answer.status !== 429 && answer.status !== 408) return undefined;
-      await sleep(RETRY_AFTER_MS);
+    const pet = { name, categoryId: BigInt(this.random.below(100)), status: 'available' } as const;
+    try {
+      const id = String((await pets.create(pet, { idempotencyKey: name.replaceAll(' ', '-') })).id);
+      this.ledger.created(name, id);
+      return id;
+    } catch (error) {
+      if (!(error instanceof APIError)) throw error;
+      if (error.retryable) this.ledger.problem(`${name} was never answered: ${error.message}`);
+      return undefined;
     }
-    this.ledger.problem(`${name} was never answered`);
-    return undefined;
+  }
+
+  /** The `fetch` of the client: every attempt is recorded like the other requests. */
+  private async sendCreation(_url: string, { headers, body }: RequestInit): Promise<Response> {
+    const answer = await this.send('createPet', 'POST', '/v1/pets', Object.fromEntries(new Headers(headers)), body as string);
+    if (!answer) throw new Error('no answer');
+    return new Response(answer.text, answer);
   }
 
   private async send(
     operation: Operation,
     method: string,
     path: string,
-    key: string,
-    { body, idempotencyKey }: { body?: string; idempotencyKey?: string } = {},
+    headers: Readonly<Record<string, string>>,
+    body?: string,
   ): Promise<Answer | undefined> {
-    const headers = {
-      Authorization: `Bearer ${key}`,
-      ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
-      ...(idempotencyKey !== undefined && { 'Idempotency-Key': `"${idempotencyKey.replaceAll(' ', '-')}"` }),
-    };
     const pending = { isExcused: this.mayDrop };
     this.pending.add(pending);
     const answer = await this.exchange(method, path, headers, body);
@@ -143,14 +147,17 @@ export class Load {
   }
 
   /** Resolves to the response, or to how the request ended without one. */
-  private exchange(method: string, path: string, headers: Record<string, string | number>, body?: string): Promise<Answer | string> {
+  private exchange(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Answer | string> {
     const begin = performance.now();
     return new Promise((resolve) => {
       const outgoing = request(this.url + path, { method, headers, agent: this.agent, timeout: REQUEST_TIMEOUT_MS }, (incoming) => {
         let text = '';
         incoming.setEncoding('utf8');
         incoming.on('data', (chunk: string) => (text += chunk));
-        incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, text, ms: performance.now() - begin }));
+        incoming.on('end', () => {
+          const { statusCode: status = 0, headers: received } = incoming;
+          resolve({ status, headers: received as Record<string, string>, text, ms: performance.now() - begin });
+        });
         incoming.on('error', ended);
       });
       const ended = ({ message }: Error) => {

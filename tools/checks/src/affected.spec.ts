@@ -14,7 +14,7 @@ const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'libs/pets/domain/src/changed.ts': ['generators'],
   'docs/adding-a-context.md': ['generators'],
   'docs/adr/README.md': [],
-  'docs/errors.md': ['api', 'generators'],
+  'docs/guides/errors.md': ['api', 'api-e2e', 'generators', 'start'],
   'docs/openapi.json': ['api', 'api-e2e', 'chaos'],
   'README.md': ['generators'],
   Dockerfile: ['package'],

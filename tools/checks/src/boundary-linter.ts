@@ -55,6 +55,7 @@ function newContext(): Project[] {
   return ['domain', 'application'].map((layer) => ({
     name: `${NEW_CONTEXT}-${layer}`,
     packageName: `@animal-store/${NEW_CONTEXT}-${layer}`,
+    isPublished: false,
     root: `libs/${NEW_CONTEXT}/${layer}`,
     tags: [`layer:${layer}`, `scope:${NEW_CONTEXT}`],
     implicitDependencies: [],

@@ -33,6 +33,7 @@ export const PROBES: readonly Probe[] = [
   layer('contract', 'libs/http-contract/src/probe.ts', project('database'), project('kernel')),
   layer('platform', 'libs/database/src/probe.ts', project('http-contract'), project('kernel')),
   layer('local', 'libs/local-postgres/src/probe.ts', project('database'), project('kernel')),
+  layer('client', 'libs/client/src/probe.ts', project('kernel'), from('./page.js')),
   layer('domain', 'libs/pets/domain/src/probe.ts', project('pets-application'), project('kernel')),
   layer('application', 'libs/pets/application/src/probe.ts', project('pets-infrastructure'), project('pets-domain')),
   layer('infrastructure', 'libs/pets/infrastructure/src/probe.ts', project('pets-http'), project('database')),
@@ -41,6 +42,9 @@ export const PROBES: readonly Probe[] = [
   layer('test-kit', 'libs/test-kit/src/probe.ts', project('http-contract'), project('database')),
   layer('app', 'apps/api/src/probe.ts', project('local-postgres'), project('pets-http')),
   layer('e2e', 'apps/api-e2e/src/probe.ts', project('pets-http'), project('local-postgres/testing')),
+  layer('e2e', 'apps/api-e2e/src/probe.ts', project('kernel'), project('client')),
+  layer('app', 'apps/api/src/probe.ts', project('client'), project('kernel')),
+  layer('http', 'libs/pets/http/src/probe.ts', project('client'), project('http-contract')),
 
   layer('platform', 'libs/database/src/probe.spec.ts', project('http-contract'), project('local-postgres/testing')),
   layer('application', 'libs/pets/application/src/probe.spec.ts', project('pets-infrastructure'), project('pets-testing')),
@@ -137,6 +141,7 @@ export const PROBES: readonly Probe[] = [
   },
   ...[
     'libs/kernel',
+    'libs/client',
     'libs/pets/domain',
     'libs/pets/application',
     'libs/access/domain',
@@ -149,7 +154,12 @@ export const PROBES: readonly Probe[] = [
     ...['typeorm', 'node:fs', 'fs', '@nestjs/common'].map((name) => purity(`${root}/src/probe.spec.ts`, name, '@jest/globals')),
   ]),
   purity('libs/pets/application/src/probe.spec.ts', 'jest', 'fast-check'),
-  ...['libs/kernel/src/probe.ts', 'libs/pets/application/src/probe.ts', 'libs/access/domain/src/probe.spec.ts'].map((file) => ({
+  ...[
+    'libs/kernel/src/probe.ts',
+    'libs/client/src/probe.ts',
+    'libs/pets/application/src/probe.ts',
+    'libs/access/domain/src/probe.spec.ts',
+  ].map((file) => ({
     says: 'nothing dynamically',
     rule: SYNTAX,
     file,

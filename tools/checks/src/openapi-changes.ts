@@ -26,6 +26,8 @@ export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument)
     .filter(({ path }) => COMPARED.some((start) => start.every((key, index) => path[index] === key)))
     .filter(({ path, type, after: value }) => {
       if (keywords(path).some((key) => NEVER_BREAKING.includes(key))) return false;
+      // The library judges the headers of a response like those of a request.
+      if (path.at(-1) === 'required' && path.at(-3) === 'headers') return value !== true;
       const mandatory = path.at(-1) === 'required' && value === true;
       return type === 'breaking' || type === 'unclassified' || mandatory || keywords(path).some((key) => ALWAYS_BREAKING.includes(key));
     })

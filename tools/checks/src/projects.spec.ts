@@ -5,6 +5,7 @@ const LAYERS_OF_CONTEXTS = ['domain', 'application', 'infrastructure', 'http', '
 /** The layer of a library that belongs to no context. */
 const PLATFORM: Readonly<Record<string, string>> = {
   kernel: 'kernel',
+  client: 'client',
   'http-contract': 'contract',
   database: 'platform',
   'local-postgres': 'local',
@@ -38,6 +39,10 @@ describe.each(projects.map((project) => [project.root, project] as const))('%s',
     expect([...project.tags].sort()).toEqual(expectedTags(root));
   });
 
+  it('is published if it is for callers of the API', () => {
+    expect(project.isPublished).toBe(expectedTags(root).includes('layer:client'));
+  });
+
   it('has an owner', () => {
     expect(owners().some((pattern) => `/${root}/`.startsWith(pattern))).toBe(true);
   });
@@ -47,16 +52,18 @@ describe.each(projects.map((project) => [project.root, project] as const))('%s',
 describe.each([...Map.groupBy(projects, (project) => contextOf(project) ?? project.name)])('the README of %s', (name, members) => {
   const [first] = members as [Project, ...Project[]];
   const isContext = contextOf(first) !== undefined;
+  const { isPublished } = first;
   const path = `${isContext ? `libs/${name}` : first.root}/README.md`;
 
-  it('has about ten lines, with the name and the tags', () => {
+  it(isPublished ? 'has the name and the tags' : 'has about ten lines, with the name and the tags', () => {
     expect(files).toContain(path);
     const lines = readText(path)
       .split('\n')
       .filter((line) => line.trim() !== '');
-    expect(lines[0]).toBe(`# ${name}`);
+    expect(lines[0]).toBe(`# ${isPublished ? first.packageName : name}`);
     expect(lines.length).toBeGreaterThanOrEqual(5);
-    expect(lines.length).toBeLessThanOrEqual(20);
+    // The README of a published package is its documentation.
+    expect(lines.length).toBeLessThanOrEqual(isPublished ? Infinity : 20);
     const tags = isContext ? [`scope:${name}`] : first.tags;
     for (const tag of tags) expect(lines.join('\n')).toContain(tag);
   });

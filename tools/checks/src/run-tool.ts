@@ -9,11 +9,11 @@ export interface ToolRun {
   readonly output: string;
 }
 
-/** Runs the command of an npm package that is named after the package. */
+/** Runs the command of an npm package that is named after the package, without its scope. */
 export function runTool(name: string, args: readonly string[], cwd = ROOT): Promise<ToolRun> {
   const folder = join(ROOT, 'node_modules', name);
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { bin: string | Readonly<Record<string, string>> };
-  const program = join(folder, typeof bin === 'string' ? bin : (bin[name] ?? ''));
+  const program = join(folder, typeof bin === 'string' ? bin : (bin[name.slice(name.indexOf('/') + 1)] ?? ''));
   // Plugins in the same process halve the time of a command of Nx.
   const env = { ...process.env, FORCE_COLOR: '0', NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' };
   return new Promise((done) => {

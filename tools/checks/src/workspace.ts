@@ -9,6 +9,7 @@ const WORKSPACE_ROOT = '{workspaceRoot}/';
 
 interface PackageJson {
   readonly name: string;
+  readonly private?: boolean;
   readonly exports?: Readonly<Record<string, unknown>>;
   readonly nx?: {
     readonly name?: string;
@@ -22,6 +23,8 @@ export interface Project {
   /** As Nx calls it. */
   readonly name: string;
   readonly packageName: string;
+  /** Whether it is on npm. */
+  readonly isPublished: boolean;
   /** Relative to the workspace. */
   readonly root: string;
   readonly tags: readonly string[];
@@ -50,6 +53,7 @@ export function readProjects(): readonly Project[] {
       return {
         name: json.nx?.name ?? json.name,
         packageName: json.name,
+        isPublished: json.private !== true,
         root: dirname(file),
         tags: json.nx?.tags ?? [],
         implicitDependencies: json.nx?.implicitDependencies ?? [],

@@ -96,7 +96,7 @@ describe.each([
       [`/libs/${context}/`, `@animal-store/${context}`],
       [`/apps/api-e2e/src/contexts/${context}/`, `@animal-store/${context}`],
     ]);
-    expect(addedLines('docs/errors.md').filter((line) => line.includes(`${singular.replace('-', '_')}_not_found`))).toHaveLength(1);
+    expect(addedLines('docs/guides/errors.md').filter((line) => line.includes(`${singular.replace('-', '_')}_not_found`))).toHaveLength(1);
     expect(textOf('README.md').match(new RegExp(`^\\| \`libs/${context}/`, 'gm'))).toHaveLength(LAYERS.length);
     expect(textOf('tsconfig.json')).toContain(`"./libs/${context}/http"`);
   });

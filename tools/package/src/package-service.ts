@@ -6,10 +6,11 @@ import { checkPackages, licencesOf, type LockedPackages, type Manifest, sbomOf }
 const NAME = 'animal-store-service';
 const APPS = ['apps/api', 'apps/cli'];
 const ASSETS = 'apps/api/assets/docs';
+const GUIDES = 'apps/api/guides';
 const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/bundle/main.js';\n";
 
 /**
- * Writes the bundles, the assets of the reference page, the licences and the SBOM to the folder `out`.
+ * Writes the bundles, the guides, the assets of their pages, the licences and the SBOM to the folder `out`.
  * @throws if a bundled package is not locked for production or installed otherwise, or if `out` holds anything but an earlier package
  */
 export function packageService(workspace: string, out: string): void {
@@ -30,12 +31,14 @@ export function packageService(workspace: string, out: string): void {
     cpSync(join(workspace, app, 'bundle'), join(out, app, 'bundle'), { recursive: true, filter });
   }
   cpSync(join(workspace, ASSETS), join(out, ASSETS), { recursive: true });
+  cpSync(join(workspace, GUIDES), join(out, GUIDES), { recursive: true });
   for (const file of served) cpSync(join(workspace, 'node_modules', file), join(out, ASSETS, basename(file)));
   cpSync(join(workspace, 'LICENSE'), join(out, 'LICENSE'));
   writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), licencesOf(workspace, locked, packages));
   writeJson(join(out, 'sbom.cdx.json'), sbom);
   const { version, license } = manifest;
-  const root = { name: NAME, version, private: true, description, license, type: 'module', imports: { '#docs/*': `./${ASSETS}/*` } };
+  const imported = { '#docs/*': `./${ASSETS}/*`, '#guides/*': `./${GUIDES}/*` };
+  const root = { name: NAME, version, private: true, description, license, type: 'module', imports: imported };
   writeJson(join(out, 'package.json'), root);
   mkdirSync(join(out, 'bin'));
   writeFileSync(join(out, 'bin/animal-store'), COMMAND, { mode: 0o755 });

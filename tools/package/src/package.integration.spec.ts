@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { packageService } from './package-service.js';
 import { itIsDeployed } from './testing/deployed.contract.js';
@@ -31,7 +31,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the packaged folder', () => {
-  it('holds the bundles, the assets of the reference page and nothing else', () => {
+  it('holds the bundles, the guides, the assets of their pages and nothing else', () => {
+    const sources = readdirSync(join(WORKSPACE, 'docs/guides'));
+    const guides = sources.map((name) => (name === 'README.md' ? 'index' : basename(name, '.md'))).sort();
     const files = filesOf(out);
     expect(files.filter((file) => !/^apps\/(?:api|cli)\/bundle\/[\w-]+\.js$/.test(file))).toEqual([
       'LICENSE',
@@ -39,9 +41,12 @@ describe('the packaged folder', () => {
       'apps/api/assets/docs/docs.css',
       'apps/api/assets/docs/docs.js',
       'apps/api/assets/docs/favicon.svg',
-      'apps/api/assets/docs/index.html',
+      'apps/api/assets/docs/preferences.js',
+      'apps/api/assets/docs/reference.css',
+      'apps/api/assets/docs/reference.js',
       'apps/api/assets/docs/swagger-ui-bundle.js',
       'apps/api/assets/docs/swagger-ui.css',
+      ...guides.map((name) => `apps/api/guides/${name}.html`),
       'bin/animal-store',
       'package.json',
       'sbom.cdx.json',

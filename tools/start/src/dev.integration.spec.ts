@@ -8,7 +8,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 
 const WORKSPACE = join(import.meta.dirname, '..', '..', '..');
-const COPIED = ['apps', 'libs', 'tools', 'package.json', 'tsconfig.base.json'];
+const COPIED = ['apps', 'docs', 'libs', 'tools', 'package.json', 'tsconfig.base.json'];
 const NOT_COPIED = ['node_modules', 'test-results', 'coverage', '.data'];
 const WITHIN = { timeoutMs: 120_000 };
 jest.setTimeout(300_000);
@@ -56,6 +56,19 @@ describe('npm run dev', () => {
     await change("console.log('the change runs');");
     await waitFor(() => expect(output).toMatch(/the change runs\n[^]*listening/), WITHIN);
     expect(await health()).toBe(200);
+  });
+
+  it('serves a changed guide, and reports a dead link', async () => {
+    const guide = join(copy, 'docs/guides/quickstart.md');
+    const text = await readFile(guide, 'utf8');
+    const page = async () => (await fetch(`${origin()}/docs/quickstart`)).text();
+    expect(await page()).not.toContain('A changed guide.');
+    await writeFile(guide, `${text}\nA changed guide.\n`);
+    await waitFor(async () => expect(await page()).toContain('A changed guide.'), WITHIN);
+    await writeFile(guide, `${text}\n[Dead](missing.md)\n`);
+    await waitFor(() => expect(output).toContain('quickstart.md has a dead link: missing.md'), WITHIN);
+    await writeFile(guide, text);
+    await waitFor(async () => expect(await page()).not.toContain('A changed guide.'), WITHIN);
   });
 
   it('keeps serving and reports the error when a source does not compile', async () => {

@@ -1,14 +1,28 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, setPriority } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { type RolldownWatcher, watch } from 'rolldown';
+import { type Plugin, type RolldownWatcher, watch } from 'rolldown';
 import { runUntilStopped } from './run-until-stopped.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../..');
 /** In the API's folder, because the sources look up files through the API's package.json. */
 const BUNDLE = join(WORKSPACE, 'apps/api/dev/dist');
+const GUIDES = join(WORKSPACE, 'docs/guides');
+
+/** Renders the guides after a change of one. The bundle is written then too, and so the service restarts. */
+const renderGuides: Plugin = {
+  name: 'render-guides',
+  buildStart() {
+    for (const name of readdirSync(GUIDES)) this.addWatchFile(join(GUIDES, name));
+  },
+  watchChange(file) {
+    if (!file.startsWith(GUIDES)) return;
+    spawnSync(process.execPath, [join(WORKSPACE, 'apps/api/dist/write-guides.js')], { stdio: 'inherit' });
+  },
+};
 
 // `npm run dev`: Rolldown bundles the sources after each change, `node --watch` restarts the bundle, and tsc checks the types.
 // PostgreSQL runs in the environment around them and is not restarted.
@@ -36,6 +50,7 @@ async function bundleSources(): Promise<RolldownWatcher> {
     external: (id) => /^(?!@animal-store\/|@oxc-project\/)[@a-z]/.test(id) && !isAbsolute(id),
     resolve: { conditionNames: ['@animal-store/source'], extensionAlias: { '.js': ['.ts', '.js'] } },
     tsconfig: join(WORKSPACE, 'tsconfig.base.json'),
+    plugins: [renderGuides],
     output: { dir: BUNDLE, chunkFileNames: '[name].js', keepNames: true, sourcemap: true },
   });
   await new Promise<void>((resolve) => {

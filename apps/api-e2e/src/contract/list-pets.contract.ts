@@ -120,6 +120,76 @@ describe('listPets: status', () => {
   );
 });
 
+describe('listPets: id', () => {
+  it.each(['', '&limit=1', '&limit=100'])('returns that pet alone, without a next page (%s)', async (limit) => {
+    const pet = await api.createPet({ categoryId: 9007199254740993n });
+    const answer = await api.get(`/v1/pets?id=${pet.id}${limit}`);
+    expect(answer.status).toBe(200);
+    expect(readPets(answer.text)).toEqual([pet]);
+    expect(answer.headers).not.toHaveProperty('link');
+    const tag = answer.headers['etag'] ?? '';
+    expect(await api.get(`/v1/pets?id=${pet.id}${limit}`, { headers: { 'if-none-match': tag } })).toMatchObject({ status: 304, text: '' });
+    expect(await api.send('HEAD', `/v1/pets?id=${pet.id}${limit}`)).toMatchObject({ status: 200, text: '', headers: { etag: tag } });
+  });
+
+  it('returns the pet only with its own status', async () => {
+    const pet = await api.createPet({ status: 'sold' });
+    expect(await api.listPets(`?status=sold&id=${pet.id}`)).toEqual([pet]);
+    expect(await api.listPets(`?status=pending&id=${pet.id}`)).toEqual([]);
+  });
+
+  it.each(['0', '-1', '-0', '-9223372036854775808', '9223372036854775807'])('%s is no pet: an empty page', async (id) => {
+    expect(await api.get(`/v1/pets?id=${id}`)).toMatchObject({ status: 200, text: '[]' });
+  });
+
+  it.each([
+    '',
+    '-',
+    '00',
+    '01',
+    '-01',
+    '+1',
+    '%2B1',
+    '1.0',
+    '1e1',
+    '1n',
+    '0x10',
+    '%201',
+    '1%20',
+    '1%00',
+    '1,2',
+    '%D9%A1',
+    'one',
+    'null',
+    'true',
+    '[1]',
+    '__proto__',
+    '%zz',
+    '9223372036854775808',
+    '-9223372036854775809',
+    '9'.repeat(1_000),
+  ])('id=%s is a 400', async (id) => {
+    const message = expectError(await api.get(`/v1/pets?id=${id}`), 'invalid_request');
+    expect(message).toBe('id must be an integer from -9223372036854775808 to 9223372036854775807');
+  });
+
+  it('is named with the other invalid parameters', async () => {
+    const message = expectError(await api.get('/v1/pets?id=x&limit=0&status=lost'), 'invalid_request');
+    for (const name of ['id', 'limit', 'status']) expect(message).toMatch(new RegExp(`\\b${name} must\\b`));
+  });
+
+  it('refuses the cursor of a list without the filter', async () => {
+    const cursor = encodeURIComponent(await cursorOf('?limit=1'));
+    const [pet] = await api.listPets('?limit=1');
+    expect(expectError(await api.get(`/v1/pets?limit=1&id=${pet?.id}&cursor=${cursor}`), 'invalid_request')).toContain('cursor');
+  });
+
+  it('is a known parameter: strict handling accepts it', async () => {
+    const answer = await api.get('/v1/pets?id=0', { headers: { prefer: 'handling=strict' } });
+    expect(answer).toMatchObject({ status: 200, headers: { 'preference-applied': 'handling=strict' } });
+  });
+});
+
 describe('listPets: query', () => {
   it.each([
     '?',
@@ -146,7 +216,7 @@ describe('listPets: query', () => {
 
   it('reads a percent-encoded parameter name', async () => expect(await api.listPets('?%6Cimit=3')).toHaveLength(3));
 
-  it.each(['?limit', '?status', '?cursor', '?limit=', '?status=', '?cursor='])(
+  it.each(['?limit', '?status', '?cursor', '?id', '?limit=', '?status=', '?cursor=', '?id='])(
     '%s is a 400: a known parameter is never empty',
     async (query) => {
       expectError(await api.get(`/v1/pets${query}`), 'invalid_request');
@@ -160,6 +230,8 @@ describe('listPets: query', () => {
     '?status=sold&status=pending',
     '?cursor=a&cursor=a',
     '?limit=5&%6Cimit=5',
+    '?id=5&id=5',
+    '?id=5&id=6',
   ])('%s is a 400: a known parameter is never repeated', async (query) => {
     expectError(await api.get(`/v1/pets${query}`), 'invalid_request');
   });

@@ -74,10 +74,10 @@ describe('/openapi.json', () => {
     expect(document.info.version).toBe('1.0.0');
   });
 
-  it('names the production and the staging server', async () => {
+  it('names each of its servers once', async () => {
     const { servers } = await openApi();
-    expect(servers).toHaveLength(2);
-    expect(new Set(servers.map(({ url }) => url)).size).toBe(2);
+    expect(servers.length).toBeGreaterThan(0);
+    expect(new Set(servers.map(({ url }) => url)).size).toBe(servers.length);
   });
 
   it.each([
@@ -114,11 +114,27 @@ describe('/openapi.json', () => {
     );
   });
 
+  it('describes id', async () => {
+    const { parameters } = operation(await openApi(), 'listPets').operation;
+    expect(parameters).toContainEqual(expect.objectContaining({ name: 'id', in: 'query', schema: { type: 'integer', format: 'int64' } }));
+  });
+
+  it('shares the responses that are errors', async () => {
+    const document = await openApi();
+    const errors = ['listPets', 'createPet', 'getPet'].flatMap((operationId) =>
+      Object.entries(operation(document, operationId).operation.responses).filter(([status]) => Number(status) >= 400),
+    );
+    expect(errors.length).toBeGreaterThan(30);
+    for (const [, response] of errors) expect(response).toEqual({ $ref: expect.stringMatching(/^#\/components\/responses\/[A-Za-z]+$/) });
+  });
+
   it('describes the resources', async () => {
     const { components } = await openApi();
     expect(components.schemas['NewPet']?.required?.toSorted()).toEqual(['categoryId', 'name']);
     expect(components.schemas['Pet']?.required).toEqual(expect.arrayContaining(['categoryId', 'id', 'name']));
     expect(components.schemas['Pet']?.properties?.['id']).toMatchObject({ type: 'integer', format: 'int64' });
+    // With a default, some generators make the member required.
+    expect(components.schemas['NewPet']?.properties?.['status']).not.toHaveProperty('default');
     expect(components.schemas['Error']?.required?.toSorted()).toEqual(['code', 'message', 'status']);
     expect(components.schemas['PetStatus']?.enum).toEqual(['available', 'pending', 'sold']);
   });
@@ -156,9 +172,9 @@ describe('/openapi.json', () => {
   });
 });
 
-describe('/docs', () => {
+describe.each(['/docs', '/docs/errors', '/docs/reference'])('%s', (path) => {
   it('is a page whose parts all come from the service itself, without a key', async () => {
-    const { page, url } = await fetchPage('/docs');
+    const { page, url } = await fetchPage(path);
     expect(page.status).toBe(200);
     expect(page.headers['content-type']).toMatch(/^text\/html/);
     const parts = [...page.text.matchAll(/<(?:script|link|img)\b[^>]*\b(?:src|href)="([^"]+)"/g)].map(([, part = '']) => part);

@@ -64,6 +64,15 @@ describe('a catalogue of twelve pets', () => {
     },
   );
 
+  it('has each of its pets under its id, together with its status only', async () => {
+    for (const pet of pets) {
+      expect(await api.listPets(`?id=${pet.id}`)).toEqual([pet]);
+      for (const status of ['available', 'pending', 'sold'] as const) {
+        expect(await api.listPets(`?id=${pet.id}&status=${status}`)).toEqual(pet.status === status ? [pet] : []);
+      }
+    }
+  });
+
   it('links to the next page on HEAD as well', async () => {
     const [head, get] = [await api.send('HEAD', '/v1/pets?limit=5'), await api.get('/v1/pets?limit=5')];
     expect(linksOf(head, 'next')).toEqual(linksOf(get, 'next'));
@@ -74,7 +83,9 @@ describe('a catalogue of twelve pets', () => {
     expect(linksOf(await api.get('/v1/pets?limit=5'), 'next')).toEqual([expect.stringMatching(/^\/v1\/pets\?/)]);
     const created = await api.create('{"name":"Rex","categoryId":7}');
     expect(created.headers['location']).toBe(`/v1/pets/${readPet(created.text).id}`);
-    expect(linksOf(await api.get('/v1/pets/-1'), 'successor-version')).toEqual(['/v1/pets']);
+    const notFound = await api.get('/v1/pets/-1');
+    expect(linksOf(notFound, 'successor-version')).toEqual(['/v1/pets']);
+    expect(linksOf(notFound, 'help')).toEqual(['/docs/errors#pet_not_found']);
   });
 });
 

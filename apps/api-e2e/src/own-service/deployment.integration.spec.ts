@@ -45,12 +45,16 @@ describe('PUBLIC_BASE_URL', () => {
     const [next = '', ...more] = linksOf(await api.get('/v1/pets?limit=1'), 'next');
     expect(more).toEqual([]);
     expect(next.startsWith(`${PUBLIC_BASE_URL}/v1/pets?`)).toBe(true);
-    expect(linksOf(await api.get('/v1/pets/-1'), 'successor-version')).toEqual([`${PUBLIC_BASE_URL}/v1/pets`]);
+    const notFound = await api.get('/v1/pets/-1');
+    expect(linksOf(notFound, 'successor-version')).toEqual([`${PUBLIC_BASE_URL}/v1/pets`]);
+    expect(linksOf(notFound, 'help')).toEqual([`${PUBLIC_BASE_URL}/docs/errors#pet_not_found`]);
+    const [unreadable] = await api.exchange({ bytes: 'hello\r\n\r\n' });
+    expect(unreadable?.headers['link']).toBe(`<${PUBLIC_BASE_URL}/docs/errors#invalid_request>; rel="help"`);
   });
 
-  it('prefixes a server of the OpenAPI document', async () => {
-    const { servers } = JSON.parse((await api.get('/openapi.json')).text) as { servers: { url: string }[] };
-    expect(servers.filter(({ url }) => url.startsWith(PUBLIC_BASE_URL))).not.toEqual([]);
+  it('is the production server of the OpenAPI document', async () => {
+    const { servers } = JSON.parse((await api.get('/openapi.json')).text) as { servers: object[] };
+    expect(servers).toEqual([{ url: `${PUBLIC_BASE_URL}/v1`, description: 'Production' }]);
   });
 
   it('takes nothing from Host or the fields of a proxy', async () => {

@@ -55,7 +55,7 @@ export function expectJson(answer: Answer): void {
   expect(answer.headers['content-type']).toBe('application/json');
 }
 
-/** The answer is an Error with one of the codes; returns its message. */
+/** The answer is an Error with one of the codes, and links its explanation; returns its message. */
 export function expectError(answer: Answer | undefined, ...codes: readonly ErrorCode[]): string {
   if (!answer) throw new Error('no answer');
   expectJson(answer);
@@ -64,6 +64,7 @@ export function expectError(answer: Answer | undefined, ...codes: readonly Error
   expect({ codes, answer: body }).toEqual({ codes: expect.arrayContaining([body.code]), answer: body });
   expect(answer.status).toBe(statusOf(body.code));
   expect(answer.headers['cache-control']).toBe('no-store');
+  expect(linksOf(answer, 'help')).toEqual([expect.stringMatching(new RegExp(`/docs/errors#${body.code}$`))]);
   expect(body.message).not.toMatch(INTERNALS);
   return body.message;
 }

@@ -60,6 +60,20 @@ describe('the OpenAPI contract', () => {
     ]);
   });
 
+  it('is broken by a shared response without one of its headers', () => {
+    const text = '{"code":"missing_api_key","message":"Send an API key.","status":401}';
+    const headers = {
+      ...COMMON,
+      'cache-control': 'no-store',
+      'www-authenticate': 'Bearer',
+      link: '</docs/errors#missing_api_key>; rel="help"',
+    };
+    expect(contract.violations('POST', '/v1/pets', { status: 401, text, headers })).toEqual([]);
+    const { link: _link, ...others } = headers;
+    expect(contract.violations('POST', '/v1/pets', { status: 401, text, headers: others })).toEqual(['the header Link is missing']);
+    expect(contract.violations('POST', '/v1/pets', { status: 401, text: '{}', headers })).not.toEqual([]);
+  });
+
   it('is broken by a header that the document names for other answers only', () => {
     expect(contract.violations('POST', '/v1/pets', created({ headers: { etag: '"x"', via: '1.1 proxy' } }))).toEqual([
       'the header etag is not documented for 201',

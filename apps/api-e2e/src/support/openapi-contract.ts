@@ -24,7 +24,7 @@ interface Response {
 }
 
 interface Operation {
-  readonly responses: Readonly<Record<string, Response>>;
+  readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
 interface OpenApi {
@@ -46,9 +46,9 @@ export class OpenApiContract {
     const document = JSON.parse(text, withInt64Keyword) as OpenApi;
     this.ajv.addSchema(document, DOCUMENT_ID);
     this.document = document;
-    const responses = Object.values(document.paths).flatMap((item) =>
-      Object.values(item).flatMap((operation) => Object.values(operation.responses)),
-    );
+    const responses = Object.values(document.paths)
+      .flatMap((item) => Object.values(item).flatMap((operation) => Object.values(operation.responses)))
+      .map((response) => this.resolve(response));
     this.headers = new Set(responses.flatMap(({ headers = {} }) => Object.keys(headers).map((name) => name.toLowerCase())));
     const serverPaths = document.servers.map(({ url }) => new URL(url, 'http://localhost').pathname);
     this.prefixes = new Set(serverPaths.flatMap((path) => [path, path.slice(path.lastIndexOf('/'))]));
@@ -63,12 +63,11 @@ export class OpenApiContract {
     const found = this.find(method, path);
     if (!found) return answer.status >= 400 && method !== 'HEAD' ? this.bodyViolations(ERROR_SCHEMA, answer.text) : [];
     const { operation, pointer } = found;
-    const response = operation.responses[answer.status];
-    if (!response) return [`status ${answer.status} is not documented`];
-    return [
-      ...this.headerViolations(response, answer),
-      ...this.contentViolations(method, response, [...pointer, 'responses', String(answer.status)], answer),
-    ];
+    const documented = operation.responses[answer.status];
+    if (!documented) return [`status ${answer.status} is not documented`];
+    const response = this.resolve(documented);
+    const place = '$ref' in documented ? stepsOf(documented) : [...pointer, 'responses', String(answer.status)];
+    return [...this.headerViolations(response, answer), ...this.contentViolations(method, response, place, answer)];
   }
 
   private find(method: string, path: string): { operation: Operation; pointer: string[] } | undefined {
@@ -121,11 +120,14 @@ export class OpenApiContract {
     return validate;
   }
 
-  private resolve(header: Header | Reference): Header {
-    if (!('$ref' in header)) return header;
-    const steps = header.$ref.slice('#/'.length).split('/');
-    return steps.reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], this.document) as Header;
+  private resolve<Item extends object>(item: Item | Reference): Item {
+    if (!('$ref' in item)) return item;
+    return stepsOf(item).reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], this.document) as Item;
   }
+}
+
+function stepsOf({ $ref }: Reference): string[] {
+  return $ref.slice('#/'.length).split('/');
 }
 
 let kept: OpenApiContract | undefined;

@@ -1,95 +1,83 @@
-/* global SwaggerUIBundle */
-const base = new URL('.', location.href);
-const service = new URL('v1', base).href;
+const root = document.documentElement;
 
-for (const id of ['list-pets', 'create-pet']) {
-  const command = document.getElementById(id);
-  command.textContent = command.textContent.replace('/v1', service);
+// The reference was at /docs, where links to its operations still lead.
+if (document.body.classList.contains('home') && location.hash.startsWith('#/')) location.replace(`docs/reference${location.hash}`);
+
+addThemeButton();
+useOwnAddress();
+// Only pages with TLS or on localhost may write to the clipboard.
+if (navigator.clipboard) for (const block of document.querySelectorAll('.code:not(.output) pre')) addCopyButton(block);
+for (const group of document.querySelectorAll('.samples')) enableTabs(group);
+showLanguage(root.dataset.language);
+
+function addThemeButton() {
+  const button = document.querySelector('button.theme');
+  const isDark = () => root.dataset.theme === 'dark';
+  button.hidden = false;
+  button.setAttribute('aria-pressed', isDark());
+  button.addEventListener('click', () => {
+    window.preferences.setTheme(isDark() ? 'light' : 'dark');
+    button.setAttribute('aria-pressed', isDark());
+  });
 }
 
-// A page without TLS, other than on localhost, may not write to the clipboard.
-if (navigator.clipboard) for (const command of document.querySelectorAll('.first-steps pre')) addCopyButton(command);
-
-const description = await (await fetch(new URL('openapi.json', base))).json();
-
-document
-  .getElementById('addresses')
-  .append(
-    ...description.servers.map((server) => entry(server.description, new URL(server.url, base).href)),
-    entry('Description', link('OpenAPI 3.1', 'openapi.json')),
-  );
-
-SwaggerUIBundle({
-  // The page may only talk to the service that it comes from.
-  spec: { ...description, servers: [{ url: service, description: 'This service' }] },
-  dom_id: '#reference',
-  deepLinking: true,
-  defaultModelsExpandDepth: 0,
-  displayRequestDuration: true,
-  tryItOutEnabled: true,
-  syntaxHighlight: { theme: 'obsidian' },
-  validatorUrl: null,
-  plugins: [ExactResponses],
-});
-
-/** Swagger UI reads an answer with JSON.parse before it shows it, which rounds integers beyond 2^53. */
-function ExactResponses() {
-  return {
-    wrapComponents: {
-      responseBody:
-        (Original, { React }) =>
-        (props) => {
-          const text = indented(props.content);
-          if (text === undefined) return React.createElement(Original, props);
-          const HighlightCode = props.getComponent('HighlightCode', true);
-          return React.createElement(
-            HighlightCode,
-            { language: 'json', downloadable: true, fileName: 'response.json', canCopy: true },
-            text,
-          );
-        },
-    },
-  };
-}
-
-/** JSON with the numbers as they are written; a browser that cannot keep them gets the text as it is. */
-function indented(content) {
-  if (typeof content !== 'string') return undefined;
-  try {
-    const exact = JSON.parse(content, (_key, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value));
-    return JSON.stringify(exact, null, 2);
-  } catch {
-    return content;
+/** Samples name the service that the page comes from. */
+function useOwnAddress() {
+  const service = new URL(document.body.classList.contains('home') ? '.' : '..', location.href).href.replace(/\/$/, '');
+  for (const code of document.querySelectorAll('pre code')) {
+    const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll('http://localhost:3000', service);
   }
 }
 
-function addCopyButton(command) {
-  const button = element('button', 'Copy');
+function addCopyButton(block) {
+  const button = document.createElement('button');
   button.type = 'button';
   button.className = 'copy';
+  button.textContent = 'Copy';
+  button.setAttribute('aria-live', 'polite');
   button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(command.textContent);
+    await navigator.clipboard.writeText(block.textContent);
     button.textContent = 'Copied';
     setTimeout(() => (button.textContent = 'Copy'), 2000);
   });
-  const frame = element('div');
-  frame.className = 'command';
-  command.replaceWith(frame);
-  frame.append(command, button);
+  block.before(button);
 }
 
-function entry(term, ...content) {
-  return element('div', element('dt', term), element('dd', ...content));
+/** https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ */
+function enableTabs(group) {
+  const tabs = [...group.querySelectorAll('[role=tab]')];
+  const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+  for (const tab of tabs) {
+    tab.addEventListener('click', () => choose(tab));
+    tab.addEventListener('keydown', ({ key }) => {
+      if (!Object.hasOwn(steps, key)) return;
+      const index = tabs.indexOf(tab) + steps[key];
+      const next = tabs[Math.abs(steps[key]) === 1 ? (index + tabs.length) % tabs.length : steps[key] < 0 ? 0 : tabs.length - 1];
+      choose(next);
+      next.focus();
+    });
+  }
 }
 
-function link(text, href) {
-  const anchor = element('a', text);
-  anchor.href = href;
-  return anchor;
+/** Shows the language of a tab in all samples, and keeps the tab where it is on the screen. */
+function choose(tab) {
+  const before = tab.getBoundingClientRect().top;
+  window.preferences.setLanguage(tab.dataset.language);
+  showLanguage(tab.dataset.language);
+  scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: 'instant' });
 }
 
-function element(name, ...content) {
-  const created = document.createElement(name);
-  created.append(...content);
-  return created;
+function showLanguage(language) {
+  for (const group of document.querySelectorAll('.samples')) {
+    const tabs = [...group.querySelectorAll('[role=tab]')];
+    const shown = tabs.find((tab) => tab.dataset.language === language);
+    // A sample without this language keeps what it shows.
+    if (!shown) continue;
+    for (const tab of tabs) {
+      tab.setAttribute('aria-selected', tab === shown);
+      tab.tabIndex = tab === shown ? 0 : -1;
+      document.getElementById(tab.getAttribute('aria-controls')).hidden = tab !== shown;
+    }
+  }
 }

@@ -1,10 +1,11 @@
 import { isDatabaseUnavailable, isNamedStatementLost } from '@animal-store/database';
-import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { INVALID_REQUEST, type PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { errorBody } from './error-body.js';
+import { helpLink } from './help-link.js';
 import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 const POOLER_HINT =
@@ -23,6 +24,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
 
   constructor(
     private readonly routes: Routes,
+    private readonly publicUrl: PublicUrl,
     private readonly logger: Logger,
   ) {}
 
@@ -34,7 +36,9 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const body = errorBody(error);
     if (body.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
     // A refusal before the route's own hooks has not announced the deprecation yet.
-    reply.headers(request.routeOptions.config.announcement ?? {});
+    const { announcement } = request.routeOptions.config;
+    const help = helpLink(this.publicUrl, body.code);
+    reply.headers({ ...announcement, Link: announcement ? `${announcement.Link}, ${help}` : help });
     request.errorCode = body.code;
     if (isNamedStatementLost(exception)) this.hintAtPooler();
     // What was raised on purpose is told by the request's own line.

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { Public, Revalidated } from '@animal-store/http-contract';
 import { Controller, Get, NotFoundException, Param, Res, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
@@ -8,31 +9,47 @@ import type { Representation } from '../server/json-adapter.js';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** Everything the page loads, by its name below `#docs` in package.json: nothing else is served, and nothing comes from elsewhere. */
+/** Everything the pages load, by its name below `#docs` in package.json: nothing else is served, and nothing comes from elsewhere. */
 const ASSETS: Readonly<Record<string, string>> = {
   'docs.css': 'text/css; charset=utf-8',
   'docs.js': 'text/javascript; charset=utf-8',
   'favicon.svg': 'image/svg+xml',
+  'preferences.js': 'text/javascript; charset=utf-8',
+  'reference.css': 'text/css; charset=utf-8',
+  'reference.js': 'text/javascript; charset=utf-8',
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
 };
 
-// Swagger UI sets style attributes and draws its icons from data URLs.
-const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const HOME = 'index';
+const REFERENCE = 'reference';
 
-/** The reference page: Swagger UI in the look of the store, all files local. */
+const policy = (more: string): string =>
+  `default-src 'none'; script-src 'self'; ${more}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const CONTENT_SECURITY_POLICY = policy("style-src 'self'; img-src 'self'");
+// Swagger UI sets style attributes, draws its icons from data URLs, and sends requests to the service.
+const REFERENCE_POLICY = policy("style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'");
+
+/** The guides, rendered by `write-guides.ts`, and the reference: Swagger UI in the same look. All files are local. */
 @ApiExcludeController()
 @Controller({ path: 'docs', version: VERSION_NEUTRAL })
 @Public()
 export class DocsController {
-  /** Each file is read once. */
-  private readonly files = new Map<string, Promise<Representation<Buffer>>>();
+  private pages: Promise<ReadonlyMap<string, Representation<Buffer>>> | undefined;
+  /** Each asset is read once. */
+  private readonly assets = new Map<string, Promise<Representation<Buffer>>>();
 
   @Get()
   @Revalidated()
-  async page(@Res() reply: FastifyReply): Promise<void> {
-    await this.send(reply, 'index.html', 'text/html; charset=utf-8');
+  async home(@Res() reply: FastifyReply): Promise<void> {
+    await this.sendPage(HOME, reply);
+  }
+
+  @Get(':page')
+  @Revalidated()
+  async page(@Param('page') page: string, @Res() reply: FastifyReply): Promise<void> {
+    if (page === HOME) throw new NotFoundException();
+    await this.sendPage(page, reply);
   }
 
   @Get('assets/:file')
@@ -40,25 +57,40 @@ export class DocsController {
   async asset(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
     const type = Object.hasOwn(ASSETS, file) ? ASSETS[file] : undefined;
     if (!type) throw new NotFoundException();
-    await this.send(reply, file, type);
-  }
-
-  private async send(reply: FastifyReply, file: string, type: string): Promise<void> {
-    const representation = await this.read(file);
-    reply.representation = representation;
-    await reply
-      .header('Content-Type', type)
-      .header('Content-Security-Policy', CONTENT_SECURITY_POLICY)
-      .header('Referrer-Policy', 'no-referrer')
-      .send(representation.content);
-  }
-
-  private read(file: string): Promise<Representation<Buffer>> {
-    let read = this.files.get(file);
-    if (!read) {
-      read = readFile(resolve(`#docs/${file}`)).then((content) => ({ content }));
-      this.files.set(file, read);
+    let asset = this.assets.get(file);
+    if (!asset) {
+      asset = readFile(resolve(`#docs/${file}`)).then((content) => ({ content }));
+      this.assets.set(file, asset);
     }
-    return read;
+    await send(reply, await asset, type, CONTENT_SECURITY_POLICY);
   }
+
+  private async sendPage(name: string, reply: FastifyReply): Promise<void> {
+    const page = (await (this.pages ??= readPages())).get(name);
+    if (!page) throw new NotFoundException();
+    await send(reply, page, 'text/html; charset=utf-8', name === REFERENCE ? REFERENCE_POLICY : CONTENT_SECURITY_POLICY);
+  }
+}
+
+/** Returns all pages by name. */
+async function readPages(): Promise<ReadonlyMap<string, Representation<Buffer>>> {
+  const folder = dirname(resolve(`#guides/${HOME}.html`));
+  const files = await readdir(folder);
+  return new Map(
+    await Promise.all(files.map(async (file) => [basename(file, '.html'), { content: await readFile(join(folder, file)) }] as const)),
+  );
+}
+
+async function send(
+  reply: FastifyReply,
+  representation: Representation<Buffer>,
+  type: string,
+  contentSecurityPolicy: string,
+): Promise<void> {
+  reply.representation = representation;
+  await reply
+    .header('Content-Type', type)
+    .header('Content-Security-Policy', contentSecurityPolicy)
+    .header('Referrer-Policy', 'no-referrer')
+    .send(representation.content);
 }

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ErrorDefinition } from '@animal-store/kernel';
+import { type ErrorDefinition, JsonText } from '@animal-store/kernel';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { describeApp } from '../create-app.js';
@@ -55,7 +55,7 @@ describe('the error codes', () => {
   });
 
   it('of the OpenAPI document are those of the code', () => {
-    const inOperations = [...JSON.stringify(document.paths).matchAll(/"code":"([^"]+)","message":"(?:[^"\\]|\\.)*","status":([0-9]+)/g)];
+    const inOperations = [...JsonText.of(document).text.matchAll(/"code":"([^"]+)","message":"(?:[^"\\]|\\.)*","status":([0-9]+)/g)];
     const outsideOperations = [...(document.info.description ?? '').matchAll(/([0-9]{3}) `([a-z_]+)`/g)];
     const published = [
       ...inOperations.map(([, code = '', status]) => ({ code, status: Number(status) })),
@@ -69,10 +69,11 @@ describe('the error codes', () => {
     expect(code.examples).toEqual([...new Set(expected.map((entry) => entry.split(' ')[0]))]);
   });
 
-  it('in docs/errors.md are those of the code', () => {
-    const rows = [...readFileSync(join(WORKSPACE, 'docs/errors.md'), 'utf8').matchAll(/^\| `([a-z_]+)` +\| ([0-9]{3}) +\| \S.* \|$/gm)];
-    const listed = rows.map(([, code = '', status]) => ({ code, status: Number(status) }));
+  it('in the guide are those of the code, each with an anchor, its status, and whether to retry', () => {
+    const guide = readFileSync(join(WORKSPACE, 'docs/guides/errors.md'), 'utf8');
+    const sections = [...guide.matchAll(/^### `([a-z_]+)`\n\nStatus ([0-9]{3})\. Retry: (?:no|yes)\b[^.]*\.\n\n\S/gm)];
+    const listed = sections.map(([, code = '', status]) => ({ code, status: Number(status) }));
     expect(sorted(listed)).toEqual(expected);
-    expect(listed).toHaveLength(expected.length);
+    expect(guide.match(/^### /gm)).toHaveLength(expected.length);
   });
 });

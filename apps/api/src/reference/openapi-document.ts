@@ -1,14 +1,15 @@
-import { type Deprecation, DEPRECATION_EXTENSION, SCOPES_EXTENSION, THROWS_EXTENSION } from '@animal-store/http-contract';
+import { type Deprecation, DEPRECATION_EXTENSION, type PublicUrl, SCOPES_EXTENSION, THROWS_EXTENSION } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorBody } from '../errors/error-body.js';
 import { publicError, SHARED_ERRORS } from '../errors/error-catalogue.js';
+import { helpLink } from '../errors/help-link.js';
+import { ConfiguredPublicUrl } from '../server/configured-public-url.js';
 import { REQUEST_ID_SCHEMA } from '../server/request-id.js';
 
 const VERSION_PREFIX = '/v1';
 const SECURITY_SCHEME = 'apiKey';
-const STAGING_PLACEHOLDER = 'https://staging.animal-store.example';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & {
   [SCOPES_EXTENSION]?: readonly string[];
@@ -18,7 +19,8 @@ type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & {
 type Schema = Schemas[string];
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 type Responses = Operation['responses'];
-type Headers = NonNullable<Extract<Responses[string], { headers?: unknown }>['headers']>;
+type Response = Extract<Responses[string], { description: string }>;
+type Headers = NonNullable<Response['headers']>;
 
 export interface ServerAddresses {
   readonly publicBaseUrl: string | undefined;
@@ -43,6 +45,7 @@ export function createOpenApiDocument(
     describeService(addresses, contexts),
   );
   const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
+  const publicUrl = new ConfiguredPublicUrl(addresses.publicBaseUrl);
   const schemas = [{ Error: errorSchema(operations) }, components?.schemas ?? {}, ...contexts.map((context) => context.schemas ?? {})];
   return {
     openapi,
@@ -54,12 +57,13 @@ export function createOpenApiDocument(
       Object.entries(paths).map(([path, item]) => [
         path.slice(VERSION_PREFIX.length),
         Object.fromEntries(
-          Object.entries(item).map(([method, operation]) => [method, completeOperation(operation as Operation, addresses)]),
+          Object.entries(item).map(([method, operation]) => [method, completeOperation(operation as Operation, publicUrl)]),
         ),
       ]),
     ),
     components: {
-      schemas: Object.fromEntries(schemas.flatMap((named) => Object.entries(named)).sort(([a], [b]) => a.localeCompare(b))),
+      schemas: byName(schemas.flatMap((named) => Object.entries(named))),
+      responses: byName(operations.flatMap((operation) => sharedResponses(operation, publicUrl))),
       parameters: SHARED_PARAMETERS,
       headers: SHARED_HEADERS,
       ...(components?.securitySchemes && { securitySchemes: components.securitySchemes }),
@@ -67,8 +71,13 @@ export function createOpenApiDocument(
   };
 }
 
+/** Sorted; of several with one name, the last one. */
+function byName<Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> {
+  return Object.fromEntries([...entries].sort(([a], [b]) => a.localeCompare(b)));
+}
+
 function describeService(
-  { publicBaseUrl = '', stagingBaseUrl = STAGING_PLACEHOLDER }: ServerAddresses,
+  { publicBaseUrl, stagingBaseUrl }: ServerAddresses,
   contexts: readonly DocumentedContext[],
 ): Omit<OpenAPIObject, 'paths'> {
   const description = new DocumentBuilder()
@@ -77,14 +86,18 @@ function describeService(
     .setVersion('1.0.0')
     .setDescription(DESCRIPTION)
     .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addServer(`${publicBaseUrl}${VERSION_PREFIX}`, 'Production')
-    .addServer(`${stagingBaseUrl}${VERSION_PREFIX}`, 'Staging')
     .addBearerAuth(
       { type: 'http', scheme: 'bearer', bearerFormat: 'ast_<environment>_…', description: 'The API key of your client.' },
       SECURITY_SCHEME,
     )
     .addSecurityRequirements(SECURITY_SCHEME)
     .build();
+  description.servers = [
+    publicBaseUrl === undefined
+      ? { url: VERSION_PREFIX, description: 'The server of this document' }
+      : { url: `${publicBaseUrl}${VERSION_PREFIX}`, description: 'Production' },
+    ...(stagingBaseUrl === undefined ? [] : [{ url: `${stagingBaseUrl}${VERSION_PREFIX}`, description: 'Staging' }]),
+  ];
   description.tags = contexts.flatMap(({ tag }) => tag ?? []);
   // The builder's own setContact would also write a URL and an e-mail address, which there are none of.
   description.info.contact = { name: 'Animal Store maintainers' };
@@ -97,7 +110,7 @@ Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`.
 
 Identifiers are 64-bit integers written as JSON numbers: read them with a parser that keeps every digit.
 
-Every error has the shape \`Error\`. Besides the errors of the operations below, an unknown path answers
+Every error has the shape \`Error\`, and its \`Link\` header leads to the explanation of its code. Besides the errors of the operations below, an unknown path answers
 ${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', a method that a path does not have ')}, with those it has in \`Allow\`.
 
 Requests are limited per client; the \`RateLimit\` headers tell how many are left.
@@ -141,9 +154,11 @@ const header = (description: string, example: string, required = true) =>
   ({ description, required, schema: { type: 'string' }, example }) as const;
 
 const SHARED_HEADERS = {
-  RequestId: header('The X-Request-Id of the request when it was sane, else a new one.', '5f0c7a52-9f3e-4f5e-8f0b-6c1d2a3b4c5d'),
+  RequestId: header("The request's X-Request-Id if it is valid, otherwise a generated one.", '5f0c7a52-9f3e-4f5e-8f0b-6c1d2a3b4c5d'),
   NoSniff: header('The content is what its type says.', 'nosniff'),
-  NoStore: header('Errors are not kept.', 'no-store'),
+  NoStore: header('Errors are not cached.', 'no-store'),
+  Deprecation: header('On a deprecated operation: since when it is deprecated (RFC 9745).', '@1764892800', false),
+  Sunset: header('On a deprecated operation: when it is removed (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT', false),
   PreferenceApplied: header('When the request preferred strict handling.', 'handling=strict', false),
   RateLimit: header('How many requests the client has left, and for how many seconds.', '"default";r=5999;t=60', false),
   RateLimitPolicy: header('How many requests a client may send in how many seconds.', '"default";q=6000;w=60', false),
@@ -177,27 +192,17 @@ const SHARED_PARAMETERS = {
   },
 } as const;
 
-/** Statuses that a request may be answered with before it is known which operation it asks for. */
-const BEFORE_ROUTING = ['400', '408', '414', '417', '431', '503'];
 /** Statuses of requests whose client is not known. */
 const BEFORE_AUTHENTICATION = ['401', '408', '414', '417', '431'];
 /** Statuses of requests that are refused before their preference is looked at. */
 const BEFORE_PREFERENCE = [...BEFORE_AUTHENTICATION, '403', '410', '429'];
 
-function completeOperation(operation: Operation, { publicBaseUrl = '' }: ServerAddresses): Operation {
+function completeOperation(operation: Operation, publicUrl: PublicUrl): Operation {
   const { [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: _throws, ...published } = operation;
   const scopes = operation[SCOPES_EXTENSION] ?? [];
-  const responses = { ...published.responses, ...errorResponses(errorsOf(operation), scopes) };
-  for (const [status, response] of Object.entries(responses)) {
+  for (const [status, response] of Object.entries(published.responses)) {
     if (!response || '$ref' in response) continue;
-    response.headers = {
-      'X-Request-Id': shared('RequestId'),
-      'X-Content-Type-Options': shared('NoSniff'),
-      ...response.headers,
-      ...(!BEFORE_AUTHENTICATION.includes(status) && { 'RateLimit-Policy': shared('RateLimitPolicy'), RateLimit: shared('RateLimit') }),
-      ...(!BEFORE_PREFERENCE.includes(status) && { 'Preference-Applied': shared('PreferenceApplied') }),
-      ...(deprecation && deprecationHeaders(deprecation, publicBaseUrl, !BEFORE_ROUTING.includes(status))),
-    };
+    response.headers = { ...headersOf(status, response.headers), ...(deprecation && deprecationHeaders(deprecation, publicUrl)) };
   }
   return {
     ...published,
@@ -206,51 +211,81 @@ function completeOperation(operation: Operation, { publicBaseUrl = '' }: ServerA
       ...(published.parameters ?? []),
       ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
-    responses,
+    responses: {
+      ...published.responses,
+      ...Object.fromEntries(
+        errorsByStatus(operation).map(([status, errors]) => [status, { $ref: `#/components/responses/${nameOf(errors)}` }]),
+      ),
+    },
   };
 }
 
-function deprecationHeaders({ deprecatedAt, removedAt, successor }: Deprecation, publicBaseUrl: string, required: boolean): Headers {
+/** Headers that every response with this status has, and those of its own. */
+function headersOf(status: string, own: Headers = {}): Headers {
   return {
-    Deprecation: header('Since when the operation is deprecated (RFC 9745).', `@${String(deprecatedAt.getTime() / 1000)}`, required),
-    Sunset: header('When the operation is removed (RFC 8594).', removedAt.toUTCString(), required),
-    Link: header('What replaces the operation (RFC 8288).', `<${publicBaseUrl}${successor}>; rel="successor-version"`, required),
+    'X-Request-Id': shared('RequestId'),
+    'X-Content-Type-Options': shared('NoSniff'),
+    ...own,
+    ...(!BEFORE_AUTHENTICATION.includes(status) && { 'RateLimit-Policy': shared('RateLimitPolicy'), RateLimit: shared('RateLimit') }),
+    ...(!BEFORE_PREFERENCE.includes(status) && { 'Preference-Applied': shared('PreferenceApplied') }),
   };
 }
 
-/** One response per status, with an example body per error code. */
-function errorResponses(errors: readonly ErrorBody[], scopes: readonly string[]): Responses {
-  const statuses = [...new Set(errors.map(({ status }) => status))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const ofStatus = errors.filter((error) => error.status === status);
-      return [
-        String(status),
-        {
-          description: ofStatus.map(({ message }) => message).join(' Or: '),
-          headers: { 'Cache-Control': shared('NoStore'), ...headersOfStatus(status, scopes) },
-          content: {
-            'application/json': {
-              schema: { $ref: '#/components/schemas/Error' },
-              examples: Object.fromEntries(ofStatus.map((error) => [error.code, { value: error }])),
-            },
-          },
-        },
-      ];
-    }),
-  );
+function deprecationHeaders({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Headers {
+  return {
+    Deprecation: header('Since when the operation is deprecated (RFC 9745).', `@${String(deprecatedAt.getTime() / 1000)}`),
+    Sunset: header('When the operation is removed (RFC 8594).', removedAt.toUTCString()),
+    Link: header('What replaces the operation (RFC 8288).', `<${publicUrl.of(successor)}>; rel="successor-version"`),
+  };
 }
 
-function headersOfStatus(status: number, scopes: readonly string[]): Headers {
+function errorsByStatus(operation: Operation): (readonly [status: string, errors: readonly ErrorBody[]])[] {
+  const byStatus = Map.groupBy(errorsOf(operation), ({ status }) => status);
+  return [...byStatus].sort(([a], [b]) => a - b).map(([status, errors]) => [String(status), errors]);
+}
+
+/** `PetNotFound`, `MissingApiKeyOrInvalidApiKey`: operations that respond with the same codes share a response. */
+function nameOf(errors: readonly ErrorBody[]): string {
+  const pascalCase = (code: string) => code.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+  return errors.map(({ code }) => pascalCase(code)).join('Or');
+}
+
+/** The error responses of an operation by name, with an example for each code. */
+function sharedResponses(operation: Operation, publicUrl: PublicUrl): (readonly [name: string, Response])[] {
+  return errorsByStatus(operation).map(([status, errors]) => [
+    nameOf(errors),
+    {
+      description: errors.map(({ message }) => message).join(' Or: '),
+      headers: headersOf(status, {
+        'Cache-Control': shared('NoStore'),
+        Link: header(
+          'The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.',
+          helpLink(publicUrl, errors[0]?.code ?? ''),
+        ),
+        Deprecation: shared('Deprecation'),
+        Sunset: shared('Sunset'),
+        ...headersOfStatus(status, operation[SCOPES_EXTENSION] ?? []),
+      }),
+      content: {
+        'application/json': {
+          schema: { $ref: '#/components/schemas/Error' },
+          examples: Object.fromEntries(errors.map((error) => [error.code, { value: error }])),
+        },
+      },
+    },
+  ]);
+}
+
+function headersOfStatus(status: string, scopes: readonly string[]): Headers {
   switch (status) {
-    case 401:
+    case '401':
       return { 'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="animal-store", error="invalid_token"') };
-    case 403: {
+    case '403': {
       const challenge = `Bearer realm="animal-store", error="insufficient_scope", scope="${scopes.join(' ')}"`;
       return { 'WWW-Authenticate': header('The scope that is needed (RFC 6750).', challenge) };
     }
-    case 429:
-    case 503:
+    case '429':
+    case '503':
       return { 'Retry-After': shared('RetryAfter') };
     default:
       return {};

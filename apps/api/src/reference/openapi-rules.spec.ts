@@ -35,6 +35,12 @@ function invalidValues(text: string): string[] {
   return search(document, '');
 }
 
+/** Returns the names of the schemas with a member that has a default. Some generators of clients make such a member required. */
+function schemasWithDefaults(text: string): string[] {
+  const { components } = JSON.parse(text) as { components: { schemas: Record<string, object> } };
+  return Object.entries(components.schemas).flatMap(([name, schema]) => (JSON.stringify(schema).includes('"default":') ? [name] : []));
+}
+
 describe.each([
   ['without addresses', {}],
   ['with addresses', { PUBLIC_BASE_URL: 'https://store.test/animals', STAGING_BASE_URL: 'https://staging.store.test' }],
@@ -50,6 +56,10 @@ describe.each([
 
   it('has valid defaults and header examples', () => {
     expect(invalidValues(text)).toEqual([]);
+  });
+
+  it('describes the defaults of members in words', () => {
+    expect(schemasWithDefaults(text)).toEqual([]);
   });
 });
 
@@ -74,7 +84,11 @@ describe('the rules detect', () => {
   });
 
   it('an invalid default', () => {
-    expect(invalidValues(text.replace(/"default": "available"/, '"default": "lost"'))).toContainEqual(expect.stringMatching(/\/default$/));
+    expect(invalidValues(text.replace(/"default": 20/, '"default": 200'))).toContainEqual(expect.stringMatching(/\/default$/));
+  });
+
+  it('a member with a default', () => {
+    expect(schemasWithDefaults(text.replace('"description": "Availability status. Default:', '"default": "sold", $&'))).toEqual(['NewPet']);
   });
 
   it('an invalid example of a header', () => {

@@ -1,10 +1,12 @@
 import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 
+/** The headers that announce the deprecation of a route. */
+type Announcement = Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>>;
+
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The headers that announce the deprecation of the route. */
-    announcement?: Readonly<Record<string, string>>;
+    announcement?: Announcement;
   }
 }
 
@@ -23,7 +25,7 @@ export function announceDeprecations(fastify: FastifyInstance, publicUrl: Public
   });
 }
 
-function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Record<string, string> {
+function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Announcement {
   return {
     Deprecation: `@${String(deprecatedAt.getTime() / 1000)}`,
     Sunset: removedAt.toUTCString(),

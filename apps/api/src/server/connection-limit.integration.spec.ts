@@ -70,6 +70,7 @@ it('without an idle one, a new connection gets 503 and is closed', async () => {
   refused.write(request('/health/live'));
   const answer = await refused.read({ isHead: false });
   expect(answer).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1', 'content-type': 'application/json' } });
+  expect(answer?.headers['link']).toBe('</docs/errors#service_unavailable>; rel="help"');
   expect(JSON.parse(answer?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
   expect(await refused.read({ isHead: false })).toBeUndefined();
   await database.query('COMMIT');

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { PublicUrl } from '@animal-store/http-contract';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { type Connection, connectionOf } from './connection.js';
 import { writeAndClose } from './socket-errors.js';
@@ -9,7 +10,7 @@ const SHARE = 1 / 100;
 const SEARCH_AGAIN_AFTER_MS = 100;
 
 /** Keeps at most `max` connections. Beyond that, idle ones are closed; if there are none, the new one gets 503 and is closed. */
-export function limitConnections(server: Server, max: number): void {
+export function limitConnections(server: Server, max: number, publicUrl: PublicUrl): void {
   /** Oldest first. */
   const connections = new Set<Connection>();
   const batch = Math.ceil(max * SHARE);
@@ -42,6 +43,6 @@ export function limitConnections(server: Server, max: number): void {
     if (connections.size <= max || closeIdle(connection)) return;
     connection.isEnded = true;
     if (connections.size > max + batch) socket.destroy();
-    else writeAndClose(socket, SERVICE_UNAVAILABLE, { 'Retry-After': RETRY_AFTER_SECONDS });
+    else writeAndClose(socket, SERVICE_UNAVAILABLE, publicUrl, { 'Retry-After': RETRY_AFTER_SECONDS });
   });
 }

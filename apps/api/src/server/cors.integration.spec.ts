@@ -68,7 +68,8 @@ describe('CORS', () => {
     for (let i = 1; i < count; i++) answer = await connection.read({ isHead: false });
     connection.reset();
     expect([what, answer?.status, answer?.headers['access-control-allow-origin']]).toEqual([what, status, ORIGIN]);
-    expect(answer?.headers['access-control-expose-headers']).toMatch(/\bRetry-After\b/);
+    expect(answer?.headers['access-control-expose-headers']).toMatch(/\bLink\b.*\bRetry-After\b/);
+    expect(answer?.headers['link']).toMatch(/^<\/docs\/errors#[a-z_]+>; rel="help"$/);
     expect(answer?.headers['vary']).toBe('Origin');
   });
 

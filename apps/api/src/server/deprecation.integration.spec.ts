@@ -43,11 +43,13 @@ describe('getPet on the day of its removal', () => {
       expect([after.status, await after.json()]).toEqual([410, { code: 'operation_removed', message: expect.any(String), status: 410 }]);
       expect(after.headers.get('deprecation')).toBe('@1764892800');
       expect(after.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
-      expect(after.headers.get('link')).toBe('<https://api.example.org/store/v1/pets>; rel="successor-version"');
+      expect(after.headers.get('link')).toBe(
+        '<https://api.example.org/store/v1/pets>; rel="successor-version", <https://api.example.org/store/docs/errors#operation_removed>; rel="help"',
+      );
     }
     expect((await get(`/v1/pets/${String(id)}`, {})).status).toBe(401);
-    const list = await get('/v1/pets');
-    expect([list.status, list.headers.get('deprecation')]).toEqual([200, null]);
-    await list.text();
+    const list = await get(`/v1/pets?id=${String(id)}`);
+    expect([list.status, list.headers.get('deprecation'), list.headers.get('link')]).toEqual([200, null, null]);
+    expect(await list.json()).toEqual([{ id, name: 'Rex', categoryId: 1, status: 'available' }]);
   });
 });

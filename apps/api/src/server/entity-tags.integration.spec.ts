@@ -45,7 +45,7 @@ describe('ETag and If-None-Match', () => {
     for (const known of ['"other"', tag.slice(1, -1), '']) expect((await get(path, { known })).status).toBe(200);
   });
 
-  it.each(['/openapi.json', '/docs', '/docs/assets/docs.css', '/docs/assets/swagger-ui-bundle.js'])(
+  it.each(['/openapi.json', '/docs', '/docs/errors', '/docs/assets/docs.css', '/docs/assets/swagger-ui-bundle.js'])(
     'answer 304 to who has the public %s',
     async (path) => {
       const { status, headers } = await get(path);

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { PublicUrl } from '@animal-store/http-contract';
 import fastify, { type FastifyInstance } from 'fastify';
 import { connectionOf } from './connection.js';
 import { limitConnections } from './connection-limit.js';
@@ -18,10 +19,11 @@ export interface HttpServerOptions {
   readonly trustedProxies: readonly string[];
   readonly maxConnections: number;
   readonly corsOrigins: readonly string[];
+  readonly publicUrl: PublicUrl;
 }
 
 /** Fastify with its limits, without routes. */
-export function createHttpServer({ trustedProxies, maxConnections, corsOrigins }: HttpServerOptions): FastifyInstance {
+export function createHttpServer({ trustedProxies, maxConnections, corsOrigins, publicUrl }: HttpServerOptions): FastifyInstance {
   const instance: FastifyInstance = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -39,11 +41,11 @@ export function createHttpServer({ trustedProxies, maxConnections, corsOrigins }
       instance.routing(raw, reply.raw);
     },
     clientErrorHandler: (error, socket) => {
-      answerClientError(error, socket, corsOrigins);
+      answerClientError(error, socket, corsOrigins, publicUrl);
     },
   });
-  answerSpecialRequests(instance.server, corsOrigins);
-  limitConnections(instance.server, maxConnections);
+  answerSpecialRequests(instance.server, corsOrigins, publicUrl);
+  limitConnections(instance.server, maxConnections, publicUrl);
   return instance;
 }
 

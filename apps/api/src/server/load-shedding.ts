@@ -1,6 +1,8 @@
+import type { PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors/error-body.js';
+import { helpLink } from '../errors/help-link.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import { isBodyReceived, type Refusal } from '../validation/request-body.js';
@@ -39,7 +41,13 @@ type Admission = (request: FastifyRequest) => Refusal | undefined;
  * Refuses requests beyond what can be answered soon, before any work is spent on them. A request is in flight from when it is
  * complete until its response has been handed to the kernel, or its work is done and the connection is gone.
  */
-export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLagMs }: LoadLimits, metrics: Metrics): Admission {
+export function shedLoad(
+  fastify: FastifyInstance,
+  { maxInFlight, maxEventLoopLagMs }: LoadLimits,
+  publicUrl: PublicUrl,
+  metrics: Metrics,
+): Admission {
+  const headers = { 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS, Link: helpLink(publicUrl, BODY.code) };
   let inFlight = 0;
   const lag = new EventLoopLag();
   /** Connections with unsent responses, but for those that may be sent in this turn of the event loop. */
@@ -76,7 +84,7 @@ export function shedLoad(fastify: FastifyInstance, { maxInFlight, maxEventLoopLa
   const refuse = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
     metrics.requestsShed.inc({ reason });
     request.errorCode = BODY.code;
-    void sendJson(reply.code(BODY.status).headers({ 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS }), TEXT);
+    void sendJson(reply.code(BODY.status).headers(headers), TEXT);
   };
 
   fastify.server.on('connection', (socket) => {

@@ -60,7 +60,7 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   logRequests(server, logger, logRequestsSample);
   measureRequests(server, metrics);
   // Before any work is spent on the request.
-  const admit = shedLoad(server, limits, metrics);
+  const admit = shedLoad(server, limits, publicUrl, metrics);
   // Without hooks on requests: connects to Redis with the server.
   rateLimits.connectWith(server);
   // After shedding: a preflight, which it responds to, is work too.

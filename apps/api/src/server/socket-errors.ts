@@ -1,7 +1,9 @@
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { PublicUrl } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import { publicError } from '../errors/error-catalogue.js';
+import { helpLink } from '../errors/help-link.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
 import { declaresTooLargeBody } from '../validation/request-body.js';
 import { connectionOf } from './connection.js';
@@ -15,7 +17,7 @@ interface ClientError {
 }
 
 /** What Node's HTTP parser and server refuse before there is a request: the same error shape, then the connection closes. */
-export function answerClientError(error: ClientError, socket: Socket, corsOrigins: readonly string[]): void {
+export function answerClientError(error: ClientError, socket: Socket, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
   const connection = connectionOf(socket);
   if (error.code === 'ECONNRESET') {
     socket.destroy();
@@ -27,16 +29,16 @@ export function answerClientError(error: ClientError, socket: Socket, corsOrigin
     connection.receiving.abandon(new HttpError(definitionOf(error)));
   } else {
     connection.endWith(() => {
-      writeAndClose(socket, definitionOf(error), corsHeaders(corsOrigins, originOf(error)));
+      writeAndClose(socket, definitionOf(error), publicUrl, corsHeaders(corsOrigins, originOf(error)));
     });
   }
 }
 
 /** What Node answers by itself, without the error shape, unless it is listened for. */
-export function answerSpecialRequests(server: Server, corsOrigins: readonly string[]): void {
+export function answerSpecialRequests(server: Server, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
   server.on('checkExpectation', (request, response) => {
     connectionOf(request.socket).isEnded = true;
-    const { headers, body } = plainAnswer(HTTP_ERRORS.expectationFailed);
+    const { headers, body } = plainAnswer(HTTP_ERRORS.expectationFailed, publicUrl);
     response.writeHead(HTTP_ERRORS.expectationFailed.status, { ...headers, ...corsHeaders(corsOrigins, request.headers.origin) }).end(body);
   });
   server.on('checkContinue', (request, response) => {
@@ -48,7 +50,7 @@ export function answerSpecialRequests(server: Server, corsOrigins: readonly stri
   server.on('connect', ({ socket }) => {
     socket.on('error', () => undefined);
     connectionOf(socket).endWith(() => {
-      writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, { Allow: 'GET, HEAD, POST, OPTIONS' });
+      writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, publicUrl, { Allow: 'GET, HEAD, POST, OPTIONS' });
     });
   });
 }
@@ -70,14 +72,22 @@ function startsWithLongTarget(packet: unknown): boolean {
 }
 
 /** Writes a response without a request, and closes the connection. */
-export function writeAndClose(socket: Socket, error: HttpErrorDefinition | ErrorDefinition, extra: Record<string, string> = {}): void {
-  const { status, headers, body } = plainAnswer(error);
+export function writeAndClose(
+  socket: Socket,
+  error: HttpErrorDefinition | ErrorDefinition,
+  publicUrl: PublicUrl,
+  extra: Record<string, string> = {},
+): void {
+  const { status, headers, body } = plainAnswer(error, publicUrl);
   const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
   connectionOf(socket).close();
 }
 
-function plainAnswer(definition: HttpErrorDefinition | ErrorDefinition): { status: number; headers: Record<string, string>; body: string } {
+function plainAnswer(
+  definition: HttpErrorDefinition | ErrorDefinition,
+  publicUrl: PublicUrl,
+): { status: number; headers: Record<string, string>; body: string } {
   const error = publicError(definition);
   const body = JSON.stringify(error);
   return {
@@ -88,6 +98,7 @@ function plainAnswer(definition: HttpErrorDefinition | ErrorDefinition): { statu
       'Content-Type': 'application/json',
       'Content-Length': String(Buffer.byteLength(body)),
       'Cache-Control': 'no-store',
+      Link: helpLink(publicUrl, error.code),
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': newRequestId(),
       Connection: 'close',

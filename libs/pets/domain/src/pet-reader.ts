@@ -2,9 +2,10 @@ import type { Page, PageRequest } from '@animal-store/kernel';
 import type { PetView } from './pet.js';
 import type { PetStatus } from './pet-status.js';
 
-/** What is undefined filters nothing. */
+/** A pet must match every member. What is undefined filters nothing. */
 export interface PetFilter {
   readonly status?: PetStatus | undefined;
+  readonly id?: bigint | undefined;
 }
 
 /** Reads the catalogue: rows and pages of them, no aggregates. Answers may be shared between callers. */

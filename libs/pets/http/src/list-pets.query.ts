@@ -1,4 +1,4 @@
-import { MayBeAbsent, PageQueryOf, Rule } from '@animal-store/http-contract';
+import { MayBeAbsent, PageQueryOf, QueryInt64, Rule } from '@animal-store/http-contract';
 import { isPetStatus, PET_STATUS_RULE, PetStatus } from '@animal-store/pets-domain';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 
@@ -7,4 +7,13 @@ export class ListPetsQuery extends PageQueryOf('animals') {
   @MayBeAbsent()
   @Rule(PET_STATUS_RULE, isPetStatus)
   status?: PetStatus;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    format: 'int64',
+    description: 'Only the animal with this identifier: the page holds it, or nothing.',
+  })
+  @MayBeAbsent()
+  @QueryInt64()
+  id?: bigint;
 }

@@ -1,4 +1,4 @@
-import { MayBeAbsent, Rule } from '@animal-store/http-contract';
+import { EXAMPLE_ID, MayBeAbsent, Rule } from '@animal-store/http-contract';
 import { INT64_RULE, isInt64 } from '@animal-store/kernel';
 import {
   DEFAULT_PET_STATUS,
@@ -25,11 +25,21 @@ export class NewPetDto {
   @Rule(PET_NAME_RULE, isPetName)
   name!: string;
 
-  @ApiProperty({ type: 'integer', format: 'int64', description: 'Identifier of the category the animal belongs to.', example: 7 })
+  @ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    description: 'Identifier of the category the animal belongs to.',
+    example: EXAMPLE_ID,
+  })
   @Rule(INT64_RULE, isInt64)
   categoryId!: bigint;
 
-  @ApiPropertyOptional({ enum: PetStatus, enumName: 'PetStatus', default: DEFAULT_PET_STATUS, description: 'Availability status.' })
+  // Not the keyword `default`: some generators make a member with a default required.
+  @ApiPropertyOptional({
+    enum: PetStatus,
+    enumName: 'PetStatus',
+    description: `Availability status. Default: \`${DEFAULT_PET_STATUS}\`.`,
+  })
   @MayBeAbsent()
   @Rule(PET_STATUS_RULE, isPetStatus)
   status?: PetStatus;
@@ -41,15 +51,20 @@ export class PetDto {
   @ApiProperty({
     type: 'integer',
     format: 'int64',
-    description: `Unique identifier assigned by the service on creation; ${INT64_RULE}.`,
-    example: 42,
+    description: 'Unique identifier assigned by the service on creation.',
+    example: EXAMPLE_ID,
   })
   id!: bigint;
 
   @ApiProperty({ type: 'string', minLength: 1, maxLength: PET_NAME_MAX_LENGTH, description: "The animal's name.", example: 'Rex' })
   name!: string;
 
-  @ApiProperty({ type: 'integer', format: 'int64', description: 'Identifier of the category the animal belongs to.', example: 7 })
+  @ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    description: 'Identifier of the category the animal belongs to.',
+    example: EXAMPLE_ID,
+  })
   categoryId!: bigint;
 
   @ApiProperty({ enum: PetStatus, enumName: 'PetStatus', description: 'Availability status.', example: PetStatus.Available })

@@ -3,6 +3,7 @@ import {
   answerPage,
   createdHeaders,
   Deprecated,
+  EXAMPLE_ID,
   IdempotentByKey,
   IdPipe,
   pageHeaders,
@@ -42,7 +43,7 @@ export class PetsController {
     operationId: 'listPets',
     summary: 'List all animals',
     description:
-      'A page of the catalogue in ascending order of `id`. While a further animal exists the `Link` header leads to the next page.',
+      'A page of the catalogue in ascending order of `id`. If there are more animals, the `Link` header holds the URL of the next page.',
   })
   @ApiOkResponse({
     schema: { $ref: '#/components/schemas/Pets' },
@@ -50,7 +51,7 @@ export class PetsController {
     headers: { ...pageHeaders(PATH, { status: 'available' }), ...REVALIDATION_HEADERS },
   })
   async listPets(@Query() query: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
-    const page = await this.listPetsUseCase.execute({ status: query.status }, query);
+    const page = await this.listPetsUseCase.execute({ status: query.status, id: query.id }, query);
     return answerPage(reply, this.publicUrl.of(PATH), query, page);
   }
 
@@ -58,9 +59,14 @@ export class PetsController {
   @RequireScopes('pets:write')
   @IdempotentByKey()
   @Throws(IDEMPOTENCY_KEY_REUSED)
-  @ApiOperation({ operationId: 'createPet', summary: 'Add an animal', description: 'Answers when the animal is durably stored.' })
+  @ApiOperation({
+    operationId: 'createPet',
+    summary: 'Add an animal',
+    description:
+      'Responds after the animal is durably stored. `Location` is a URL of the deprecated `getPet`: to get the animal later, use `listPets` with its `id`.',
+  })
   @ApiBody({ type: NewPetDto })
-  @ApiCreatedResponse({ type: PetDto, description: 'Animal added', headers: createdHeaders(`${PATH}/42`) })
+  @ApiCreatedResponse({ type: PetDto, description: 'Animal added', headers: createdHeaders(`${PATH}/${String(EXAMPLE_ID)}`) })
   async createPet(
     @Body() newPet: NewPetDto,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
@@ -78,7 +84,8 @@ export class PetsController {
     operationId: 'getPet',
     summary: 'Get an animal',
     deprecated: true,
-    description: 'To be removed on 5 December 2030; use `listPets` with the `status` filter.',
+    description:
+      'To be removed on 5 December 2030. Use `listPets` with the `status` filter, or with the `id` filter to get a single animal.',
   })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
   @ApiParam({ name: 'petId', schema: { type: 'integer', format: 'int64' }, description: 'Identifier of the animal.' })

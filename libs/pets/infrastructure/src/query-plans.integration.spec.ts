@@ -23,6 +23,8 @@ interface Plan {
 const RARE = PetStatus.Pending;
 /** A walk down the index and a page of rows next to each other: far below what a scan of the table would touch. */
 const MAX_BLOCKS = 50;
+/** A walk down the index, and the row. */
+const MAX_BLOCKS_OF_ONE = 6;
 /** A page of rows that lie apart. */
 const MAX_BLOCKS_OF_RARE = 150;
 /** It must not grow with the table: above 100,000 PostgreSQL compiles a statement (JIT), which takes far longer than the page. */
@@ -61,6 +63,8 @@ async function sendAll(dataSource: DataSource): Promise<void> {
     await reader.find(BigInt(execution));
     await reader.list({}, { limit: 20 });
     for (const status of PET_STATUSES) await reader.list({ status }, { limit: 20 });
+    await reader.list({ id: BigInt(execution) }, { limit: 20 });
+    await reader.list({ id: BigInt(execution), status: RARE }, { limit: 20 });
     await repository.addOnce(aNewPet(), { clientId: 1n, key: 'plans' });
   }
 }
@@ -137,6 +141,19 @@ describe('the statements of a catalogue of a million pets', () => {
       await sendAll(dataSource);
       await expectListsToWalkOneIndex(dataSource, rows);
       expectIndexOnly(await explain(dataSource, 'find pets.pets', [777_777n, 1n, 500_000n]), 'pets_pkey');
+    });
+  });
+
+  it.each([
+    ['an identifier', {}],
+    ['an identifier and a status', { status: PetStatus.Available }],
+  ])('for a list by %s is the one that finds by the primary key', async (_what, filter) => {
+    await connected(database, async (dataSource) => {
+      const { items } = await new TypeOrmPetReader(dataSource).list({ id: 777_777n, ...filter }, { limit: 20 });
+      expect(items.text).toContain('"pet 777777"');
+      expect(await dataSource.query('SELECT name FROM pg_prepared_statements')).toEqual([{ name: 'find pets.pets' }]);
+      const plan = await explain(dataSource, 'find pets.pets', [777_777n]);
+      expectIndexOnly(plan, 'pets_pkey', MAX_BLOCKS_OF_ONE);
     });
   });
 

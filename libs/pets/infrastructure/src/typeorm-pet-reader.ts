@@ -1,5 +1,5 @@
 import { BatchedRepository } from '@animal-store/database';
-import type { Page, PageRequest } from '@animal-store/kernel';
+import { JsonText, type Page, type PageRequest } from '@animal-store/kernel';
 import { type PetFilter, PetReader, type PetView } from '@animal-store/pets-domain';
 import type { DataSource } from 'typeorm';
 import { PetEntity } from './pet.entity.js';
@@ -17,6 +17,13 @@ export class TypeOrmPetReader extends PetReader {
   }
 
   override list(filter: PetFilter, page: PageRequest): Promise<Page<PetView>> {
-    return this.pets.page(filter, page);
+    return filter.id === undefined ? this.pets.page(filter, page) : this.listById(filter.id, filter, page);
+  }
+
+  /** Reads one row by its primary key, in a statement that `find` shares. */
+  private async listById(id: bigint, { status }: PetFilter, { after }: PageRequest): Promise<Page<PetView>> {
+    const pet = await this.pets.findById(id);
+    const isListed = pet && (status === undefined || pet.status === status) && (after === undefined || id > after);
+    return { items: JsonText.of(isListed ? [pet] : []) };
   }
 }

@@ -34,8 +34,11 @@ export class InMemoryPets implements PetRepository, PetReader {
     return this.pets.find((pet) => pet.id === id);
   }
 
-  async list({ status }: PetFilter, { limit, after }: PageRequest): Promise<Page<PetView>> {
-    const wanted = this.pets.filter((pet) => (status === undefined || pet.status === status) && (after === undefined || pet.id > after));
+  async list({ status, id }: PetFilter, { limit, after }: PageRequest): Promise<Page<PetView>> {
+    const wanted = this.pets.filter(
+      (pet) =>
+        (status === undefined || pet.status === status) && (id === undefined || pet.id === id) && (after === undefined || pet.id > after),
+    );
     const pets = wanted.slice(0, limit);
     const last = pets.at(-1);
     return { items: JsonText.of(pets), ...(last && wanted.length > limit && { next: last.id }) };

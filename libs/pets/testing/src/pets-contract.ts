@@ -117,6 +117,22 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
       }
     });
 
+    it('lists by identifier: at most one pet, which also has the status and comes after the identifier of the page', async () => {
+      for (const status of PET_STATUSES) await repository.add(aNewPet({ name: `a "${status}" pet`, categoryId: 2n ** 53n + 1n, status }));
+      const all = petsOf((await reader.list({}, { limit: 100 })).items);
+      const ids = [INT64_MIN, -1n, 0n, ...all.map((pet) => pet.id), (all.at(-1)?.id ?? 0n) + 1n, INT64_MAX];
+      const questions = ids.flatMap((id) =>
+        [undefined, ...PET_STATUSES].flatMap((status) => [undefined, ...ids].map((after) => ({ id, status, after }))),
+      );
+      const answers = await Promise.all(questions.map(({ after, ...filter }) => reader.list(filter, { limit: 1, after })));
+      for (const [index, { id, status, after }] of questions.entries()) {
+        const expected = all.filter(
+          (pet) => pet.id === id && (status === undefined || pet.status === status) && (after === undefined || pet.id > after),
+        );
+        expect(answers[index]).toEqual({ items: { text: JsonText.of(expected).text } });
+      }
+    });
+
     it('takes nothing in a name for the end of a pet', async () => {
       const names = [',{"id":', '},{"id":1}', '\\",{\\"id\\":', '","x":"'];
       for (const name of names) await repository.add(aNewPet({ name, status: 'sold' }));

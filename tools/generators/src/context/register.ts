@@ -18,9 +18,10 @@ export function register(tree: Tree, names: ContextNames): void {
   for (const owned of [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`]) {
     edit(tree, '.github/CODEOWNERS', (owners) => `${owners.trimEnd()}\n${owned.padEnd(21)} @animal-store/${context}\n`);
   }
-  edit(tree, 'docs/errors.md', (page) =>
-    addLine(page, `| \`${code}_not_found\` | 404 | No ${text} has this identifier. |`, /^\| `[a-z_]+` +\| 404 /),
-  );
+  edit(tree, 'docs/guides/errors.md', (page) => {
+    const section = `### \`${code}_not_found\`\n\nStatus 404. Retry: no.\n\nNo ${text} has this identifier. Check the identifier.\n\n`;
+    return page.replace(/^(?=### `route_not_found`$)/m, section);
+  });
   edit(tree, 'README.md', (page) => {
     const rows = LIBRARIES.map(({ layer, contents }) => `| \`libs/${context}/${layer}\` | ${contents(names)} |`);
     return page.replace(/^(?=\| `libs\/kernel`)/m, `${rows.join('\n')}\n`);

@@ -79,7 +79,7 @@ export function isOrderQuantity(value: unknown): value is number {
       ["'COMMENT ON SCHEMA orders IS NULL'", "'ALTER TABLE orders.orders DROP COLUMN quantity'"],
     ],
     'http/src/order.dto.ts': [
-      ['import { Rule } from', 'import { MayBeAbsent, Rule } from'],
+      ['import { EXAMPLE_ID, Rule } from', 'import { EXAMPLE_ID, MayBeAbsent, Rule } from'],
       ['isOrderName,', 'isOrderName, isOrderQuantity,'],
       ['ORDER_NAME_RULE }', 'ORDER_NAME_RULE, ORDER_QUANTITY_RULE }'],
       ['ApiProperty, ApiSchema', 'ApiProperty, ApiPropertyOptional, ApiSchema'],
@@ -87,7 +87,7 @@ export function isOrderQuantity(value: unknown): value is number {
         '  name!: string;\n}\n\n/**',
         `  name!: string;
 
-  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 1000, default: 1, description: 'How many are ordered.' })
+  @ApiPropertyOptional({ type: 'integer', minimum: 1, maximum: 1000, description: 'How many are ordered. Default: 1.' })
   @MayBeAbsent()
   @Rule(ORDER_QUANTITY_RULE, isOrderQuantity)
   quantity?: number;

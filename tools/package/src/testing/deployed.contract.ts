@@ -74,11 +74,12 @@ export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unkno
     expect((await service.request('/v1/pets')).status).toBe(401);
   });
 
-  it('serves the reference page with everything it loads', async () => {
-    const page = await service.request('/docs');
-    const assets = [...page.text.matchAll(/(?:href|src)="(docs\/assets\/[^"]+)"/g)].map(([, path]) => `/${path ?? ''}`);
-    expect(assets.length).toBeGreaterThan(2);
-    const statuses = await Promise.all([...assets, '/openapi.json'].map(async (path) => [path, (await service.request(path)).status]));
+  it.each(['/docs', '/docs/errors', '/docs/reference'])('serves %s with everything it loads', async (path) => {
+    const page = await service.request(path);
+    const parts = [...page.text.matchAll(/<(?:link|script|img)\b[^>]*\b(?:href|src)="([^"]+)"/g)];
+    const assets = parts.map(([, part = '']) => new URL(part, `http://localhost${path}`).pathname);
+    expect(assets.length).toBeGreaterThan(3);
+    const statuses = await Promise.all([...assets, '/openapi.json'].map(async (part) => [part, (await service.request(part)).status]));
     expect(statuses.filter(([, status]) => status !== 200)).toEqual([]);
   });
 

@@ -5,15 +5,22 @@ import type { Answer } from './raw-connection.js';
 /** What of the OpenAPI document the rules read. */
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly headers: Readonly<Record<string, Header>> };
+  readonly components: {
+    readonly headers: Readonly<Record<string, Header>>;
+    readonly responses: Readonly<Record<string, DocumentedResponse>>;
+  };
+}
+
+interface Reference {
+  readonly $ref: string;
 }
 
 interface Operation {
-  readonly responses: Readonly<Record<string, DocumentedResponse>>;
+  readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
 
 interface DocumentedResponse {
-  readonly headers?: Readonly<Record<string, Header | { readonly $ref: string }>>;
+  readonly headers?: Readonly<Record<string, Header | Reference>>;
   readonly content?: Readonly<Record<string, { readonly schema: object; readonly examples?: Readonly<Record<string, unknown>> }>>;
 }
 
@@ -112,6 +119,7 @@ function errorViolation({ status, headers, body }: Answer, { codes }: Expectatio
   if (error['status'] !== status) return `status ${String(error['status'])} in the body of a ${String(status)}`;
   if (typeof code !== 'string' || !codes.get(status)?.has(code)) return `code ${String(code)} is not documented for ${String(status)}`;
   if (typeof message !== 'string' || message.trim() === '') return 'an error without a message';
+  if (!headers['link']?.endsWith(`/docs/errors#${code}>; rel="help"`)) return `an error without a link to its explanation`;
   return INTERNALS.test(message) ? `internals in a message: ${message}` : undefined;
 }
 
@@ -125,11 +133,11 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 function expectationOf({ responses }: Operation, { components }: OpenApi, ajv: Ajv2020): Expectation {
+  const nameIn = ({ $ref }: Reference) => $ref.split('/').at(-1) ?? '';
   const documented = Object.entries(responses)
-    .map(([status, response]) => [Number(status), response] as const)
+    .map(([status, response]) => [Number(status), '$ref' in response ? (components.responses[nameIn(response)] ?? {}) : response] as const)
     .filter(([status]) => status < 500);
-  const isRequired = (header: Header | { readonly $ref: string }) =>
-    ('$ref' in header ? components.headers[header.$ref.split('/').at(-1) ?? ''] : header)?.required === true;
+  const isRequired = (header: Header | Reference) => ('$ref' in header ? components.headers[nameIn(header)] : header)?.required === true;
   const contentOf = ({ content }: DocumentedResponse) => content?.['application/json'];
   return {
     statuses: new Set(documented.map(([status]) => status)),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { mostly, SHORT, visible, visibleByte } from './hostile-bytes.js';
 
 const queryName = mostly(
-  fc.constantFrom('limit', 'status', 'cursor'),
+  fc.constantFrom('limit', 'status', 'id', 'cursor'),
   fc.constantFrom('Limit', 'limit[]', 'status[$ne]', '__proto__', 'constructor', '__proto__[limit]', '%6cimit', 'api_key', '', 'a.b'),
 );
 const queryValue = fc.oneof(

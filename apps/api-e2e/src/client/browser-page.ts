@@ -1,0 +1,49 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type Page } from 'playwright-core';
+import { rolldown } from 'rolldown';
+import { launchBrowser } from '../reference-page/browser.js';
+
+const CAPABILITIES = join(import.meta.dirname, 'capabilities.ts');
+
+/** An empty page of an origin of its own in a real browser, where the capabilities run. */
+export interface BrowserPage {
+  readonly origin: string;
+  run(name: string, args: readonly unknown[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export async function openBrowserPage(): Promise<BrowserPage> {
+  const server = createServer((_request, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>Test</title>'),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const browser = await launchBrowser();
+  const page = await browser.newPage();
+  await page.goto(origin);
+  await addCapabilities(page);
+  return {
+    origin,
+    // An expression, because a function would be compiled by Jest for Node.js. JSON is also JavaScript.
+    run: (name, args) => page.evaluate(`bundle.capabilities[${JSON.stringify(name)}](...${JSON.stringify(args)})`),
+    async close() {
+      await browser.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function addCapabilities(page: Page): Promise<void> {
+  const bundle = await rolldown({
+    input: CAPABILITIES,
+    platform: 'browser',
+    resolve: { conditionNames: ['@animal-store/source', 'import'] },
+  });
+  // The default of the last option is a regular expression of Jest's own realm, which native code refuses.
+  const { output } = await bundle.generate({ format: 'iife', name: 'bundle', sourcemapIgnoreList: false });
+  await bundle.close();
+  await page.addScriptTag({ content: output[0].code });
+}

@@ -1,0 +1,103 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What happens to one request. With `lose` and `truncate`, the service has processed it. */
+export type Fault =
+  | 'none'
+  /** Closes the connection before the service gets the request. */
+  | 'reset'
+  /** Closes the connection instead of sending the response. */
+  | 'lose'
+  /** Closes the connection in the middle of the response's body. */
+  | 'truncate'
+  /** Never responds. */
+  | 'hang'
+  /** Responds instead of the service. */
+  | { readonly status: number; readonly retryAfter?: string; readonly body?: string };
+
+interface SeenRequest {
+  readonly method: string;
+  readonly idempotencyKey: string | undefined;
+  readonly at: number;
+}
+
+/** An HTTP proxy between the client and the service that injects a fault into each of the next requests. */
+export class FaultProxy {
+  /** Every request since the last `inject`, except for CORS preflights. */
+  readonly requests: SeenRequest[] = [];
+  private faults: Fault[] = [];
+  private readonly agent = new http.Agent({ keepAlive: true });
+  private readonly server = http.createServer((request, response) => this.handle(request, response));
+
+  private constructor(private readonly target: string) {}
+
+  static async start(target: string): Promise<FaultProxy> {
+    const proxy = new FaultProxy(target);
+    await new Promise<void>((resolve) => proxy.server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Forgets the requests so far. The next requests get these faults, one each, and all later ones none. */
+  inject(...faults: readonly Fault[]): void {
+    this.requests.length = 0;
+    this.faults = [...faults];
+  }
+
+  async stop(): Promise<void> {
+    this.agent.destroy();
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private handle(request: http.IncomingMessage, response: http.ServerResponse): void {
+    const { method = 'GET', headers } = request;
+    // Chromium itself repeats a request on a connection that it has used before.
+    response.shouldKeepAlive = false;
+    let fault: Fault = 'none';
+    if (method !== 'OPTIONS') {
+      this.requests.push({ method, idempotencyKey: headers['idempotency-key'] as string | undefined, at: performance.now() });
+      fault = this.faults.shift() ?? 'none';
+    }
+    if (fault === 'hang') return;
+    if (fault === 'reset') return void request.socket.destroy();
+    if (typeof fault === 'object') return respond(request, response, fault);
+    this.forward(request, response, fault);
+  }
+
+  private forward(request: http.IncomingMessage, response: http.ServerResponse, fault: Fault): void {
+    const { method = 'GET', url = '/', headers } = request;
+    const onward = http.request(new URL(url, this.target), { method, headers, agent: this.agent }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () => {
+        if (fault === 'lose') return void request.socket.destroy();
+        const body = Buffer.concat(chunks);
+        const { connection: _hopByHop, 'keep-alive': _timeout, ...endToEnd } = incoming.headers;
+        response.writeHead(incoming.statusCode ?? 502, endToEnd);
+        if (fault !== 'truncate') return void response.end(body);
+        response.write(body.subarray(0, body.length / 2), () => request.socket.destroy());
+      });
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  }
+}
+
+function respond(
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+  { status, retryAfter, body = '<html>' }: Exclude<Fault, string>,
+): void {
+  request.resume();
+  response.writeHead(status, {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': 'Retry-After',
+    'Cache-Control': 'no-store',
+    ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
+  });
+  response.end(body);
+}

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const CLIENT = join(import.meta.dirname, '../../../../libs/client');
+const WORKSPACE_PACKAGES = join(import.meta.dirname, '../../../../node_modules');
+const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+const run = promisify(execFile);
+const npm = (args: readonly string[], cwd: string) => run('npm', args, { cwd, shell: process.platform === 'win32' });
+
+/** An otherwise empty project that has the client installed, as npm would download it. */
+export class InstalledClient {
+  private constructor(readonly folder: string) {}
+
+  static async install(): Promise<InstalledClient> {
+    const folder = await mkdtemp(join(tmpdir(), 'animal-store-installed-client-'));
+    const { stdout } = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], CLIENT);
+    const [packed] = JSON.parse(stdout) as { filename: string }[];
+    await writeFile(join(folder, 'package.json'), '{ "private": true }');
+    await npm(['install', '--offline', '--no-audit', '--no-fund', join(folder, packed?.filename ?? '')], folder);
+    return new InstalledClient(folder);
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    await writeFile(join(this.folder, name), text);
+  }
+
+  /** Type-checks files, and the declarations of the client, and compiles the files. Throws with the errors. */
+  async compile(files: readonly string[], options: object): Promise<void> {
+    const compilerOptions = {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      types: [],
+      ...options,
+    };
+    await this.write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
+    await run(process.execPath, [TSC], { cwd: this.folder }).catch((error: unknown) => {
+      throw new Error((error as { stdout: string }).stdout);
+    });
+  }
+
+  /** Runs a program in Node.js and returns what it prints on standard output and standard error. */
+  async run(file: string, environment: NodeJS.ProcessEnv): Promise<{ stdout: string; stderr: string }> {
+    return run(process.execPath, [join(this.folder, file)], { env: { PATH: process.env['PATH'], ...environment } });
+  }
+
+  remove(): Promise<void> {
+    return rm(this.folder, { recursive: true });
+  }
+}
+
+/** Compiler options with the types of Node.js instead of those of browsers. */
+export const NODE_TYPES = { lib: ['es2022'], types: ['node'], typeRoots: [join(WORKSPACE_PACKAGES, '@types')] };

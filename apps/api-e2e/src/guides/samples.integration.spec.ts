@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { APIError } from '@animal-store/client';
+import { describe, expect, it } from '@jest/globals';
+import { itRunsSamples } from './run-samples.js';
+import { GUIDES, readSamples } from './samples.js';
+
+describe('the samples of the guides', () => {
+  itRunsSamples(
+    [
+      { language: 'sh', file: 'sample.sh', command: ['sh', '-eu'] },
+      { language: 'ts', file: 'sample.ts', command: [process.execPath] },
+      { language: 'js', file: 'sample.mjs', command: [process.execPath] },
+    ],
+    { withCurl: false },
+  );
+
+  it('have the types of the client', async () => {
+    const folder = join(import.meta.dirname, '../../test-results', `guide-types-${process.pid}`);
+    const samples = [...readSamples().values()].flat().filter(({ language }) => language === 'ts');
+    const compilerOptions = { target: 'es2024', module: 'nodenext', strict: true, noEmit: true, types: ['node'] };
+    mkdirSync(folder, { recursive: true });
+    try {
+      writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+      for (const [index, { code }] of samples.entries()) writeFileSync(join(folder, `sample-${index}.ts`), code);
+      const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+      const compiled = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error: unknown) => error);
+      expect(compiled).toMatchObject({ stdout: '' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }, 120_000);
+
+  it('show each request in every language', () => {
+    for (const [guide, samples] of readSamples()) {
+      const count = (wanted: string) => samples.filter(({ language }) => language === wanted).length;
+      expect({ guide, python: count('python') }).toEqual({ guide, python: count('ts') });
+      expect(count('js')).toBeGreaterThanOrEqual(count('ts'));
+    }
+    expect([...readSamples().values()].flat().length).toBeGreaterThan(40);
+  });
+});
+
+it('the guide to errors says of each code what the client does: retry or not', () => {
+  const guide = readFileSync(join(GUIDES, 'errors.md'), 'utf8');
+  const codes = [...guide.matchAll(/^### `([a-z_]+)`\n\nStatus ([0-9]{3})\. Retry: (no|yes)/gm)];
+  expect(codes.length).toBeGreaterThan(15);
+  for (const [, code, status, retry] of codes) {
+    const error = new APIError('', { response: new Response(null, { status: Number(status) }) });
+    expect({ code, retry: error.retryable ? 'yes' : 'no' }).toEqual({ code, retry });
+  }
+});

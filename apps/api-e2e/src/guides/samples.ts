@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+export const GUIDES = join(import.meta.dirname, '../../../../docs/guides');
+
+const LANGUAGES = ['sh', 'ts', 'js', 'python', 'go'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** A code block of a guide, with the response and the output that the guide shows for it. */
+export interface Sample {
+  readonly language: Language;
+  /** Title of the section. */
+  readonly heading: string;
+  readonly code: string;
+  /** Body of the response, shown for `sh`. */
+  json?: string;
+  /** Status and header lines of the response, shown for `sh`. `…` stands for any text. */
+  http?: string;
+  /** Output of the programs, in every language but `sh`. */
+  text?: string;
+}
+
+/** Returns the samples of each guide by its name, in the order of the page. Blocks marked `norun` are left out. */
+export function readSamples(): ReadonlyMap<string, readonly Sample[]> {
+  const files = readdirSync(GUIDES).filter((file) => file.endsWith('.md'));
+  return new Map(files.map((file) => [basename(file, '.md'), samplesOf(readFileSync(join(GUIDES, file), 'utf8'))]));
+}
+
+/** Headings and code blocks; any other line only separates code blocks. */
+const PARTS = /^#+ (?<title>.+)$|^```(?<language>\w+)(?<norun> norun)?\n(?<code>[^]*?)^```$|^.+$/gm;
+
+function samplesOf(markdown: string): Sample[] {
+  const samples: Sample[] = [];
+  /** The same request in several languages: code blocks with nothing in between. */
+  let group: Sample[] = [];
+  let isOpen = false;
+  let heading = '';
+  for (const { groups: { title, language = '', norun, code } = {} } of markdown.matchAll(PARTS)) {
+    heading = title ?? heading;
+    if (code !== undefined && isLanguage(language)) {
+      if (norun !== undefined) continue;
+      if (!isOpen) group = [];
+      isOpen = true;
+      const sample = { language, heading, code };
+      group.push(sample);
+      samples.push(sample);
+    } else {
+      isOpen = false;
+      if (code !== undefined) for (const sample of group) addShown(sample, language, code);
+    }
+  }
+  return samples;
+}
+
+function addShown(sample: Sample, kind: string, shown: string): void {
+  if (sample.language === 'sh' && (kind === 'json' || kind === 'http')) sample[kind] = shown;
+  if (sample.language !== 'sh' && kind === 'text') sample[kind] = shown;
+}
+
+function isLanguage(name: string): name is Language {
+  return (LANGUAGES as readonly string[]).includes(name);
+}

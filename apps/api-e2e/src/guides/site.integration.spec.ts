@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchBrowser } from '../reference-page/browser.js';
+import { accessibilityViolations } from '../support/accessibility.js';
+import { linksOf } from '../support/answers.js';
+import { useOwnService } from '../support/use-api.js';
+import { readSamples } from './samples.js';
+
+jest.setTimeout(120_000);
+
+const DESKTOP = { width: 1440, height: 900 };
+const PHONE = { width: 375, height: 812 };
+const SCREENSHOTS = process.env['SCREENSHOTS'] ?? join(import.meta.dirname, '../../test-results');
+/** Other sites that the guides link to, and tests do not request. */
+const ELSEWHERE = /^https:\/\/(?:www\.rfc-editor\.org|datatracker\.ietf\.org)\//;
+
+const own = useOwnService();
+const pages = [...readSamples().keys()].map((name) => (name === 'README' ? '/docs' : `/docs/${name}`));
+/** Errors of the console and of scripts, violations of the Content-Security-Policy, requests to elsewhere. */
+const problems: string[] = [];
+let browser: Browser | undefined;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+async function open(path: string, options: BrowserContextOptions = { viewport: DESKTOP }): Promise<Page> {
+  if (!browser) throw new Error('there is no browser');
+  const page = await browser.newPage(options);
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+  });
+  page.on('request', (request) => {
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== own.api.url.origin && protocol !== 'data:') problems.push(request.url());
+  });
+  await page.goto(own.api.target.baseUrl + path);
+  if (path === '/docs/reference' && options.javaScriptEnabled !== false) await page.locator('#operations-pets-listPets').waitFor();
+  return page;
+}
+
+describe.each([
+  ['light', 'desktop', DESKTOP],
+  ['dark', 'phone', PHONE],
+] as const)('in the %s theme on a %s', (colorScheme, device, viewport) => {
+  it.each(pages)('%s is accessible and fits', async (path) => {
+    const page = await open(path, { viewport, colorScheme });
+    try {
+      await page.screenshot({ path: join(SCREENSHOTS, `${path.split('/').at(-1)}-${device}-${colorScheme}.png`), fullPage: true });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+      expect(await accessibilityViolations(page)).toEqual([]);
+    } finally {
+      await page.close();
+    }
+  });
+});
+
+describe('a new user', () => {
+  it('finds the first request from the home page, for this service, and copies it', async () => {
+    const page = await open('/docs');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('main').getByRole('link', { name: 'Quickstart' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Quickstart' }).waitFor();
+    const request = page.getByRole('tabpanel').first();
+    await request.getByRole('button', { name: 'Copy' }).click();
+    await request.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `curl -H "Authorization: Bearer $API_KEY" ${own.api.target.baseUrl}/v1/pets`,
+    );
+    await page.close();
+  });
+
+  it('chooses a language by keyboard, once for all pages', async () => {
+    const page = await open('/docs/quickstart');
+    await page.getByRole('tab', { name: 'curl' }).first().focus();
+    await page.keyboard.press('End');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Python');
+    await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Pagination' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Pagination' }).waitFor();
+    expect(await page.getByRole('tab', { selected: true }).allInnerTexts()).toEqual(['Python']);
+    expect(await page.getByRole('tabpanel').innerText()).toContain('import json');
+    await page.close();
+  });
+
+  it('chooses the dark theme, once for all pages', async () => {
+    const page = await open('/docs');
+    const background = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+    const light = await background();
+    await page.getByRole('button', { name: 'Dark mode', pressed: false }).click();
+    const dark = await background();
+    expect(dark).not.toBe(light);
+    await page.goto(`${own.api.target.baseUrl}/docs/errors`);
+    expect(await background()).toBe(dark);
+    await page.close();
+  });
+
+  it('opens the navigation on a phone', async () => {
+    const page = await open('/docs/errors', { viewport: PHONE });
+    const navigation = page.getByRole('navigation', { name: 'Documentation' });
+    expect(await navigation.isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await navigation.getByRole('link', { name: 'Rate limits' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Rate limits' }).waitFor();
+    await page.close();
+  });
+
+  it('skips to the content by keyboard', async () => {
+    const page = await open('/docs/errors');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('content');
+    await page.close();
+  });
+
+  it('reads every sample without JavaScript', async () => {
+    const page = await open('/docs/quickstart', { javaScriptEnabled: false });
+    expect(await page.getByText('urllib.request.urlopen').first().isVisible()).toBe(true);
+    await page.close();
+  });
+
+  it('gets from an error response to the explanation of its code', async () => {
+    const answer = await own.api.get('/v1/pets?limit=0');
+    const { code } = JSON.parse(answer.text) as { code: string };
+    const [help = ''] = linksOf(answer, 'help');
+    const page = await open(help);
+    expect(await page.locator(':target').innerText()).toContain(code);
+    await page.close();
+  });
+
+  it('gets from an old link to an operation to the reference', async () => {
+    const page = await open('/docs#/pets/createPet');
+    await page.waitForURL('**/docs/reference#/pets/createPet');
+    await page.close();
+  });
+});
+
+describe('links', () => {
+  it('lead somewhere, on every page that can be reached from /docs', async () => {
+    const page = await open('/docs');
+    const start = new URL('/docs', own.api.url).href;
+    const visited = new Map<string, ReadonlySet<string>>();
+    const links: { from: string; to: string }[] = [{ from: '', to: start }];
+    const dead: string[] = [];
+    // The list grows on the way.
+    for (const { from, to } of links) {
+      const { origin, pathname, hash, href } = new URL(to);
+      if (origin !== own.api.url.origin) {
+        if (!ELSEWHERE.test(href)) dead.push(`${from} → ${to}`);
+        continue;
+      }
+      if (!visited.has(pathname)) {
+        const response = await page.goto(origin + pathname);
+        if (response?.status() !== 200) dead.push(`${from} → ${to}`);
+        visited.set(pathname, new Set(await page.evaluate<string[]>(`[...document.querySelectorAll('[id]')].map(({ id }) => id)`)));
+        const found = await page.evaluate<string[]>(`[...document.querySelectorAll('a[href]')].map(({ href }) => href)`);
+        links.push(...found.map((target) => ({ from: pathname, to: target })));
+      }
+      if (hash !== '' && !hash.startsWith('#/') && !visited.get(pathname)?.has(hash.slice(1))) dead.push(`${from} → ${to}`);
+    }
+    expect(dead).toEqual([]);
+    expect([...visited.keys()].sort()).toEqual([...pages, '/openapi.json'].sort());
+    await page.close();
+  });
+});
+
+it('nothing went wrong in the browser, and nothing was requested from another origin', () => {
+  expect(problems).toEqual([]);
+});

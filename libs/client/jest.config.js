@@ -1,0 +1,1 @@
+export default { displayName: 'client', preset: '../../jest.preset.js' };

@@ -1,0 +1,61 @@
+/** The response to the last attempt, read completely. */
+export interface CompletedRequest {
+  readonly response: Response;
+  /** Body of the response. Empty for a 304. */
+  readonly text: string;
+  /** The parsed body; for a 304, of the cached response. */
+  readonly body: unknown;
+  /** `Link` of the response; for a 304, of the cached response. */
+  readonly link: string | undefined;
+}
+
+/** The result with the response that it came in. */
+export interface WithResponse<T> {
+  readonly data: T;
+  readonly response: Response;
+  readonly requestId: string | undefined;
+}
+
+/** A promise of the result that also gives access to the HTTP response. The request has been sent already. */
+export class APIPromise<T> implements Promise<T> {
+  readonly [Symbol.toStringTag] = 'APIPromise';
+
+  constructor(
+    private readonly completed: Promise<CompletedRequest>,
+    private readonly resultOf: (completed: CompletedRequest) => T,
+  ) {}
+
+  /** Resolves to the HTTP response with an unread body. Rejects like the promise itself for an error response. */
+  async asResponse(): Promise<Response> {
+    return unread(await this.completed);
+  }
+
+  /** Resolves to the result and the HTTP response. */
+  async withResponse(): Promise<WithResponse<T>> {
+    const completed = await this.completed;
+    const response = unread(completed);
+    return { data: this.resultOf(completed), response, requestId: response.headers.get('X-Request-Id') ?? undefined };
+  }
+
+  then<A = T, B = never>(
+    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.completed.then(this.resultOf).then(onFulfilled, onRejected);
+  }
+
+  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+    return this.then(undefined, onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Promise<T> {
+    return this.completed.then(this.resultOf).finally(onFinally);
+  }
+}
+
+/** The body was read with the attempt, because a response that breaks off is retried. */
+function unread({ response, text }: CompletedRequest): Response {
+  const { status, statusText, headers, url } = response;
+  const copy = new Response(text === '' ? null : text, { status, statusText, headers });
+  return Object.defineProperty(copy, 'url', { value: url });
+}

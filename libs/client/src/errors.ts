@@ -1,0 +1,125 @@
+import type { KnownErrorCode } from './openapi.generated.js';
+import { parseRetryAfter } from './retry.js';
+
+/** A published error code, or one that a later version of the service adds. */
+export type ErrorCode = KnownErrorCode | (string & {});
+
+/** Base class of all errors of this package, except for a TypeError when an argument is invalid. */
+export class AnimalStoreError extends Error {
+  override readonly name: string = 'AnimalStoreError';
+}
+
+/** A request failed: with an error response, without a response, or because it was aborted. */
+export class APIError extends AnimalStoreError {
+  override readonly name: string = 'APIError';
+  /** Status code of the response. Undefined without a response. */
+  readonly status: number | undefined;
+  readonly headers: Headers | undefined;
+  /** Code of the error (docs/guides/errors.md). Undefined without a response, or if a proxy wrote it. */
+  readonly code: ErrorCode | undefined;
+  /** `X-Request-Id` of the response, which finds the request in the service's log. */
+  readonly requestId: string | undefined;
+
+  constructor(message: string, { cause, response, code }: { cause?: unknown; response?: Response; code?: ErrorCode | undefined } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.status = response?.status;
+    this.headers = response?.headers;
+    this.requestId = response?.headers.get('X-Request-Id') ?? undefined;
+    this.code = code;
+  }
+
+  /** Whether the same request may succeed later. The client has already retried it `maxRetries` times. */
+  get retryable(): boolean {
+    return this.status !== undefined && RETRYABLE_STATUSES.has(this.status);
+  }
+
+  /** Milliseconds to wait before the next attempt, from `Retry-After`. */
+  get retryAfter(): number | undefined {
+    return parseRetryAfter(this.headers?.get('Retry-After'));
+  }
+}
+
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+/** The connection failed, or ended before the response was complete. */
+export class APIConnectionError extends APIError {
+  override readonly name: string = 'APIConnectionError';
+  override get retryable(): boolean {
+    return true;
+  }
+}
+
+/** No complete response arrived within `timeout`. */
+export class APIConnectionTimeoutError extends APIConnectionError {
+  override readonly name: string = 'APIConnectionTimeoutError';
+}
+
+/** The caller's AbortSignal ended the request. */
+export class APIUserAbortError extends APIError {
+  override readonly name: string = 'APIUserAbortError';
+}
+
+/** Status 400. */
+export class BadRequestError extends APIError {
+  override readonly name: string = 'BadRequestError';
+}
+
+/** Status 401: the API key is missing or invalid. */
+export class AuthenticationError extends APIError {
+  override readonly name: string = 'AuthenticationError';
+}
+
+/** Status 403: the API key lacks a scope. */
+export class PermissionDeniedError extends APIError {
+  override readonly name: string = 'PermissionDeniedError';
+}
+
+/** Status 404. */
+export class NotFoundError extends APIError {
+  override readonly name: string = 'NotFoundError';
+}
+
+/** Status 422: the idempotency key was used with a different pet. */
+export class UnprocessableEntityError extends APIError {
+  override readonly name: string = 'UnprocessableEntityError';
+}
+
+/** Status 429. */
+export class RateLimitError extends APIError {
+  override readonly name: string = 'RateLimitError';
+}
+
+/** Status 500 or above. */
+export class InternalServerError extends APIError {
+  override readonly name: string = 'InternalServerError';
+}
+
+const ERROR_CLASSES: Readonly<Record<number, typeof APIError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  422: UnprocessableEntityError,
+  429: RateLimitError,
+};
+
+/** Returns the error for a response; a response of a proxy may have any body. */
+export function errorOf(response: Response, text: string): APIError {
+  const { status } = response;
+  const { code, message } = errorBody(text);
+  const ErrorClass = ERROR_CLASSES[status] ?? (status >= 500 ? InternalServerError : APIError);
+  return new ErrorClass([status, code === undefined ? response.statusText : `${code}: ${message ?? ''}`].join(' ').trim(), {
+    response,
+    code,
+  });
+}
+
+function errorBody(text: string): { code?: string; message?: string } {
+  try {
+    const body = JSON.parse(text) as { code?: unknown; message?: unknown } | null;
+    if (typeof body?.code === 'string' && typeof body.message === 'string') return { code: body.code, message: body.message };
+  } catch {
+    // Not an error of the service.
+  }
+  return {};
+}

@@ -1,0 +1,42 @@
+import { INT64_MEMBERS } from './openapi.generated.js';
+
+/** A string that is not a member's name, or a number: with valid JSON, no match begins inside a string. */
+const STRING_OR_NUMBER = /("(?:[^"\\]|\\.)*")(\s*:)?|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
+const INTEGER = /^-?\d+$/;
+
+/**
+ * Parses JSON, with int64 members as bigints. `JSON.parse` rounds integers above 2^53, and its access to the source text is missing
+ * in Node.js 20 and some browsers. So numbers are parsed as strings with the prefix `n`, and strings get the prefix `s`.
+ */
+export function parseJson(text: string): unknown {
+  const prefixed = text.replace(STRING_OR_NUMBER, (token: string, string?: string, colon?: string) => {
+    if (string === undefined) return `"n${token}"`;
+    return colon === undefined ? `"s${string.slice(1)}` : token;
+  });
+  return JSON.parse(prefixed, (name, value: unknown) => {
+    if (typeof value !== 'string') return value;
+    const source = value.slice(1);
+    if (value.startsWith('s')) return source;
+    return INT64_MEMBERS.has(name) && INTEGER.test(source) ? BigInt(source) : Number(source);
+  });
+}
+
+/** Returns a value as JSON, with bigints as numbers. */
+export function stringifyJson(value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => stringifyJson(item ?? null)).join()}]`;
+  const members = definedEntries(value).map(([name, member]) => `${JSON.stringify(name)}:${stringifyJson(member)}`);
+  return `{${members.join()}}`;
+}
+
+/** Returns the members that are not undefined. Throws if an int64 is a number, which may have been rounded already. */
+export function definedEntries(value: object): [name: string, member: unknown][] {
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  for (const [name, member] of entries) if (INT64_MEMBERS.has(name)) assertNotNumber(name, member);
+  return entries;
+}
+
+export function assertNotNumber(name: string, value: unknown): void {
+  if (typeof value === 'number') throw new TypeError(`${name} must be a bigint such as 7n, because a number is not exact above 2^53`);
+}

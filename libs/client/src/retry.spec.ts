@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { parseRetryAfter, retryDelay } from './retry.js';
+
+const DELAYS = { minRetryDelay: 500, maxRetryDelay: 8_000 };
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+describe('retryDelay', () => {
+  it.each([
+    [1, 500],
+    [2, 1_000],
+    [5, 8_000],
+    [1_000, 8_000],
+  ])('after attempt %s is random between 0 and %s ms', (attempt, max) => {
+    const random = jest.spyOn(Math, 'random');
+    random.mockReturnValue(0);
+    expect(retryDelay(attempt, DELAYS, undefined)).toBe(0);
+    random.mockReturnValue(0.5);
+    expect(retryDelay(attempt, DELAYS, undefined)).toBe(max / 2);
+  });
+
+  it('is never shorter than Retry-After, nor the same for every client', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 60_000 }), fc.integer({ min: 1, max: 20 }), (retryAfter, attempt) => {
+        const delay = retryDelay(attempt, DELAYS, retryAfter) ?? 0;
+        expect(delay).toBeGreaterThanOrEqual(retryAfter);
+        expect(delay).toBeLessThanOrEqual(retryAfter + 500);
+      }),
+    );
+    expect(new Set(Array.from({ length: 20 }, () => retryDelay(1, DELAYS, 1_000))).size).toBeGreaterThan(1);
+  });
+
+  it('gives up if Retry-After is longer than a minute', () => {
+    expect(retryDelay(1, DELAYS, 60_001)).toBeUndefined();
+  });
+});
+
+describe('parseRetryAfter', () => {
+  it.each([
+    ['0', 0],
+    ['7', 7_000],
+    ['Sun, 22 Nov 2026 12:00:30 GMT', 30_000],
+    ['Sun, 22 Nov 2026 11:59:00 GMT', 0],
+    ['soon', undefined],
+    ['', undefined],
+    [null, undefined],
+  ])('returns of %j the milliseconds %s', (value, ms) => {
+    jest.useFakeTimers({ now: Date.parse('2026-11-22T12:00:00Z') });
+    expect(parseRetryAfter(value)).toBe(ms);
+  });
+});

@@ -1,0 +1,41 @@
+/** A longer `Retry-After` is not waited for: the caller gets the error. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+export interface RetryDelays {
+  readonly minRetryDelay: number;
+  readonly maxRetryDelay: number;
+}
+
+/**
+ * Returns the milliseconds to wait after a failed attempt, the first one being 1, or undefined to give up. Exponential backoff with
+ * full jitter; a `Retry-After` is the minimum.
+ */
+export function retryDelay(
+  attempt: number,
+  { minRetryDelay, maxRetryDelay }: RetryDelays,
+  retryAfter: number | undefined,
+): number | undefined {
+  if (retryAfter === undefined) return Math.random() * Math.min(maxRetryDelay, minRetryDelay * 2 ** (attempt - 1));
+  return retryAfter > MAX_RETRY_AFTER_MS ? undefined : retryAfter + Math.random() * minRetryDelay;
+}
+
+/** Parses seconds or an HTTP date to milliseconds from now. */
+export function parseRetryAfter(value: string | null | undefined): number | undefined {
+  if (!value) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** Resolves after the time, or as soon as the signal aborts. */
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+  });
+}

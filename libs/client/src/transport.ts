@@ -1,0 +1,140 @@
+import type { CompletedRequest } from './api-promise.js';
+import { warnIfDeprecated } from './deprecation.js';
+import { AnimalStoreError, APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError, errorOf } from './errors.js';
+import { assertNotNumber, definedEntries, parseJson, stringifyJson } from './exact-json.js';
+import type { CachedResponse } from './memory-cache.js';
+import type { ClientOptions, RequestAttempt, RequestOptions } from './options.js';
+import { retryDelay, sleep } from './retry.js';
+
+/** The longest time of a timer; a longer one would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const VISIBLE_ASCII = /^[!-~]{1,255}$/;
+const DEFAULTS = { timeout: 30_000, totalTimeout: Infinity, maxRetries: 2, minRetryDelay: 500, maxRetryDelay: 8_000 };
+
+export interface APIRequest {
+  readonly operation: RequestAttempt['operation'];
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** Appended to the path. */
+  readonly id?: bigint;
+  readonly query?: object;
+  readonly body?: object;
+  readonly idempotencyKey?: string;
+}
+
+/** Sends requests and retries them. */
+export class Transport {
+  private readonly options: ClientOptions & typeof DEFAULTS;
+  private readonly prefix: string;
+
+  constructor(options: ClientOptions) {
+    if (!options.apiKey) throw new AnimalStoreError('apiKey is required');
+    if (!options.baseURL) throw new AnimalStoreError('baseURL is required');
+    this.options = withDefaults(options, DEFAULTS);
+    this.prefix = `${new URL(options.baseURL).href.replace(/\/+$/, '')}/v1`;
+  }
+
+  async send(request: APIRequest, requestOptions: RequestOptions = {}): Promise<CompletedRequest> {
+    const { operation, method, body, idempotencyKey } = request;
+    const { apiKey, cache, hooks } = this.options;
+    const { maxRetries, totalTimeout, timeout, signal } = withDefaults(requestOptions, this.options);
+    const url = this.prefix + targetOf(request);
+    const text = body && stringifyJson(body);
+    const cached = method === 'GET' ? await cache?.get(url) : undefined;
+    const headers = new Headers({ ...this.options.headers, ...requestOptions.headers });
+    headers.set('Authorization', `Bearer ${apiKey}`);
+    if (text !== undefined) headers.set('Content-Type', 'application/json');
+    if (idempotencyKey !== undefined) headers.set('Idempotency-Key', quoted(idempotencyKey));
+    if (cached) headers.set('If-None-Match', cached.etag);
+
+    const deadline = performance.now() + totalTimeout;
+    for (let attempt = 1; ; attempt++) {
+      if (signal?.aborted) throw aborted(signal);
+      const current = { operation, method, url, headers: new Headers(headers), attempt };
+      await hooks?.onRequest?.(current);
+      let error: APIError;
+      try {
+        const completed = await this.exchange(current, text, Math.min(timeout, deadline - performance.now(), MAX_TIMER_MS), signal, cached);
+        if (cache && method === 'GET') await store(cache, url, completed);
+        return completed;
+      } catch (thrown) {
+        if (!(thrown instanceof APIError)) throw thrown;
+        error = thrown;
+      }
+      const delay = error.retryable && attempt <= maxRetries ? retryDelay(attempt, this.options, error.retryAfter) : undefined;
+      const retryInMs = delay !== undefined && performance.now() + delay < deadline ? delay : undefined;
+      hooks?.onError?.(current, error, retryInMs);
+      if (retryInMs === undefined) throw error;
+      await sleep(retryInMs, signal);
+    }
+  }
+
+  /** Makes one attempt. Resolves after the complete response. */
+  private async exchange(
+    request: RequestAttempt,
+    requestBody: string | undefined,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+    cached: CachedResponse | undefined,
+  ): Promise<CompletedRequest> {
+    const { operation, url, method, headers } = request;
+    const { fetch = globalThis.fetch, hooks, logger = console } = this.options;
+    const begin = performance.now();
+    let response: Response;
+    let text: string;
+    // AbortSignal.any() is missing in browsers of 2023.
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    const timer = setTimeout(abort, timeoutMs);
+    signal?.addEventListener('abort', abort);
+    try {
+      response = await fetch(url, { method, headers, body: requestBody ?? null, signal: controller.signal });
+      text = await response.text();
+    } catch (cause) {
+      if (signal?.aborted) throw aborted(signal);
+      if (controller.signal.aborted) throw new APIConnectionTimeoutError(`No response within ${Math.round(timeoutMs)} ms`, { cause });
+      throw new APIConnectionError('The connection failed before the response was complete', { cause });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+    const requestId = response.headers.get('X-Request-Id') ?? undefined;
+    hooks?.onResponse?.(request, { status: response.status, headers: response.headers, requestId, durationMs: performance.now() - begin });
+    warnIfDeprecated(operation, response.headers, (message) => logger.warn(message));
+    const reused = response.status === 304 ? cached : undefined;
+    if (!response.ok && !reused) throw errorOf(response, text);
+    try {
+      return { response, text, body: parseJson(reused?.body ?? text), link: reused?.link ?? response.headers.get('Link') ?? undefined };
+    } catch (cause) {
+      throw new APIConnectionError('The response is not complete JSON', { cause });
+    }
+  }
+}
+
+async function store(cache: NonNullable<ClientOptions['cache']>, url: string, { response, text, link }: CompletedRequest): Promise<void> {
+  const etag = response.headers.get('ETag');
+  if (response.status === 200 && etag !== null) await cache.set(url, { etag, body: text, link });
+}
+
+function aborted({ reason }: AbortSignal): APIUserAbortError {
+  return new APIUserAbortError('The request was aborted', { cause: reason });
+}
+
+function targetOf({ path, id, query = {} }: APIRequest): string {
+  if (id !== undefined) assertNotNumber('id', id);
+  const entries = definedEntries(query).map(([name, value]) => [name, String(value)]);
+  const search = entries.length === 0 ? '' : `?${String(new URLSearchParams(entries))}`;
+  return path + (id === undefined ? '' : `/${id}`) + search;
+}
+
+/** Returns the key as a String of RFC 9651. */
+function quoted(idempotencyKey: string): string {
+  if (!VISIBLE_ASCII.test(idempotencyKey)) throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters');
+  return `"${idempotencyKey.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** Returns the values, or the defaults of those that are undefined. */
+function withDefaults<T extends object, D extends object>(values: T, defaults: D): T & D {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(given) } as T & D;
+}

@@ -1,0 +1,1 @@
+export default { displayName: 'client-package', preset: '../../jest.preset.js' };

@@ -1,0 +1,64 @@
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import { format, resolveConfig } from 'prettier';
+import ts from 'typescript';
+
+/** Where the client has the generated file. */
+export const GENERATED_FILE = new URL('../../../libs/client/src/openapi.generated.ts', import.meta.url);
+
+const HEADER = '// Generated from docs/openapi.json by `npm run openapi`. Do not edit.\n\n';
+const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+
+interface Schema {
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly examples?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+/** Returns the TypeScript source of an OpenAPI document: its types, the names of its int64 members and its error codes. */
+export async function generateTypes(text: string): Promise<string> {
+  const document = JSON.parse(text) as OpenAPI3 & { readonly components: { readonly schemas: Readonly<Record<string, Schema>> } };
+  const types = await openapiTS(structuredClone(document), {
+    alphabetize: true,
+    // A member with a default is optional in a request.
+    defaultNonNullable: false,
+    // Its own type of an int64, number, is not exact above 2^53.
+    transform: ({ format: name }) => (name === 'int64' ? BIGINT : undefined),
+  });
+  const codes = errorCodes(document.components.schemas['Error']);
+  const source = [
+    HEADER,
+    astToString(types),
+    '/** The error codes of this version of the service. */\n',
+    `export type KnownErrorCode = ${codes.map((code) => `'${code}'`).join(' | ')};\n\n`,
+    '/** Names of the members and parameters that are int64. */\n',
+    `export const INT64_MEMBERS: ReadonlySet<string> = new Set(${JSON.stringify(int64Members(document))});\n`,
+  ].join('');
+  return format(source, { ...(await resolveConfig(GENERATED_FILE)), parser: 'typescript' });
+}
+
+function errorCodes(schema: Schema | undefined): string[] {
+  const { enum: all, examples } = schema?.properties?.['code'] ?? {};
+  const codes = all ?? examples ?? [];
+  if (codes.length === 0) throw new Error('the schema Error lists no codes');
+  return [...codes].sort();
+}
+
+/** Throws if a name is int64 in one place and another type in another one: the client tells them apart by name. */
+function int64Members(document: object): string[] {
+  const isInt64 = new Map<string, boolean>();
+  const note = (name: string, schema: object) => {
+    const int64 = 'format' in schema && schema.format === 'int64';
+    if ((isInt64.get(name) ?? int64) !== int64) throw new Error(`${name} is int64 in one schema and another type in another one`);
+    isInt64.set(name, int64);
+  };
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { properties, name, schema } = node as { properties?: Record<string, object>; name?: unknown; schema?: object };
+    for (const [member, memberSchema] of Object.entries(properties ?? {})) note(member, memberSchema);
+    if (typeof name === 'string' && schema) note(name, schema);
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(document);
+  return [...isInt64].flatMap(([name, int64]) => (int64 ? [name] : [])).sort();
+}
