@@ -157,6 +157,14 @@ export const capabilities = {
     return statuses;
   },
 
+  /** Of the first page of two, before and after a revalidation. */
+  async cachedHasNextPage(target: Target): Promise<boolean[]> {
+    const { pets } = clientOf(target, { cache: new MemoryCache() });
+    const found: boolean[] = [];
+    for (let i = 0; i < 2; i++) found.push((await pets.list({ limit: 1 })).hasNextPage());
+    return found;
+  },
+
   abortedBefore: (target: Target) => failureOf(clientOf(target).pets.list({}, { signal: AbortSignal.abort() })),
 
   /** Aborts while an attempt is under way. */
