@@ -87,9 +87,12 @@ describe.each(files)('%s', (file) => {
     for (const action of actions) expect(action).toMatch(/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  it('may read and nothing else, and never runs with the rights of main on foreign code', () => {
+  it('may read, the release may also push packages and sign them, and never runs with the rights of main on foreign code', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' });
-    for (const { permissions = {} } of jobs) expect(Object.values(permissions).filter((right) => right !== 'read')).toEqual([]);
+    const rights = jobs.flatMap(({ permissions = {} }) => Object.entries(permissions).filter(([, right]) => right !== 'read'));
+    const isRelease = file.endsWith('/release.yml');
+    if (isRelease) expect(workflow.on).toEqual({ push: { tags: [expect.stringMatching(/^v/)] } });
+    expect(rights.filter(([name]) => !isRelease || !['packages', 'id-token'].includes(name))).toEqual([]);
     expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
     expect(Object.keys(workflow.on)).not.toContain('workflow_run');
   });
