@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { variables } from '@animal-store/api/configuration';
+import { readConfig, variables } from '@animal-store/api/configuration';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -43,6 +43,12 @@ describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml'])(
   it('is valid', () => {
     validate(values);
     expect(validate.errors ?? []).toEqual([]);
+  });
+
+  it('has values that the service accepts', () => {
+    const config = Object.entries({ ...readValues('values.yaml').config, ...values.config }).map(([name, value]) => [name, String(value)]);
+    const env = { ...(Object.fromEntries(config) as Record<string, string>), DATABASE_URL: 'postgres://service@database/store' };
+    expect(() => readConfig(env)).not.toThrow();
   });
 
   it('would not be valid with a variable or a value that is misspelt', () => {
