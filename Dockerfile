@@ -3,12 +3,13 @@
 ARG NODE_IMAGE=node:26.10.0-trixie-slim
 
 # The files that npm ci reads, so that a changed source file does not invalidate the layer of node_modules.
-FROM ${NODE_IMAGE} AS manifests
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS manifests
 WORKDIR /workspace
 COPY . .
 RUN mkdir /manifests && cp --parents package.json package-lock.json .npmrc $(find apps libs tools -name package.json) /manifests
 
-FROM ${NODE_IMAGE} AS build
+# On the platform of the builder: the package is the same on every platform.
+FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /workspace
 COPY --from=manifests /manifests ./
 # A mirror, a proxy's certificate or a private registry: `--secret id=npmrc,src=…`; nothing of it stays in the image.

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -51,6 +51,28 @@ describe('docker-compose.yml', () => {
     const ports = Object.values(compose.services).flatMap((service) => service.ports ?? []);
     expect(ports.length).toBeGreaterThan(0);
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('starts what is needed to serve, and the rest by profile', () => {
+    const profiles = Object.entries(compose.services).map(([name, { profiles: [profile] = [] }]) => [name, profile]);
+    expect(Object.fromEntries(profiles)).toEqual({
+      ...{ api: undefined, 'first-key': undefined, postgres: undefined, redis: 'redis' },
+      ...{ prometheus: 'observability', grafana: 'observability', 'otel-collector': 'observability' },
+    });
+  });
+
+  it('mounts files that are there', () => {
+    const files = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes.filter((volume) => volume.startsWith('./')));
+    expect(files.length).toBeGreaterThan(3);
+    for (const file of files) expect(existsSync(join(WORKSPACE, file.split(':', 1)[0] ?? ''))).toBe(true);
+  });
+
+  it('serves metrics where Prometheus reads them, on a port that is not published', () => {
+    const { environment = {}, ports = [] } = compose.services['api'] ?? {};
+    expect(environment['ADMIN_HOST']).toBe('0.0.0.0');
+    const target = `api:${environment['ADMIN_PORT']}`;
+    expect(readFileSync(join(WORKSPACE, 'deploy/compose/prometheus.yml'), 'utf8')).toContain(`targets: ['${target}']`);
+    expect(ports.join()).not.toContain(environment['ADMIN_PORT']);
   });
 
   it('waits for services that it has', () => {

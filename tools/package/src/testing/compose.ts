@@ -8,6 +8,8 @@ interface Service {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
+  readonly profiles?: readonly string[];
+  readonly volumes?: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>>;
 }
 

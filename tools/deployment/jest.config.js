@@ -1,0 +1,1 @@
+export default { displayName: 'deployment', preset: '../../jest.preset.js' };

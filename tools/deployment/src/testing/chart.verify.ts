@@ -1,0 +1,245 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '@animal-store/api/configuration';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { readValues, ruleFile } from './files.js';
+import { helm, type Manifest, render, requireHelm, schemaErrors, typeErrors } from './manifests.js';
+
+// `npm run verify:deploy`: not part of `npm test`, since Helm is not in the npm registry for every platform.
+
+requireHelm();
+
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: object;
+}
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly env?: readonly Variable[];
+  readonly ports?: readonly { readonly name: string }[];
+  readonly securityContext: object;
+  readonly volumeMounts?: readonly { readonly name: string }[];
+}
+
+interface PodSpec {
+  readonly terminationGracePeriodSeconds?: number;
+  readonly automountServiceAccountToken: boolean;
+  readonly securityContext: object;
+  readonly initContainers?: readonly Container[];
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly { readonly name: string }[];
+}
+
+interface Workload extends Manifest {
+  readonly spec: {
+    readonly replicas?: number;
+    readonly template: { readonly metadata: { readonly labels: Readonly<Record<string, string>> }; readonly spec: PodSpec };
+  };
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'animal-store-chart-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const DATABASE = ['--set', 'secrets.database.name=database'];
+const CASES: Readonly<Record<string, readonly string[]>> = {
+  'the default values': DATABASE,
+  'values-staging.yaml': ['--values', 'values-staging.yaml'],
+  'values-production.yaml': ['--values', 'values-production.yaml'],
+  'secrets in variables, without migrations': [
+    ...DATABASE,
+    ...['--set', 'secrets.as=env,secrets.redis.name=redis,migrations.enabled=false,config.MAX_CONNECTIONS=1000000,config.WORKERS=3'],
+    ...['--set', 'networkPolicy.enabled=false,podDisruptionBudget.enabled=false,serviceAccount.name=other'],
+  ],
+  'secrets in variables, with grants': [...DATABASE, '--set', 'secrets.as=env,migrations.grants.enabled=true'],
+  'everything that is off by default': [
+    ...['--values', 'values-production.yaml', '--set', 'image.digest=sha256:' + '0'.repeat(64), '--set', 'podLabels.team=store'],
+    ...['--set', 'podAnnotations.note=text,nodeSelector.disk=fast,priorityClassName=high,imagePullSecrets[0].name=pull'],
+    ...[
+      '--set',
+      'tolerations[0].operator=Exists,affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey=zone,service.annotations.note=text,ingress.annotations.note=text',
+    ],
+    ...['--set', 'extraVolumes[0].name=ca,extraVolumes[0].secret.secretName=ca'],
+    ...['--set', 'extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/etc/ca,serviceAccount.annotations.note=text'],
+    ...['--set', 'monitoring.labels.release=prometheus'],
+  ],
+};
+
+const find = <T extends Manifest>(manifests: readonly Manifest[], kind: string) =>
+  manifests.find((manifest) => manifest.kind === kind) as T;
+
+it('helm lint reports nothing', () => {
+  for (const args of Object.values(CASES)) expect(helm('lint', '.', '--strict', ...args)).toMatchObject({ status: 0 });
+});
+
+it.each([
+  ['a misspelt variable', ['--set', 'config.RATE_LIMITS=1'], 'RATE_LIMITS'],
+  ['a secret among the variables', ['--set', 'config.DATABASE_URL=postgres://'], 'DATABASE_URL'],
+  ['a misspelt value', ['--set', 'ingres.enabled=true'], 'ingres'],
+  ['two instances of PostgreSQL', ['--set', 'postgres.instances=2'], 'postgres.instances'],
+  ['no database', ['--set', 'secrets.database.name='], 'secrets.database.name is required'],
+])('helm refuses %s', (_what, args, message) => {
+  expect(() => render(...DATABASE, ...args)).toThrow(message);
+});
+
+describe.each(Object.entries(CASES))('with %s', (_name, args) => {
+  const manifests = render(...args);
+  const deployment = find<Workload>(manifests, 'Deployment');
+  const workloads = manifests.filter((manifest): manifest is Workload => ['Deployment', 'Job'].includes(manifest.kind));
+  const pods = workloads.map((workload) => workload.spec.template.spec);
+  const [api] = deployment.spec.template.spec.containers as [Container];
+  const environment = (): Record<string, string> => {
+    const { data } = find<Manifest & { data: Record<string, string> }>(manifests, 'ConfigMap');
+    const values = (api.env ?? []).map(({ name, value }) => {
+      const secret = name.startsWith('REDIS') ? 'redis://redis' : 'postgres://service@database/store';
+      if (!name.endsWith('_FILE')) return [name, value ?? secret];
+      writeFileSync(join(folder, name), secret);
+      return [name, join(folder, name)];
+    });
+    return { ...data, ...(Object.fromEntries(values) as Record<string, string>) };
+  };
+
+  it('every manifest obeys the JSON schema of its kind', async () => {
+    const errors = await Promise.all(manifests.map(async (manifest) => [manifest.kind, ...(await schemaErrors(manifest))]));
+    expect(errors.filter(({ length }) => length > 1)).toEqual([]);
+  });
+
+  it('no manifest has a field that its kind does not know', () => {
+    expect(typeErrors(manifests)).toEqual([]);
+  });
+
+  it('names are unique among those of a kind', () => {
+    const names = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('the service accepts its variables', () => {
+    const env = environment();
+    const config = readConfig(env);
+    expect(config).toMatchObject({ host: '0.0.0.0', port: 3000, adminHost: '0.0.0.0', adminPort: 9464 });
+    expect(config.migrateOnStart).toBe(!manifests.some(({ kind }) => kind === 'Job'));
+    if (env['MAX_CONNECTIONS'] !== undefined) expect(config.maxConnections).toBe(1_000_000);
+  });
+
+  it('a pod may take as long to end as the service does', () => {
+    const { workers, drainSeconds } = readConfig(environment());
+    const { preStopSeconds } = readValues('values.yaml');
+    const atLeast = preStopSeconds + drainSeconds + (workers > 1 ? 30 : 20);
+    expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(atLeast);
+  });
+
+  it('containers run without rights, and mount what their pod has', () => {
+    for (const { initContainers = [], containers, volumes = [], ...pod } of pods) {
+      expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
+      for (const { securityContext, volumeMounts = [] } of [...initContainers, ...containers]) {
+        expect(securityContext).toEqual({
+          readOnlyRootFilesystem: true,
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ['ALL'] },
+        });
+        for (const { name } of volumeMounts) expect(volumes).toContainEqual(expect.objectContaining({ name }));
+      }
+    }
+  });
+
+  it('selectors select the pods of the service, and ports by name are there', () => {
+    const { labels } = deployment.spec.template.metadata;
+    const selectors = manifests.flatMap((manifest) => selectorsOf(manifest));
+    expect(selectors.length).toBeGreaterThan(1);
+    for (const selector of selectors) expect(labels).toMatchObject(selector);
+    const named = [...JSON.stringify(manifests).matchAll(/"(?:targetPort|port)":"(\w+)"/g)].map(([, port]) => port);
+    expect(new Set(named)).toEqual(new Set(api.ports?.map(({ name }) => name)));
+  });
+
+  it('holds no number of replicas that an autoscaler changes', () => {
+    expect(deployment.spec.replicas === undefined).toBe(manifests.some(({ kind }) => kind === 'HorizontalPodAutoscaler'));
+  });
+});
+
+describe('in production', () => {
+  const manifests = render('--values', 'values-production.yaml');
+
+  it('the rules are those of prometheus/rules.yml', () => {
+    expect(find<Manifest & { spec: unknown }>(manifests, 'PrometheusRule').spec).toEqual(ruleFile);
+  });
+
+  it('there is one manifest of each kind', () => {
+    expect(manifests.map(({ kind }) => kind).sort()).toEqual([
+      ...['Cluster', 'ConfigMap', 'ConfigMap', 'Deployment', 'HorizontalPodAutoscaler', 'Ingress', 'Job', 'NetworkPolicy'],
+      ...['PodDisruptionBudget', 'PrometheusRule', 'ScheduledBackup', 'Service', 'ServiceAccount', 'ServiceMonitor'],
+    ]);
+  });
+
+  it('PostgreSQL has three instances, commits on two of them, and is kept', () => {
+    expect(find(manifests, 'Cluster')).toMatchObject({
+      metadata: { annotations: { 'helm.sh/resource-policy': 'keep' } },
+      spec: { instances: 3, postgresql: { synchronous: { method: 'any', number: 1, dataDurability: 'required', failoverQuorum: true } } },
+    });
+  });
+
+  it('PostgreSQL has connections for every pod, also while pods are replaced', () => {
+    const { config, autoscaling, postgres } = readValues('values-production.yaml') as unknown as {
+      config: Record<string, number>;
+      autoscaling: { maxReplicas: number };
+      postgres: { parameters: { max_connections: string } };
+    };
+    const ofPods = autoscaling.maxReplicas * (config['WORKERS'] ?? 1) * (config['DATABASE_POOL_SIZE'] ?? 10);
+    expect(Number(postgres.parameters.max_connections)).toBeGreaterThan(2 * ofPods);
+  });
+
+  it('migrations run as the owner, before an upgrade and after the installation of the cluster', () => {
+    const job = find<Workload>(manifests, 'Job');
+    expect(job.metadata.annotations?.['helm.sh/hook']).toBe('post-install,pre-upgrade');
+    expect(JSON.stringify(job.spec.template.spec.volumes)).toContain('"name":"animal-store-postgres-app","items":[{"key":"uri"');
+    expect(job.spec.template.spec.initContainers?.map(({ name }) => name)).toEqual(['migrate', 'write-grants']);
+  });
+});
+
+it('without a cluster, migrations run before the installation', () => {
+  const job = find<Workload>(render(...DATABASE), 'Job');
+  expect(job.metadata.annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade');
+  expect(job.spec.template.spec.containers.map(({ command }) => command)).toEqual([['animal-store', 'migrate', 'up']]);
+});
+
+describe('the checks report', () => {
+  const manifests = render('--values', 'values-production.yaml');
+  const broken = (kind: string, from: string, to: string) => {
+    const text = JSON.stringify(find(manifests, kind));
+    expect(text).toContain(from);
+    return JSON.parse(text.replace(from, to)) as Manifest;
+  };
+
+  it.each([
+    ['Deployment', '"selector":', '"selectors":', 'selector'],
+    ['Deployment', '"containerPort":3000', '"containerPort":"3000"', 'containerPort'],
+    ['HorizontalPodAutoscaler', '"maxReplicas":10', '"maxReplicas":"10"', 'maxReplicas'],
+    ['ServiceMonitor', '"endpoints":[', '"endpoints":[1,', 'endpoints'],
+    ['Cluster', '"instances":3', '"instances":"3"', 'instances'],
+  ])('in a %s %s as %s, by the schema', async (kind, from, to, message) => {
+    expect((await schemaErrors(broken(kind, from, to))).join()).toContain(message);
+  });
+
+  it.each([
+    ['Deployment', '"readOnlyRootFilesystem"', '"readOnlyRootFileSystem"'],
+    ['Service', '"targetPort"', '"targetport"'],
+    ['NetworkPolicy', '"egress"', '"egres"'],
+    ['PodDisruptionBudget', '"maxUnavailable"', '"maxUnavailabel"'],
+    ['PrometheusRule', '"expr"', '"expression"'],
+    ['ServiceMonitor', '"jobLabel"', '"joblabel"'],
+    ['Cluster', '"failoverQuorum"', '"failoverQorum"'],
+    ['ScheduledBackup', '"pluginConfiguration"', '"pluginConfig"'],
+  ])('in a %s %s as %s, by the types', (kind, from, to) => {
+    expect(typeErrors([broken(kind, from, to)]).join()).toContain(to.slice(1, -1));
+  });
+});
+
+function selectorsOf(manifest: Manifest): readonly object[] {
+  const { kind, spec } = manifest as Manifest & { spec?: { selector?: { matchLabels?: object }; podSelector?: { matchLabels?: object } } };
+  if (kind === 'Service') return [spec?.selector ?? {}];
+  const selected = spec?.selector?.matchLabels ?? spec?.podSelector?.matchLabels;
+  return selected ? [selected] : [];
+}

@@ -1,0 +1,27 @@
+/** The series of a metric: for each label, the values that were seen. */
+type Labels = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Parses the text format of Prometheus. Returns the labels of each metric, also of those without series. */
+export function parseMetrics(text: string): ReadonlyMap<string, Labels> {
+  const metrics = new Map<string, Map<string, Set<string>>>();
+  const metric = (name: string) => {
+    const labels = metrics.get(name) ?? new Map<string, Set<string>>();
+    metrics.set(name, labels);
+    return labels;
+  };
+  for (const line of text.split('\n')) {
+    const [, declared, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+    if (declared !== undefined) {
+      const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
+      for (const suffix of suffixes) metric(declared + suffix);
+    }
+    const [, name, pairs = ''] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+$/.exec(line) ?? [];
+    if (name === undefined) continue;
+    const labels = metric(name);
+    for (const [, label = '', value = ''] of pairs.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)) {
+      const values = labels.get(label) ?? new Set();
+      labels.set(label, values.add(value));
+    }
+  }
+  return metrics;
+}
