@@ -167,6 +167,12 @@ export const capabilities = {
 
   abortedBefore: (target: Target) => failureOf(clientOf(target).pets.list({}, { signal: AbortSignal.abort() })),
 
+  abortedByHook: (target: Target) => {
+    const controller = new AbortController();
+    const { pets } = clientOf(target, { hooks: { onRequest: () => controller.abort() } });
+    return failureOf(pets.list({}, { signal: controller.signal }));
+  },
+
   /** Aborts while an attempt is under way. */
   abortedDuring: (target: Target) => {
     const controller = new AbortController();

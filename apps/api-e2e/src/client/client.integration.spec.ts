@@ -241,6 +241,11 @@ describe.each([
       expect(proxy.requests).toEqual([]);
     });
 
+    it('that a hook aborts sends nothing', async () => {
+      expect(await run('abortedByHook', throughProxy())).toMatchObject(aborted);
+      expect(proxy.requests).toEqual([]);
+    });
+
     it('ends an attempt', async () => {
       proxy.inject('hang');
       expect(await run('abortedDuring', throughProxy({ timeout: 3_600_000 }))).toMatchObject(aborted);
