@@ -54,7 +54,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('starts what is needed to serve, and the rest by profile', () => {
-    const profiles = Object.entries(compose.services).map(([name, { profiles: [profile] = [] }]) => [name, profile]);
+    const profiles = Object.entries(compose.services).map(([name, { profiles }]) => [name, profiles?.[0]]);
     expect(Object.fromEntries(profiles)).toEqual({
       ...{ api: undefined, 'first-key': undefined, postgres: undefined, redis: 'redis' },
       ...{ prometheus: 'observability', grafana: 'observability', 'otel-collector': 'observability' },

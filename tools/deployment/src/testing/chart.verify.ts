@@ -4,27 +4,11 @@ import { join } from 'node:path';
 import { readConfig } from '@animal-store/api/configuration';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { readValues, ruleFile } from './files.js';
-import { helm, type Manifest, render, requireHelm, schemaErrors, typeErrors } from './manifests.js';
+import { type Container, helm, type Manifest, render, requireHelm, schemaErrors, typeErrors } from './manifests.js';
 
 // `npm run verify:deploy`: not part of `npm test`, since Helm is not in the npm registry for every platform.
 
 requireHelm();
-
-interface Variable {
-  readonly name: string;
-  readonly value?: string;
-  readonly valueFrom?: object;
-}
-
-interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly command?: readonly string[];
-  readonly env?: readonly Variable[];
-  readonly ports?: readonly { readonly name: string }[];
-  readonly securityContext: object;
-  readonly volumeMounts?: readonly { readonly name: string }[];
-}
 
 interface PodSpec {
   readonly terminationGracePeriodSeconds?: number;

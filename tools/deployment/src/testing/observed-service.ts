@@ -95,7 +95,8 @@ export class ObservedService {
   }
 }
 
-function built(app: 'api' | 'cli'): string {
+/** Returns the path of a built program. */
+export function built(app: 'api' | 'cli'): string {
   const file = join(WORKSPACE, 'apps', app, FOLDER, 'main.js');
   if (!existsSync(file)) throw new Error(`${file} is missing: run \`npx nx run-many -t bundle\` first`);
   return file;
