@@ -28,7 +28,7 @@ export class Pets {
 
   /**
    * Returns the pet with this id.
-   * @deprecated The service removes this operation on 5 December 2030. Use `list`.
+   * @deprecated The service removes this operation on 5 December 2030. Use `list({ id })`.
    */
   retrieve(id: bigint, options?: RequestOptions): APIPromise<Pet> {
     return new APIPromise(
