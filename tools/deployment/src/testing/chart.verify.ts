@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { readConfig } from '@animal-store/api/configuration';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { readValues, ruleFile } from './files.js';
-import { type Container, helm, type Manifest, render, requireHelm, schemaErrors, typeErrors } from './manifests.js';
+import { type Container, helm, type Manifest, render, requireHelm, requireModels, schemaErrors, typeErrors } from './manifests.js';
 
 // `npm run verify:deploy`: not part of `npm test`, since Helm is not in the npm registry for every platform.
 
 requireHelm();
+requireModels();
 
 interface PodSpec {
   readonly terminationGracePeriodSeconds?: number;

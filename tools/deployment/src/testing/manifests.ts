@@ -42,6 +42,15 @@ export function requireHelm(): void {
   throw new Error(`Missing helm 3.10 or newer, which Debian does not package: ${hint}`);
 }
 
+/** The models of CloudNativePG need Node.js 22, which `npm ci` of the workspace does not. */
+export function requireModels(): void {
+  try {
+    import.meta.resolve('@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1');
+  } catch {
+    throw new Error('Missing the models of CloudNativePG: npm install --no-save @kubernetes-models/cloudnative-pg@2.0.0');
+  }
+}
+
 /** Runs helm on the chart. */
 export function helm(command: string, ...args: readonly string[]): { status: number | null; output: string; stdout: string } {
   const { status, stdout, stderr } = spawnSync(HELM, [command, ...args], { cwd: CHART, encoding: 'utf8' });
