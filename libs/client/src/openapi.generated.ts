@@ -89,7 +89,7 @@ export interface components {
       /**
        * Format: int64
        * @description Identifier of the category the animal belongs to.
-       * @example 9007199254740992
+       * @example 9007199254740993
        */
       categoryId: bigint;
       /**
@@ -104,13 +104,13 @@ export interface components {
       /**
        * Format: int64
        * @description Identifier of the category the animal belongs to.
-       * @example 9007199254740992
+       * @example 9007199254740993
        */
       categoryId: bigint;
       /**
        * Format: int64
        * @description Unique identifier assigned by the service on creation.
-       * @example 9007199254740992
+       * @example 9007199254740993
        */
       id: bigint;
       /**

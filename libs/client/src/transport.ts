@@ -87,6 +87,7 @@ export class Transport {
     const abort = () => controller.abort();
     const timer = setTimeout(abort, timeoutMs);
     signal?.addEventListener('abort', abort);
+    if (signal?.aborted) abort();
     try {
       response = await fetch(url, { method, headers, body: requestBody ?? null, signal: controller.signal });
       text = await response.text();

@@ -30,7 +30,10 @@ export class Observations {
   }
 }
 
-/** Several clients that create, list and get. `@animal-store/client` retries their creations. */
+/**
+ * Several clients that list and get. Half of them also create, with the retries of `@animal-store/client`: those wait during an outage,
+ * while the others go on.
+ */
 export class Load {
   observations = new Observations();
   /** As many connections as there are requests at once: what waits shall wait at the service, not here. */
@@ -40,6 +43,8 @@ export class Load {
   private mayDrop = false;
   private stopping = false;
   private serial = 0;
+  /** The id of a pet that was created. */
+  private known: string | undefined;
   /** When waiting for a success of each operation began, and who waits. */
   private waiting: { since: number; missing: Set<Operation>; done: (ms: number) => void } | undefined;
 
@@ -52,7 +57,7 @@ export class Load {
   ) {}
 
   start(clients: number): void {
-    for (let i = 0; i < clients; i++) this.clients.push(this.runClient(this.keys[i % this.keys.length] ?? ''));
+    for (let i = 0; i < clients; i++) this.clients.push(this.runClient(this.keys[i % this.keys.length] ?? '', i % 2 === 0));
   }
 
   async stop(): Promise<void> {
@@ -81,14 +86,13 @@ export class Load {
     });
   }
 
-  private async runClient(key: string): Promise<void> {
+  private async runClient(key: string, creates: boolean): Promise<void> {
     const { pets } = new AnimalStore({ apiKey: key, baseURL: this.url, fetch: (...request) => this.sendCreation(...request), ...RETRIES });
     const headers = { Authorization: `Bearer ${key}` };
-    let known: string | undefined;
     while (!this.stopping) {
       const dice = this.random.next();
-      if (dice < 0.3) known = (await this.create(pets)) ?? known;
-      else if (dice < 0.6 && known !== undefined) await this.send('getPet', 'GET', `/v1/pets/${known}`, headers);
+      if (creates && dice < 0.6) this.known = (await this.create(pets)) ?? this.known;
+      else if (dice < 0.8 && this.known !== undefined) await this.send('getPet', 'GET', `/v1/pets/${this.known}`, headers);
       else await this.send('listPets', 'GET', `/v1/pets?limit=${1 + this.random.below(20)}`, headers);
       await sleep(this.random.below(this.pauseMs));
     }

@@ -89,7 +89,12 @@ describe.each(files)('%s', (file) => {
 
   it('may read and nothing else, and never runs with the rights of main on foreign code', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' });
-    for (const { permissions = {} } of jobs) expect(Object.values(permissions).filter((right) => right !== 'read')).toEqual([]);
+    // Publishing needs an identity that the registry trusts, and is started by hand.
+    const isManual = Object.keys(workflow.on).join() === 'workflow_dispatch';
+    for (const { permissions = {} } of jobs) {
+      const rights = Object.entries(permissions).filter(([name]) => !(isManual && name === 'id-token'));
+      expect(rights.filter(([, right]) => right !== 'read')).toEqual([]);
+    }
     expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
     expect(Object.keys(workflow.on)).not.toContain('workflow_run');
   });

@@ -31,6 +31,11 @@ describe('the generated types', () => {
     expect(types).toContain("KnownErrorCode = 'one_code'");
   });
 
+  it('show examples above 2^53 digit for digit', async () => {
+    const document = documentWith({ Toy: object({ id: { ...INT64, example: 'ID' } }) }).replace('"ID"', '9007199254740993');
+    expect(await generateTypes(document)).toContain('@example 9007199254740993\n');
+  });
+
   it('are refused if a name is int64 in one schema only', async () => {
     const document = documentWith({ Toy: object({ id: INT64 }), Shop: object({ id: { type: 'string' } }) });
     await expect(generateTypes(document)).rejects.toThrow('id is int64 in one schema and another type in another one');

@@ -17,7 +17,9 @@ interface Schema {
 
 /** Returns the TypeScript source of an OpenAPI document: its types, the names of its int64 members and its error codes. */
 export async function generateTypes(text: string): Promise<string> {
-  const document = JSON.parse(text) as OpenAPI3 & { readonly components: { readonly schemas: Readonly<Record<string, Schema>> } };
+  const document = parseWithSource(text, exactly) as OpenAPI3 & {
+    readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  };
   const types = await openapiTS(structuredClone(document), {
     alphabetize: true,
     // A member with a default is optional in a request.
@@ -35,6 +37,15 @@ export async function generateTypes(text: string): Promise<string> {
     `export const INT64_MEMBERS: ReadonlySet<string> = new Set(${JSON.stringify(int64Members(document))});\n`,
   ].join('');
   return format(source, { ...(await resolveConfig(GENERATED_FILE)), parser: 'typescript' });
+}
+
+type SourceReviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
+/** The signature of ES2026, which TypeScript's library does not have yet. */
+const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
+
+/** Keeps integers above 2^53 as text: they are examples, and become comments. */
+function exactly(_name: string, value: unknown, { source }: { readonly source?: string }): unknown {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? source : value;
 }
 
 function errorCodes(schema: Schema | undefined): string[] {

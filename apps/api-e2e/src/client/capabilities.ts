@@ -157,7 +157,21 @@ export const capabilities = {
     return statuses;
   },
 
+  /** Of the first page of two, before and after a revalidation. */
+  async cachedHasNextPage(target: Target): Promise<boolean[]> {
+    const { pets } = clientOf(target, { cache: new MemoryCache() });
+    const found: boolean[] = [];
+    for (let i = 0; i < 2; i++) found.push((await pets.list({ limit: 1 })).hasNextPage());
+    return found;
+  },
+
   abortedBefore: (target: Target) => failureOf(clientOf(target).pets.list({}, { signal: AbortSignal.abort() })),
+
+  abortedByHook: (target: Target) => {
+    const controller = new AbortController();
+    const { pets } = clientOf(target, { hooks: { onRequest: () => controller.abort() } });
+    return failureOf(pets.list({}, { signal: controller.signal }));
+  },
 
   /** Aborts while an attempt is under way. */
   abortedDuring: (target: Target) => {

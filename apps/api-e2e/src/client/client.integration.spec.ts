@@ -131,6 +131,9 @@ describe.each([
         ],
       });
       expect(await run('memoryCached', direct())).toEqual([200, 304]);
+      // A 304 need not repeat the link.
+      proxy.inject('none', { status: 304, body: '' });
+      expect(await run('cachedHasNextPage', throughProxy())).toEqual([true, true]);
     });
   });
 
@@ -238,9 +241,14 @@ describe.each([
       expect(proxy.requests).toEqual([]);
     });
 
+    it('that a hook aborts sends nothing', async () => {
+      expect(await run('abortedByHook', throughProxy())).toMatchObject(aborted);
+      expect(proxy.requests).toEqual([]);
+    });
+
     it('ends an attempt', async () => {
       proxy.inject('hang');
-      expect(await run('abortedDuring', throughProxy())).toMatchObject(aborted);
+      expect(await run('abortedDuring', throughProxy({ timeout: 3_600_000 }))).toMatchObject(aborted);
     });
 
     it('ends the wait for the next attempt', async () => {
@@ -321,10 +329,15 @@ describe.each([
     });
   });
 
+  it('a timeout may be longer than a timer can run', async () => {
+    expect(await run('list', { ...direct(), timeout: 1e12 }, {})).toEqual([]);
+  });
+
   it('all attempts together end with the total timeout', async () => {
     proxy.inject('hang', 'hang', 'hang');
-    const options = { timeout: 10_000_000_000, totalTimeout: 200, maxRetries: 1_000 };
-    expect(await run('listFailure', throughProxy(options), {})).toMatchObject({ name: 'APIConnectionTimeoutError' });
+    expect(await run('listFailure', throughProxy({ totalTimeout: 200, maxRetries: 1_000 }), {})).toMatchObject({
+      name: 'APIConnectionTimeoutError',
+    });
     expect(proxy.requests).toHaveLength(1);
     // The next attempt would begin after the end.
     proxy.inject({ status: 503, retryAfter: '30' });

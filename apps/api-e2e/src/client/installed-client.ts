@@ -44,9 +44,18 @@ export class InstalledClient {
     });
   }
 
-  /** Runs a program in Node.js and returns what it prints on standard output and standard error. */
-  async run(file: string, environment: NodeJS.ProcessEnv): Promise<{ stdout: string; stderr: string }> {
-    return run(process.execPath, [join(this.folder, file)], { env: { PATH: process.env['PATH'], ...environment } });
+  /** Adds packages from the registry. */
+  async add(...packages: readonly string[]): Promise<void> {
+    await npm(['install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages], this.folder);
+  }
+
+  /** Runs a program and returns what it prints on standard output and standard error. The runtime is Node.js unless another is named. */
+  async run(
+    file: string,
+    environment: NodeJS.ProcessEnv,
+    [runtime, ...args]: readonly [string, ...string[]] = [process.execPath],
+  ): Promise<{ stdout: string; stderr: string }> {
+    return run(runtime, [...args, file], { cwd: this.folder, env: { PATH: process.env['PATH'], ...environment } });
   }
 
   remove(): Promise<void> {

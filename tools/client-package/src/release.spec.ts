@@ -1,0 +1,21 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { beforeAll, expect, it } from '@jest/globals';
+
+let output: string;
+
+beforeAll(() => {
+  const env = { ...process.env, NX_DAEMON: 'false' };
+  const args = [join(import.meta.dirname, '../dist/release.js'), '--dry-run'];
+  output = stripVTControlCharacters(execFileSync(process.execPath, args, { env, encoding: 'utf8', stdio: 'pipe' }));
+}, 60_000);
+
+it('npm run release:client releases the client and no other project', () => {
+  expect(output.match(/Running release version for project: (.*)/g)).toEqual(['Running release version for project: client']);
+});
+
+it('its changelog lists changes of the client alone', () => {
+  const changes = output.match(/^\+ - .*$/gm) ?? [];
+  expect(changes.filter((change) => !change.startsWith('+ - **client:** '))).toEqual([]);
+});
