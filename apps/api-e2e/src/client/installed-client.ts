@@ -38,7 +38,7 @@ export class InstalledClient {
       types: [],
       ...options,
     };
-    await this.write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
+    await this.write('tsconfig.json', JSON.stringify({ compilerOptions: { ...compilerOptions, pretty: false }, files }));
     await run(process.execPath, [TSC], { cwd: this.folder }).catch((error: unknown) => {
       throw new Error((error as { stdout: string }).stdout);
     });
