@@ -1,5 +1,5 @@
 /** The target `guides`: renders docs/guides to apps/api/guides, which the service serves at `/docs`. */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderGuides } from './render-guides.js';
 
@@ -12,4 +12,10 @@ const pages = renderGuides(new Map(sources));
 
 await mkdir(OUT, { recursive: true });
 for (const name of await readdir(OUT)) if (!pages.has(name)) await rm(join(OUT, name));
-for (const [name, html] of pages) await writeFile(join(OUT, name), html);
+for (const [name, html] of pages) {
+  const file = join(OUT, name);
+  // A service that reads the page meanwhile must not see half of it.
+  if ((await readFile(file, 'utf8').catch(() => undefined)) === html) continue;
+  await writeFile(`${file}.new`, html);
+  await rename(`${file}.new`, file);
+}
