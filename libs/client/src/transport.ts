@@ -52,16 +52,19 @@ export class Transport {
       if (signal?.aborted) throw aborted(signal);
       const current = { operation, method, url, headers: new Headers(headers), attempt };
       await hooks?.onRequest?.(current);
+      const timeLeft = deadline - performance.now();
       let error: APIError;
       try {
-        const completed = await this.exchange(current, text, Math.min(timeout, deadline - performance.now(), MAX_TIMER_MS), signal, cached);
+        const completed = await this.exchange(current, text, Math.min(timeout, timeLeft, MAX_TIMER_MS), signal, cached);
         if (cache && method === 'GET') await store(cache, url, completed);
         return completed;
       } catch (thrown) {
         if (!(thrown instanceof APIError)) throw thrown;
         error = thrown;
       }
-      const delay = error.retryable && attempt <= maxRetries ? retryDelay(attempt, this.options, error.retryAfter) : undefined;
+      // A timer may end some microseconds early.
+      const isOver = error instanceof APIConnectionTimeoutError && timeLeft <= timeout;
+      const delay = error.retryable && !isOver && attempt <= maxRetries ? retryDelay(attempt, this.options, error.retryAfter) : undefined;
       const retryInMs = delay !== undefined && performance.now() + delay < deadline ? delay : undefined;
       hooks?.onError?.(current, error, retryInMs);
       if (retryInMs === undefined) throw error;
