@@ -69,6 +69,17 @@ describe('the rate limit of a client', () => {
     expect((await get(service, await keyOf('other', 'pets:read'))).status).toBe(200);
   });
 
+  it('counts creations', async () => {
+    const service = await start({ RATE_LIMIT: '2' });
+    const headers = { Authorization: `Bearer ${await keyOf('acme', 'pets:write')}`, 'Content-Type': 'application/json' };
+    const create = async () => {
+      const response = await fetch(`${service.url}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    expect([await create(), await create(), await create()]).toEqual([201, 201, 429]);
+  });
+
   it('is not told where no key is asked for', async () => {
     const service = await start({ RATE_LIMIT: '1' });
     for (const path of ['/health/live', '/openapi.json', '/nothing'])
