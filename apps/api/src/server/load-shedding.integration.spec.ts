@@ -4,6 +4,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Metrics } from '../observability/metrics.js';
+import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 
 const MAX_IN_FLIGHT = 4;
@@ -31,7 +32,9 @@ afterAll(async () => {
 
 const list = (signal?: AbortSignal) =>
   fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${key}` }, ...(signal && { signal }) });
-const inFlight = async () => Number(/^http_requests_in_flight (\d+)$/m.exec(await service.app.get(Metrics).registry.metrics())?.[1]);
+const metric = async (pattern: RegExp) => Number(pattern.exec(await service.app.get(Metrics).registry.metrics())?.[1]);
+const inFlight = () => metric(/^http_requests_in_flight (\d+)$/m);
+const shedInFlight = () => metric(/^http_requests_shed_total\{reason="in_flight"\} (\d+)$/m);
 
 /** Requests for pets wait in the database until it is undone. */
 async function holdPets(): Promise<() => Promise<unknown>> {
@@ -62,7 +65,26 @@ describe('with as many requests in flight as allowed', () => {
     const after = await list();
     expect([after.status, await after.json()]).toEqual([200, []]);
     expect(await inFlight()).toBe(0);
-    expect(await service.app.get(Metrics).registry.metrics()).toMatch(/^http_requests_shed_total\{reason="in_flight"\} 1$/m);
+    expect(await shedInFlight()).toBe(1);
+  });
+
+  it('one whose body arrives later is refused then', async () => {
+    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    const body = '{"name":"Rex","categoryId":1}';
+    const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
+    // The head of the second request arrives with the first request.
+    connection.write(Buffer.from(`GET /health/live HTTP/1.1\r\nHost: x\r\n\r\nPOST /v1/pets HTTP/1.1\r\n${fields}\r\n\r\n`));
+    expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
+    const release = await holdPets();
+    const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
+    await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
+    const shedBefore = (await shedInFlight()) || 0;
+    connection.write(Buffer.from(body));
+    expect(await connection.read({ isHead: false })).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(await shedInFlight()).toBe(shedBefore + 1);
+    await release();
+    for (const { status } of await Promise.all(accepted)) expect(status).toBe(200);
+    connection.reset();
   });
 
   it('those that their clients gave up still count, since the work goes on', async () => {
@@ -113,6 +135,7 @@ describe('while the event loop is behind', () => {
     const until = performance.now() + 3 * MAX_LAG_MS;
     while (performance.now() < until);
     expect(await answered(socket)).toMatch(/^HTTP\/1.1 503 /);
+    expect(await metric(/^http_requests_shed_total\{reason="event_loop_lag"\} (\d+)$/m)).toBeGreaterThan(0);
     await waitFor(async () => expect((await list()).status).toBe(200));
     socket.destroy();
   });
