@@ -92,6 +92,7 @@ describe('well-formed requests that are refused', () => {
       () => get(close, ...Array.from({ length: 200 }, (_, n) => `X-Field-${n}: ${'x'.repeat(90)}`)),
       'headers_too_large',
     ],
+    ['100 small fields', () => get(close, ...Array.from({ length: 100 }, (_, n) => `X-Field-${n}: x`)), 'headers_too_large'],
     [
       '20,000 bytes of fields without a key',
       () => message('GET /unknown HTTP/1.1', [host(), close, `X-Big: ${'x'.repeat(20_000)}`]),
