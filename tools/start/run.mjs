@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 const [command] = process.argv.slice(2);
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+const tsc = join(createRequire(import.meta.url).resolve('@typescript/7/package.json'), '../bin/tsc');
 const steps = [
   [tsc, '-b', join(import.meta.dirname, 'tsconfig.lib.json')],
   [join(import.meta.dirname, '../../apps/api/dist/write-guides.js')],

@@ -64,7 +64,7 @@ async function bundleSources(): Promise<RolldownWatcher> {
 }
 
 function checkTypes(): ChildProcess {
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const tsc = join(createRequire(import.meta.url).resolve('@typescript/7/package.json'), '../bin/tsc');
   const args = [tsc, '--watch', '--preserveWatchOutput', '--project', join(WORKSPACE, 'tools/start/tsconfig.dev.json')];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   // The restart of the service goes first.

@@ -27,7 +27,7 @@ describe('the samples of the guides', () => {
       writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
       for (const [index, { code }] of samples.entries()) writeFileSync(join(folder, `sample-${index}.ts`), code);
-      const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+      const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc6');
       const compiled = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error: unknown) => error);
       expect(compiled).toMatchObject({ stdout: '' });
     } finally {
