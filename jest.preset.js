@@ -32,6 +32,6 @@ export default {
   // Most specs wait rather than compute.
   maxWorkers: 2,
   // Generous: a busy machine must not fail a test.
-  testTimeout: 30_000,
+  testTimeout: 300_000,
   workerIdleMemoryLimit: '400MB',
 };

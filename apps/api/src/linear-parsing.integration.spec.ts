@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { RawConnection } from './testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 
@@ -52,9 +52,6 @@ const BODIES: Readonly<Record<string, string>> = {
 };
 /** Numbers that are read exactly, in a member that is ignored. */
 const HARMLESS_BODY = `{"name":"","values":[${'1.50,'.repeat(BODY_SIZE / 20)}"${'x'.repeat((BODY_SIZE * 3) / 4)}"]}`;
-
-// A parser that is not linear takes minutes.
-jest.setTimeout(300_000);
 
 let service: TestApp;
 let connection: RawConnection | undefined;

@@ -154,7 +154,7 @@ beforeAll(async () => {
   await proxy?.cut();
   left.traces = collector.text();
   await collector.close();
-}, 60_000);
+});
 
 describe('an API key that a client puts anywhere', () => {
   it('meets every error that there is', () => {

@@ -6,14 +6,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { run as runProgram } from './program.js';
 
 /** What is deployed is the bundle; coverage counts the files that it is made of. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
 const MAIN = fileURLToPath(new URL(`../${FOLDER}/main.js`, import.meta.url));
-jest.setTimeout(60_000);
 
 const KEY = /ast_[a-z]+_[0-9A-Za-z]{49}/;
 

@@ -1,19 +1,28 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { progressBar } from './progress-bar.js';
 
 describe('progressBar', () => {
+  beforeAll(() => void jest.useFakeTimers());
+  afterAll(() => void jest.useRealTimers());
+
   const drawn = (isTTY: boolean) => {
     const texts: string[] = [];
     const bar = progressBar({ isTTY, write: (text) => texts.push(text) }, 2_000);
     bar.update(1_000);
-    // At once: it is not drawn so often.
+    jest.advanceTimersByTime(99);
     bar.update(1_001);
+    jest.advanceTimersByTime(1);
+    bar.update(1_500);
     bar.clear();
     return texts;
   };
 
-  it('draws itself on a terminal and takes itself away', () => {
-    expect(drawn(true)).toEqual([`\r[${'#'.repeat(15)}${' '.repeat(15)}]  50 %  1,000 of 2,000`, '\r\u001b[K']);
+  it('is drawn on a terminal at most every 100 ms, and cleared', () => {
+    expect(drawn(true)).toEqual([
+      `\r[${'#'.repeat(15)}${' '.repeat(15)}]  50 %  1,000 of 2,000`,
+      `\r[${'#'.repeat(23)}${' '.repeat(7)}]  75 %  1,500 of 2,000`,
+      '\r\u001b[K',
+    ]);
   });
 
   it('writes nothing elsewhere', () => expect(drawn(false)).toEqual([]));

@@ -12,7 +12,7 @@ const USES_DOMAIN = ['application', 'infrastructure', 'http', 'testing'];
 let linter: BoundaryLinter;
 beforeAll(async () => {
   linter = await openBoundaryLinter();
-}, 30_000);
+});
 afterAll(() => linter.close());
 
 const projects = readProjects();

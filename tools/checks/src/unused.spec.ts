@@ -9,7 +9,7 @@ const findUnused = (folder: string) => runTool('knip', ['--no-config-hints', '--
 
 it('no file, export or dependency is unused (npx knip)', async () => {
   expect(await findUnused(ROOT)).toEqual({ exitCode: 0, output: '' });
-}, 60_000);
+});
 
 describe('knip reports', () => {
   let folder: string;
@@ -26,7 +26,7 @@ describe('knip reports', () => {
     const manifest = join(folder, 'package.json');
     writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"devDependencies": {', '$& "planted-dependency": "1.0.0",'));
     output = (await findUnused(folder)).output;
-  }, 60_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([

@@ -37,7 +37,7 @@ it('actionlint reports nothing', async () => {
   expect(output).toContain(`Checking ${files.length} workflow file(s)`);
   expect(output).toContain('All workflow files passed');
   expect(exitCode).toBe(0);
-}, 60_000);
+});
 
 describe('actionlint reports', () => {
   const MISTAKES = [
@@ -58,7 +58,7 @@ describe('actionlint reports', () => {
       writeFileSync(join(folder, `${index}.yml`), workflow.replaceAll(good, bad));
     });
     ({ output } = await actionlint('*.yml', folder));
-  }, 60_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each(MISTAKES.map(([mistake, , , message], index) => [mistake, index, message] as const))('%s', (_, index, message) => {

@@ -9,7 +9,7 @@ beforeAll(() => {
   const env = { ...process.env, NX_DAEMON: 'false' };
   const args = [join(import.meta.dirname, '../dist/release.js'), '--dry-run'];
   output = stripVTControlCharacters(execFileSync(process.execPath, args, { env, encoding: 'utf8', stdio: 'pipe' }));
-}, 60_000);
+});
 
 it('npm run release:client releases the client and no other project', () => {
   expect(output.match(/Running release version for project: (.*)/g)).toEqual(['Running release version for project: client']);

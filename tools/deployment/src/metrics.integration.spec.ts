@@ -1,5 +1,5 @@
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseMetrics } from './testing/exported-metrics.js';
 import { queries, rules } from './testing/files.js';
 import { ObservedService } from './testing/observed-service.js';
@@ -7,8 +7,6 @@ import { parseQuery, type Matcher } from './testing/queries.js';
 
 /** Prometheus adds them to every series of a target. */
 const TARGET_LABELS = ['job', 'namespace', 'instance'];
-// Three processes start.
-jest.setTimeout(90_000);
 
 let service: ObservedService;
 let exported: ReturnType<typeof parseMetrics>;

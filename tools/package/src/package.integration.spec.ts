@@ -26,7 +26,7 @@ beforeAll(() => {
     encoding: 'utf8',
   });
   expect(npm).toMatchObject({ status: 0 });
-}, 60_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -64,7 +64,8 @@ async function bundleSources(): Promise<RolldownWatcher> {
 }
 
 function checkTypes(): ChildProcess {
-  const tsc = join(createRequire(import.meta.url).resolve('@typescript/7/package.json'), '../bin/tsc');
+  // TypeScript 7.0 misses a change that is made while it compiles.
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc6');
   const args = [tsc, '--watch', '--preserveWatchOutput', '--project', join(WORKSPACE, 'tools/start/tsconfig.dev.json')];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   // The restart of the service goes first.

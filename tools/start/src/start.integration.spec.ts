@@ -7,12 +7,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 
 const RUN = join(import.meta.dirname, '..', 'run.mjs');
-const BUILD_WITHIN_MS = 120_000;
-jest.setTimeout(60_000);
 
 let temporary: string;
 let dataDir: string;
@@ -23,7 +21,7 @@ beforeAll(async () => {
   dataDir = join(temporary, 'data');
   // What is stale is built once, outside the time of a spec.
   await run({ PORT: 'build only' });
-}, BUILD_WITHIN_MS);
+});
 afterEach(async () => {
   for (const child of children.splice(0)) if (isRunning(child)) await kill(child);
 });

@@ -1,14 +1,11 @@
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { createKey, Service } from '../support/service.js';
 import { type BrowserPage, openBrowserPage } from './browser-page.js';
 import { capabilities, type Failure, type Outcome } from './capabilities.js';
 import { type Fault, FaultProxy } from './fault-proxy.js';
-
-// A browser starts, and both it and Node.js wait for timeouts.
-jest.setTimeout(60_000);
 
 type Capabilities = typeof capabilities;
 type Run = <Name extends keyof Capabilities>(

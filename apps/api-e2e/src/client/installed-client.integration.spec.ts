@@ -1,11 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { useOwnService } from '../support/use-api.js';
 import { InstalledClient, NODE_TYPES } from './installed-client.js';
-
-// Each test starts a compiler.
-jest.setTimeout(60_000);
 
 const own = useOwnService();
 let project: InstalledClient;

@@ -33,7 +33,7 @@ describe('the samples of the guides', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
-  }, 120_000);
+  });
 
   it('show each request in every language', () => {
     for (const [guide, samples] of readSamples()) {

@@ -1,13 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from '../reference-page/browser.js';
 import { accessibilityViolations } from '../support/accessibility.js';
 import { linksOf } from '../support/answers.js';
 import { useOwnService } from '../support/use-api.js';
 import { readSamples } from './samples.js';
-
-jest.setTimeout(120_000);
 
 const DESKTOP = { width: 1440, height: 900 };
 const PHONE = { width: 375, height: 812 };

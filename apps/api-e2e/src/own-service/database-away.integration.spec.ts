@@ -1,13 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createTestDatabase, freePort, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
 
-// Several processes start at once.
-jest.setTimeout(120_000);
-
-const PATIENT = { timeoutMs: 60_000 };
 /** More than a supervisor accepts in a minute of workers that were ready. */
 const MANY_ENDS = 12;
 /** As in libs/database/src/migrations.ts. */
@@ -46,12 +42,12 @@ async function expectWaiting(): Promise<void> {
 
 /** Ready means migrated, too. */
 async function expectServing(url = database.url): Promise<void> {
-  await waitFor(async () => expect((await get('/health/ready')).status).toBe(200), PATIENT);
+  await waitFor(async () => expect((await get('/health/ready')).status).toBe(200));
   const { key } = await createKey(url, 'first');
   // Each worker connects by itself.
   await waitFor(async () => {
     for (let i = 0; i < 4; i++) expect((await get('/v1/pets', key)).status).toBe(200);
-  }, PATIENT);
+  });
 }
 
 async function query(...statements: readonly string[]): Promise<void> {
@@ -102,7 +98,7 @@ it('a single process responds after a SIGTERM that comes during its first attemp
     DATABASE_CONNECT_TIMEOUT_MS: '60000',
     DRAIN_SECONDS: '60',
   });
-  await waitFor(async () => expect((await get('/health/live')).status).toBe(200), PATIENT);
+  await waitFor(async () => expect((await get('/health/live')).status).toBe(200));
   const stopped = service.stop('SIGTERM');
   await waitFor(() => expect(count('"draining"')).toBe(1));
   expect(count('"listening"')).toBe(0);
@@ -153,7 +149,7 @@ describe('a single process waits for a database', () => {
     await start(proxy.url, { MIGRATE_ON_START: 'false' });
     await expectWaiting();
     await proxy.restore();
-    await waitFor(() => expect(count('the database is connected')).toBe(1), PATIENT);
+    await waitFor(() => expect(count('the database is connected')).toBe(1));
     expect((await get('/health/ready')).status).toBe(503);
     const migrating = await Service.start(database.url);
     await expectServing();
@@ -182,7 +178,7 @@ describe('two workers', () => {
     await waitFor(() => {
       killWorkers();
       expect(count('a worker ended unexpectedly')).toBeGreaterThan(MANY_ENDS);
-    }, PATIENT);
+    });
   };
 
   it.each(['at the start', 'later'])('may be killed however often while the database is away %s, and are replaced', async (when) => {
@@ -190,7 +186,7 @@ describe('two workers', () => {
     await start(proxy.url, { WORKERS: '2' });
     await proxy.cut();
     await killManyWorkers();
-    await waitFor(() => expectWaiting(), PATIENT);
+    await waitFor(() => expectWaiting());
     const times = [...(service?.output ?? '').matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
     // Pauses of 0.1 to 2 s, shared by two workers; no upper bound, since a busy machine takes its time.
     expect((times[MANY_ENDS] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
@@ -214,7 +210,7 @@ it.each([
     await waitFor(async () => {
       expect(count('waiting for another process that is migrating the database')).toBe(1);
       await expectWaiting();
-    }, PATIENT);
+    });
     expect(await service.exit()).toBe(1);
     expect(service.output).toMatch(/^The migrations were not applied: another process has been migrating the database for 8 s$/m);
     await holder.end();

@@ -1,13 +1,10 @@
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Balancer } from '../support/balancer.js';
 import { createKey, type Environment, Service } from '../support/service.js';
 
 const LOAD = 8;
-
-// Several processes start at once.
-jest.setTimeout(60_000);
 
 let database: TestDatabase;
 let key: string;

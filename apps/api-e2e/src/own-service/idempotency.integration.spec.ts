@@ -1,6 +1,6 @@
 import { AnimalStore } from '@animal-store/client';
 import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 
@@ -14,9 +14,6 @@ const PATIENT = {
   DATABASE_CONNECT_TIMEOUT_MS: '60000',
   DATABASE_STATEMENT_TIMEOUT_MS: '0',
 };
-
-// Several processes start at once.
-jest.setTimeout(60_000);
 
 let database: TestDatabase;
 let sql: Client;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import type { Answer } from '../support/answers.js';
 import { Api } from '../support/api.js';
@@ -8,9 +8,6 @@ import { expectUnauthenticated } from '../support/challenges.js';
 import { describeAccess } from '../support/describe-access.js';
 import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 import { useOwnService } from '../support/use-api.js';
-
-// Each end of a key takes its time.
-jest.setTimeout(120_000);
 
 const own = useOwnService();
 const { api } = own;

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HOSTILE_SCHEMA } from '../support/hostile-schema.js';
 import { asRole, execute } from '../support/service-role.js';
 import { animalStore, createKey, refusedStart, Service } from '../support/service.js';
-
-jest.setTimeout(60_000);
 
 const PASSWORD = 'of-tests-only';
 /** Roles are known to the whole server: this file has its own. */

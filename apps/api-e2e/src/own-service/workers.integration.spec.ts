@@ -2,15 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKey, refusedStart, Service } from '../support/service.js';
 
 const WORKERS = 2;
 const LIMIT = 200;
-const PATIENT = { timeoutMs: 40_000 };
-
-// Several processes start at once.
-jest.setTimeout(60_000);
 
 let database: TestDatabase;
 let service: Service;
@@ -92,12 +88,12 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a service gives up, loudly, when its w
   const many = 6;
   const crashing = await Service.start(database.url, { WORKERS: String(many), ADMIN_PORT: '0' });
   const exit = crashing.exit();
-  await waitFor(async () => expect(await metric(/^workers_ready (\d+)$/m, adminUrlOf(crashing))).toBe(many), PATIENT);
+  await waitFor(async () => expect(await metric(/^workers_ready (\d+)$/m, adminUrlOf(crashing))).toBe(many));
   for (const pid of workers(crashing)) kill(pid, signal);
   await waitFor(async () => {
     expect(crashing.output.split('a worker ended unexpectedly')).toHaveLength(many + 1);
     expect(await metric(/^workers_ready (\d+)$/m, adminUrlOf(crashing))).toBe(many);
-  }, PATIENT);
+  });
   for (const pid of workers(crashing)) kill(pid, signal);
   expect(await exit).toBe(1);
   expect(crashing.output).toContain('the workers crash again and again, the service gives up');

@@ -1,13 +1,10 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { accessibilityViolations } from '../support/accessibility.js';
 import { useOwnService } from '../support/use-api.js';
 import { launchBrowser } from './browser.js';
-
-// axe-core looks at several thousand elements.
-jest.setTimeout(120_000);
 
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 375, height: 812 };

@@ -6,7 +6,7 @@ interface WaitOptions {
 }
 
 /** Calls the assertion until it passes and returns its result. Throws its last error after the timeout. */
-export async function waitFor<T>(assertion: () => T | Promise<T>, { timeoutMs = 10_000, intervalMs = 50 }: WaitOptions = {}): Promise<T> {
+export async function waitFor<T>(assertion: () => T | Promise<T>, { timeoutMs = 120_000, intervalMs = 50 }: WaitOptions = {}): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {

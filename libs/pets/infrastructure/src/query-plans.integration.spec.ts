@@ -128,7 +128,7 @@ describe('the statements of a catalogue of a million pets', () => {
       await fill(dataSource, rows);
       await dataSource.query('ANALYZE pets.pets');
     });
-  }, 300_000);
+  });
 
   afterAll(async () => {
     await database.drop();
