@@ -204,14 +204,13 @@ it.each([
     const holder = new Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const environment = { DATABASE_URL: database.url, MIGRATION_WAIT_SECONDS: '8', ...workers };
+    // The log line comes after 5 s.
+    const environment = { DATABASE_URL: database.url, MIGRATION_WAIT_SECONDS: '6', DRAIN_SECONDS: '0', ...workers };
     service = Service.startOn(await freePort(), environment);
-    await waitFor(async () => {
-      expect(count('waiting for another process that is migrating the database')).toBe(1);
-      await expectWaiting();
-    }, PATIENT);
+    await waitFor(() => expectWaiting(), PATIENT);
     expect(await service.exit()).toBe(1);
-    expect(service.output).toMatch(/^The migrations were not applied: another process has been migrating the database for 8 s$/m);
+    expect(count('waiting for another process that is migrating the database')).toBe(1);
+    expect(service.output).toMatch(/^The migrations were not applied: another process has been migrating the database for 6 s$/m);
     await holder.end();
   },
 );
