@@ -6,16 +6,16 @@ const codeError = (code: string, message = '') => Object.assign(new Error(messag
 
 describe('describeFailure', () => {
   it.each([
-    [new CliError('no'), 'no', 1],
-    [new CliError('not\n  so', EXIT_USAGE), 'not so', 2],
-    [new DomainError({ code: 'invalid_request', kind: 'invalid', message: 'scopes must…' }), 'scopes must…', 2],
-    [new DomainError({ code: 'api_key_not_found', kind: 'not_found', message: 'None.' }), 'None.', 1],
-    [codeError('42P01', 'relation "access.clients" does not exist'), 'the tables are missing: run "migrate up" first', 1],
-    [codeError('3F000', 'schema "access" does not exist'), 'the tables are missing: run "migrate up" first', 1],
-    [codeError('ECONNREFUSED'), 'the database cannot be reached: ECONNREFUSED', 1],
-    [codeError('28P01', 'password authentication failed\nfor user "x"'), 'password authentication failed for user "x"', 1],
-    ['thrown text', 'thrown text', 1],
-  ])('makes of %o one line and an exit code', (error, line, exitCode) => expect(describeFailure(error)).toEqual({ line, exitCode }));
+    ['no', 1, new CliError('no')],
+    ['not so', 2, new CliError('not\n  so', EXIT_USAGE)],
+    ['scopes must…', 2, new DomainError({ code: 'invalid_request', kind: 'invalid', message: 'scopes must…' })],
+    ['None.', 1, new DomainError({ code: 'api_key_not_found', kind: 'not_found', message: 'None.' })],
+    ['the tables are missing: run "migrate up" first', 1, codeError('42P01', 'relation "access.clients" does not exist')],
+    ['the tables are missing: run "migrate up" first', 1, codeError('3F000', 'schema "access" does not exist')],
+    ['the database cannot be reached: ECONNREFUSED', 1, codeError('ECONNREFUSED')],
+    ['password authentication failed for user "x"', 1, codeError('28P01', 'password authentication failed\nfor user "x"')],
+    ['thrown text', 1, 'thrown text'],
+  ])('returns "%s" with exit code %d', (line, exitCode, error) => expect(describeFailure(error)).toEqual({ line, exitCode }));
 
   it('escapes control characters', () => {
     expect(describeFailure(new Error('\u001b[2J\u009b2J')).line).toBe(String.raw`\x1b[2J\x9b2J`);

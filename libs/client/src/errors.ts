@@ -54,45 +54,36 @@ export class APIConnectionTimeoutError extends APIConnectionError {
   override readonly name: string = 'APIConnectionTimeoutError';
 }
 
-/** The caller's AbortSignal ended the request. */
-export class APIUserAbortError extends APIError {
-  override readonly name: string = 'APIUserAbortError';
+/** Returns a subclass with a name that stays when a bundler renames the class. */
+function named(name: string): typeof APIError {
+  return class extends APIError {
+    override readonly name = name;
+  };
 }
+
+/** The caller's AbortSignal ended the request. */
+export class APIUserAbortError extends /* @__PURE__ */ named('APIUserAbortError') {}
 
 /** Status 400. */
-export class BadRequestError extends APIError {
-  override readonly name: string = 'BadRequestError';
-}
+export class BadRequestError extends /* @__PURE__ */ named('BadRequestError') {}
 
 /** Status 401: the API key is missing or invalid. */
-export class AuthenticationError extends APIError {
-  override readonly name: string = 'AuthenticationError';
-}
+export class AuthenticationError extends /* @__PURE__ */ named('AuthenticationError') {}
 
 /** Status 403: the API key lacks a scope. */
-export class PermissionDeniedError extends APIError {
-  override readonly name: string = 'PermissionDeniedError';
-}
+export class PermissionDeniedError extends /* @__PURE__ */ named('PermissionDeniedError') {}
 
 /** Status 404. */
-export class NotFoundError extends APIError {
-  override readonly name: string = 'NotFoundError';
-}
+export class NotFoundError extends /* @__PURE__ */ named('NotFoundError') {}
 
 /** Status 422: the idempotency key was used with a different pet. */
-export class UnprocessableEntityError extends APIError {
-  override readonly name: string = 'UnprocessableEntityError';
-}
+export class UnprocessableEntityError extends /* @__PURE__ */ named('UnprocessableEntityError') {}
 
 /** Status 429. */
-export class RateLimitError extends APIError {
-  override readonly name: string = 'RateLimitError';
-}
+export class RateLimitError extends /* @__PURE__ */ named('RateLimitError') {}
 
 /** Status 500 or above. */
-export class InternalServerError extends APIError {
-  override readonly name: string = 'InternalServerError';
-}
+export class InternalServerError extends /* @__PURE__ */ named('InternalServerError') {}
 
 const ERROR_CLASSES: Readonly<Record<number, typeof APIError>> = {
   400: BadRequestError,

@@ -4,9 +4,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, DurablePostgres, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, DurablePostgres, query, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import type { DataSource } from 'typeorm';
 import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
@@ -25,13 +24,6 @@ async function open(url: DatabaseOptions['url'], options: Partial<DatabaseOption
   return poolOf(dataSource);
 }
 
-async function execute(url: string, ...statements: readonly string[]): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  for (const statement of statements) await client.query(statement);
-  await client.end();
-}
-
 const failure = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
@@ -47,7 +39,7 @@ describe('a URL in a file', () => {
     database = await createTestDatabase();
   });
   afterAll(async () => {
-    await execute(database.url, `DROP ROLE ${role}`);
+    await query(database.url, `DROP ROLE ${role}`);
     await database.drop();
     await rm(file);
   });
@@ -58,11 +50,11 @@ describe('a URL in a file', () => {
       [url.username, url.password] = [role, password];
       await writeFile(file, `${url.href}\n`);
     };
-    await execute(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'first'`);
+    await query(database.url, `CREATE ROLE ${role} LOGIN PASSWORD 'first'`);
     await rotate('first');
     const pool = await open({ file });
     const held = await pool.connect();
-    await execute(database.url, `ALTER ROLE ${role} PASSWORD 'second'`);
+    await query(database.url, `ALTER ROLE ${role} PASSWORD 'second'`);
     expect(await failure(pool.query('SELECT 1'))).toMatchObject({ code: '28P01' });
     await rotate('second');
     expect((await pool.query('SELECT current_user AS name')).rows).toEqual([{ name: role }]);
@@ -113,12 +105,12 @@ describe('several servers', () => {
   };
   const portOf = (server: DurablePostgres) => Number(new URL(server.url).port);
   const setReadOnly = (server: DurablePostgres, value: 'on' | 'off') =>
-    execute(server.url, `ALTER SYSTEM SET default_transaction_read_only = ${value}`, 'SELECT pg_reload_conf()', 'SELECT pg_sleep(0.2)');
+    query(server.url, `ALTER SYSTEM SET default_transaction_read_only = ${value}`, 'SELECT pg_reload_conf()', 'SELECT pg_sleep(0.2)');
 
   beforeAll(async () => {
     [first, second] = await Promise.all([DurablePostgres.start(), DurablePostgres.start()]);
     for (const { url } of [first, second])
-      await execute(
+      await query(
         url,
         "CREATE ROLE failover LOGIN PASSWORD 'secret'",
         'CREATE SCHEMA f AUTHORIZATION failover',

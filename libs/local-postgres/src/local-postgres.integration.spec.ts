@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Client } from 'pg';
 import { LocalPostgresError } from './local-postgres-error.js';
 import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, useLocalPostgres } from './local-postgres.js';
+import { query } from './testing/query.js';
 import { startThrowAwayPostgres } from './testing/throw-away-postgres.js';
 import { waitFor } from './testing/wait-for.js';
 
@@ -335,17 +336,6 @@ describe('says in one line what is wrong', () => {
     await access(join(temporary, 'unsupported'));
   });
 });
-
-async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(statement)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 async function setting(url: string, ...names: string[]): Promise<unknown[]> {
   const rows = await Promise.all(names.map((name) => query(url, `SELECT current_setting('${name}') AS value`)));

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -95,7 +96,15 @@ describe('bundled for a browser', () => {
     const cache = 'this.maxEntries';
     expect(await bundled("export { MemoryCache } from '@animal-store/client';")).toContain(cache);
     expect(await bundled("export { AnimalStore } from '@animal-store/client';")).not.toContain(cache);
+    expect(await bundled("export { NotFoundError } from '@animal-store/client';")).not.toContain('RateLimitError');
     expect(await bundled("import '@animal-store/client';")).toBe('');
+  });
+
+  it('keeps the names of errors', async () => {
+    const program = "import { NotFoundError } from '@animal-store/client'; globalThis.error = new NotFoundError('none');";
+    const context: { error?: Error } = {};
+    runInNewContext(await bundled(program), context);
+    expect(String(context.error)).toBe('NotFoundError: none');
   });
 
   it('imports nothing', async () => {

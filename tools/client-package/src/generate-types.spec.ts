@@ -5,12 +5,15 @@ import { GENERATED_FILE, generateTypes } from './generate-types.js';
 const read = (file: URL) => readFileSync(file, 'utf8');
 const DOCUMENT = read(new URL('../../../docs/openapi.json', import.meta.url));
 
-const documentWith = (schemas: object) =>
+const documentWith = (schemas: object, { paths = {}, components = {} } = {}) =>
   JSON.stringify({
     openapi: '3.1.0',
     info: { title: 'Test', version: '1.0.0' },
-    paths: {},
-    components: { schemas: { Error: { type: 'object', properties: { code: { type: 'string', enum: ['one_code'] } } }, ...schemas } },
+    paths,
+    components: {
+      ...components,
+      schemas: { Error: { type: 'object', properties: { code: { type: 'string', enum: ['one_code'] } } }, ...schemas },
+    },
   });
 const object = (properties: object) => ({ type: 'object', properties });
 const INT64 = { type: 'integer', format: 'int64' };
@@ -29,6 +32,28 @@ describe('the generated types', () => {
     expect(types).toMatch(/\bcolour\?: string;/);
     expect(types).toContain("new Set(['id'])");
     expect(types).toContain("KnownErrorCode = 'one_code'");
+  });
+
+  it('have the parameters of an operation, except for header fields, and no responses', async () => {
+    const parameter = (name: string, place: string) => ({ name, in: place, schema: { type: 'string' } });
+    const components = {
+      parameters: { Page: parameter('page', 'query'), Trace: parameter('trace', 'header') },
+      responses: { Teapot: { description: 'A teapot' } },
+    };
+    const parameters = [
+      { $ref: '#/components/parameters/Page' },
+      { $ref: '#/components/parameters/Trace' },
+      parameter('colour', 'query'),
+      parameter('prefer', 'header'),
+    ];
+    const responses = { 200: { description: 'Toys' }, 418: { $ref: '#/components/responses/Teapot' } };
+    const types = await generateTypes(
+      documentWith({}, { paths: { '/toys': { get: { operationId: 'listToys', parameters, responses } } }, components }),
+    );
+    expect(types).toMatch(/listToys: \{\s+parameters: \{\s+query\?: \{/);
+    expect(types).toContain("page?: components['parameters']['Page'];");
+    expect(types).toContain('colour?: string;');
+    expect(types).not.toMatch(/trace|prefer|200|418|teapot|paths/i);
   });
 
   it('show examples above 2^53 digit for digit', async () => {

@@ -1,12 +1,21 @@
-import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import openapiTS, {
+  astToString,
+  type OpenAPI3,
+  type OperationObject,
+  type ParameterObject,
+  type ReferenceObject,
+} from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
 
 /** Where the client has the generated file. */
 export const GENERATED_FILE = new URL('../../../libs/client/src/openapi.generated.ts', import.meta.url);
 
-const HEADER = '// Generated from docs/openapi.json by `npm run openapi`. Do not edit.\n\n';
+const HEADER = '// Generated from docs/openapi.json by `npm run openapi`, without responses and header fields. Do not edit.\n\n';
 const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+
+/** The others are of responses and of routes, which the client does not use. */
+const NEEDED_TYPES: readonly string[] = ['components', 'operations'];
 
 interface Schema {
   readonly format?: string;
@@ -15,12 +24,15 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** Returns the TypeScript source of an OpenAPI document: its types, the names of its int64 members and its error codes. */
+/**
+ * Returns what the client needs of an OpenAPI document as TypeScript source: the types of schemas and parameters, the error codes and
+ * the names of int64 members.
+ */
 export async function generateTypes(text: string): Promise<string> {
   const document = parseWithSource(text, exactly) as OpenAPI3 & {
     readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
   };
-  const types = await openapiTS(structuredClone(document), {
+  const types = await openapiTS(withoutResponsesAndHeaders(document), {
     alphabetize: true,
     // A member with a default is optional in a request.
     defaultNonNullable: false,
@@ -30,13 +42,29 @@ export async function generateTypes(text: string): Promise<string> {
   const codes = errorCodes(document.components.schemas['Error']);
   const source = [
     HEADER,
-    astToString(types),
+    astToString(types.filter((type) => ts.isInterfaceDeclaration(type) && NEEDED_TYPES.includes(type.name.text))),
     '/** The error codes of this version of the service. */\n',
     `export type KnownErrorCode = ${codes.map((code) => `'${code}'`).join(' | ')};\n\n`,
     '/** Names of the members and parameters that are int64. */\n',
     `export const INT64_MEMBERS: ReadonlySet<string> = new Set(${JSON.stringify(int64Members(document))});\n`,
   ].join('');
   return format(source, { ...(await resolveConfig(GENERATED_FILE)), parser: 'typescript' });
+}
+
+/** The body of each response is a schema, and the client sets header fields itself. */
+function withoutResponsesAndHeaders(document: OpenAPI3): OpenAPI3 {
+  const { components: { schemas = {}, parameters = {} } = {}, paths = {}, ...rest } = structuredClone(document);
+  const isHeader = (parameter: ParameterObject | ReferenceObject): boolean => {
+    if (!('$ref' in parameter)) return parameter.in === 'header';
+    const shared = parameters[parameter.$ref.split('/').at(-1) ?? ''];
+    return shared !== undefined && isHeader(shared);
+  };
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path) as OperationObject[])) {
+    delete operation.responses;
+    operation.parameters = (operation.parameters ?? []).filter((parameter) => !isHeader(parameter));
+  }
+  const shared = Object.entries(parameters).filter(([, parameter]) => !isHeader(parameter));
+  return { ...rest, paths, components: { schemas, parameters: Object.fromEntries(shared) } };
 }
 
 type SourceReviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;

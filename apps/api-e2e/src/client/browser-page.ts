@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
-import { launchBrowser } from '../reference-page/browser.js';
+import { launchBrowser } from '../support/browser.js';
 
 const CAPABILITIES = join(import.meta.dirname, 'capabilities.ts');
 

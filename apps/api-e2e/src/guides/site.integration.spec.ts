@@ -1,61 +1,37 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { launchBrowser } from '../reference-page/browser.js';
+import type { Page } from 'playwright-core';
 import { accessibilityViolations } from '../support/accessibility.js';
 import { linksOf } from '../support/answers.js';
+import { PHONE, screenshot, useBrowser } from '../support/browser.js';
 import { useOwnService } from '../support/use-api.js';
 import { readSamples } from './samples.js';
 
 const DESKTOP = { width: 1440, height: 900 };
-const PHONE = { width: 375, height: 812 };
-const SCREENSHOTS = process.env['SCREENSHOTS'] ?? join(import.meta.dirname, '../../test-results');
 /** Other sites that the guides link to, and tests do not request. */
 const ELSEWHERE = /^https:\/\/(?:www\.rfc-editor\.org|datatracker\.ietf\.org)\//;
 
 const own = useOwnService();
 const pages = [...readSamples().keys()].map((name) => (name === 'README' ? '/docs' : `/docs/${name}`));
-/** Errors of the console and of scripts, violations of the Content-Security-Policy, requests to elsewhere. */
-const problems: string[] = [];
-let browser: Browser | undefined;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-});
-
-async function open(path: string, options: BrowserContextOptions = { viewport: DESKTOP }): Promise<Page> {
-  if (!browser) throw new Error('there is no browser');
-  const page = await browser.newPage(options);
-  page.on('pageerror', (error) => problems.push(String(error)));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
-  });
-  page.on('request', (request) => {
-    const { origin, protocol } = new URL(request.url());
-    if (origin !== own.api.url.origin && protocol !== 'data:') problems.push(request.url());
-  });
-  await page.goto(own.api.target.baseUrl + path);
-  if (path === '/docs/reference' && options.javaScriptEnabled !== false) await page.locator('#operations-pets-listPets').waitFor();
-  return page;
-}
+const browser = useBrowser(own);
+const open = (path: string) => browser.open(path, { viewport: DESKTOP });
 
 describe.each([
   ['light', 'desktop', DESKTOP],
   ['dark', 'phone', PHONE],
 ] as const)('in the %s theme on a %s', (colorScheme, device, viewport) => {
+  let page: Page;
+
+  beforeAll(async () => {
+    page = await browser.open('/docs', { viewport, colorScheme });
+  });
+  afterAll(() => page.close());
+
   it.each(pages)('%s is accessible and fits', async (path) => {
-    const page = await open(path, { viewport, colorScheme });
-    try {
-      await page.screenshot({ path: join(SCREENSHOTS, `${path.split('/').at(-1)}-${device}-${colorScheme}.png`), fullPage: true });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
-      expect(await accessibilityViolations(page)).toEqual([]);
-    } finally {
-      await page.close();
-    }
+    await page.goto(own.api.target.baseUrl + path);
+    if (path === '/docs/reference') await page.locator('#operations-pets-listPets').waitFor();
+    await screenshot(page, `${path.split('/').at(-1)}-${device}-${colorScheme}`, { fullPage: true });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+    expect(await accessibilityViolations(page)).toEqual([]);
   });
 });
 
@@ -99,7 +75,7 @@ describe('a new user', () => {
   });
 
   it('opens the navigation on a phone', async () => {
-    const page = await open('/docs/errors', { viewport: PHONE });
+    const page = await browser.open('/docs/errors', { viewport: PHONE });
     const navigation = page.getByRole('navigation', { name: 'Documentation' });
     expect(await navigation.isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Menu' }).click();
@@ -117,7 +93,7 @@ describe('a new user', () => {
   });
 
   it('reads every sample without JavaScript', async () => {
-    const page = await open('/docs/quickstart', { javaScriptEnabled: false });
+    const page = await browser.open('/docs/quickstart', { javaScriptEnabled: false });
     expect(await page.getByText('urllib.request.urlopen').first().isVisible()).toBe(true);
     await page.close();
   });
@@ -168,5 +144,5 @@ describe('links', () => {
 });
 
 it('nothing went wrong in the browser, and nothing was requested from another origin', () => {
-  expect(problems).toEqual([]);
+  expect(browser.problems).toEqual([]);
 });

@@ -1,8 +1,7 @@
 import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { waitFor } from '@animal-store/local-postgres/testing';
+import { query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { linksOf } from '../support/answers.js';
 import { Api } from '../support/api.js';
 import { DebianPostgres } from '../support/debian-postgres.js';
@@ -43,16 +42,6 @@ afterAll(async () => {
   // Undefined if there is no PostgreSQL.
   await (postgres as DebianPostgres | undefined)?.remove();
 });
-
-async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 async function serve(databaseUrl: string): Promise<Api> {
   const service = await Service.start(databaseUrl, { RATE_LIMIT: '0' });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createTestDatabase, freePort, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, freePort, query, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
@@ -48,16 +48,6 @@ async function expectServing(url = database.url): Promise<void> {
   await waitFor(async () => {
     for (let i = 0; i < 4; i++) expect((await get('/v1/pets', key)).status).toBe(200);
   });
-}
-
-async function query(...statements: readonly string[]): Promise<void> {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
 
 describe.each([
@@ -110,26 +100,31 @@ it('a single process responds after a SIGTERM that comes during its first attemp
 describe('a single process waits for a database', () => {
   it('that refuses the login, at the start and later', async () => {
     const role = `late_${process.pid}`;
-    await query(`CREATE ROLE ${role} LOGIN PASSWORD 'another one'`, `ALTER DATABASE ${nameOf(database.url)} OWNER TO ${role}`);
+    await query(
+      database.url,
+      `CREATE ROLE ${role} LOGIN PASSWORD 'another one'`,
+      `ALTER DATABASE ${nameOf(database.url)} OWNER TO ${role}`,
+    );
     const url = new URL(database.url);
     Object.assign(url, { username: role, password: 'secret' });
     await start(url.href);
     await expectWaiting();
     expect(count('refuses the connection: password authentication failed')).toBe(1);
-    await query(`ALTER ROLE ${role} PASSWORD 'secret'`);
+    await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
     await expectServing();
     expect(count('the database is connected')).toBe(1);
     const { key } = await createKey(database.url, 'second');
     await query(
+      database.url,
       `ALTER ROLE ${role} PASSWORD 'changed'`,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`,
     );
     await waitFor(async () => expect(await get('/v1/pets', key)).toEqual({ status: 503, retryAfter: '1', code: 'service_unavailable' }));
-    await query(`ALTER ROLE ${role} PASSWORD 'secret'`);
+    await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
     await waitFor(async () => expect((await get('/v1/pets', key)).status).toBe(200));
     expect(service?.output).not.toContain('secret');
     await service?.stop();
-    await query(`ALTER DATABASE ${nameOf(database.url)} OWNER TO CURRENT_USER`, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
+    await query(database.url, `ALTER DATABASE ${nameOf(database.url)} OWNER TO CURRENT_USER`, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
   });
 
   it('that does not exist yet', async () => {
@@ -138,10 +133,10 @@ describe('a single process waits for a database', () => {
     url.pathname = name;
     await start(url.href);
     await expectWaiting();
-    await query(`CREATE DATABASE ${name}`);
+    await query(database.url, `CREATE DATABASE ${name}`);
     await expectServing(url.href);
     await service?.stop();
-    await query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await query(database.url, `DROP DATABASE ${name} WITH (FORCE)`);
   });
 
   it('without migrations, and is ready when another process has migrated', async () => {
@@ -205,14 +200,13 @@ it.each([
     const holder = new Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const environment = { DATABASE_URL: database.url, MIGRATION_WAIT_SECONDS: '8', ...workers };
+    // The log line comes after 5 s.
+    const environment = { DATABASE_URL: database.url, MIGRATION_WAIT_SECONDS: '6', DRAIN_SECONDS: '0', ...workers };
     service = Service.startOn(await freePort(), environment);
-    await waitFor(async () => {
-      expect(count('waiting for another process that is migrating the database')).toBe(1);
-      await expectWaiting();
-    });
+    await waitFor(() => expectWaiting());
     expect(await service.exit()).toBe(1);
-    expect(service.output).toMatch(/^The migrations were not applied: another process has been migrating the database for 8 s$/m);
+    expect(count('waiting for another process that is migrating the database')).toBe(1);
+    expect(service.output).toMatch(/^The migrations were not applied: another process has been migrating the database for 6 s$/m);
     await holder.end();
   },
 );

@@ -2,9 +2,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
-import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { linksOf } from '../support/answers.js';
 import { Api } from '../support/api.js';
 import { DEBIAN_PATH, DebianServer } from '../support/debian-server.js';
@@ -74,16 +73,6 @@ async function configure(port: number, settings: readonly string[]): Promise<str
   ];
   await writeFile(file, lines.join('\n'));
   return file;
-}
-
-async function query(url: string, text: string): Promise<unknown[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<object>(text)).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 interface Case {

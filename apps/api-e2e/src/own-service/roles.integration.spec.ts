@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HOSTILE_SCHEMA } from '../support/hostile-schema.js';
-import { asRole, execute } from '../support/service-role.js';
+import { asRole } from '../support/service-role.js';
 import { animalStore, createKey, refusedStart, Service } from '../support/service.js';
 
 const PASSWORD = 'of-tests-only';
@@ -20,7 +21,7 @@ const urlOf = (database: string, role: string) => {
 const asSuperuser = (sql: string, database = NAME) => {
   const url = new URL(superuser);
   url.pathname = `/${database}`;
-  return execute(url.href, sql);
+  return query(url.href, sql);
 };
 const [owner, service, keys] = [urlOf(NAME, OWNER), urlOf(NAME, SERVICE), urlOf(NAME, KEYS)];
 
@@ -36,31 +37,31 @@ function documentedStatements(): string[] {
 }
 
 async function grant(): Promise<void> {
-  await execute(owner, await animalStore(owner, 'grants', 'service', SERVICE));
-  await execute(owner, await animalStore(owner, 'grants', 'keys', KEYS));
+  await query(owner, await animalStore(owner, 'grants', 'service', SERVICE));
+  await query(owner, await animalStore(owner, 'grants', 'keys', KEYS));
 }
 
 beforeAll(async () => {
   const statements = documentedStatements();
   expect(statements).toHaveLength(6);
-  for (const statement of statements) await execute(superuser, statement);
+  for (const statement of statements) await query(superuser, statement);
   // Tables of the same names, too. No role may use `public` without naming it.
   await asSuperuser(HOSTILE_SCHEMA);
   for (const table of TABLES) await asSuperuser(`CREATE TABLE hostile.${table} (trap text); GRANT ALL ON hostile.${table} TO PUBLIC`);
-  for (const role of [OWNER, SERVICE, KEYS]) await execute(superuser, `ALTER ROLE ${role} SET search_path = hostile, pg_catalog`);
+  for (const role of [OWNER, SERVICE, KEYS]) await query(superuser, `ALTER ROLE ${role} SET search_path = hostile, pg_catalog`);
   await animalStore(owner, 'migrate', 'up');
   await grant();
 });
 
 afterAll(async () => {
-  for (const database of [NAME, `${NAME}_bare`]) await execute(superuser, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
-  for (const role of [OWNER, SERVICE, KEYS]) await execute(superuser, `DROP ROLE IF EXISTS ${role}`);
+  for (const database of [NAME, `${NAME}_bare`]) await query(superuser, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+  for (const role of [OWNER, SERVICE, KEYS]) await query(superuser, `DROP ROLE IF EXISTS ${role}`);
 });
 
 describe('with the documented roles and a hostile search_path', () => {
   it.each(['SELECT now()', `SELECT 'a'::pg_catalog.text = 'b'::pg_catalog.text`, `SELECT '{}'::jsonb`])(
     'other programs meet traps: %s',
-    (sql) => expect(execute(service, sql)).rejects.toThrow(/a hostile object was used|type boolean/),
+    (sql) => expect(query(service, sql)).rejects.toThrow(/a hostile object was used|type boolean/),
   );
 
   it('the service serves, and the command line manages keys', async () => {
@@ -130,7 +131,7 @@ describe('with the documented roles and a hostile search_path', () => {
     'SELECT * FROM access.audit_events',
     'DELETE FROM public.schema_migrations',
     'CREATE ROLE more',
-  ])('the service may not: %s', (sql) => expect(execute(service, sql)).rejects.toThrow(forbidden));
+  ])('the service may not: %s', (sql) => expect(query(service, sql)).rejects.toThrow(forbidden));
 
   it.each([
     'SELECT * FROM pets.pets',
@@ -143,25 +144,25 @@ describe('with the documented roles and a hostile search_path', () => {
     'TRUNCATE access.audit_events',
     `INSERT INTO access.audit_events (database_role, operator, action, client_id, client_name, details) VALUES ('x', 'x', 'create', 1, 'x', '{}')`,
     'CREATE TABLE access.more (x text)',
-  ])('who manages keys may not: %s', (sql) => expect(execute(keys, sql)).rejects.toThrow(forbidden));
+  ])('who manages keys may not: %s', (sql) => expect(query(keys, sql)).rejects.toThrow(forbidden));
 
   it('grants are repeated after a migration, and take back what is not needed', async () => {
-    await execute(owner, `GRANT DELETE ON pets.pets TO ${SERVICE}; GRANT UPDATE (name) ON pets.pets TO ${SERVICE}`);
-    await execute(service, 'DELETE FROM pets.pets WHERE false');
+    await query(owner, `GRANT DELETE ON pets.pets TO ${SERVICE}; GRANT UPDATE (name) ON pets.pets TO ${SERVICE}`);
+    await query(service, 'DELETE FROM pets.pets WHERE false');
     await grant();
     for (const sql of ['DELETE FROM pets.pets WHERE false', `UPDATE pets.pets SET name = 'x'`]) {
-      await expect(execute(service, sql)).rejects.toThrow(forbidden);
+      await expect(query(service, sql)).rejects.toThrow(forbidden);
     }
   });
 });
 
 it('an owner of the schemas migrates without CREATE on the database', async () => {
   const database = `${NAME}_bare`;
-  await execute(superuser, `CREATE DATABASE ${database}`);
+  await query(superuser, `CREATE DATABASE ${database}`);
   for (const schema of ['access', 'pets']) await asSuperuser(`CREATE SCHEMA ${schema} AUTHORIZATION ${OWNER}`, database);
   await asSuperuser(`GRANT CREATE ON SCHEMA public TO ${OWNER}`, database);
   const bare = urlOf(database, OWNER);
-  await expect(execute(bare, 'CREATE SCHEMA IF NOT EXISTS pets')).rejects.toThrow('permission denied for database');
+  await expect(query(bare, 'CREATE SCHEMA IF NOT EXISTS pets')).rejects.toThrow('permission denied for database');
   await animalStore(bare, 'migrate', 'up');
   const { migrations } = JSON.parse(await animalStore(bare, 'migrate', 'status', '--json')) as { migrations: { applied: boolean }[] };
   expect(migrations.every(({ applied }) => applied)).toBe(true);

@@ -1,50 +1,19 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { accessibilityViolations } from '../support/accessibility.js';
+import { PHONE, screenshot, useBrowser } from '../support/browser.js';
 import { useOwnService } from '../support/use-api.js';
-import { launchBrowser } from './browser.js';
 
 const DESKTOP = { width: 1280, height: 900 };
-const PHONE = { width: 375, height: 812 };
-const SCREENSHOTS = process.env['SCREENSHOTS'] ?? join(import.meta.dirname, '../../test-results');
 
 /** Beyond 2^53: a number of JavaScript would be the even one next to it. */
 const ID = '9007199254740993';
 const CATEGORY_ID = '9223372036854775807';
 
 const own = useOwnService();
-/** Errors of the console and of scripts, violations of the Content-Security-Policy, requests to elsewhere. */
-const problems: string[] = [];
-let browser: Browser | undefined;
+const browser = useBrowser(own);
 let page: Page;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-});
-
-async function openReference(viewport: typeof DESKTOP | typeof PHONE, colorScheme: 'light' | 'dark'): Promise<Page> {
-  if (!browser) throw new Error('there is no browser');
-  const opened = await browser.newPage({ viewport, colorScheme });
-  opened.on('pageerror', (error) => problems.push(String(error)));
-  opened.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
-  });
-  opened.on('request', (request) => {
-    const { origin, protocol } = new URL(request.url());
-    if (origin !== own.api.url.origin && protocol !== 'data:') problems.push(request.url());
-  });
-  await opened.addInitScript(
-    `addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective, event.blockedURI))`,
-  );
-  await opened.goto(`${own.api.target.baseUrl}/docs/reference`);
-  return opened;
-}
 
 const operation = (id: string): Locator => page.locator(`#operations-pets-${id}`);
 
@@ -55,11 +24,10 @@ async function execute(id: string): Promise<[status: string, body: string]> {
   return [await answer.locator('.response-col_status').innerText(), await answer.locator('.highlight-code pre').innerText()];
 }
 
-/** Keeps a picture of the whole page, or of what is on the screen once `from` is at its top. */
-async function screenshot(name: string, from?: string): Promise<void> {
-  const fullPage = from === undefined;
-  if (!fullPage) await page.evaluate(`document.querySelector('${from}').scrollIntoView()`);
-  await page.screenshot({ path: join(SCREENSHOTS, `reference-page-${name}.png`), fullPage });
+/** Takes a picture of what is on the screen once an element is at its top. */
+async function screenshotFrom(selector: string, name: string): Promise<void> {
+  await page.evaluate(`document.querySelector('${selector}').scrollIntoView()`);
+  await screenshot(page, name);
 }
 
 describe.each([
@@ -68,14 +36,14 @@ describe.each([
 ] as const)('the reference page on a %s', (device, viewport, colorScheme) => {
   beforeAll(async () => {
     await emptyStore(ID);
-    page = await openReference(viewport, colorScheme);
+    page = await browser.open('/docs/reference', { viewport, colorScheme });
     await operation('listPets').waitFor();
   });
   afterAll(() => page.close());
 
   it('has a title', async () => {
     expect(await page.title()).toBe('API reference · Animal Store API');
-    await screenshot(device);
+    await screenshot(page, `reference-page-${device}`, { fullPage: true });
   });
 
   it('takes a key', async () => {
@@ -117,18 +85,18 @@ describe.each([
 
   it('is no wider than the screen, with all operations open and answered', async () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
-    await screenshot(`${device}-operation`, '#operations-pets-createPet');
-    await screenshot(`${device}-answer`, '#operations-pets-createPet .responses-wrapper');
+    await screenshotFrom('#operations-pets-createPet', `reference-page-${device}-operation`);
+    await screenshotFrom('#operations-pets-createPet .responses-wrapper', `reference-page-${device}-answer`);
   });
 
   it('is accessible, with all operations open and answered', async () => {
-    await screenshot(`${device}-${colorScheme}`);
+    await screenshot(page, `reference-page-${device}-${colorScheme}`, { fullPage: true });
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 });
 
 it('nothing was asked of another origin, and nothing went wrong in the browser', () => {
-  expect(problems).toEqual([]);
+  expect(browser.problems).toEqual([]);
 });
 
 /** Removes all animals and sets the identifier of the next one. */

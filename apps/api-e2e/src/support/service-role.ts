@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import { query } from '@animal-store/local-postgres/testing';
 
 /** Of the database server, for all databases of the suite. */
 const ROLE = 'animal_store_e2e';
@@ -20,13 +20,13 @@ async function prepare(ownerUrl: string, animalStore: AnimalStore): Promise<void
   await animalStore(ownerUrl, 'migrate', 'up');
   const grants = await animalStore(ownerUrl, 'grants', 'service', ROLE);
   // Other spec files create the role at the same time.
-  await execute(
+  await query(
     ownerUrl,
     `DO $$ BEGIN
        CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}' NOSUPERUSER;
      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
   );
-  await execute(ownerUrl, grants);
+  await query(ownerUrl, grants);
 }
 
 export function asRole(url: string, role: string, password: string): string {
@@ -34,16 +34,4 @@ export function asRole(url: string, role: string, password: string): string {
   given.username = role;
   given.password = password;
   return given.href;
-}
-
-/** Runs statements without parameters, and returns the rows of the last one. */
-export async function execute(url: string, sql: string): Promise<object[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    const results = (await client.query<object>(sql)) as unknown as { rows: object[] } | { rows: object[] }[];
-    return (Array.isArray(results) ? results.at(-1)?.rows : results.rows) ?? [];
-  } finally {
-    await client.end();
-  }
 }

@@ -11,10 +11,9 @@ let database: Client;
 let key: string;
 
 beforeAll(async () => {
-  let url = '';
-  service = await startTestApp({ env: { MAX_CONNECTIONS: String(MAX_CONNECTIONS) }, databaseUrl: (given) => (url = given) });
+  service = await startTestApp({ env: { MAX_CONNECTIONS: String(MAX_CONNECTIONS) } });
   key = await service.createKey('pets:read');
-  database = new Client({ connectionString: url });
+  database = new Client({ connectionString: service.databaseUrl });
   await database.connect();
 });
 

@@ -8,10 +8,9 @@ let database: Client;
 let key: string;
 
 beforeAll(async () => {
-  let url = '';
-  service = await startTestApp({ databaseUrl: (given) => (url = given) });
+  service = await startTestApp();
   key = await service.createKey('pets:read');
-  database = new Client({ connectionString: url });
+  database = new Client({ connectionString: service.databaseUrl });
   await database.connect();
 });
 

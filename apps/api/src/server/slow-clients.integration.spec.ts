@@ -1,17 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { describe, expect, it } from '@jest/globals';
+import { useTestApp } from '../testing/test-app.js';
 
-let service: TestApp;
-let key: string;
-
-beforeAll(async () => {
-  service = await startTestApp({ env: { RATE_LIMIT: '0' } });
-  key = await service.createKey('pets:read', 'pets:write');
-});
-
-afterAll(() => service.close());
+const service = useTestApp(['pets:read', 'pets:write'], { env: { RATE_LIMIT: '0' } });
 
 function open(): Socket {
   const { hostname, port } = new URL(service.url);
@@ -35,7 +27,7 @@ it('a client has 5 seconds for the header section, and 10 for the whole request'
 });
 
 describe('a client that takes its time with', () => {
-  const post = () => `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+  const post = () => `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n`;
 
   // Each takes seconds.
   it.concurrent.each([
@@ -53,7 +45,7 @@ describe('a client that takes its time with', () => {
 });
 
 it('a client that takes its time with the body of a second request is told 408 after the response to the first', async () => {
-  const post = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+  const post = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n`;
   const answers = await trickle(`${post}Content-Length: 2\r\n\r\n{}${post}Content-Length: 1000\r\n\r\n`, ' ');
   expect(answers.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['400', '408']);
 });

@@ -1,23 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
-import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { useTestApp } from '../testing/test-app.js';
 
 const MIB = 1024 * 1024;
 const PET = '{"name":"Rex","categoryId":7}';
 
-let service: TestApp;
-let key: string;
-
-beforeAll(async () => {
-  service = await startTestApp({ env: { RATE_LIMIT: '0' } });
-  key = await service.createKey('pets:read', 'pets:write');
-});
-
-afterAll(() => service.close());
+const service = useTestApp(['pets:read', 'pets:write'], { env: { RATE_LIMIT: '0' } });
 
 const open = () => RawConnection.open(Number(new URL(service.url).port));
-const authorized = () => `Authorization: Bearer ${key}\r\n`;
+const authorized = () => `Authorization: Bearer ${service.key}\r\n`;
 const head = (line: string, ...fields: string[]) => `${line} HTTP/1.1\r\nHost: x\r\n${fields.join('')}`;
 const creation = (...fields: string[]) =>
   `${head('POST /v1/pets', authorized(), 'Content-Type: application/json\r\n', ...fields)}Content-Length: ${String(PET.length)}\r\n\r\n${PET}`;

@@ -3,6 +3,7 @@ import { openAccess } from '@animal-store/access-infrastructure';
 import { DatabaseConnection } from '@animal-store/database';
 import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
+import { afterAll, beforeAll } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { contexts } from '../contexts.js';
 import { createApp } from '../create-app.js';
@@ -12,6 +13,7 @@ import { readConfig } from '../process/config.js';
 export interface TestApp {
   readonly app: NestFastifyApplication;
   readonly url: string;
+  readonly databaseUrl: string;
   createKey(...scopes: string[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -44,6 +46,7 @@ export async function startTestApp({
   return {
     app,
     url: `http://127.0.0.1:${String(port)}`,
+    databaseUrl: database.url,
     createKey: async (...scopes) => (await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes })).secret,
     close: async () => {
       await app.close();
@@ -51,4 +54,15 @@ export async function startTestApp({
       await database.drop();
     },
   };
+}
+
+/** Starts the app before the tests of the file, with a key, and closes it after them. */
+export function useTestApp(scopes: readonly string[], options?: TestAppOptions): TestApp & { readonly key: string } {
+  const service = {} as TestApp & { key: string };
+  beforeAll(async () => {
+    Object.assign(service, await startTestApp(options));
+    service.key = await service.createKey(...scopes);
+  });
+  afterAll(() => service.close());
+  return service;
 }

@@ -1,6 +1,7 @@
 export { type Certificates, createCertificates } from './certificates.js';
 export { DurablePostgres } from './durable-postgres.js';
 export { freePort } from './free-port.js';
+export { query } from './query.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { startThrowAwayPostgres, type ThrowAwayPostgres } from './throw-away-postgres.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { query } from './query.js';
 
 export interface TestDatabase {
   readonly url: string;
@@ -11,18 +11,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const server = process.env['TEST_POSTGRES_URL'];
   if (!server) throw new Error('TEST_POSTGRES_URL is not set: name the spec *.integration.spec.ts, or start a server for it.');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await execute(server, `CREATE DATABASE ${name}`);
+  await query(server, `CREATE DATABASE ${name}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
-}
-
-async function execute(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+  return {
+    url: url.href,
+    async drop() {
+      await query(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    },
+  };
 }

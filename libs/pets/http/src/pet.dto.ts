@@ -10,7 +10,14 @@ import {
   PET_STATUS_RULE,
   PetStatus,
 } from '@animal-store/pets-domain';
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions, ApiSchema } from '@nestjs/swagger';
+
+const CATEGORY_ID: ApiPropertyOptions = {
+  type: 'integer',
+  format: 'int64',
+  description: 'Identifier of the category the animal belongs to.',
+  example: EXAMPLE_ID,
+};
 
 @ApiSchema({ name: 'NewPet' })
 export class NewPetDto {
@@ -25,12 +32,7 @@ export class NewPetDto {
   @Rule(PET_NAME_RULE, isPetName)
   name!: string;
 
-  @ApiProperty({
-    type: 'integer',
-    format: 'int64',
-    description: 'Identifier of the category the animal belongs to.',
-    example: EXAMPLE_ID,
-  })
+  @ApiProperty(CATEGORY_ID)
   @Rule(INT64_RULE, isInt64)
   categoryId!: bigint;
 
@@ -59,12 +61,7 @@ export class PetDto {
   @ApiProperty({ type: 'string', minLength: 1, maxLength: PET_NAME_MAX_LENGTH, description: "The animal's name.", example: 'Rex' })
   name!: string;
 
-  @ApiProperty({
-    type: 'integer',
-    format: 'int64',
-    description: 'Identifier of the category the animal belongs to.',
-    example: EXAMPLE_ID,
-  })
+  @ApiProperty(CATEGORY_ID)
   categoryId!: bigint;
 
   @ApiProperty({ enum: PetStatus, enumName: 'PetStatus', description: 'Availability status.', example: PetStatus.Available })

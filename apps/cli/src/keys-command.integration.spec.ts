@@ -1,0 +1,197 @@
+import { userInfo } from 'node:os';
+import { openAccess } from '@animal-store/access-infrastructure';
+import { query } from '@animal-store/local-postgres/testing';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { animalStore, json, KEY, type KeyJson, useAnimalStore } from './testing/animal-store.js';
+
+const store = useAnimalStore();
+
+describe('animal-store keys', () => {
+  beforeAll(async () => {
+    expect(await store.run('migrate', 'up')).toMatchObject({ exitCode: 0 });
+  });
+
+  beforeEach(() => query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY'));
+
+  const isValid = async (key: string) => {
+    const access = await openAccess(store.url);
+    try {
+      return await Promise.resolve(access.authenticateApiKey.execute(key)).then(
+        () => true,
+        () => false,
+      );
+    } finally {
+      await access.close();
+    }
+  };
+
+  it('create shows a key that works, once', async () => {
+    const { exitCode, stdout, stderr } = await store.run('keys', 'create', '--client', 'Acme Pets');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(/^Key 1 of the client Acme Pets, scopes pets:read pets:write, expires never:$/m);
+    const key = KEY.exec(stdout)?.[0] ?? '';
+    expect(key).toMatch(/^ast_production_/);
+    expect(await isValid(key)).toBe(true);
+
+    for (const listed of [await store.run('keys', 'list'), await store.run('keys', 'list', '--json')]) {
+      expect(listed.stdout).toContain(key.slice(0, 'ast_production_'.length + 6));
+      expect(listed.stdout).not.toContain(key.slice(0, 'ast_production_'.length + 7));
+    }
+  });
+
+  it('create takes scopes, expiry and environment', async () => {
+    const options = ['--scope', 'pets:read', '--expires-in', '90d', '--environment', 'staging', '--json'];
+    const { key, ...rest } = json<KeyJson & { createdAt: string }>(await store.run('keys', 'create', '--client', 'acme', ...options));
+    expect(key).toMatch(/^ast_staging_/);
+    expect(rest).toMatchObject({ created: true, id: 1, client: 'acme', scopes: ['pets:read'], prefix: key.slice(0, 18) });
+    expect(Date.parse(rest.expiresAt ?? '') - Date.parse(rest.createdAt)).toBe(90 * 86_400_000);
+  });
+
+  it('create makes no key with a scope that nothing asks for', async () => {
+    expect(await store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read,pets:reed')).toEqual({
+      exitCode: 2,
+      stdout: '',
+      stderr: 'error: no operation knows the scope pets:reed; there are pets:read, pets:write\n',
+    });
+    expect(json(await store.run('keys', 'list', '--json'))).toEqual([]);
+  });
+
+  it('create takes the environment from ENVIRONMENT', async () => {
+    const { stdout } = await animalStore({ DATABASE_URL: store.url, ENVIRONMENT: 'qa' }, 'keys', 'create', '--client', 'acme');
+    expect(stdout).toMatch(/^ast_qa_/m);
+  });
+
+  it('create --if-none leaves a client with an active key alone', async () => {
+    const create = (...more: string[]) => store.run('keys', 'create', '--client', 'acme', '--if-none', ...more);
+    const together = await Promise.all([create(), create()]);
+    expect(together.map(({ stdout }) => KEY.test(stdout)).sort()).toEqual([false, true]);
+    expect(await create()).toEqual({ exitCode: 0, stdout: 'The client acme has an active key already; none was made.\n', stderr: '' });
+    expect(json(await create('--json'))).toEqual({ created: false, client: 'acme' });
+    expect(json<unknown[]>(await store.run('keys', 'list', '--json'))).toHaveLength(1);
+  });
+
+  it('list shows all of a key but its secret, of one client if asked', async () => {
+    for (const client of ['acme', 'b']) await store.run('keys', 'create', '--client', client, '--expires-in', '1d');
+    await store.run('keys', 'revoke', '2');
+    const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
+    const { stdout } = await store.run('keys', 'list');
+    const [header, first, second, end] = stdout.split('\n');
+    expect(header).toMatch(/^ID +PREFIX +CLIENT +SCOPES +STATE +CREATED +EXPIRES +REVOKED +LAST USED$/);
+    expect(first).toMatch(new RegExp(`^1 +ast_production_\\w{6} +acme +pets:read pets:write +active +${time} +${time} +- +-$`));
+    expect(second).toMatch(new RegExp(`^2 +ast_production_\\w{6} +b +pets:read pets:write +revoked +${time} +${time} +${time} +-$`));
+    expect(end).toBe('');
+    const listed = json<object[]>(await store.run('keys', 'list', '--client', 'b', '--json'));
+    expect(listed).toEqual([expect.objectContaining({ id: 2, client: 'b', state: 'revoked', lastUsedAt: null })]);
+    expect(Object.keys(listed[0] ?? {}).sort()).toEqual(
+      ['client', 'createdAt', 'expiresAt', 'id', 'lastUsedAt', 'prefix', 'revokedAt', 'scopes', 'state'].sort(),
+    );
+    expect(await store.run('keys', 'list', '--client', 'nobody')).toEqual({ exitCode: 0, stdout: 'No keys.\n', stderr: '' });
+  });
+
+  it('list --expires-within shows the active keys that expire by then', async () => {
+    for (const lifetime of ['29d', '31d']) await store.run('keys', 'create', '--client', 'acme', '--expires-in', lifetime);
+    await store.run('keys', 'create', '--client', 'acme');
+    expect(json<KeyJson[]>(await store.run('keys', 'list', '--expires-within', '30d', '--json')).map(({ id }) => id)).toEqual([1]);
+    expect((await store.run('keys', 'list', '--expires-within', '1d')).stdout).toBe('No keys.\n');
+  });
+
+  it('rotate makes a new key and lets the old one live on for the overlap', async () => {
+    const old = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read', '--json'));
+    const rotated = json<KeyJson & { createdAt: string; retired: KeyJson }>(await store.run('keys', 'rotate', String(old.id), '--json'));
+    expect(rotated).toMatchObject({ client: 'acme', scopes: ['pets:read'], expiresAt: null, retired: { id: old.id } });
+    expect(Date.parse(rotated.retired.expiresAt ?? '') - Date.parse(rotated.createdAt)).toBe(86_400_000);
+    expect([await isValid(old.key), await isValid(rotated.key)]).toEqual([true, true]);
+
+    const { stdout } = await store.run('keys', 'rotate', rotated.prefix, '--overlap', '0s');
+    expect([await isValid(rotated.key), await isValid(KEY.exec(stdout)?.[0] ?? '')]).toEqual([false, true]);
+    expect(await store.run('keys', 'rotate', rotated.prefix)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'error: The API key is expired.\n',
+    });
+  });
+
+  it('revoke and rotate take a whole key, as it was leaked, and do not show it', async () => {
+    const create = async () => json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
+    const [first, second] = [await create(), await create()];
+    const outcomes = [
+      await store.run('keys', 'revoke', first.key),
+      await store.run('keys', 'rotate', second.key, '--overlap', '0s'),
+      await store.run('keys', 'rotate', first.key),
+      await store.run('keys', 'revoke', `${first.key.slice(0, -1)}_`),
+    ];
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0, 1, 1]);
+    expect([await isValid(first.key), await isValid(second.key)]).toEqual([false, false]);
+    for (const { stdout, stderr } of outcomes) {
+      for (const { key, prefix } of [first, second]) expect(stdout + stderr).not.toContain(key.slice(prefix.length, -1));
+    }
+  });
+
+  it('revoke ends a key', async () => {
+    const { id, key, prefix } = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
+    const revoked = await store.run('keys', 'revoke', prefix);
+    expect(revoked.stdout).toMatch(new RegExp(`^Key ${String(id)} \\(${prefix}\\) of the client acme is revoked since .*Z\\.\\n$`));
+    expect(await isValid(key)).toBe(false);
+    expect((await store.run('keys', 'revoke', String(id))).stdout).toBe(revoked.stdout);
+    expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key is called 77.\n' });
+  });
+});
+
+describe('animal-store clients', () => {
+  beforeAll(async () => {
+    expect(await store.run('migrate', 'up')).toMatchObject({ exitCode: 0 });
+    await query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY');
+  });
+
+  it('are listed, disabled, enabled and limited, and keys audit tells who did it', async () => {
+    const runAs = (operator: string, ...args: string[]) => animalStore({ DATABASE_URL: store.url, OPERATOR: operator }, ...args);
+    expect(await store.run('clients', 'list')).toEqual({ exitCode: 0, stdout: 'No clients.\n', stderr: '' });
+    expect(await store.run('keys', 'audit')).toEqual({ exitCode: 0, stdout: 'No changes.\n', stderr: '' });
+    const { id, key, prefix } = json<KeyJson>(await runAs('carol', 'keys', 'create', '--client', 'acme', '--rate-limit', '50', '--json'));
+    expect((await runAs('dave', 'clients', 'disable', 'acme')).stdout).toBe('The client acme is disabled.\n');
+    expect((await store.run('clients', 'list')).stdout).toMatch(/^1 +acme +disabled +50 +\S+Z$/m);
+    expect((await store.run('keys', 'list')).stdout).toMatch(/^1 .* disabled /m);
+    expect((await store.run('keys', 'create', '--client', 'acme', '--if-none')).stdout).toContain('none was made');
+    expect((await runAs('dave', 'clients', 'enable', 'acme')).stdout).toBe('The client acme is enabled.\n');
+    expect((await store.run('clients', 'set-rate-limit', 'acme', '0')).stdout).toBe('The client acme has no rate limit.\n');
+    expect(json(await store.run('clients', 'set-rate-limit', 'acme', 'default', '--json'))).toEqual({
+      id: 1,
+      name: 'acme',
+      state: 'enabled',
+      rateLimit: null,
+      disabledAt: null,
+    });
+    await runAs('carol', 'keys', 'rotate', String(id));
+    await runAs('carol', 'keys', 'revoke', String(id));
+    expect(await store.run('clients', 'disable', 'nobody')).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'error: No client is called nobody.\n',
+    });
+
+    const audit = await store.run('keys', 'audit', '--json');
+    const { events, next } = json<{ events: Record<string, unknown>[]; next: unknown }>(audit);
+    const user = userInfo().username;
+    expect(events.map(({ operator, action, keyId }) => [operator, action, keyId])).toEqual([
+      ['carol', 'revoke', id],
+      ['carol', 'rotate', id],
+      [user, 'set-rate-limit', null],
+      [user, 'set-rate-limit', null],
+      ['dave', 'enable', null],
+      ['dave', 'disable', null],
+      ['carol', 'create', id],
+      ['carol', 'set-rate-limit', null],
+    ]);
+    const [{ role }] = (await query<{ role: string }>(store.url, 'SELECT current_user AS role')) as [{ role: string }];
+    expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([role]));
+    expect(next).toBeNull();
+    expect(audit.stdout).toContain(prefix);
+    expect(audit.stdout).not.toContain(key.slice(prefix.length));
+
+    const page = await store.run('keys', 'audit', '--limit', '2');
+    expect(page.stdout).toMatch(/^ID +TIME .*\n8 .* revoke .*\n7 .* rotate .*\nOlder changes: --after 7\n$/);
+    expect((await store.run('keys', 'audit', '--after', '2')).stdout).toMatch(
+      /^ID +TIME .*\n1 +\S+Z +carol +\w+ +set-rate-limit +acme +- +from=null to=50\n$/,
+    );
+  });
+});

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll } from '@jest/globals';
+
+/** What is deployed is the bundle; coverage counts the files that it is made of. */
+const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
+const MAIN = fileURLToPath(new URL(`../../${FOLDER}/main.js`, import.meta.url));
+
+export const KEY = /ast_[a-z]+_[0-9A-Za-z]{49}/;
+
+export interface Outcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface KeyJson {
+  readonly id: number;
+  readonly key: string;
+  readonly prefix: string;
+  readonly expiresAt: string | null;
+}
+
+/** Runs the built program with nothing of our environment but what a process needs. */
+export const animalStore = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
+  animalStoreIn('.', environment, ...args);
+
+export function animalStoreIn(cwd: string, environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
+  const { PATH, HOME, SystemRoot, TEMP } = process.env;
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { cwd, env: { PATH, HOME, SystemRoot, TEMP, ...environment } },
+      (_, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
+export const json = <T>({ stdout }: Outcome) => JSON.parse(stdout) as T;
+
+/** The database of a spec file, and the program run on it. */
+export interface AnimalStoreOnDatabase {
+  readonly url: string;
+  run(...args: readonly string[]): Promise<Outcome>;
+}
+
+/** Creates an empty database before the tests of the file, and drops it after them. */
+export function useAnimalStore(): AnimalStoreOnDatabase {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+  });
+  afterAll(() => database.drop());
+  return {
+    get url() {
+      return database.url;
+    },
+    run: (...args) => animalStore({ DATABASE_URL: database.url }, ...args),
+  };
+}
