@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots } from './batcher.js';
-import { poolOf } from './data-source.js';
+import { poolOf, replicasOf } from './data-source.js';
 import { isFaultOfStatement } from './database-unavailable.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import type { PreparedStatement, Values } from './prepared-statement.js';
@@ -80,7 +80,9 @@ export class BatchedRepository<Entity extends Numbered> {
     this.keyedInserts = new Batcher({ ...inserting, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
     const slots = new BatchSlots(MAX_READS_AT_ONCE);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, run: (ids) => this.runFinds(ids) });
-    this.pages = new Batcher({ maxSize: MAX_PAGES, slots, run: (pages) => this.runPages(pages) });
+    // A page may wait for a replica, and `findById` not for that page.
+    const slotsOfPages = replicasOf(repository.manager.dataSource) ? new BatchSlots(MAX_READS_AT_ONCE) : slots;
+    this.pages = new Batcher({ maxSize: MAX_PAGES, slots: slotsOfPages, run: (pages) => this.runPages(pages) });
   }
 
   /** Resolves with the new identifier when the row is durable. A row that violates a constraint fails alone. */
@@ -165,13 +167,13 @@ export class BatchedRepository<Entity extends Numbered> {
 
   /** One statement for each set of filters, whatever their values. */
   private async runPages(wanted: readonly WantedPage[]): Promise<Page<Entity>[]> {
-    const { pool, list } = this.prepared();
+    const { lists, list } = this.prepared();
     const results = new Map<WantedPage, Page<Entity>>();
     const byStatement = Map.groupBy(wanted, ({ filters }) => list(filters));
     await Promise.all(
       [...byStatement].map(async ([statement, pages]) => {
         const parameters = (pages[0] as WantedPage).parameters.map((_, index) => pages.map((page) => page.parameters[index]));
-        const answered = await retryRead(() => statement.run(pool, parameters));
+        const answered = await retryRead(() => statement.run(lists, parameters));
         for (const [index, page] of pages.entries()) results.set(page, toPage(answered[index] as PageText));
       }),
     );
@@ -184,8 +186,12 @@ function prepare<Entity extends Numbered>(repository: Repository<Entity>, keys: 
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
   const lists = new Map<string, PreparedStatement<PageText>>();
+  const { dataSource } = repository.manager;
+  const pool = poolOf(dataSource);
   return {
-    pool: poolOf(repository.manager.dataSource),
+    pool,
+    /** Where pages are read. */
+    lists: replicasOf(dataSource) ?? pool,
     table,
     insert: insertStatement(table),
     insertOnce: keyTable && insertOnceStatement(table, keyTable),
