@@ -39,6 +39,8 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number;
   /** False for a pooler that knows no named statements; see `UnnamedStatementsClient`. */
   readonly preparedStatements?: boolean;
+  /** Citus distributes the tables of contexts that are `sharded`, once `migrateUp` has seen its extension (ADR 56). */
+  readonly citus?: boolean;
   readonly persistence: readonly Persistence[];
 }
 
@@ -63,7 +65,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     migrationsTableName: MIGRATIONS_NAME,
     migrationsTransactionMode: 'each',
     installExtensions: false,
-    extra: { ...extra, url: options.url },
+    extra: { ...extra, url: options.url, citus: options.citus ?? false, persistence: options.persistence },
   });
   const { replicaUrls = [], applicationName, poolSize: max, connectTimeoutMs: connectionTimeoutMillis = CONNECT_TIMEOUT_MS } = options;
   if (replicaUrls.length > 0) {
@@ -139,6 +141,15 @@ function withoutName(statement: unknown): unknown {
 /** Returns the URL, or the file that holds it. */
 export function urlOf(dataSource: DataSource): SecretUrl {
   return (dataSource.options.extra as { url: SecretUrl }).url;
+}
+
+/** Whether statements must suit tables that Citus distributes. */
+export function isSharded(dataSource: DataSource): boolean {
+  return (dataSource.options.extra as { citus: boolean }).citus;
+}
+
+export function persistenceOf(dataSource: DataSource): readonly Persistence[] {
+  return (dataSource.options.extra as { persistence: readonly Persistence[] }).persistence;
 }
 
 /** Returns what the URL says now. */

@@ -85,7 +85,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
     return new Promise((resolve, reject) => {
       const done: NonNullable<typeof this.callback> = (error, rows) => {
         if (rows) resolve(rows);
-        else reject(error as Error);
+        else reject(error);
       };
       // Not as a member: the client may run an unnamed copy.
       (client.query as (execution: unknown, values: undefined, callback: typeof done) => unknown).call(client, this, undefined, done);

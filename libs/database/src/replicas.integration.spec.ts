@@ -160,7 +160,7 @@ describe('a replica that lags', () => {
 describe('a replica that is lost', () => {
   it.each([
     ['refuses connections', () => network.cut()],
-    ['is silent', () => network.slowDown(60_000)],
+    ['is silent', () => Promise.resolve(network.slowDown(60_000))],
   ])('and %s is left out, no list fails, and it comes back by itself', async (_how, lose) => {
     const process = await open();
     await servedByReplica(process);

@@ -24,10 +24,12 @@ describe('readConfig', () => {
   it('has a default for everything but the database', () => {
     expect(readConfig({ DATABASE_URL })).toEqual({
       databaseUrl: DATABASE_URL,
+      databaseReplicaUrls: [],
       databasePoolSize: 10,
       databaseConnectTimeoutMs: 2_500,
       databaseStatementTimeoutMs: 3_000,
       databasePrepared: true,
+      citus: false,
       migrateOnStart: true,
       migrationDatabaseUrl: DATABASE_URL,
       migrationWaitSeconds: 300,
