@@ -83,7 +83,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
 
   runOn(client: Client): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      const done: NonNullable<typeof this.callback> = (error, rows) => {
+      const done = (error: Error, rows?: Row[]) => {
         if (rows) resolve(rows);
         else reject(error);
       };

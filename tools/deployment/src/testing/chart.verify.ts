@@ -37,7 +37,10 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   'values-production.yaml': ['--values', 'values-production.yaml'],
   'secrets in variables, without migrations': [
     ...DATABASE,
-    ...['--set', 'secrets.as=env,secrets.redis.name=redis,migrations.enabled=false,config.MAX_CONNECTIONS=1000000,config.WORKERS=3'],
+    ...[
+      '--set',
+      'secrets.as=env,secrets.redis.name=redis,secrets.databaseReplicas.name=replicas,citus.enabled=true,migrations.enabled=false,config.MAX_CONNECTIONS=1000000,config.WORKERS=3',
+    ],
     ...['--set', 'networkPolicy.enabled=false,podDisruptionBudget.enabled=false,serviceAccount.name=other'],
   ],
   'secrets in variables, with grants': [...DATABASE, '--set', 'secrets.as=env,migrations.grants.enabled=true'],
