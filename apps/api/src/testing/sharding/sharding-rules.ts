@@ -61,13 +61,13 @@ function idOrder(expression: Node, columns: readonly string[]): string[] {
 
 /** PostgreSQL promises no order of RETURNING, and Citus does not keep it. */
 function order(statement: Node): string[] {
-  const [kind = '', node = {}] = Object.entries(statement)[0] as [string, Node];
+  const [kind, node] = Object.entries(statement)[0] as [string, Node];
   if (kind !== 'SelectStmt') return isWriteOfSeveralRows({ kind, node }) && isReturning(node) ? ['the order of RETURNING'] : [];
   const ctes = listOf((node['withClause'] as Node | undefined)?.['ctes']).map((cte) => memberOf(cte, 'CommonTableExpr'));
   const returning = new Set(
     ctes
       .filter(({ ctequery }) => {
-        const [written, writing = {}] = Object.entries(ctequery as Node)[0] as [string, Node];
+        const [written, writing] = Object.entries(ctequery as Node)[0] as [string, Node];
         return isReturning(writing) && isWriteOfSeveralRows({ kind: written, node: writing });
       })
       .map(({ ctename }) => ctename),
@@ -126,8 +126,9 @@ function tablesOf({ node }: Command): string[] {
   return [...target, ...sources.flatMap((source) => (source['RangeVar'] ? [tableOf(source['RangeVar'] as Node)] : []))];
 }
 
-function tableOf({ schemaname, relname }: Node): string {
-  return `${String(schemaname ?? '')}.${String(relname)}`;
+function tableOf(node: Node): string {
+  const { schemaname = '', relname } = node as { schemaname?: string; relname: string };
+  return `${schemaname}.${relname}`;
 }
 
 function columnOf(node: unknown): string | undefined {
