@@ -128,18 +128,22 @@ it('a list has the same text and entity tag from either server, and a 304 follow
   expect(await send(1, '/v1/pets?limit=100', { headers: { 'If-None-Match': fromPrimary.etag ?? '' } })).toMatchObject({ status: 304 });
 });
 
-it('a lost replica is left out, which metrics and log show, and comes back by itself', async () => {
-  await onStandby.query('SELECT pg_wal_replay_resume()');
-  await listFromReplica(0);
-  await onStandby.end();
-  await standby.stop();
-  for (let list = 0; list < 5; list++) expect((await send(0, '/v1/pets')).status).toBe(200);
-  await waitFor(async () => expect((await metrics(0)).used).toBe(0));
-  expect(log).toContain('the replica is left out');
-  await standby.restart();
-  await listFromReplica(0);
-  expect((await metrics(0)).used).toBe(1);
-  expect(log.lastIndexOf('lists are read from the replica')).toBeGreaterThan(log.lastIndexOf('the replica is left out'));
-  onStandby = new Client({ connectionString: standby.url });
-  await onStandby.connect();
-}, START_TIMEOUT_MS);
+it(
+  'a lost replica is left out, which metrics and log show, and comes back by itself',
+  async () => {
+    await onStandby.query('SELECT pg_wal_replay_resume()');
+    await listFromReplica(0);
+    await onStandby.end();
+    await standby.stop();
+    for (let list = 0; list < 5; list++) expect((await send(0, '/v1/pets')).status).toBe(200);
+    await waitFor(async () => expect((await metrics(0)).used).toBe(0));
+    expect(log).toContain('the replica is left out');
+    await standby.restart();
+    await listFromReplica(0);
+    expect((await metrics(0)).used).toBe(1);
+    expect(log.lastIndexOf('lists are read from the replica')).toBeGreaterThan(log.lastIndexOf('the replica is left out'));
+    onStandby = new Client({ connectionString: standby.url });
+    await onStandby.connect();
+  },
+  START_TIMEOUT_MS,
+);

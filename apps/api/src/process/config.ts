@@ -282,6 +282,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       if (all.length > 0) throw new StartupError(all.join('\n'));
     },
   });
+  if (values.CITUS && values.DATABASE_REPLICA_URLS.length > 0) {
+    throw new StartupError(
+      'DATABASE_REPLICA_URLS must not be set with CITUS: the position of a coordinator says nothing about its workers',
+    );
+  }
   return {
     databaseUrl: secrets.files.DATABASE_URL ?? values.DATABASE_URL,
     databaseReplicaUrls: values.DATABASE_REPLICA_URLS.map((url, index) => {
