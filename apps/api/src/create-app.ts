@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createDataSource, DatabaseConnection, observeStatements, poolOf } from '@animal-store/database';
+import { createDataSource, DatabaseConnection, observeStatements, poolOf, replicasOf } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -11,6 +11,7 @@ import { AppModule } from './app.module.js';
 import { contexts } from './contexts.js';
 import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
+import { observeReplicas } from './observability/observe-replicas.js';
 import { NestLogger } from './observability/nest-logger.js';
 import type { Tracing } from './observability/tracing.js';
 import type { Config } from './process/config.js';
@@ -34,11 +35,13 @@ export interface AppOptions {
 export async function createApp(options: AppOptions): Promise<NestFastifyApplication> {
   const dataSource = createDataSource({
     url: options.config.databaseUrl,
+    replicaUrls: options.config.databaseReplicaUrls,
     applicationName: 'animal-store-api',
     poolSize: options.config.databasePoolSize,
     connectTimeoutMs: options.config.databaseConnectTimeoutMs,
     statementTimeoutMs: options.config.databaseStatementTimeoutMs,
     preparedStatements: options.config.databasePrepared,
+    citus: options.config.citus,
     persistence: contexts.map(({ persistence }) => persistence),
   });
   const tracing = await startTracing(options);
@@ -84,6 +87,8 @@ async function assemble(
     tracing?.observeStatements(dataSource);
   });
   metrics.observePool(() => (connection.isOpen ? poolOf(dataSource) : undefined));
+  const replicas = replicasOf(dataSource);
+  if (replicas) observeReplicas(replicas, metrics, logger);
   const rateLimits = await RateLimits.create(config, logger, metrics);
   const server = createHttpServer({ ...config, publicUrl });
   const { corsOrigins, logRequestsSample } = config;

@@ -202,6 +202,7 @@ async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
     applicationName: 'animal-store-migrations',
     poolSize: 1,
     connectTimeoutMs: config.databaseConnectTimeoutMs,
+    citus: config.citus,
     persistence: contexts.map(({ persistence }) => persistence),
   });
   await connect(dataSource);
@@ -209,6 +210,10 @@ async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
     const applied = await migrateUp(dataSource, {
       timeoutMs: config.migrationWaitSeconds * 1000,
       onWaiting: () => logger.warn('waiting for another process that is migrating the database'),
+      onDistributed: (table) => {
+        if (table === undefined) logger.warn('CITUS is on, but the database lacks the extension citus: no table is distributed');
+        else logger.info({ table }, 'distributed');
+      },
     });
     if (applied.length > 0) logger.info({ applied }, 'migrated');
   } finally {

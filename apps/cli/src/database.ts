@@ -11,6 +11,7 @@ export interface Database {
   readonly url: SecretUrl;
   /** It is the project's own PostgreSQL in the data folder. */
   readonly isLocal: boolean;
+  readonly citus?: boolean;
 }
 
 /** Returns the first of the variables that is set, itself or as the file that NAME_FILE names. */
@@ -35,7 +36,7 @@ export async function withDatabase<T>(
   variables?: readonly string[],
 ): Promise<T> {
   const url = databaseUrl(terminal, variables);
-  if (url !== undefined) return work({ url, isLocal: false });
+  if (url !== undefined) return work({ url, isLocal: false, citus: isCitus(terminal) });
   const { useLocalPostgres } = await import('@animal-store/local-postgres').catch(explainAbsence);
   const server = await useLocalPostgres({ dataDir: terminal.env['DATA_DIR'] || DEFAULT_DATA_DIR });
   const stopAndExit = (signal: keyof typeof EXIT_CODES) => void server.stop().finally(() => process.exit(EXIT_CODES[signal]));
@@ -48,6 +49,13 @@ export async function withDatabase<T>(
   }
 }
 
+/** As the service reads it. */
+function isCitus({ env: { CITUS = '' } }: Terminal): boolean {
+  if (/^(?:true|on|yes|1)$/.test(CITUS)) return true;
+  if (/^(?:false|off|no|0|)$/.test(CITUS)) return false;
+  throw new CliError('CITUS must be true or false', EXIT_USAGE);
+}
+
 /** The image of the service does without it. */
 function explainAbsence(error: unknown): never {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
@@ -55,11 +63,12 @@ function explainAbsence(error: unknown): never {
 }
 
 /** With everything that the deployment keeps, for migrations. */
-export async function withDataSource<T>({ url }: Database, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
+export async function withDataSource<T>({ url, citus = false }: Database, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
   const dataSource = createDataSource({
     url,
     applicationName: 'animal-store migrate',
     poolSize: 2,
+    citus,
     persistence: await allPersistence(),
   });
   await dataSource.initialize();

@@ -1,4 +1,4 @@
-import { type LockWait, migrateDown, migrationStatus, migrationToUndo, migrateUp } from '@animal-store/database';
+import { migrateDown, type MigrateOptions, migrationStatus, migrationToUndo, migrateUp } from '@animal-store/database';
 import { Command, Option } from 'commander';
 import type { DataSource } from 'typeorm';
 import { parseDuration } from './arguments.js';
@@ -26,9 +26,16 @@ export function migrateCommand(terminal: Terminal): Command {
       },
       MIGRATION_VARIABLES,
     );
-  const waiting = ({ wait }: Options): LockWait => ({
+  const waiting = ({ wait }: Options): MigrateOptions => ({
     ...(wait !== undefined && { timeoutMs: wait }),
     onWaiting: () => void terminal.stderr.write('waiting for another process that is migrating the database\n'),
+    onDistributed: (table) => {
+      terminal.stderr.write(
+        table === undefined
+          ? 'CITUS is on, but the database lacks the extension citus: no table is distributed\n'
+          : `${table} is distributed\n`,
+      );
+    },
   });
   const waitOption = () =>
     new Option('--wait <duration>', 'how long to wait for another process that is migrating (default: 5m)').argParser(parseDuration);

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots } from './batcher.js';
-import { poolOf } from './data-source.js';
+import { isSharded, poolOf, replicasOf } from './data-source.js';
 import { isFaultOfStatement } from './database-unavailable.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import type { PreparedStatement, Values } from './prepared-statement.js';
@@ -80,7 +80,9 @@ export class BatchedRepository<Entity extends Numbered> {
     this.keyedInserts = new Batcher({ ...inserting, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
     const slots = new BatchSlots(MAX_READS_AT_ONCE);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, run: (ids) => this.runFinds(ids) });
-    this.pages = new Batcher({ maxSize: MAX_PAGES, slots, run: (pages) => this.runPages(pages) });
+    // A page may wait for a replica, and `findById` not for that page.
+    const slotsOfPages = replicasOf(repository.manager.dataSource) ? new BatchSlots(MAX_READS_AT_ONCE) : slots;
+    this.pages = new Batcher({ maxSize: MAX_PAGES, slots: slotsOfPages, run: (pages) => this.runPages(pages) });
   }
 
   /** Resolves with the new identifier when the row is durable. A row that violates a constraint fails alone. */
@@ -148,12 +150,20 @@ export class BatchedRepository<Entity extends Numbered> {
       }
       if (results.size === keyedRows.length) break;
       // What is found neither way was forgotten in between: the key is free again.
-      for (const { index, id, row } of await findRecorded.run(pool, keys)) {
+      for (const { index, id, row, missing } of await findRecorded.run(pool, keys)) {
         const keyed = left[index] as KeyedRow<Entity>;
-        if (!results.has(keyed)) results.set(keyed, { id, row: row as NewRow<Entity>, replayed: true });
+        if (results.has(keyed)) continue;
+        const recorded = missing.length === 0 ? row : { ...row, ...(await this.propertiesOf(id, missing)) };
+        results.set(keyed, { id, row: recorded as NewRow<Entity>, replayed: true });
       }
     }
     return keyedRows.map((keyed) => results.get(keyed) as InsertedOnce<Entity>);
+  }
+
+  /** NULL for a row that is gone. */
+  private async propertiesOf(id: bigint, properties: readonly string[]): Promise<Record<string, unknown>> {
+    const [row] = await this.runFinds([id]);
+    return Object.fromEntries(properties.map((property) => [property, row?.[property as keyof Entity] ?? null]));
   }
 
   private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
@@ -163,15 +173,16 @@ export class BatchedRepository<Entity extends Numbered> {
     return ids.map((id) => byId.get(id));
   }
 
-  /** One statement for each set of filters, whatever their values. */
+  /** One statement for each set of filters, whatever their values; if sharded, one for each page. */
   private async runPages(wanted: readonly WantedPage[]): Promise<Page<Entity>[]> {
-    const { pool, list } = this.prepared();
+    const { lists, list, sharded } = this.prepared();
     const results = new Map<WantedPage, Page<Entity>>();
-    const byStatement = Map.groupBy(wanted, ({ filters }) => list(filters));
+    const byFilters = [...Map.groupBy(wanted, ({ filters }) => list(filters))];
+    const runs = sharded ? byFilters.flatMap(([statement, pages]) => pages.map((page) => [statement, [page]] as const)) : byFilters;
     await Promise.all(
-      [...byStatement].map(async ([statement, pages]) => {
-        const parameters = (pages[0] as WantedPage).parameters.map((_, index) => pages.map((page) => page.parameters[index]));
-        const answered = await retryRead(() => statement.run(pool, parameters));
+      runs.map(async ([statement, pages]) => {
+        const parameters = pages[0].parameters.map((_, index) => pages.map((page) => page.parameters[index]));
+        const answered = await retryRead(() => statement.run(lists, parameters));
         for (const [index, page] of pages.entries()) results.set(page, toPage(answered[index] as PageText));
       }),
     );
@@ -184,17 +195,23 @@ function prepare<Entity extends Numbered>(repository: Repository<Entity>, keys: 
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
   const lists = new Map<string, PreparedStatement<PageText>>();
+  const { dataSource } = repository.manager;
+  const pool = poolOf(dataSource);
+  const sharded = isSharded(dataSource);
   return {
-    pool: poolOf(repository.manager.dataSource),
+    pool,
+    sharded,
+    /** Where pages are read. */
+    lists: replicasOf(dataSource) ?? pool,
     table,
     insert: insertStatement(table),
     insertOnce: keyTable && insertOnceStatement(table, keyTable),
-    findRecorded: keyTable && findRecordedStatement(table, keyTable),
-    find: findStatement(table),
+    findRecorded: keyTable && findRecordedStatement(table, keyTable, sharded),
+    find: findStatement(table, sharded),
     list: (filters: readonly Column[]): PreparedStatement<PageText> => {
       const name = filters.map(({ property }) => property).join();
       let statement = lists.get(name);
-      if (!statement) lists.set(name, (statement = listStatement(table, filters)));
+      if (!statement) lists.set(name, (statement = listStatement(table, filters, sharded)));
       return statement;
     },
     columnsOf: (rows: readonly NewRow<Entity>[]): Values[] =>

@@ -1,10 +1,11 @@
-import pg, { type Client, type CustomTypesConfig, type Pool, types } from 'pg';
+import pg, { type Client, type CustomTypesConfig, type Pool, type PoolConfig, types } from 'pg';
 import { DataSource } from 'typeorm';
 import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
 import { DatabasePool } from './database-pool.js';
-import { type DatabaseTarget, parseDatabaseUrl } from './database-url.js';
+import { type DatabaseTarget, parseDatabaseUrl, showServers } from './database-url.js';
 import type { Persistence } from './persistence.js';
 import { Execution } from './prepared-statement.js';
+import { Replicas } from './replicas.js';
 import { readSecretUrl, type SecretUrl } from './secret-url.js';
 
 const INT8_OID = types.builtins.INT8;
@@ -27,6 +28,8 @@ const exactTypes: CustomTypesConfig = {
 export interface DatabaseOptions {
   /** A connection URL of libpq. Each new connection reads a file again. */
   readonly url: SecretUrl;
+  /** Of servers that follow the one of `url`, and may serve lists; see `Replicas`. */
+  readonly replicaUrls?: readonly SecretUrl[];
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly poolSize: number;
@@ -36,12 +39,15 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number;
   /** False for a pooler that knows no named statements; see `UnnamedStatementsClient`. */
   readonly preparedStatements?: boolean;
+  /** Citus distributes the tables of contexts that are `sharded`, once `migrateUp` has seen its extension (ADR 56). */
+  readonly citus?: boolean;
   readonly persistence: readonly Persistence[];
 }
 
 /** A DataSource that is not connected yet: `connect()` or `initialize()` it, `destroy()` it. */
 export function createDataSource(options: DatabaseOptions): DataSource {
-  return new DataSource({
+  const extra: object = { Client: DatabaseClient, types: exactTypes, keepAlive: true, ...limitStatements(options) };
+  const dataSource = new DataSource({
     type: 'postgres',
     // By default TypeORM looks for `pg` in node_modules, which a bundle does without.
     driver: { ...pg, Pool: DatabasePool },
@@ -59,14 +65,25 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     migrationsTableName: MIGRATIONS_NAME,
     migrationsTransactionMode: 'each',
     installExtensions: false,
-    extra: {
-      url: options.url,
-      Client: DatabaseClient,
-      types: exactTypes,
-      keepAlive: true,
-      ...limitStatements(options),
-    },
+    extra: { ...extra, url: options.url, citus: options.citus ?? false, persistence: options.persistence },
   });
+  const { replicaUrls = [], applicationName, poolSize: max, connectTimeoutMs: connectionTimeoutMillis = CONNECT_TIMEOUT_MS } = options;
+  if (replicaUrls.length > 0) {
+    const pools = replicaUrls.map((url) => ({
+      name: showServers(parseDatabaseUrl(readSecretUrl(url))),
+      // The types of `pg-pool` know neither the options of our client nor its constructor.
+      pool: new DatabasePool({ ...extra, url, application_name: applicationName, max, connectionTimeoutMillis } as PoolConfig),
+    }));
+    replicas.set(dataSource, new Replicas(() => poolOf(dataSource), pools));
+  }
+  return dataSource;
+}
+
+const replicas = new WeakMap<DataSource, Replicas>();
+
+/** Returns undefined if the DataSource has no `replicaUrls`. */
+export function replicasOf(dataSource: DataSource): Replicas | undefined {
+  return replicas.get(dataSource);
 }
 
 /**
@@ -124,6 +141,15 @@ function withoutName(statement: unknown): unknown {
 /** Returns the URL, or the file that holds it. */
 export function urlOf(dataSource: DataSource): SecretUrl {
   return (dataSource.options.extra as { url: SecretUrl }).url;
+}
+
+/** Whether statements must suit tables that Citus distributes. */
+export function isSharded(dataSource: DataSource): boolean {
+  return (dataSource.options.extra as { citus: boolean }).citus;
+}
+
+export function persistenceOf(dataSource: DataSource): readonly Persistence[] {
+  return (dataSource.options.extra as { persistence: readonly Persistence[] }).persistence;
 }
 
 /** Returns what the URL says now. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { connect } from './data-source.js';
+import { connect, replicasOf } from './data-source.js';
 import { isMigrated } from './migrations.js';
 
 const POLL_MS = 200;
@@ -23,6 +23,7 @@ export class DatabaseConnection {
     if (!this.dataSource.isInitialized) {
       await connect(this.dataSource);
       this.onConnected();
+      replicasOf(this.dataSource)?.start();
     }
     while (awaitsMigrations && !(await isMigrated(this.dataSource))) await sleep(POLL_MS);
     this.hasOpened = true;
@@ -30,6 +31,7 @@ export class DatabaseConnection {
 
   async close(): Promise<void> {
     this.hasOpened = false;
+    await replicasOf(this.dataSource)?.close();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 }

@@ -1,13 +1,17 @@
 import { IDEMPOTENCY_KEY_LIFETIME_HOURS } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
-import { poolOf } from './data-source.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { forgetKeysStatement, keyTableOf } from './statements.js';
 
 /** Small, so that no deletion holds locks or vacuum back for long. */
 const BATCH = 500;
+/** Key of the advisory lock of the one process that deletes; the number only has to be ours. */
+const EXPIRY_LOCK = 7_302_947_561_038_215n;
 
-/** Forgets the keys of every context that have lived their time, by the clock of the database, and says how many there were. */
+/**
+ * Deletes the expired keys of every context, by the clock of the database, and returns how many there were. One process at a time: two
+ * that delete the same keys could wait for each other in a circle, and Citus has no SKIP LOCKED.
+ */
 export async function forgetExpiredIdempotencyKeys(dataSource: DataSource): Promise<number> {
   let total = 0;
   for (const metadata of dataSource.entityMetadatas) {
@@ -15,7 +19,13 @@ export async function forgetExpiredIdempotencyKeys(dataSource: DataSource): Prom
     const text = forgetKeysStatement(keyTableOf(metadata));
     let forgotten: number;
     do {
-      forgotten = (await poolOf(dataSource).query({ text, values: [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH] })).rowCount ?? 0;
+      forgotten = await dataSource.transaction(async (manager) => {
+        // Until the end of the transaction, so that it works through a pooler.
+        const [lock] = await manager.query<{ locked: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS locked', [EXPIRY_LOCK]);
+        if (!lock?.locked) return 0;
+        const [, count] = await manager.query<[unknown, number]>(text, [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH]);
+        return count;
+      });
       total += forgotten;
     } while (forgotten === BATCH);
   }

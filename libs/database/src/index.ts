@@ -1,7 +1,8 @@
 export { BatchedRepository, type Filter, type InsertedOnce, type NewRow, type Numbered } from './batched-repository.js';
-export { connect, createDataSource, type DatabaseOptions, poolOf, targetOf } from './data-source.js';
+export { connect, createDataSource, type DatabaseOptions, poolOf, replicasOf, targetOf } from './data-source.js';
 export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';
+export { type DistributedTable, distributedTables } from './distribution.js';
 export { parseDatabaseUrl, showServers } from './database-url.js';
 export { grantStatements, type RolePurpose } from './grants.js';
 export { isConnectionRefused, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
@@ -10,6 +11,7 @@ export { forgetExpiredIdempotencyKeys } from './idempotency-keys.js';
 export {
   isMigrated,
   type LockWait,
+  type MigrateOptions,
   migrateDown,
   MigrationLockError,
   type MigrationState,
@@ -20,8 +22,10 @@ export {
   migrateUp,
   withoutLockTimeout,
 } from './migrations.js';
+export { observeStatements } from './observe-statements.js';
 export type { Persistence, Privileges } from './persistence.js';
+export type { ReplicaObserver, Replicas } from './replicas.js';
 export { retryRead } from './retry-read.js';
-export { readSecretUrl, type SecretUrl } from './secret-url.js';
-export { observeStatements, type StatementObserver } from './statement-observer.js';
+export { readSecretUrl, type SecretUrl, splitUrls } from './secret-url.js';
+export type { StatementObserver } from './statement-observer.js';
 export { tlsAttempts } from './tls.js';

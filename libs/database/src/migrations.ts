@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { MIGRATIONS_TABLE, poolOf, urlOf } from './data-source.js';
 import { DatabaseClient } from './database-client.js';
+import { distribute, tablesToDistribute } from './distribution.js';
 
 /** Key of the advisory lock that one migrating process holds; the number only has to be ours. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
@@ -38,14 +39,32 @@ export interface MigrationStatus {
   readonly applied: boolean;
 }
 
-/** Applies pending migrations and returns their names. Processes that start at once do it one after the other. */
-export async function migrateUp(dataSource: DataSource, wait?: LockWait): Promise<string[]> {
-  if (await isMigrated(dataSource)) return [];
-  return withMigrationLock(dataSource, wait, async (lock) => {
+export interface MigrateOptions extends LockWait {
+  /** Called with a table that Citus distributes from now on, or with undefined if Citus should distribute tables but is missing. */
+  readonly onDistributed?: (table: string | undefined) => void;
+}
+
+/**
+ * Applies pending migrations and returns their names. Processes that start at once do it one after the other. If Citus is on, distributes
+ * the tables that are not distributed yet, whenever they were created.
+ */
+export async function migrateUp(dataSource: DataSource, options: MigrateOptions = {}): Promise<string[]> {
+  if ((await isMigrated(dataSource)) && (await tablesToDistribute(dataSource))?.length === 0) return [];
+  return withMigrationLock(dataSource, options, async (lock) => {
     const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
     await withShortTableLocks(dataSource, lock, (executor) => executor.executePendingMigrations());
+    await distributeTables(dataSource, options);
     return pending.map(({ name }) => name);
   });
+}
+
+async function distributeTables(dataSource: DataSource, { onDistributed }: MigrateOptions): Promise<void> {
+  const tables = await tablesToDistribute(dataSource);
+  if (!tables) onDistributed?.(undefined);
+  for (const table of tables ?? []) {
+    await distribute(dataSource, table);
+    onDistributed?.(table.name);
+  }
 }
 
 export interface MigrationToUndo {

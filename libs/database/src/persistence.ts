@@ -13,6 +13,8 @@ export interface Persistence {
   readonly entities: readonly ((new () => object) | EntitySchema)[];
   /** In the order they are applied; a class name ends in its timestamp in ms (13 digits). */
   readonly migrations: readonly (new () => MigrationInterface)[];
+  /** False keeps the tables on one server although Citus distributes others: they are small, or have constraints across rows (ADR 56). */
+  readonly sharded?: boolean;
   /** By default, the service may read and write the rows of all tables of the schema. */
   readonly privileges?: Privileges;
 }

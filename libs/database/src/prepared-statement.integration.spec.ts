@@ -8,7 +8,7 @@ import type { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
 import { PreparedStatement } from './prepared-statement.js';
-import { observeStatements } from './statement-observer.js';
+import { observeStatements } from './observe-statements.js';
 
 let database: TestDatabase;
 let dataSource: DataSource | undefined;

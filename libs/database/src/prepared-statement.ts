@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Pool, Submittable } from 'pg';
+import type { Client, Submittable } from 'pg';
 import { observerOf } from './statement-observer.js';
 import type { Columns } from './table.js';
 
@@ -22,16 +22,25 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
     if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new Error(`The name of the statement "${name}" has more than 63 bytes.`);
   }
 
-  /** Rejects as `pool.query` does. */
-  async run(pool: Pool, parameters: readonly Values[]): Promise<Row[]> {
+  /** Rejects as `query` does, of a pool or of replicas. */
+  async run(pool: Executor, parameters: readonly Values[]): Promise<Row[]> {
     const startedAt = performance.now();
     try {
       // Resolves with what the callback of the execution is given.
-      return await (pool.query(new Execution(this, parameters.map(arrayOf))) as unknown as Promise<Row[]>);
+      return await (pool.query(this.execution(parameters)) as Promise<Row[]>);
     } finally {
-      observerOf(pool)?.executed(this.name, (performance.now() - startedAt) / 1000, parameters[0]?.length ?? 0);
+      observerOf(pool)?.executed(this.name, (performance.now() - startedAt) / 1000, parameters[0]?.length ?? 1);
     }
   }
+
+  execution(parameters: readonly Values[]): Execution<Row, RowColumns> {
+    return new Execution(this, parameters.map(arrayOf));
+  }
+}
+
+/** A pool of `pg`, or `Replicas`. */
+export interface Executor {
+  query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): unknown;
 }
 
 /** What `pg` gives a Submittable to speak with; see its connection.js. */
@@ -65,6 +74,22 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
     readonly name: string = statement.name,
   ) {
     this.text = statement.text;
+  }
+
+  /** For another attempt: an execution runs once. */
+  again(): Execution<Row, RowColumns> {
+    return new Execution(this.statement, this.values, this.name);
+  }
+
+  runOn(client: Client): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      const done = (error: Error, rows?: Row[]) => {
+        if (rows) resolve(rows);
+        else reject(error);
+      };
+      // Not as a member: the client may run an unnamed copy.
+      (client.query as (execution: unknown, values: undefined, callback: typeof done) => unknown).call(client, this, undefined, done);
+    });
   }
 
   /** Prepared anew, for a connection that may be another one with each transaction. */

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 
-/** A URL with a password, or the file that holds it. */
-export type SecretUrl = string | { readonly file: string };
+/** A URL with a password, or the file that holds it; of several URLs in a file, the one at the index. */
+export type SecretUrl = string | { readonly file: string; readonly index?: number };
+
+/** Between two URLs: several hosts of one URL are separated by commas as well. */
+const SEPARATOR = /\s*,\s*(?=\w+:\/\/)/;
+
+export function splitUrls(text: string): string[] {
+  return text.split(SEPARATOR);
+}
 
 /**
  * Returns the URL. Reads a file again each time, so that the password can be rotated.
@@ -10,7 +17,8 @@ export type SecretUrl = string | { readonly file: string };
 export function readSecretUrl(url: SecretUrl): string {
   if (typeof url === 'string') return url;
   try {
-    return readFileSync(url.file, 'utf8').trim();
+    const text = readFileSync(url.file, 'utf8').trim();
+    return url.index === undefined ? text : (splitUrls(text)[url.index] ?? '');
   } catch (error) {
     throw new Error(`cannot be read: ${(error as Error).message}`, { cause: error });
   }

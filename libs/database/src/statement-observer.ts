@@ -1,7 +1,3 @@
-import type { Pool } from 'pg';
-import type { DataSource } from 'typeorm';
-import { poolOf } from './data-source.js';
-
 /** For metrics. This library depends on no metrics package. */
 export interface StatementObserver {
   /**
@@ -12,13 +8,13 @@ export interface StatementObserver {
   executed(statement: string, seconds: number, batchSize: number): void;
 }
 
-const observers = new WeakMap<Pool, StatementObserver>();
+const observers = new WeakMap<object, StatementObserver>();
 
-/** Of a connected DataSource, which has one observer at most. */
-export function observeStatements(dataSource: DataSource, observer: StatementObserver): void {
-  observers.set(poolOf(dataSource), observer);
+/** @param executor what runs the statements, which has one observer at most */
+export function setObserver(executor: object, observer: StatementObserver): void {
+  observers.set(executor, observer);
 }
 
-export function observerOf(pool: Pool): StatementObserver | undefined {
-  return observers.get(pool);
+export function observerOf(executor: object): StatementObserver | undefined {
+  return observers.get(executor);
 }

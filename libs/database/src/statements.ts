@@ -10,6 +10,8 @@ import { type Column, type Columns, qualifiedName, quoted, type Table } from './
  *
  * `(SELECT $1)` around a parameter of a read hides from the planner how many values come: it would take a few for cheaper than any
  * number of them, and plan the statement anew each time, which takes as long as running it.
+ *
+ * `sharded` is for tables that Citus distributes (ADR 56). Citus finds the shard of a row only by a parameter that is not hidden.
  */
 
 const names = (columns: readonly Column[]): string => columns.map(({ name }) => name).join(', ');
@@ -21,10 +23,11 @@ const hiddenArrays = (types: readonly string[]): string =>
   types.map((type, index) => `(SELECT $${String(index + 1)}::${type}[])`).join(', ');
 
 /** Parameters: the identifiers. */
-export function findStatement(table: Table): PreparedStatement<object> {
+export function findStatement(table: Table, sharded: boolean): PreparedStatement<object> {
+  const ids = sharded ? '$1::bigint[]' : '(SELECT $1::bigint[])::bigint[]';
   return new PreparedStatement(
     `find ${table.label}`,
-    `SELECT ${names([table.id, ...table.columns])} FROM ${table.name} WHERE ${table.id.name} = ANY ((SELECT $1::bigint[])::bigint[])`,
+    `SELECT ${names([table.id, ...table.columns])} FROM ${table.name} WHERE ${table.id.name} = ANY (${ids})`,
     table.toRow,
   );
 }
@@ -82,37 +85,42 @@ export function insertOnceStatement({ label, name, id, idSequence, columns }: Ta
 }
 
 export interface Recorded extends Inserted {
-  readonly row: object;
+  readonly row: Readonly<Record<string, unknown>>;
+  /** Properties that the record lacks: the table had no such columns when it was made. */
+  readonly missing: readonly string[];
 }
 
-/** Parameters: clients and keys. Answers what was recorded, the columns as they were asked for. */
-export function findRecordedStatement(table: Table, keys: KeyTable): PreparedStatement<Recorded> {
-  // A request that was recorded before the table had a column has what the row has.
-  const columns = table.columns.map(({ property, name, type }) => {
-    const [request, member] = [`record.${keys.request}`, escapeLiteral(property)];
-    return `CASE WHEN ${request} ? ${member} THEN (${request} ->> ${member})::${type} ELSE present.${name} END`;
-  });
+/** Parameters: clients and keys. Answers what was recorded, the columns as they were asked for, in any order. */
+export function findRecordedStatement(table: Table, keys: KeyTable, sharded: boolean): PreparedStatement<Recorded> {
+  const request = `record.${keys.request}`;
+  const columns = table.columns.map(({ property, type }) => `(${request} ->> ${escapeLiteral(property)})::${type}`);
+  const members = table.columns.map(({ property }) => escapeLiteral(property)).join(', ');
+  // OFFSET 0 keeps the planner from joining by a scan of the whole table. Citus cannot send it to shards, which are smaller.
+  const offset = sharded ? '' : ' OFFSET 0';
   return new PreparedStatement(
     `find by key ${table.label}`,
     `
-    SELECT wanted.ordinal, record.${keys.rowId}, ${columns.join(', ')}
+    SELECT wanted.ordinal, record.${keys.rowId},
+      array_to_json(ARRAY (SELECT member FROM unnest(ARRAY[${members}]) AS member WHERE NOT ${request} ? member)), ${columns.join(', ')}
     FROM unnest(${hiddenArrays(['bigint', 'text'])}) WITH ORDINALITY AS wanted (client_id, key, ordinal)
     CROSS JOIN LATERAL (
-      SELECT * FROM ${keys.name} WHERE ${keys.clientId} = wanted.client_id AND ${keys.key} = wanted.key
-      -- Keeps the planner from joining by a scan of the whole table.
-      OFFSET 0
-    ) AS record
-    LEFT JOIN LATERAL (SELECT * FROM ${table.name} WHERE ${table.id.name} = record.${keys.rowId} OFFSET 0) AS present ON true`,
-    ([ordinal, id, ...rest]: Columns) => ({ index: Number(ordinal) - 1, id: BigInt(id as string), row: table.read({}, rest, 0) }),
+      SELECT * FROM ${keys.name} WHERE ${keys.clientId} = wanted.client_id AND ${keys.key} = wanted.key${offset}
+    ) AS record`,
+    ([ordinal, id, missing, ...rest]: Columns) => ({
+      index: Number(ordinal) - 1,
+      id: BigInt(id as string),
+      missing: JSON.parse(missing as string) as readonly string[],
+      row: table.read({}, rest, 0) as Recorded['row'],
+    }),
   );
 }
 
-/** Parameters: age in hours, and how many at most. Small batches hold no locks for long; other processes skip what one is deleting. */
+/** Parameters: age in hours, and how many at most. Small batches hold no locks for long. */
 export function forgetKeysStatement(keys: KeyTable): string {
   return `
     DELETE FROM ${keys.name} WHERE (${keys.clientId}, ${keys.key}) IN (
       SELECT ${keys.clientId}, ${keys.key} FROM ${keys.name}
-      WHERE ${keys.createdAt} < now() - make_interval(hours => $1) ORDER BY ${keys.createdAt} LIMIT $2 FOR UPDATE SKIP LOCKED
+      WHERE ${keys.createdAt} < now() - make_interval(hours => $1) ORDER BY ${keys.createdAt} LIMIT $2
     )`;
 }
 
@@ -124,11 +132,12 @@ export interface PageText {
 
 /**
  * Parameters: for each page the values of the filters, the least identifier, and the length. Answers one row per page, in their order:
- * its items and, if there is one, the item after them; in that case also the last identifier of the page.
+ * its items and, if there is one, the item after them; in that case also the last identifier of the page. If sharded, of one page only:
+ * Citus cannot send a LIMIT for each of several pages to the shards.
  *
  * The JSON is byte for byte what a client gets. Written where the rows lie, it takes a tenth of reading them and writing them again.
  */
-export function listStatement(table: Table, filters: readonly Column[]): PreparedStatement<PageText> {
+export function listStatement(table: Table, filters: readonly Column[], sharded: boolean): PreparedStatement<PageText> {
   const { id, columns, label, name } = table;
   const all = [id, ...columns];
   const open = `{"id":${id.json.open}`;
@@ -142,28 +151,31 @@ export function listStatement(table: Table, filters: readonly Column[]): Prepare
   const between = `${close},${open}`;
 
   const order = names([...filters, id]);
-  const values = filters.map((_, index) => `page.filter${String(index)}`).join(', ');
+  const types = [...filters.map(({ type }) => type), 'bigint', 'integer'];
+  const given = sharded
+    ? types.map((type, index) => `($${String(index + 1)}::${type}[])[1]`)
+    : [...filters.map((_, index) => `page.filter${String(index)}`), 'page.first', 'page.size'];
+  const [values, first, size] = [given.slice(0, -2).join(', '), given.at(-2) as string, given.at(-1) as string];
   // Only the index on the filters and the identifier gives this order: `filter = …` would let the planner scan the primary key for a
   // rare value. The second comparison ends the walk behind the last row that has the values of the filters.
   const rowsOfPage =
-    filters.length === 0 ? `${id.name} >= page.first` : `(${order}) >= (${values}, page.first) AND (${names(filters)}) <= (${values})`;
-  const parameters = hiddenArrays([...filters.map(({ type }) => type), 'bigint', 'integer']);
+    filters.length === 0 ? `${id.name} >= ${first}` : `(${order}) >= (${values}, ${first}) AND (${names(filters)}) <= (${values})`;
+  const rows = (limit: string) => `SELECT ${names(all)} FROM ${name} WHERE ${rowsOfPage} ORDER BY ${order} LIMIT ${limit}`;
+  const pages = `unnest(${hiddenArrays(types)}) WITH ORDINALITY AS page (${given.map((column) => column.replace('page.', '')).join(', ')}, ordinal)`;
+  const from = sharded ? '' : `${pages} CROSS JOIN LATERAL `;
 
   return new PreparedStatement(
     `list ${label}${filters.length === 0 ? '' : ` by ${filters.map(({ property }) => property).join()}`}`,
     `
-    SELECT list.json, CASE WHEN list.length > page.size THEN list.ids[page.size] END
-    FROM unnest(${parameters}) WITH ORDINALITY AS page (${[...filters.map((_, index) => `filter${String(index)}`), 'first', 'size', 'ordinal'].join(', ')})
-    CROSS JOIN LATERAL (
+    SELECT list.json, CASE WHEN list.length > ${size} THEN list.ids[${size}] END
+    FROM ${from}(
       SELECT string_agg(${json}, ${escapeLiteral(between)} ORDER BY ${order}) AS json, array_agg(${id.name} ORDER BY ${order}) AS ids, count(*) AS length
-      FROM (
-        -- A literal bounds the cost of the plan: for a length unknown PostgreSQL reckons with a tenth of the table, and would
-        -- compile the statement (JIT) each time, which takes a hundred times as long as the page.
-        SELECT * FROM (SELECT ${names(all)} FROM ${name} WHERE ${rowsOfPage} ORDER BY ${order} LIMIT ${String(MAX_PAGE_SIZE + 1)}) AS longest
-        LIMIT page.size + 1
-      ) AS item
-    ) AS list
-    ORDER BY page.ordinal`,
+      FROM (${
+        // A literal bounds the cost of the plan: for a length unknown PostgreSQL reckons with a tenth of the table, and would
+        // compile the statement (JIT) each time, which takes a hundred times as long as the page.
+        sharded ? rows(`${size} + 1`) : `SELECT * FROM (${rows(String(MAX_PAGE_SIZE + 1))}) AS longest LIMIT ${size} + 1`
+      }) AS item
+    ) AS list${sharded ? '' : ' ORDER BY page.ordinal'}`,
     ([text, next]: Columns) => {
       if (text === null || text === undefined) return { items: '[]', next: undefined };
       const items = next === null ? text : text.slice(0, text.lastIndexOf(between));

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, link, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -69,6 +69,13 @@ export class Cluster {
       await createCluster(folder, programs, [`--pwfile=${passwordFile}`, ...initdbArgs]);
     }
     return new Cluster(folder, programs, (await readFile(passwordFile, 'utf8')).trim());
+  }
+
+  /** Copies the cluster, which must be stopped, into an empty folder. */
+  async copyTo(folder: string): Promise<void> {
+    await cp(this.folder, folder, { recursive: true, preserveTimestamps: true });
+    for (const name of ['', ...(await readdir(folder, { recursive: true }))]) await this.programs.own(join(folder, name));
+    await chmod(join(folder, 'postgres'), 0o700);
   }
 
   url(port: number, { user = OWNER, password = this.password, database = DATABASE } = {}): string {

@@ -45,8 +45,8 @@ it('each decision that a file refers to exists', () => {
   const unknown = workspaceFiles()
     .filter((file) => /\.(md|ts|js|mjs|jsonc?|ya?ml|css)$/.test(file) && file !== 'package-lock.json')
     .flatMap((file) =>
-      [...readText(file).matchAll(/\bADRs? (\d+)(?: and (\d+))?/g)]
-        .flatMap(([, ...found]) => found.filter(Boolean))
+      [...readText(file).matchAll(/\bADRs? (\d+(?:(?:, | and )\d+)*)/g)]
+        .flatMap(([, list = '']) => list.split(/\D+/))
         .filter((number) => !numbers.has(Number(number)))
         .map((number) => `${file}: ADR ${number}`),
     );

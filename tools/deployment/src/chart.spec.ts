@@ -6,10 +6,10 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { CHART, readChartFile, readValues, readWorkspaceFile } from './testing/files.js';
 
-/** Set by the templates: from Secrets, and because the ports and the migrations have values of their own. */
+/** Set by the templates: from Secrets, and because the ports, the migrations and Citus have values of their own. */
 const OF_TEMPLATES = [
-  ...['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL'].flatMap((name) => [name, `${name}_FILE`]),
-  ...['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'MIGRATE_ON_START'],
+  ...['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'].flatMap((name) => [name, `${name}_FILE`]),
+  ...['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'MIGRATE_ON_START', 'CITUS'],
 ];
 /** Of the shell scripts of the migration Job. */
 const OF_SCRIPTS = ['SERVICE_ROLE', 'KEYS_ROLE'];

@@ -88,6 +88,28 @@ export class Metrics implements StatementObserver {
     });
   }
 
+  /** @param problems of each replica, undefined while it is used */
+  observeReplicas(problems: () => ReadonlyMap<string, string | undefined>): Counter<'served_by'> {
+    new Gauge({
+      name: 'database_replica_used',
+      help: '1 while every process reads lists from the replica, otherwise 0.',
+      labelNames: ['replica'],
+      registers: [this.registry],
+      aggregator: 'min',
+      collect() {
+        for (const [replica, problem] of problems()) this.set({ replica }, problem === undefined ? 1 : 0);
+      },
+    });
+    const reads = new Counter({
+      name: 'database_replica_reads_total',
+      help: 'Statements that replicas may serve, by who served them.',
+      labelNames: ['served_by'],
+      registers: [this.registry],
+    });
+    for (const served_by of ['replica', 'primary']) reads.inc({ served_by }, 0);
+    return reads;
+  }
+
   /** @param state undefined before it was first read */
   observeMigrations(state: () => MigrationState | undefined): void {
     new Gauge({

@@ -1,4 +1,4 @@
-import { poolOf, targetOf } from '@animal-store/database';
+import { poolOf, replicasOf, targetOf } from '@animal-store/database';
 import { type Attributes, SpanKind, type Tracer } from '@opentelemetry/api';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { inSpan } from './in-span.js';
@@ -20,20 +20,27 @@ const FIRST_WORD = /^\s*(\w+)/;
  */
 export function traceStatements(dataSource: DataSource, tracer: Tracer): void {
   const server = serverAttributes(dataSource);
-  const traced = ({ name, text, values }: Statement, work: () => unknown): unknown => {
+  const traced = ({ name, text, values }: Statement, work: () => unknown, serverOf: Attributes = server): unknown => {
     const summary = name ?? FIRST_WORD.exec(text)?.[1]?.toUpperCase() ?? 'statement';
     // A text without parameters may hold values.
     const isParametrised = name !== undefined || (values !== undefined && values.length > 0);
-    const attributes = { ...server, 'db.query.summary': summary, ...(isParametrised && { 'db.query.text': text.trim() }) };
+    const attributes = { ...serverOf, 'db.query.summary': summary, ...(isParametrised && { 'db.query.text': text.trim() }) };
     return inSpan(tracer, summary, { kind: SpanKind.CLIENT, attributes }, work);
   };
 
-  const pool = poolOf(dataSource) as { query: Query };
-  const query = pool.query.bind(pool);
-  pool.query = (...args) => {
-    const statement = statementOf(args);
-    return statement ? traced(statement, () => query(...args)) : query(...args);
-  };
+  // Which of the replicas runs a statement is not known beforehand.
+  const { 'server.address': _address, 'server.port': _port, ...anyServer } = server;
+  for (const [executor, serverOf] of [
+    [poolOf(dataSource), server],
+    [replicasOf(dataSource), anyServer],
+  ] as [{ query: Query } | undefined, Attributes][]) {
+    if (!executor) continue;
+    const query = executor.query.bind(executor);
+    executor.query = (...args) => {
+      const statement = statementOf(args);
+      return statement ? traced(statement, () => query(...args), serverOf) : query(...args);
+    };
+  }
 
   const { driver } = dataSource;
   const createQueryRunner = driver.createQueryRunner.bind(driver);

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readSecretUrl } from '@animal-store/database';
 import { readConfig } from './config.js';
 import { StartupError } from './startup-error.js';
 
@@ -24,10 +25,12 @@ describe('readConfig', () => {
   it('has a default for everything but the database', () => {
     expect(readConfig({ DATABASE_URL })).toEqual({
       databaseUrl: DATABASE_URL,
+      databaseReplicaUrls: [],
       databasePoolSize: 10,
       databaseConnectTimeoutMs: 2_500,
       databaseStatementTimeoutMs: 3_000,
       databasePrepared: true,
+      citus: false,
       migrateOnStart: true,
       migrationDatabaseUrl: DATABASE_URL,
       migrationWaitSeconds: 300,
@@ -69,6 +72,28 @@ describe('readConfig', () => {
     expect(readConfig({ DATABASE_URL, MIGRATE_ON_START: 'yes' })).toMatchObject({ migrateOnStart: true });
     const env = { DATABASE_URL, DATABASE_PREPARED: 'off', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,fd00::/8' };
     expect(readConfig(env)).toMatchObject({ databasePrepared: false, trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'] });
+  });
+
+  it('reads URLs of replicas, each with one host or several, also from a file', async () => {
+    const urls = ['postgres://store@db1,db2/store', 'postgresql://store:a,b@db3:5433/store'];
+    expect(readConfig({ DATABASE_URL, DATABASE_REPLICA_URLS: urls.join(', ') })).toMatchObject({ databaseReplicaUrls: urls });
+    const file = await fileWith(`${urls.join(',\n')}\n`);
+    const { databaseReplicaUrls } = readConfig({ DATABASE_URL, DATABASE_REPLICA_URLS_FILE: file });
+    expect(databaseReplicaUrls).toEqual([
+      { file, index: 0 },
+      { file, index: 1 },
+    ]);
+    expect(databaseReplicaUrls.map(readSecretUrl)).toEqual(urls);
+  });
+
+  it.each([
+    [{ DATABASE_REPLICA_URLS: 'postgres://db1/store,mysql://db2/store' }, 'DATABASE_REPLICA_URLS must be a postgres:// URL'],
+    [
+      { DATABASE_REPLICA_URLS: 'postgres://db1/store', CITUS: 'on' },
+      'DATABASE_REPLICA_URLS must not be set with CITUS: the position of a coordinator says nothing about its workers',
+    ],
+  ])('refuses %o', (env, rule) => {
+    expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(rule));
   });
 
   it.each(['10.0.0.0/33', '10.0.0/8', 'fd00::/129', '10.0.0.0/08', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,', 'fe80::1%eth0'])(

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { parseDatabaseUrl, type SecretUrl } from '@animal-store/database';
+import { parseDatabaseUrl, type SecretUrl, splitUrls } from '@animal-store/database';
 import { customCleanEnv, makeExactValidator, makeValidator, str } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { LOG_FORMATS, type LogFormatName } from '../observability/log-format.js';
@@ -19,6 +19,12 @@ const integer = (minimum: number, maximum: number) =>
 const postgresUrl = makeExactValidator<string>((text) => {
   parseDatabaseUrl(text);
   return text;
+});
+
+const postgresUrls = makeExactValidator<readonly string[]>((text) => {
+  const urls = splitUrls(text);
+  urls.forEach(parseDatabaseUrl);
+  return urls;
 });
 
 const redisUrl = makeExactValidator<string>((text) => {
@@ -81,7 +87,20 @@ export const variables = {
     desc: 'File with that URL, instead of DATABASE_URL. Each new connection reads it again.',
     example: '/run/secrets/database-url',
   }),
-  DATABASE_POOL_SIZE: integer(1, 1000)({ default: 10, desc: 'Connections to PostgreSQL that one process keeps at most.' }),
+  DATABASE_REPLICA_URLS: postgresUrls({
+    default: [],
+    desc: 'Replicas of that PostgreSQL that may serve lists, separated by commas. The primary serves them unless set.',
+    example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
+  }),
+  DATABASE_REPLICA_URLS_FILE: str({
+    default: undefined,
+    desc: 'File with these URLs, instead of DATABASE_REPLICA_URLS. Each new connection reads it again.',
+    example: '/run/secrets/database-replica-urls',
+  }),
+  DATABASE_POOL_SIZE: integer(
+    1,
+    1000,
+  )({ default: 10, desc: 'Connections to PostgreSQL that one process keeps at most, and to each replica.' }),
   DATABASE_CONNECT_TIMEOUT_MS: integer(
     1,
     60_000,
@@ -99,6 +118,10 @@ export const variables = {
   DATABASE_PREPARED: flag({
     default: true,
     desc: 'Named prepared statements; off behind PgBouncer in transaction mode unless its max_prepared_statements is above 0.',
+  }),
+  CITUS: flag({
+    default: false,
+    desc: 'Distribute the tables of the catalogue over servers with Citus, whose extension must be installed.',
   }),
   MIGRATE_ON_START: flag({ default: true, desc: 'Apply pending migrations before serving.' }),
   MIGRATION_DATABASE_URL: postgresUrl({
@@ -211,10 +234,12 @@ export const variables = {
 
 export interface Config {
   readonly databaseUrl: SecretUrl;
+  readonly databaseReplicaUrls: readonly SecretUrl[];
   readonly databasePoolSize: number;
   readonly databaseConnectTimeoutMs: number;
   readonly databaseStatementTimeoutMs: number;
   readonly databasePrepared: boolean;
+  readonly citus: boolean;
   readonly migrateOnStart: boolean;
   readonly migrationDatabaseUrl: SecretUrl;
   readonly migrationWaitSeconds: number;
@@ -257,12 +282,22 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       if (all.length > 0) throw new StartupError(all.join('\n'));
     },
   });
+  if (values.CITUS && values.DATABASE_REPLICA_URLS.length > 0) {
+    throw new StartupError(
+      'DATABASE_REPLICA_URLS must not be set with CITUS: the position of a coordinator says nothing about its workers',
+    );
+  }
   return {
     databaseUrl: secrets.files.DATABASE_URL ?? values.DATABASE_URL,
+    databaseReplicaUrls: values.DATABASE_REPLICA_URLS.map((url, index) => {
+      const file = secrets.files.DATABASE_REPLICA_URLS?.file;
+      return file === undefined ? url : { file, index };
+    }),
     databasePoolSize: values.DATABASE_POOL_SIZE,
     databaseConnectTimeoutMs: values.DATABASE_CONNECT_TIMEOUT_MS,
     databaseStatementTimeoutMs: values.DATABASE_STATEMENT_TIMEOUT_MS,
     databasePrepared: values.DATABASE_PREPARED,
+    citus: values.CITUS,
     migrateOnStart: values.MIGRATE_ON_START,
     migrationDatabaseUrl:
       secrets.files.MIGRATION_DATABASE_URL ?? values.MIGRATION_DATABASE_URL ?? secrets.files.DATABASE_URL ?? values.DATABASE_URL,

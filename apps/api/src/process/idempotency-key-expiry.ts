@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 
 const EVERY_MS = 60_000;
 
-/** Removes the idempotency keys of all contexts whose time has come. Processes share the work: each skips what another one deletes. */
+/** Removes the expired idempotency keys of all contexts. Of several processes, one does it at a time. */
 @Injectable()
 export class IdempotencyKeyExpiry implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(IdempotencyKeyExpiry.name);

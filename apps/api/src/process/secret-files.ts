@@ -1,6 +1,6 @@
 import { readSecretUrl } from '@animal-store/database';
 
-const SECRETS = ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
+const SECRETS = ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
 
 type Secret = (typeof SECRETS)[number];
 
@@ -33,4 +33,9 @@ export function readSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
   return { files, values, problems };
 }
 
-const PLACEHOLDERS = { DATABASE_URL: 'postgres://', MIGRATION_DATABASE_URL: 'postgres://', REDIS_URL: 'redis://unread' };
+const PLACEHOLDERS = {
+  DATABASE_URL: 'postgres://',
+  DATABASE_REPLICA_URLS: 'postgres://',
+  MIGRATION_DATABASE_URL: 'postgres://',
+  REDIS_URL: 'redis://unread',
+};

@@ -47,7 +47,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if kindIs "string" . -}}{{ . | quote }}{{- else -}}{{ . | toJson | quote }}{{- end -}}
 {{- end -}}
 
-{{/* The Secrets of this release: { database, migrationDatabase, redis }, each { name, key } or absent. */}}
+{{/* The Secrets of this release: { database, migrationDatabase, databaseReplicas, redis }, each { name, key } or absent. */}}
 {{- define "animal-store.secrets" -}}
 {{- $secrets := .Values.secrets -}}
 {{- $owner := dict "name" (printf "%s-app" (include "animal-store.postgresName" .)) "key" "uri" -}}
@@ -62,6 +62,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $migration = ternary $owner $database .Values.postgres.enabled -}}
 {{- end -}}
 {{- $found := dict "database" $database "migrationDatabase" $migration -}}
+{{- if $secrets.databaseReplicas.name }}{{ $_ := set $found "databaseReplicas" $secrets.databaseReplicas }}{{ end -}}
 {{- if $secrets.redis.name }}{{ $_ := set $found "redis" $secrets.redis }}{{ end -}}
 {{- toJson $found -}}
 {{- end -}}

@@ -7,6 +7,8 @@ import { AddClientLimitsAndAuditEvents1763683500000 } from './migrations/1763683
 
 export const accessPersistence: Persistence = {
   schema: 'access',
+  // A name and a hash are unique among all rows, and keys refer to clients.
+  sharded: false,
   entities: [ClientEntity, ApiKeyEntity, AuditEventEntity],
   migrations: [CreateClientsAndApiKeys1763683140000, AddClientLimitsAndAuditEvents1763683500000],
   privileges: {

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Cluster } from '../cluster.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
@@ -12,10 +13,24 @@ export class DurablePostgres {
 
   /** `settings` as on the command line of postgres: `name=value`. */
   static async start(settings: readonly string[] = []): Promise<DurablePostgres> {
-    const cluster = await Cluster.open(await createTemporaryFolder());
+    return DurablePostgres.startIn(await createTemporaryFolder(), settings);
+  }
+
+  private static async startIn(folder: string, settings: readonly string[]): Promise<DurablePostgres> {
+    const cluster = await Cluster.open(folder);
     const { client, port } = await cluster.start({ settings });
     await client.end();
     return new DurablePostgres(cluster, settings, port);
+  }
+
+  /** Stops the server, copies its data, and starts it again and the copy as its hot standby. */
+  async addStandby(settings: readonly string[] = []): Promise<DurablePostgres> {
+    const folder = await createTemporaryFolder();
+    await this.stop();
+    await this.cluster.copyTo(folder);
+    await this.restart();
+    await writeFile(join(folder, 'postgres', 'standby.signal'), '');
+    return DurablePostgres.startIn(folder, [`primary_conninfo=${this.url}`, ...settings]);
   }
 
   get url(): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDataSource, migrateUp, poolOf } from '@animal-store/database';
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { createDataSource, migrateUp, poolOf, replicasOf } from '@animal-store/database';
+import { createTestDatabase, DurablePostgres, waitFor } from '@animal-store/local-postgres/testing';
 import { PetStatus } from '@animal-store/pets-domain';
 import { aNewPet, petsOf } from '@animal-store/pets-testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -10,6 +10,9 @@ import { petsPersistence } from './pets-persistence.js';
 import { History, violation } from './testing/history.js';
 import { TypeOrmPetReader } from './typeorm-pet-reader.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
+
+/** Two servers start, stop and start again. */
+const START_TIMEOUT_MS = 120_000;
 
 /** All pets of a run fit on one page. */
 const PAGE = 100;
@@ -31,24 +34,63 @@ function answerReadsLate(dataSource: DataSource): void {
   };
 }
 
-describe('concurrent creations and reads, from two processes', () => {
-  let database: Awaited<ReturnType<typeof createTestDatabase>>;
+interface Servers {
+  readonly url: string;
+  readonly replicaUrls: readonly string[];
+  remove(): Promise<void>;
+}
+
+async function oneServer(): Promise<Servers> {
+  const { url, drop } = await createTestDatabase();
+  return { url, replicaUrls: [], remove: drop };
+}
+
+/** The replica replays each commit this much later. */
+const REPLAY_DELAY = '20ms';
+
+async function primaryAndReplica(): Promise<Servers> {
+  const primary = await DurablePostgres.start();
+  const standby = await primary.addStandby([`recovery_min_apply_delay=${REPLAY_DELAY}`]);
+  const remove = async () => {
+    await standby.remove();
+    await primary.remove();
+  };
+  return { url: primary.url, replicaUrls: [standby.url], remove };
+}
+
+describe.each([
+  ['one server', oneServer],
+  ['a primary, and a replica that lags', primaryAndReplica],
+])('concurrent creations and reads, from two processes on %s', (_servers, start) => {
+  let servers: Servers;
   let dataSources: DataSource[];
+  const servedBy = { primary: 0, replica: 0 };
 
   beforeAll(async () => {
-    database = await createTestDatabase();
+    servers = await start();
+    const { url, replicaUrls } = servers;
     dataSources = [1, 2].map(() =>
-      createDataSource({ url: database.url, applicationName: 'spec', poolSize: 5, persistence: [petsPersistence] }),
+      createDataSource({ url, replicaUrls, applicationName: 'spec', poolSize: 5, persistence: [petsPersistence] }),
     );
     for (const dataSource of dataSources) await dataSource.initialize();
     await migrateUp(dataSources[0] as DataSource);
     dataSources.forEach(answerReadsLate);
-  });
+    for (const dataSource of dataSources) {
+      const replicas = replicasOf(dataSource);
+      if (!replicas) continue;
+      replicas.observe({ read: (server) => servedBy[server]++, changed: () => undefined });
+      replicas.start();
+      await waitFor(() => expect([...replicas.problems.values()]).toEqual([undefined]));
+    }
+  }, START_TIMEOUT_MS);
 
   afterAll(async () => {
-    for (const dataSource of dataSources) await dataSource.destroy();
-    await database.drop();
-  });
+    for (const dataSource of dataSources) {
+      await replicasOf(dataSource)?.close();
+      await dataSource.destroy();
+    }
+    await servers.remove();
+  }, START_TIMEOUT_MS);
 
   it('are linearizable', async () => {
     const callers = fc.array(fc.array(STEP, { minLength: 4, maxLength: 7 }), { minLength: 6, maxLength: 12 });
@@ -99,5 +141,6 @@ describe('concurrent creations and reads, from two processes', () => {
       }),
       { numRuns: 25 },
     );
+    if (servers.replicaUrls.length > 0) expect(servedBy.replica).toBeGreaterThan(0);
   });
 });

@@ -20,7 +20,7 @@ export const petsPersistence: Persistence = {
     service: [
       'SELECT, INSERT ON pets.pets',
       'USAGE ON SEQUENCE pets.pets_id_seq',
-      // FOR UPDATE, which precedes the deletion of expired keys, requires UPDATE on a column.
+      // Release 1.0.0 requires UPDATE on a column, for the FOR UPDATE before it deletes expired keys.
       'SELECT, INSERT, DELETE, UPDATE (created_at) ON pets.idempotency_keys',
     ],
   },

@@ -37,10 +37,13 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   'values-production.yaml': ['--values', 'values-production.yaml'],
   'secrets in variables, without migrations': [
     ...DATABASE,
-    ...['--set', 'secrets.as=env,secrets.redis.name=redis,migrations.enabled=false,config.MAX_CONNECTIONS=1000000,config.WORKERS=3'],
+    ...[
+      '--set',
+      'secrets.as=env,secrets.redis.name=redis,secrets.databaseReplicas.name=replicas,migrations.enabled=false,config.MAX_CONNECTIONS=1000000,config.WORKERS=3',
+    ],
     ...['--set', 'networkPolicy.enabled=false,podDisruptionBudget.enabled=false,serviceAccount.name=other'],
   ],
-  'secrets in variables, with grants': [...DATABASE, '--set', 'secrets.as=env,migrations.grants.enabled=true'],
+  'secrets in variables, with grants': [...DATABASE, '--set', 'secrets.as=env,migrations.grants.enabled=true,citus.enabled=true'],
   'everything that is off by default': [
     ...['--values', 'values-production.yaml', '--set', 'image.digest=sha256:' + '0'.repeat(64), '--set', 'podLabels.team=store'],
     ...['--set', 'podAnnotations.note=text,nodeSelector.disk=fast,priorityClassName=high,imagePullSecrets[0].name=pull'],

@@ -14,7 +14,7 @@ const START_TIMEOUT_MS = 60_000;
 /** More than a connection may have under way. */
 const PIPELINED = 100;
 
-/** The built service with two workers and a Redis that is away, so that it exports every metric it has. */
+/** The built service with two workers, a Redis and a replica that are away, so that it exports every metric it has. */
 export class ObservedService {
   private constructor(
     private readonly database: TestDatabase,
@@ -29,7 +29,7 @@ export class ObservedService {
     const env = {
       ...{ PATH: process.env['PATH'], DATABASE_URL: database.url, PORT: '0', ADMIN_PORT: '0', WORKERS: '2', DRAIN_SECONDS: '0' },
       // Nobody listens on port 1. A busy machine is no overload.
-      ...{ REDIS_URL: 'redis://127.0.0.1:1', MAX_EVENT_LOOP_LAG_MS: '60000' },
+      ...{ REDIS_URL: 'redis://127.0.0.1:1', DATABASE_REPLICA_URLS: 'postgres://127.0.0.1:1/nowhere', MAX_EVENT_LOOP_LAG_MS: '60000' },
     };
     const child = spawn(process.execPath, [built('api')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';

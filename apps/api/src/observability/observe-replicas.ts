@@ -1,0 +1,17 @@
+import type { Replicas } from '@animal-store/database';
+import type { Logger } from 'pino';
+import type { Metrics } from './metrics.js';
+
+/** Counts who serves lists, and logs each replica that is left out, and its return. */
+export function observeReplicas(replicas: Replicas, metrics: Metrics, logger: Logger): void {
+  const reads = metrics.observeReplicas(() => replicas.problems);
+  replicas.observe({
+    read: (servedBy) => {
+      reads.inc({ served_by: servedBy });
+    },
+    changed: (replica, problem) => {
+      if (problem === undefined) logger.info({ replica }, 'lists are read from the replica');
+      else logger.warn({ replica, reason: problem }, 'the replica is left out');
+    },
+  });
+}

@@ -1,0 +1,137 @@
+import { type AccessUseCases, accessUseCases } from '@animal-store/access-infrastructure';
+import { distributedTables, forgetExpiredIdempotencyKeys } from '@animal-store/database';
+import { PetsModule } from '@animal-store/pets-http';
+import { useDatabase } from '@animal-store/test-kit';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { constraintViolations } from './testing/sharding/constraint-violations.js';
+import { recordStatements } from './testing/sharding/record-statements.js';
+import { shardingViolations, type ShardColumns } from './testing/sharding/sharding-rules.js';
+import { startTestApp, type TestApp } from './testing/test-app.js';
+
+let service: TestApp;
+let dataSource: DataSource;
+let sent: ReadonlySet<string>;
+let shards: ShardColumns;
+
+/** Quoted for SQL, as PostgreSQL shows it. */
+const shown = (name: string) => name.replaceAll(/"([a-z_][a-z0-9_]*)"/g, '$1');
+
+beforeAll(async () => {
+  sent = recordStatements();
+  // Without the extension, the tables stay where they are, and the statements are those for distributed ones.
+  service = await startTestApp({ env: { CITUS: 'on' } });
+  dataSource = service.app.get(DataSource);
+  shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
+  await useApi();
+  await forgetExpiredIdempotencyKeys(dataSource);
+  for (const use of Object.values(uses)) await use(accessUseCases(dataSource));
+});
+
+afterAll(() => service.close());
+
+/** Every operation, with and without its options. */
+async function useApi(): Promise<void> {
+  const key = await service.createKey('pets:read', 'pets:write');
+  const send = async (path: string, init: RequestInit = {}) => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...init.headers };
+    const response = await fetch(service.url + path, { ...init, headers });
+    await response.arrayBuffer();
+    expect({ path, status: response.status }).toEqual({ path, status: init.method === 'POST' ? 201 : 200 });
+  };
+  const creation = { method: 'POST', body: '{"name":"Rex","categoryId":1}' };
+  await send('/v1/pets', creation);
+  for (let i = 0; i < 2; i++) await send('/v1/pets', { ...creation, headers: { 'Idempotency-Key': 'once' } });
+  await send('/v1/pets');
+  await send('/v1/pets?status=sold');
+  await send('/v1/pets?id=1');
+  await send('/v1/pets/1');
+  await send('/health/ready');
+}
+
+/** Every use case of the command line, so that a new one is not forgotten. */
+const uses: Readonly<Record<keyof AccessUseCases, (access: AccessUseCases) => Promise<unknown>>> = {
+  createApiKey: async ({ createApiKey }) => {
+    const input = { clientName: 'acme', environment: 'test', scopes: ['pets:read'] };
+    await createApiKey.execute({ ...input, rateLimit: 5 });
+    await createApiKey.execute({ ...input, ifNone: true });
+  },
+  listApiKeys: ({ listApiKeys }) => listApiKeys.execute({ clientName: 'acme' }),
+  rotateApiKey: async ({ rotateApiKey, listApiKeys }) => {
+    const [listed] = await listApiKeys.execute({ clientName: 'acme' });
+    await rotateApiKey.execute(listed?.key.prefix ?? '');
+  },
+  revokeApiKey: async ({ revokeApiKey, listApiKeys }) => {
+    const [listed] = await listApiKeys.execute({ clientName: 'acme' });
+    await revokeApiKey.execute(listed?.key.prefix ?? '');
+  },
+  manageClients: async ({ manageClients }) => {
+    await manageClients.list();
+    await manageClients.disable('acme');
+    await manageClients.enable('acme');
+    await manageClients.setRateLimit('acme', 7);
+  },
+  listAudit: async ({ listAudit }) => {
+    const { events } = await listAudit.execute({ limit: 1 });
+    await listAudit.execute({ limit: 1, after: events[0]?.id });
+  },
+  authenticateApiKey: async ({ createApiKey, authenticateApiKey }) => {
+    const { secret } = await createApiKey.execute({ clientName: 'other', environment: 'test', scopes: ['pets:read'] });
+    await authenticateApiKey.execute(secret);
+  },
+};
+
+describe('Citus', () => {
+  it('distributes the tables of the catalogue, and none of API keys', () => {
+    expect(shards).toEqual(
+      new Map([
+        ['pets.pets', 'id'],
+        ['pets.idempotency_keys', 'key'],
+      ]),
+    );
+  });
+
+  it('can run every statement that the service sends', async () => {
+    const violations: [string, string[]][] = [];
+    for (const sql of sent) violations.push([sql, await shardingViolations(sql, shards)]);
+    expect(violations.filter(([, found]) => found.length > 0)).toEqual([]);
+  });
+
+  it.each([
+    ['creates a pet', /INSERT INTO "pets"\."pets"/],
+    ['records a key', /INSERT INTO "pets"\."idempotency_keys"/],
+    ['finds a key', /^\s*SELECT wanted\.ordinal/],
+    ['finds pets', /FROM "pets"\."pets" WHERE "id" = ANY/],
+    ['lists pets', /string_agg.*FROM "pets"\."pets" WHERE "id" >=/s],
+    ['lists pets by status', /string_agg.*FROM "pets"\."pets" WHERE \("status", "id"\) >=/s],
+    ['deletes expired keys', /DELETE FROM "pets"\."idempotency_keys"/],
+    ['locks a key', /FOR UPDATE/],
+    ['locks a client', /FOR NO KEY UPDATE/],
+    ['writes the audit trail', /INSERT INTO "access"\."audit_events"/],
+    ['notes the use of a key', /UPDATE "access"\."api_keys" SET "last_used_at"/],
+    ['migrates', /CREATE TABLE pets\.pets/],
+  ])('the statement that %s was looked at', (_what, pattern) => {
+    expect([...sent].some((sql) => pattern.test(sql))).toBe(true);
+  });
+
+  it('can distribute the tables with their constraints', async () => {
+    expect(await constraintViolations(dataSource, shards)).toEqual([]);
+  });
+});
+
+describe('a constraint that Citus refuses is found:', () => {
+  const database = useDatabase(PetsModule.persistence);
+
+  it.each([
+    ['ALTER TABLE pets.pets ADD CONSTRAINT pets_name_key UNIQUE (name)', 'pets.pets_name_key is unique beyond a shard'],
+    [
+      'ALTER TABLE pets.idempotency_keys ADD CONSTRAINT keys_pet_id_fkey FOREIGN KEY (pet_id) REFERENCES pets.pets',
+      'keys_pet_id_fkey of pets.idempotency_keys is a foreign key beyond a shard',
+    ],
+  ])('%s', async (statement, violation) => {
+    await database.dataSource.query(statement);
+    const name = statement.split(' ')[5] ?? '';
+    expect(await constraintViolations(database.dataSource, shards)).toEqual([violation]);
+    await database.dataSource.query(`ALTER TABLE ${statement.split(' ')[2] ?? ''} DROP CONSTRAINT ${name}`);
+  });
+});

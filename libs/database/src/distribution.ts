@@ -1,0 +1,47 @@
+import type { DataSource, EntityMetadata } from 'typeorm';
+import { isSharded, persistenceOf, poolOf } from './data-source.js';
+import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+import { qualifiedName } from './table.js';
+
+/** A table whose rows Citus spreads over servers. */
+export interface DistributedTable {
+  /** Quoted for SQL. */
+  readonly name: string;
+  /** Whose value names the shard of a row. */
+  readonly column: string;
+}
+
+/** The tables of all contexts that are `sharded`: rows by their identifier, idempotency keys by the key. */
+export function distributedTables(dataSource: DataSource): DistributedTable[] {
+  const schemas = new Set(persistenceOf(dataSource).flatMap(({ schema, sharded = true }) => (sharded ? [schema] : [])));
+  return dataSource.entityMetadatas
+    .filter(({ schema = 'public' }) => schemas.has(schema))
+    .map((metadata) => ({ name: qualifiedName(metadata), column: isTableOfKeys(metadata) ? 'key' : 'id' }));
+}
+
+/** Returns the tables that are not distributed yet, none if `citus` is off; undefined if the extension is missing. */
+export async function tablesToDistribute(dataSource: DataSource): Promise<readonly DistributedTable[] | undefined> {
+  if (!isSharded(dataSource)) return [];
+  const pool = poolOf(dataSource);
+  if ((await pool.query(`SELECT FROM pg_extension WHERE extname = 'citus'`)).rowCount === 0) return undefined;
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT name FROM unnest($1::text[]) AS name
+     WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(name) AND partmethod = 'h')`,
+    [distributedTables(dataSource).map(({ name }) => name)],
+  );
+  const found = new Set(rows.map(({ name }) => name));
+  return distributedTables(dataSource).filter(({ name }) => found.has(name));
+}
+
+/** Moves existing rows, and blocks writes meanwhile. */
+export async function distribute(dataSource: DataSource, { name, column }: DistributedTable): Promise<void> {
+  await dataSource.transaction(async (manager) => {
+    // Citus calls triggers unsafe because they may reach other shards. Those of a context change their own row only.
+    await manager.query(`SELECT set_config('citus.enable_unsafe_triggers', 'on', true)`);
+    await manager.query('SELECT create_distributed_table($1, $2)', [name, column]);
+  });
+}
+
+function isTableOfKeys({ target }: EntityMetadata): boolean {
+  return typeof target === 'function' && target.prototype instanceof IdempotencyKeyEntity;
+}

@@ -1,0 +1,222 @@
+import { DurablePostgres, TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { BatchedRepository } from './batched-repository.js';
+import { createDataSource, replicasOf } from './data-source.js';
+import { DatabaseConnection } from './database-connection.js';
+import type { Replicas } from './replicas.js';
+
+@Entity({ schema: 'public', name: 'things' })
+class ThingEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  id!: bigint;
+
+  @Column('text')
+  name!: string;
+}
+
+/** Two servers start, stop and start again. */
+const START_TIMEOUT_MS = 120_000;
+const BACK_WITHIN_MS = 20_000;
+
+let primary: DurablePostgres;
+let standby: DurablePostgres;
+let network: TcpProxy;
+let onPrimary: Client;
+let onStandby: Client;
+
+async function connect({ url }: { readonly url: string }): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+beforeAll(async () => {
+  primary = await DurablePostgres.start();
+  standby = await primary.addStandby();
+  network = await TcpProxy.start(standby.url);
+  [onPrimary, onStandby] = [await connect(primary), await connect(standby)];
+  await onPrimary.query('CREATE TABLE public.things (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL)');
+}, START_TIMEOUT_MS);
+
+afterAll(async () => {
+  await onPrimary.end();
+  await onStandby.end();
+  await network.cut();
+  await standby.remove();
+  await primary.remove();
+}, START_TIMEOUT_MS);
+
+interface Process {
+  readonly things: BatchedRepository<ThingEntity>;
+  readonly replicas: Replicas;
+  /** Who served each list, in order. */
+  readonly servers: readonly string[];
+  /** Each change of a replica's state. */
+  readonly changes: readonly (string | undefined)[];
+}
+
+const opened: DatabaseConnection[] = [];
+
+/** As a process of the service has it. */
+async function open(replicaUrls = [network.url], preparedStatements = true): Promise<Process> {
+  const dataSource = createDataSource({
+    url: primary.url,
+    replicaUrls,
+    applicationName: 'spec',
+    poolSize: 3,
+    statementTimeoutMs: 10_000,
+    preparedStatements,
+    persistence: [{ schema: 'public', entities: [ThingEntity], migrations: [] }],
+  });
+  const connection = new DatabaseConnection(dataSource);
+  const replicas = replicasOf(dataSource) as Replicas;
+  const servers: string[] = [];
+  const changes: (string | undefined)[] = [];
+  replicas.observe({ read: (servedBy) => servers.push(servedBy), changed: (_name, problem) => changes.push(problem) });
+  await connection.open();
+  opened.push(connection);
+  return { things: new BatchedRepository(dataSource.getRepository(ThingEntity)), replicas, servers, changes };
+}
+
+afterEach(async () => {
+  await onStandby.query('SELECT pg_wal_replay_resume()');
+  await network.restore().catch(() => undefined);
+  for (const connection of opened.splice(0)) await connection.close();
+});
+
+const problemOf = ({ replicas }: Process) => [...replicas.problems.values()][0];
+
+async function lastPage({ things }: Process, after: bigint): Promise<string> {
+  return (await things.page({}, { limit: 100, after })).items.text;
+}
+
+/** Resolves when a list was served by the replica. A busy machine may be late once. */
+async function servedByReplica(process: Process): Promise<void> {
+  await waitFor(
+    async () => {
+      await lastPage(process, 0n);
+      expect(process.servers.at(-1)).toBe('replica');
+    },
+    { timeoutMs: BACK_WITHIN_MS },
+  );
+}
+
+describe('lists', () => {
+  it.each([
+    ['named', true],
+    ['unnamed', false],
+  ])('are read from the replica, by %s statements', async (_kind, preparedStatements) => {
+    const process = await open(undefined, preparedStatements);
+    await servedByReplica(process);
+    const { rows } = await onStandby.query('SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND query LIKE $2', [
+      'spec',
+      '%string_agg%',
+    ]);
+    expect(rows).not.toEqual([]);
+  });
+});
+
+describe('a replica that lags', () => {
+  it('serves no list that would lack a row, of any process', async () => {
+    const [writer, reader] = [await open(), await open()];
+    await servedByReplica(reader);
+    await onStandby.query('SELECT pg_wal_replay_pause()');
+    const served = reader.servers.length;
+    const id = await writer.things.insert({ name: 'written elsewhere' });
+    expect(await lastPage(reader, id - 1n)).toContain('written elsewhere');
+    expect(await lastPage(writer, id - 1n)).toContain('written elsewhere');
+    expect(reader.servers.slice(served)).toEqual(['primary']);
+    const behind = await onStandby.query('SELECT 1 FROM public.things WHERE id = $1', [id]);
+    expect(behind.rows).toEqual([]);
+  });
+
+  it('is left out, and comes back by itself', async () => {
+    const process = await open();
+    await servedByReplica(process);
+    await onStandby.query('SELECT pg_wal_replay_pause()');
+    await process.things.insert({ name: 'not replayed' });
+    await waitFor(() => expect(problemOf(process)).toContain('not up to date'));
+    await onStandby.query('SELECT pg_wal_replay_resume()');
+    await servedByReplica(process);
+    expect(problemOf(process)).toBeUndefined();
+    expect(process.changes.length).toBeGreaterThan(1);
+  });
+
+  it('serves a list as soon as it has caught up', async () => {
+    const process = await open();
+    await servedByReplica(process);
+    const names = Array.from({ length: 50 }, (_, n) => `in turn ${String(n)}`);
+    for (const name of names) {
+      const id = await process.things.insert({ name });
+      expect(await lastPage(process, id - 1n)).toContain(name);
+    }
+    expect(process.servers).toContain('replica');
+  });
+});
+
+describe('a replica that is lost', () => {
+  it.each([
+    ['refuses connections', () => network.cut()],
+    ['is silent', () => Promise.resolve(network.slowDown(60_000))],
+  ])('and %s is left out, no list fails, and it comes back by itself', async (_how, lose) => {
+    const process = await open();
+    await servedByReplica(process);
+    await lose();
+    const id = await process.things.insert({ name: 'while it is lost' });
+    for (let list = 0; list < 5; list++) expect(await lastPage(process, id - 1n)).toContain('while it is lost');
+    expect(problemOf(process)).toBeDefined();
+    network.slowDown(0);
+    network.disconnect();
+    await network.restore().catch(() => undefined);
+    await servedByReplica(process);
+  });
+
+  it('at the start is used once it is there', async () => {
+    await network.cut();
+    const process = await open();
+    expect(await lastPage(process, 0n)).toContain('[');
+    expect(process.servers).toEqual(['primary']);
+    await network.restore();
+    await servedByReplica(process);
+  });
+});
+
+describe('a server that is no replica of the primary', () => {
+  it('but the primary itself is left out', async () => {
+    const process = await open([primary.url]);
+    await waitFor(() => expect(problemOf(process)).toBe('the server is not a replica'));
+    await lastPage(process, 0n);
+    expect(process.servers).toEqual(['primary']);
+  });
+
+  it('but of another cluster is left out', async () => {
+    const other = await DurablePostgres.start();
+    const stranger = await other.addStandby();
+    try {
+      const process = await open([stranger.url]);
+      await waitFor(() => expect(problemOf(process)).toBe('the server is a replica of another database cluster'), {
+        timeoutMs: BACK_WITHIN_MS,
+      });
+      await lastPage(process, 0n);
+      expect(process.servers).toEqual(['primary']);
+    } finally {
+      await stranger.remove();
+      await other.remove();
+    }
+  });
+});
+
+describe('everything else', () => {
+  it('is read from the primary: rows by identifier, and rows by key', async () => {
+    const process = await open();
+    await servedByReplica(process);
+    await onStandby.query('SELECT pg_wal_replay_pause()');
+    const served = process.servers.length;
+    const id = await process.things.insert({ name: 'by id' });
+    expect(await process.things.findById(id)).toEqual({ id, name: 'by id' });
+    expect(process.servers).toHaveLength(served);
+  });
+});
