@@ -16,11 +16,30 @@ it('.env.example lists exactly the variables that the service reads', () => {
 });
 
 interface Declared {
+  readonly desc: string;
   readonly default?: string | number | boolean | readonly string[] | undefined;
   readonly example?: string | undefined;
+  readonly choices?: readonly string[];
 }
 
 it.each(Object.entries<Declared>(variables))('.env.example shows the default of %s, else an example', (name, variable) => {
   const shown = assignments.find((assignment) => assignment.name === name)?.value;
   expect(shown).toBe(String(variable.default ?? '') || variable.example);
+});
+
+const meaningOf = ({ desc, choices }: Declared) => (choices ? `${desc} One of ${choices.join(', ')}.` : desc);
+
+it.each(Object.entries<Declared>(variables))('.env.example says what %s means', (name, variable) => {
+  const [, comment = ''] = new RegExp(`((?:^# .*\n)+)#${name}=`, 'm').exec(readText('.env.example')) ?? [];
+  expect(comment.split('\n')).toContain(`# ${meaningOf(variable)}`);
+});
+
+it('docs/variables.md lists every variable with its default, an example and its meaning', () => {
+  const rows = [...readText('docs/variables.md').matchAll(/^\| `.*$/gm)].map(([row]) => row.replaceAll(/ +/g, ' '));
+  const code = (value: string) => (value === '' ? '–' : `\`${value}\``);
+  const expected = Object.entries<Declared>(variables).map(
+    ([name, variable]) =>
+      `| \`${name}\` | ${code(String(variable.default ?? ''))} | ${code(variable.example ?? '')} | ${meaningOf(variable)} |`,
+  );
+  expect(rows).toEqual(expected);
 });

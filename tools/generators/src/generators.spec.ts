@@ -97,7 +97,9 @@ describe.each([
       [`/apps/api-e2e/src/contexts/${context}/`, `@animal-store/${context}`],
     ]);
     expect(addedLines('docs/guides/errors.md').filter((line) => line.includes(`${singular.replace('-', '_')}_not_found`))).toHaveLength(1);
-    expect(textOf('README.md').match(new RegExp(`^\\| \`libs/${context}/`, 'gm'))).toHaveLength(LAYERS.length);
+    expect(textOf('README.md')).toContain(
+      `\n- [\`libs/${context}\`](libs/${context}/README.md): ${context.replaceAll('-', ' ')}\n\n**Platform**`,
+    );
     expect(textOf('tsconfig.json')).toContain(`"./libs/${context}/http"`);
   });
 

@@ -79,54 +79,54 @@ const environmentName = makeValidator<string>((text) => {
 /** Every environment variable of the service, in the order of `.env.example`. */
 export const variables = {
   DATABASE_URL: postgresUrl({
-    desc: 'PostgreSQL, as a connection URL of libpq. Unset, `npm start` runs its own PostgreSQL.',
+    desc: 'Connection URL of PostgreSQL, as in libpq. If unset, `npm start` runs its own PostgreSQL.',
     example: 'postgres://animal_store:secret@localhost:5432/animal_store',
   }),
   DATABASE_URL_FILE: str({
     default: undefined,
-    desc: 'File with that URL, instead of DATABASE_URL. Each new connection reads it again.',
+    desc: 'File with that URL, instead of DATABASE_URL. It is read again for each new connection.',
     example: '/run/secrets/database-url',
   }),
   DATABASE_REPLICA_URLS: postgresUrls({
     default: [],
-    desc: 'Replicas of that PostgreSQL that may serve lists, separated by commas. The primary serves them unless set.',
+    desc: 'Read replicas of that PostgreSQL, separated by commas. They may serve lists. If unset, the primary does.',
     example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
   }),
   DATABASE_REPLICA_URLS_FILE: str({
     default: undefined,
-    desc: 'File with these URLs, instead of DATABASE_REPLICA_URLS. Each new connection reads it again.',
+    desc: 'File with these URLs, instead of DATABASE_REPLICA_URLS. It is read again for each new connection.',
     example: '/run/secrets/database-replica-urls',
   }),
   DATABASE_POOL_SIZE: integer(
     1,
     1000,
-  )({ default: 10, desc: 'Connections to PostgreSQL that one process keeps at most, and to each replica.' }),
+  )({ default: 10, desc: 'Maximum number of connections of one process to PostgreSQL, and to each replica.' }),
   DATABASE_CONNECT_TIMEOUT_MS: integer(
     1,
     60_000,
   )({
     default: 2_500,
-    desc: 'How long a request waits for a connection to PostgreSQL, be it a free one or a new one.',
+    desc: 'How long a request waits for a free or new connection to PostgreSQL.',
   }),
   DATABASE_STATEMENT_TIMEOUT_MS: integer(
     0,
     60_000,
   )({
     default: 3_000,
-    desc: 'PostgreSQL ends statements of requests that run longer; 0 for no limit.',
+    desc: 'Maximum duration of a statement of a request; 0 for no limit.',
   }),
   DATABASE_PREPARED: flag({
     default: true,
-    desc: 'Named prepared statements; off behind PgBouncer in transaction mode unless its max_prepared_statements is above 0.',
+    desc: 'Whether to use named prepared statements. Set it to false for PgBouncer in transaction mode, unless its max_prepared_statements is above 0.',
   }),
   CITUS: flag({
     default: false,
-    desc: 'Distribute the tables of the catalogue over servers with Citus, whose extension must be installed.',
+    desc: 'Whether migrations distribute the tables of the catalogue with Citus. The extension must be installed.',
   }),
-  MIGRATE_ON_START: flag({ default: true, desc: 'Apply pending migrations before serving.' }),
+  MIGRATE_ON_START: flag({ default: true, desc: 'Whether to apply pending migrations at the start.' }),
   MIGRATION_DATABASE_URL: postgresUrl({
     default: undefined,
-    desc: 'The same database for migrations, past a connection pooler; DATABASE_URL unless set.',
+    desc: 'Connection URL for migrations, for example with another role or without a connection pooler. The default is DATABASE_URL.',
     example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
   }),
   MIGRATION_DATABASE_URL_FILE: str({
@@ -139,27 +139,30 @@ export const variables = {
     86_400,
   )({
     default: 300,
-    desc: 'How long a start waits for another process that is migrating.',
+    desc: 'How long a start waits while another process migrates.',
   }),
-  HOST: str({ default: '127.0.0.1', desc: 'Address to listen on; 0.0.0.0 for all.' }),
-  PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on; 0 picks a free one.' }),
-  WORKERS: integer(1, 256)({ default: 1, desc: 'Processes that serve; above 1 a further one watches over them.' }),
-  ADMIN_PORT: integer(0, 65535)({ default: undefined, desc: 'Port of GET /metrics for Prometheus; off unless set.', example: '9464' }),
-  ADMIN_HOST: str({ default: '127.0.0.1', desc: 'Address to listen on for metrics; 0.0.0.0 for all.' }),
+  HOST: str({ default: '127.0.0.1', desc: 'Address to listen on; 0.0.0.0 for all addresses.' }),
+  PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on; 0 for a free one.' }),
+  WORKERS: integer(1, 256)({ default: 1, desc: 'Number of worker processes. Above 1, a supervisor process is added.' }),
+  ADMIN_PORT: integer(
+    0,
+    65535,
+  )({ default: undefined, desc: 'Port of GET /metrics for Prometheus. If unset, metrics are off.', example: '9464' }),
+  ADMIN_HOST: str({ default: '127.0.0.1', desc: 'Address of GET /metrics; 0.0.0.0 for all addresses.' }),
   TRUSTED_PROXIES: cidrs({
     default: undefined,
-    desc: 'Proxies whose X-Forwarded-For tells the address of the client, separated by commas.',
+    desc: 'Addresses of proxies whose X-Forwarded-For is trusted, separated by commas.',
     example: '10.0.0.0/8,fd00::/8',
   }),
-  RATE_LIMIT: integer(0, 1_000_000_000)({ default: 6_000, desc: 'Requests that a client may send in a minute; 0 for no limit.' }),
+  RATE_LIMIT: integer(0, 1_000_000_000)({ default: 6_000, desc: 'Requests per minute and client; 0 for no limit.' }),
   REDIS_URL: redisUrl({
     default: undefined,
-    desc: 'Redis through which several machines count requests together; each counts alone unless set.',
+    desc: 'Redis that counts the requests of all machines. If unset, each machine counts alone.',
     example: 'redis://localhost:6379',
   }),
   REDIS_URL_FILE: str({
     default: undefined,
-    desc: 'File with that URL, instead of REDIS_URL. Each new connection reads it again.',
+    desc: 'File with that URL, instead of REDIS_URL. It is read again for each new connection.',
     example: '/run/secrets/redis-url',
   }),
   MAX_IN_FLIGHT: integer(
@@ -167,37 +170,37 @@ export const variables = {
     1_000_000,
   )({
     default: 512,
-    desc: 'Requests that one process works on at a time; further ones are answered with 503.',
+    desc: 'Maximum number of requests in progress in one process. Further requests get a 503.',
   }),
   MAX_CONNECTIONS: integer(
     1,
     1_000_000,
   )({
     default: 10_000,
-    desc: 'Maximum number of connections of one process. Beyond it, idle connections are closed first, then new ones get 503.',
+    desc: 'Maximum number of connections of one process. Beyond it, idle connections are closed first, then new ones get a 503.',
   }),
   MAX_EVENT_LOOP_LAG_MS: integer(
     1,
     60_000,
   )({
     default: 500,
-    desc: 'Requests are answered with 503 while the event loop is further behind.',
+    desc: 'Maximum delay of the event loop. While it is longer, requests get a 503.',
   }),
   DRAIN_SECONDS: integer(
     0,
     600,
   )({
     default: 5,
-    desc: 'After SIGTERM requests are still served this long, while /health/ready answers 503.',
+    desc: 'How long requests are still served after SIGTERM, while /health/ready responds with 503.',
   }),
   PUBLIC_BASE_URL: httpUrl({
     default: undefined,
-    desc: 'Where clients reach the service, without /v1; prefixes Location, Link and the OpenAPI servers.',
+    desc: 'Public URL of the service, without /v1. Used in Location, Link and the OpenAPI document.',
     example: 'https://api.example.com',
   }),
   STAGING_BASE_URL: httpUrl({
     default: undefined,
-    desc: 'The same for the staging environment, for the OpenAPI document only.',
+    desc: 'Public URL of the staging environment, without /v1. Used in the OpenAPI document.',
     example: 'https://staging.example.com',
   }),
   CORS_ORIGINS: origins({
@@ -205,24 +208,24 @@ export const variables = {
     desc: 'Origins whose scripts may call the API from a browser, separated by commas.',
     example: 'https://app.example.com,https://admin.example.com',
   }),
-  ENVIRONMENT: environmentName({ default: 'production', desc: 'Names the environment in new API keys: ast_<environment>_…' }),
+  ENVIRONMENT: environmentName({ default: 'production', desc: 'Name of the environment in new API keys: ast_<environment>_…' }),
   LOG_LEVEL: str({
     default: 'info',
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
-    desc: 'Least severe lines that are logged.',
+    desc: 'Minimum log level.',
   }),
   LOG_FORMAT: str<LogFormatName>({
     default: 'json',
     choices: Object.keys(LOG_FORMATS) as LogFormatName[],
-    desc: 'Names of level, time and message in log lines: json, gcp for Google Cloud Logging, ecs for Elastic. A terminal gets lines for people.',
+    desc: 'Names of level, time and message in log lines: json, gcp for Google Cloud Logging, ecs for Elastic. On a terminal, lines are formatted for people.',
   }),
   LOG_REQUESTS_SAMPLE: share({
     default: 1,
-    desc: 'Share of the requests with a status below 400 that are logged, 0 to 1, chosen at random. Errors are always logged.',
+    desc: 'Share of the requests with a status below 400 that are logged, 0 to 1. Errors are always logged.',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl({
     default: undefined,
-    desc: 'OpenTelemetry collector (OTLP over HTTP) that gets the traces; none are made unless set.',
+    desc: 'OpenTelemetry collector (OTLP over HTTP) for traces. If unset, tracing is off.',
     example: 'http://localhost:4318',
   }),
   OTEL_SERVICE_NAME: str({ default: 'animal-store', desc: 'Name of the service in traces.' }),

@@ -23,8 +23,8 @@ export function register(tree: Tree, names: ContextNames): void {
     return page.replace(/^(?=### `route_not_found`$)/m, section);
   });
   edit(tree, 'README.md', (page) => {
-    const rows = LIBRARIES.map(({ layer, contents }) => `| \`libs/${context}/${layer}\` | ${contents(names)} |`);
-    return page.replace(/^(?=\| `libs\/kernel`)/m, `${rows.join('\n')}\n`);
+    const line = `- [\`libs/${context}\`](libs/${context}/README.md): ${names.texts}`;
+    return page.replace(/(?=\n\n\*\*Platform\*\*)/, `\n${line}`);
   });
 }
 
