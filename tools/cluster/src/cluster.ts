@@ -212,6 +212,7 @@ export class Cluster {
       MIGRATION_DATABASE_URL: this.primaryUrl,
       TRUSTED_PROXIES: LOOPBACK,
       RATE_LIMIT: '0',
+      DRAIN_SECONDS: '2',
     };
   }
 
@@ -275,7 +276,8 @@ export class Cluster {
       try {
         return await attempt();
       } catch (error) {
-        if (Date.now() > deadline) throw new Error(`No ${what} after ${START_WITHIN_MS / 1000} s. See the logs in ${this.layout.folder}.`, { cause: error });
+        if (Date.now() > deadline)
+          throw new Error(`No ${what} after ${START_WITHIN_MS / 1000} s. See the logs in ${this.layout.folder}.`, { cause: error });
       }
     }
   }

@@ -14,7 +14,9 @@ function port(text: string): number {
   return number;
 }
 
-const program = new Command('cluster').description('Runs the service on highly available PostgreSQL, from Debian packages, on this machine.');
+const program = new Command('cluster').description(
+  'Runs the service on highly available PostgreSQL, from Debian packages, on this machine.',
+);
 program.option('--folder <path>', 'where all files of the cluster are', '.data/cluster');
 
 const folder = () => resolve(program.opts<{ folder: string }>().folder);

@@ -43,5 +43,10 @@ async function statusOf(url: string, apiKeyFile: string): Promise<string> {
 
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widthOf(column))).join('  ').trimEnd());
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widthOf(column)))
+      .join('  ')
+      .trimEnd(),
+  );
 }
