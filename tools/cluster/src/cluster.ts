@@ -116,12 +116,11 @@ export class Cluster {
     if (!existsSync(this.apiKeyFile)) await this.createApiKey();
   }
 
-  /** Resolves when there are a primary, a synchronous standby and another standby. */
+  /** Resolves when every Patroni sees a primary, a synchronous standby and another standby on one timeline. */
   async waitUntilComplete(): Promise<void> {
-    await this.waitFor('three servers', async () => {
-      const members = await this.members();
-      const roles = members.filter(({ state }) => ['running', 'streaming'].includes(state)).map(({ role }) => role);
-      if (roles.sort().join() !== 'leader,replica,sync_standby') throw new Error(JSON.stringify(members));
+    await this.waitFor('complete cluster', async () => {
+      const views = await Promise.all(NODES.map((name) => this.membersSeenBy(name)));
+      if (!views.every(isComplete)) throw new Error(JSON.stringify(views));
     });
   }
 
@@ -159,13 +158,15 @@ export class Cluster {
     }
   }
 
-  /** The members of the cluster, from the first Patroni that responds. */
-  async members(): Promise<readonly Member[]> {
-    const responses = NODES.map((name) => {
-      const { host, patroni } = this.layout.nodes[name];
-      return getJson(`http://${host}:${patroni}/cluster`) as Promise<{ members: Member[] }>;
-    });
-    return (await Promise.any(responses)).members;
+  /** The servers of the cluster, from the first Patroni that responds. */
+  members(): Promise<readonly Member[]> {
+    return Promise.any(NODES.map((name) => this.membersSeenBy(name)));
+  }
+
+  /** A node that was cut off has an outdated view. */
+  private async membersSeenBy(name: NodeName): Promise<readonly Member[]> {
+    const { host, patroni } = this.layout.nodes[name];
+    return ((await getJson(`http://${host}:${patroni}/cluster`)) as { members: Member[] }).members;
   }
 
   private async startIfDown(name: string): Promise<void> {
@@ -292,7 +293,12 @@ async function accountOf(folder: string): Promise<Account | undefined> {
   return process.getuid?.() === 0 ? accountFor(folder) : undefined;
 }
 
-export async function getJson(url: string): Promise<unknown> {
+function isComplete(members: readonly Member[]): boolean {
+  const roles = members.filter(({ state }) => state === 'running' || state === 'streaming').map(({ role }) => role);
+  return roles.sort().join() === 'leader,replica,sync_standby' && new Set(members.map(({ timeline }) => timeline)).size === 1;
+}
+
+async function getJson(url: string): Promise<unknown> {
   const response = await fetch(url, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
   const body: unknown = await response.json();
   if (!response.ok) throw new Error(`${url}: ${response.status}`);

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { Ledger } from '@animal-store/chaos/ledger';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
 import { Cluster } from '../cluster.js';
 import { API_PROCESSES } from '../layout.js';
 import { processesIn } from '../processes.js';
@@ -131,6 +132,13 @@ describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
     FAULT_TIMEOUT_MS,
   );
 
+  it('PgBouncer closes a connection to a standby before a client gets it', async () => {
+    const [, connectQuery = ''] = /connect_query='(.*)'/.exec(await readFile(join(folder, 'pgbouncer', 'pgbouncer.ini'), 'utf8')) ?? [];
+    const { primary, standbys } = cluster.layout.ports;
+    expect(await query(cluster.urlOf({ port: primary }), connectQuery)).toEqual([]);
+    await expect(query(cluster.urlOf({ port: standbys }), connectQuery)).rejects.toMatchObject({ code: '57P01' });
+  });
+
   it('no acknowledged write is lost, and none is stored twice', async () => {
     await load.stop();
     const verdict = await ledger.compare(cluster.primaryUrl);
@@ -155,6 +163,17 @@ describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
     return Object.fromEntries(await Promise.all(API_PROCESSES.map(async (name) => [name, await cluster.pidsOf(name)] as const)));
   }
 });
+
+async function query(connectionString: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+}
 
 function without<T>(record: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));

@@ -1,3 +1,5 @@
+import { aligned } from '@animal-store/chaos/table';
+
 /** What a fault did to the service, in milliseconds. */
 export interface Measurement {
   readonly fault: string;
@@ -40,9 +42,5 @@ export function reportFaults(measurements: readonly Measurement[]): string {
     backAfterMs === undefined ? '' : seconds(backAfterMs),
     `${errors.length}`,
   ]);
-  const table = [['fault', 's without writes', 's without reads', 's after new primary', 'errors'], ...rows];
-  const widthOf = (column: number) => Math.max(...table.map((row) => row[column]?.length ?? 0));
-  return table
-    .map((row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widthOf(0)) : cell.padStart(widthOf(column)))).join('  '))
-    .join('\n');
+  return aligned([['fault', 's without writes', 's without reads', 's after new primary', 'errors'], ...rows]).join('\n');
 }

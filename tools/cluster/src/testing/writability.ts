@@ -23,11 +23,18 @@ export class Writability {
     const { nodes } = this.cluster.layout;
     for (const name of NODES) {
       const { host, postgres: port } = nodes[name];
+      const url = this.cluster.urlOf({ host, port });
       this.running.push(
-        this.watch(this.cluster.urlOf({ host, port }), (isStandby) => void (isStandby || this.commits.push(performance.now()))),
+        this.watch(url, (isStandby) => {
+          if (!isStandby) this.commits.push(performance.now());
+        }),
       );
     }
-    this.running.push(this.watch(this.cluster.pooledUrl, (isStandby) => void (isStandby && this.standbys++)));
+    this.running.push(
+      this.watch(this.cluster.pooledUrl, (isStandby) => {
+        if (isStandby) this.standbys++;
+      }),
+    );
   }
 
   async stop(): Promise<void> {
@@ -36,12 +43,12 @@ export class Writability {
   }
 
   private async watch(connectionString: string, report: (isStandby: boolean) => void): Promise<void> {
-    while (!this.isStopping) {
+    while (!this.hasStopped()) {
       const client = new Client({ connectionString, connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS });
       client.on('error', () => undefined);
       try {
         await client.connect();
-        while (!this.isStopping) {
+        while (!this.hasStopped()) {
           const { rows } = await client.query<{ standby: boolean }>(WRITE);
           report(rows[0]?.standby === true);
           await sleep(POLL_MS);
@@ -49,10 +56,13 @@ export class Writability {
       } catch {
         await sleep(POLL_MS);
       } finally {
-        // A frozen server does not respond to the end of a session.
-        void client.end().catch(() => undefined);
+        // A frozen server would not respond to the end of a session.
         client.connection.stream.destroy();
       }
     }
+  }
+
+  private hasStopped(): boolean {
+    return this.isStopping;
   }
 }
