@@ -106,9 +106,9 @@ export class Cluster {
     const programs = findPrograms();
     await this.writeConfiguration(programs);
     for (const name of this.processes().filter((process) => !API_PROCESSES.some((api) => api === process))) await this.startIfDown(name);
-    await this.waitFor('a primary', () => this.createDatabase());
+    await this.waitFor('primary', () => this.createDatabase());
     for (const name of API_PROCESSES) await this.startIfDown(name);
-    await this.waitFor('the service', async () => {
+    await this.waitFor('service', async () => {
       for (const name of API_PROCESSES) await getJson(`http://${LOOPBACK}:${this.layout.ports[name]}/health/ready`);
       await getJson(`${this.serviceUrl}/health/ready`);
     });
@@ -278,7 +278,9 @@ export class Cluster {
         return await attempt();
       } catch (error) {
         if (Date.now() > deadline)
-          throw new Error(`No ${what} after ${START_WITHIN_MS / 1000} s. See the logs in ${this.layout.folder}.`, { cause: error });
+          throw new Error(`There is no ${what} after ${START_WITHIN_MS / 1000} s. See the logs in ${this.layout.folder}.`, {
+            cause: error,
+          });
       }
     }
   }

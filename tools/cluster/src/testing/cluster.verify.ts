@@ -78,15 +78,17 @@ if (namespaces) stages.push(['in network namespaces', { network: namespaces, fau
 describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
   let folder: string;
   let cluster: Cluster;
-  let ledger: Ledger;
   let load: ClusterLoad;
   let writability: Writability;
+  const ledger = new Ledger();
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'animal-store-cluster-'));
     cluster = await Cluster.create(folder, BASE_PORT, network);
-    await cluster.up();
-    ledger = new Ledger();
+    await cluster.up().catch(async (error: unknown) => {
+      await cluster.down();
+      throw error;
+    });
     load = new ClusterLoad(cluster.serviceUrl, (await readFile(cluster.apiKeyFile, 'utf8')).trim(), ledger);
     writability = new Writability(cluster);
     load.start();
