@@ -101,19 +101,16 @@ export class Cluster {
     return `postgres://${DATABASE}:${this.settings.passwords.service}@${host}:${port}/${DATABASE}`;
   }
 
-  /** Starts each process that does not run. Resolves when requests are served and both standbys replicate. */
+  /** Starts each process that does not run. Resolves when requests are served and both standbys replicate; stops everything on failure. */
   async up(): Promise<void> {
     const programs = findPrograms();
     await this.writeConfiguration(programs);
-    for (const name of this.processes().filter((process) => !API_PROCESSES.some((api) => api === process))) await this.startIfDown(name);
-    await this.waitFor('primary', () => this.createDatabase());
-    for (const name of API_PROCESSES) await this.startIfDown(name);
-    await this.waitFor('service', async () => {
-      for (const name of API_PROCESSES) await getJson(`http://${LOOPBACK}:${this.layout.ports[name]}/health/ready`);
-      await getJson(`${this.serviceUrl}/health/ready`);
-    });
-    await this.waitUntilComplete();
-    if (!existsSync(this.apiKeyFile)) await this.createApiKey();
+    try {
+      await this.startAll();
+    } catch (error) {
+      await this.down();
+      throw error;
+    }
   }
 
   /** Resolves when every Patroni sees a primary, a synchronous standby and another standby on one timeline. */
@@ -167,6 +164,33 @@ export class Cluster {
   private async membersSeenBy(name: NodeName): Promise<readonly Member[]> {
     const { host, patroni } = this.layout.nodes[name];
     return ((await getJson(`http://${host}:${patroni}/cluster`)) as { members: Member[] }).members;
+  }
+
+  private async startAll(): Promise<void> {
+    const isApi = (name: string) => API_PROCESSES.some((api) => api === name);
+    const all = this.processes();
+    const servers = all.filter((name) => !isApi(name));
+    for (const name of servers) await this.startIfDown(name);
+    await this.waitFor('primary', () => this.createDatabase(), servers);
+    for (const name of API_PROCESSES) await this.startIfDown(name);
+    await this.waitFor(
+      'service',
+      async () => {
+        for (const name of API_PROCESSES) await getJson(`http://${LOOPBACK}:${this.layout.ports[name]}/health/ready`);
+        await getJson(`${this.serviceUrl}/health/ready`);
+      },
+      all,
+    );
+    await this.waitUntilComplete();
+    await this.assertRunning(all);
+    if (!existsSync(this.apiKeyFile)) await this.createApiKey();
+  }
+
+  /** A process ends if its port is taken, for example. */
+  private async assertRunning(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      if ((await this.pidsOf(name)).length === 0) throw new Error(`${name} has ended. See ${join(folderOf(this.layout, name), 'log')}`);
+    }
   }
 
   private async startIfDown(name: string): Promise<void> {
@@ -272,15 +296,15 @@ export class Cluster {
     }
   }
 
-  private async waitFor(what: string, attempt: () => Promise<void>): Promise<void> {
+  /** Repeats an attempt until it succeeds, or one of the processes has ended. */
+  private async waitFor(what: string, attempt: () => Promise<void>, processes: readonly string[] = []): Promise<void> {
     for (const deadline = Date.now() + START_WITHIN_MS; ; await sleep(POLL_MS)) {
       try {
         return await attempt();
-      } catch (error) {
-        if (Date.now() > deadline)
-          throw new Error(`There is no ${what} after ${START_WITHIN_MS / 1000} s. See the logs in ${this.layout.folder}.`, {
-            cause: error,
-          });
+      } catch (cause) {
+        await this.assertRunning(processes);
+        const problem = `There is no ${what} after ${START_WITHIN_MS / 1000} s. See the logs in ${this.layout.folder}`;
+        if (Date.now() > deadline) throw new Error(problem, { cause });
       }
     }
   }

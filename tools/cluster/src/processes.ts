@@ -1,8 +1,8 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Programs of a cluster. Others, such as a shell, may have its folder as their working directory as well. */
-const PROGRAMS = /^(?:etcd|python3[\d.]*|postgres|haproxy|pgbouncer|node)$/;
+/** Programs of a cluster, and those that start them. Others, such as a shell, may have its folder as their working directory as well. */
+const PROGRAMS = /^(?:etcd|python3[\d.]*|postgres|haproxy|pgbouncer|node|setpriv|ip)$/;
 
 /** Returns the ids of the programs of a cluster that run in the folder, and unless told otherwise below it. PostgreSQL runs in its data folder. */
 export async function processesIn(folder: string, { isRecursive = true } = {}): Promise<number[]> {

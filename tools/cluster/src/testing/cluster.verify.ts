@@ -85,10 +85,7 @@ describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'animal-store-cluster-'));
     cluster = await Cluster.create(folder, BASE_PORT, network);
-    await cluster.up().catch(async (error: unknown) => {
-      await cluster.down();
-      throw error;
-    });
+    await cluster.up();
     load = new ClusterLoad(cluster.serviceUrl, (await readFile(cluster.apiKeyFile, 'utf8')).trim(), ledger);
     writability = new Writability(cluster);
     load.start();
