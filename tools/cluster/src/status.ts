@@ -41,7 +41,7 @@ async function statusOf(url: string, apiKeyFile: string): Promise<string> {
   }
 }
 
-export function aligned(rows: readonly (readonly string[])[]): string[] {
+function aligned(rows: readonly (readonly string[])[]): string[] {
   const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows.map((row) =>
     row
