@@ -2,6 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { Cluster, Member } from './cluster.js';
 import { LOOPBACK } from './layout.js';
 
+/** Patroni's names, and those of PostgreSQL. */
+const ROLES: Readonly<Record<string, string>> = { leader: 'primary', sync_standby: 'synchronous standby', replica: 'standby' };
+
 /** Returns a description of a cluster for people: processes, PostgreSQL servers, ports, and a request with its status. */
 export async function describeStatus(cluster: Cluster): Promise<string> {
   const { ports } = cluster.layout;
@@ -10,7 +13,14 @@ export async function describeStatus(cluster: Cluster): Promise<string> {
   const members = await cluster.members().catch((): readonly Member[] => []);
   const rows = members.map(({ name, role, state, timeline, lag }) => {
     const { host, postgres } = cluster.layout.nodes[name];
-    return [name, `${host}:${postgres}`, role, state, `timeline ${timeline ?? '?'}`, role === 'leader' ? '' : `${lag ?? '?'} bytes behind`];
+    return [
+      name,
+      `${host}:${postgres}`,
+      ROLES[role] ?? role,
+      state,
+      `timeline ${timeline ?? '?'}`,
+      role === 'leader' ? '' : `${lag ?? '?'} bytes behind`,
+    ];
   });
   const url = `${cluster.serviceUrl}/v1/pets?limit=1`;
   return [
