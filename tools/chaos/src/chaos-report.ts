@@ -1,4 +1,5 @@
 import type { ChaosResult } from './run-chaos.js';
+import { aligned } from './table.js';
 
 const HEADER = ['phase', 'accepted', 'p50 ms', 'p99 ms', 'shed', 'no answer', 'recovery ms'];
 
@@ -26,10 +27,4 @@ export function reportChaos({ phases, verdict, statuses, problems }: ChaosResult
     '',
     ...(problems.length === 0 ? ['every promise held'] : ['broken promises:', ...problems.map((problem) => `- ${problem}`)]),
   ].join('\n');
-}
-
-/** Names to the left, figures to the right. */
-function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widthOf = (column: number) => Math.max(...rows.map((row) => row.at(column)?.length ?? 0));
-  return rows.map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widthOf(i)) : cell.padStart(widthOf(i)))).join('  '));
 }

@@ -1,0 +1,30 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LocalPostgresError } from './local-postgres-error.js';
+
+/** A user of the operating system, and its group. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The owner of the data, or else `postgres` or `nobody`. Never root. */
+export async function accountFor(dataDir: string): Promise<Account> {
+  for (const folder of [join(dataDir, 'postgres'), dataDir]) {
+    const owner = await stat(folder).catch(() => undefined);
+    if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  }
+  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  const found = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
+  if (!found) throw new LocalPostgresError('PostgreSQL does not run as root, and there is no user "postgres" or "nobody" to run it as.');
+  return { uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+/**
+ * Returns the command that runs a program as the account. A workspace below /root is closed to other accounts: CAP_DAC_OVERRIDE, the only capability that is kept,
+ * opens it.
+ */
+export function setprivCommand({ uid, gid }: Account): string[] {
+  const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`);
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...capabilities, '--'];
+}

@@ -1,0 +1,1 @@
+export default { displayName: 'cluster', preset: '../../jest.preset.js' };

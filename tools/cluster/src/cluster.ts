@@ -1,0 +1,332 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, open, readFile, realpath, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openAccess } from '@animal-store/access-infrastructure';
+import { type Account, accountFor, setprivCommand } from '@animal-store/local-postgres';
+import { Client } from 'pg';
+import { configurationOf, etcdOf, type Passwords, patroniOf } from './configuration.js';
+import { type DebianPrograms, findPrograms } from './debian.js';
+import { API_PROCESSES, folderOf, type Layout, layoutOf, LOOPBACK, type NodeName, NODES } from './layout.js';
+import { processesIn, signalAll } from './processes.js';
+
+const API = fileURLToPath(new URL('../../../apps/api/bundle/main.js', import.meta.url));
+const DATABASE = 'animal_store';
+const START_WITHIN_MS = 120_000;
+const STOP_WITHIN_MS = 30_000;
+const POLL_MS = 200;
+const REQUEST_TIMEOUT_MS = 3_000;
+
+/** Where the nodes run. By default, all of them share the loopback interface. */
+export interface Network {
+  hostOf(node: NodeName): string;
+  /** The command that runs a program on the node. */
+  commandOf(node: NodeName): readonly string[];
+}
+
+const SHARED: Network = { hostOf: () => LOOPBACK, commandOf: () => [] };
+
+/** A PostgreSQL server as Patroni sees it. */
+export interface Member {
+  readonly name: NodeName;
+  readonly role: string;
+  readonly state: string;
+  readonly timeline?: number;
+  /** Bytes of WAL that the standby has not replayed. */
+  readonly lag?: number | string;
+}
+
+/** What stays the same as long as the folder of a cluster is there. */
+interface Settings {
+  readonly basePort: number;
+  readonly passwords: Passwords;
+}
+
+/** Three nodes with PostgreSQL, Patroni and etcd, then HAProxy, PgBouncer and the service: all as processes of this machine. */
+export class Cluster {
+  private constructor(
+    readonly layout: Layout,
+    private readonly settings: Settings,
+    private readonly network: Network,
+    private readonly account: Account | undefined,
+  ) {}
+
+  /** Opens the cluster of a folder, or creates it with these ports. Starts nothing. */
+  static async create(folder: string, basePort: number, network = SHARED): Promise<Cluster> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const account = await accountOf(folder);
+    const file = settingsFile(folder);
+    if (!existsSync(file)) {
+      if (account) await chown(folder, account.uid, account.gid);
+      const password = () => randomBytes(24).toString('hex');
+      const passwords = { superuser: password(), replication: password(), rewind: password(), service: password() };
+      await writeFile(file, JSON.stringify({ basePort, passwords } satisfies Settings, undefined, 2), { mode: 0o600 });
+    }
+    return (await Cluster.open(folder, network)) as Cluster;
+  }
+
+  /** Opens the cluster of a folder, or returns undefined if there is none. */
+  static async open(folder: string, network = SHARED): Promise<Cluster | undefined> {
+    if (!existsSync(settingsFile(folder))) return undefined;
+    const settings = JSON.parse(await readFile(settingsFile(folder), 'utf8')) as Settings;
+    const layout = layoutOf(await realpath(folder), settings.basePort, (node) => network.hostOf(node));
+    return new Cluster(layout, settings, network, await accountOf(folder));
+  }
+
+  get serviceUrl(): string {
+    return `http://${LOOPBACK}:${this.layout.ports.service}`;
+  }
+
+  /** The database by way of PgBouncer, as the service uses it. */
+  get pooledUrl(): string {
+    return this.urlOf({ port: this.layout.ports.pgbouncer });
+  }
+
+  /** The primary by way of HAProxy. */
+  get primaryUrl(): string {
+    return this.urlOf({ port: this.layout.ports.primary });
+  }
+
+  /** File with an API key for all operations. */
+  get apiKeyFile(): string {
+    return join(this.layout.folder, 'api-key');
+  }
+
+  /** The database on a server, as the role of the service. */
+  urlOf({ host = LOOPBACK, port }: { readonly host?: string; readonly port: number }): string {
+    return `postgres://${DATABASE}:${this.settings.passwords.service}@${host}:${port}/${DATABASE}`;
+  }
+
+  /** Starts each process that does not run. Resolves when requests are served and both standbys replicate; stops everything on failure. */
+  async up(): Promise<void> {
+    const programs = findPrograms();
+    await this.writeConfiguration(programs);
+    try {
+      await this.startAll();
+    } catch (error) {
+      await this.down();
+      throw error;
+    }
+  }
+
+  /** Resolves when every Patroni sees a primary, a synchronous standby and another standby on one timeline. */
+  async waitUntilComplete(): Promise<void> {
+    await this.waitFor('complete cluster', async () => {
+      const views = await Promise.all(NODES.map((name) => this.membersSeenBy(name)));
+      if (!views.every(isComplete)) throw new Error(JSON.stringify(views));
+    });
+  }
+
+  /** Stops all processes. The data stays. */
+  async down(): Promise<void> {
+    const groups = [[...API_PROCESSES], ['pgbouncer'], ['haproxy'], NODES.map(patroniOf), NODES.map(etcdOf)];
+    for (const group of groups) await this.stop(group);
+  }
+
+  /** The names of all processes, in the order in which they start. */
+  processes(): string[] {
+    return [...NODES.map(etcdOf), ...NODES.map(patroniOf), 'haproxy', 'pgbouncer', ...API_PROCESSES];
+  }
+
+  /** Process ids. Those of a Patroni include its PostgreSQL. */
+  pidsOf(name: string): Promise<number[]> {
+    return processesIn(folderOf(this.layout, name));
+  }
+
+  async start(name: string): Promise<void> {
+    const folder = folderOf(this.layout, name);
+    const log = await open(join(folder, 'log'), 'a', 0o600);
+    try {
+      const [file = '', ...args] = [...this.commandPrefix(name), ...this.commandOf(name, findPrograms())];
+      const child = spawn(file, args, {
+        cwd: folder,
+        env: { PATH: process.env['PATH'], ...(API_PROCESSES.some((api) => api === name) && this.serviceEnvironment(name)) },
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd],
+      });
+      await once(child, 'spawn');
+      child.unref();
+    } finally {
+      await log.close();
+    }
+  }
+
+  /** The servers of the cluster, from the first Patroni that responds. */
+  members(): Promise<readonly Member[]> {
+    return Promise.any(NODES.map((name) => this.membersSeenBy(name)));
+  }
+
+  /** A node that was cut off has an outdated view. */
+  private async membersSeenBy(name: NodeName): Promise<readonly Member[]> {
+    const { host, patroni } = this.layout.nodes[name];
+    return ((await getJson(`http://${host}:${patroni}/cluster`)) as { members: Member[] }).members;
+  }
+
+  private async startAll(): Promise<void> {
+    const isApi = (name: string) => API_PROCESSES.some((api) => api === name);
+    const all = this.processes();
+    const servers = all.filter((name) => !isApi(name));
+    for (const name of servers) await this.startIfDown(name);
+    await this.waitFor('primary', () => this.createDatabase(), servers);
+    for (const name of API_PROCESSES) await this.startIfDown(name);
+    await this.waitFor(
+      'service',
+      async () => {
+        for (const name of API_PROCESSES) await getJson(`http://${LOOPBACK}:${this.layout.ports[name]}/health/ready`);
+        await getJson(`${this.serviceUrl}/health/ready`);
+      },
+      all,
+    );
+    await this.waitUntilComplete();
+    await this.assertRunning(all);
+    if (!existsSync(this.apiKeyFile)) await this.createApiKey();
+  }
+
+  /** A process ends if its port is taken, for example. */
+  private async assertRunning(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      if ((await this.pidsOf(name)).length === 0) throw new Error(`${name} has ended. See ${join(folderOf(this.layout, name), 'log')}`);
+    }
+  }
+
+  private async startIfDown(name: string): Promise<void> {
+    if ((await this.pidsOf(name)).length === 0) await this.start(name);
+  }
+
+  private async stop(names: readonly string[]): Promise<void> {
+    const pids = async () => (await Promise.all(names.map((name) => this.pidsOf(name)))).flat();
+    const deadline = Date.now() + STOP_WITHIN_MS;
+    // A frozen process would get the next signal when it resumes.
+    signalAll(await pids(), 'SIGCONT');
+    signalAll(await this.leadersOf(names), 'SIGTERM');
+    for (let left = await pids(); left.length > 0; left = await pids()) {
+      if (Date.now() > deadline) signalAll(left, 'SIGKILL');
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** Patroni stops its PostgreSQL itself. */
+  private async leadersOf(names: readonly string[]): Promise<number[]> {
+    const pids = await Promise.all(names.map((name) => processesIn(folderOf(this.layout, name), { isRecursive: false })));
+    return pids.flat();
+  }
+
+  private commandPrefix(name: string): readonly string[] {
+    const node = NODES.find((candidate) => name.endsWith(candidate));
+    return [...(node ? this.network.commandOf(node) : []), ...(this.account ? setprivCommand(this.account) : [])];
+  }
+
+  private commandOf(name: string, programs: DebianPrograms): readonly string[] {
+    if (name.startsWith('etcd')) return [programs.etcd, '--config-file', 'etcd.yml'];
+    if (name.startsWith('patroni')) return [programs.patroni, 'patroni.yml'];
+    if (name === 'haproxy') return [programs.haproxy, '-f', 'haproxy.cfg'];
+    if (name === 'pgbouncer') return [programs.pgbouncer, 'pgbouncer.ini'];
+    return [process.execPath, API];
+  }
+
+  private serviceEnvironment(name: string): NodeJS.ProcessEnv {
+    return {
+      HOST: LOOPBACK,
+      PORT: `${this.layout.ports[name as (typeof API_PROCESSES)[number]]}`,
+      DATABASE_URL: this.pooledUrl,
+      DATABASE_PREPARED: 'off',
+      MIGRATION_DATABASE_URL: this.primaryUrl,
+      TRUSTED_PROXIES: LOOPBACK,
+      RATE_LIMIT: '0',
+      DRAIN_SECONDS: '2',
+    };
+  }
+
+  private async writeConfiguration({ postgresFolder }: DebianPrograms): Promise<void> {
+    for (const name of this.processes()) await this.createFolder(folderOf(this.layout, name));
+    for (const [path, text] of configurationOf(this.layout, this.settings.passwords, postgresFolder)) {
+      const file = join(this.layout.folder, path);
+      await this.createFolder(dirname(file));
+      await writeFile(file, text, { mode: 0o600 });
+      if (this.account) await chown(file, this.account.uid, this.account.gid);
+    }
+  }
+
+  private async createFolder(path: string): Promise<void> {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    await chmod(path, 0o700);
+    if (this.account) await chown(path, this.account.uid, this.account.gid);
+  }
+
+  /** Creates the role and the database of the service where they are missing. */
+  private async createDatabase(): Promise<void> {
+    const { superuser, service } = this.settings.passwords;
+    const client = new Client({
+      connectionString: `postgres://postgres:${superuser}@${LOOPBACK}:${this.layout.ports.primary}/postgres`,
+      connectionTimeoutMillis: REQUEST_TIMEOUT_MS,
+    });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const isThere = async (query: string) => (await client.query(query)).rowCount === 1;
+      if (!(await isThere(`SELECT FROM pg_roles WHERE rolname = '${DATABASE}'`))) {
+        await client.query(`CREATE ROLE ${DATABASE} LOGIN PASSWORD '${service}'`);
+      }
+      // PgBouncer does not pass these on when a client sets them.
+      await client.query(`ALTER ROLE ${DATABASE} SET statement_timeout = '3s'`);
+      await client.query(`ALTER ROLE ${DATABASE} SET search_path = ''`);
+      if (!(await isThere(`SELECT FROM pg_database WHERE datname = '${DATABASE}'`))) {
+        await client.query(`CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`);
+      }
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  private async createApiKey(): Promise<void> {
+    const access = await openAccess(this.primaryUrl);
+    try {
+      const { secret } = await access.createApiKey.execute({
+        clientName: 'cluster',
+        environment: 'cluster',
+        scopes: ['pets:read', 'pets:write'],
+      });
+      await writeFile(this.apiKeyFile, `${secret}\n`, { mode: 0o600 });
+    } finally {
+      await access.close();
+    }
+  }
+
+  /** Repeats an attempt until it succeeds, or one of the processes has ended. */
+  private async waitFor(what: string, attempt: () => Promise<void>, processes: readonly string[] = []): Promise<void> {
+    for (const deadline = Date.now() + START_WITHIN_MS; ; await sleep(POLL_MS)) {
+      try {
+        return await attempt();
+      } catch (cause) {
+        await this.assertRunning(processes);
+        const problem = `There is no ${what} after ${START_WITHIN_MS / 1000} s. See the logs in ${this.layout.folder}`;
+        if (Date.now() > deadline) throw new Error(problem, { cause });
+      }
+    }
+  }
+}
+
+function settingsFile(folder: string): string {
+  return join(folder, 'cluster.json');
+}
+
+/** As root, the processes run as another account. */
+async function accountOf(folder: string): Promise<Account | undefined> {
+  return process.getuid?.() === 0 ? accountFor(folder) : undefined;
+}
+
+function isComplete(members: readonly Member[]): boolean {
+  const roles = members.filter(({ state }) => state === 'running' || state === 'streaming').map(({ role }) => role);
+  return roles.sort().join() === 'leader,replica,sync_standby' && new Set(members.map(({ timeline }) => timeline)).size === 1;
+}
+
+async function getJson(url: string): Promise<unknown> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+  const body: unknown = await response.json();
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return body;
+}

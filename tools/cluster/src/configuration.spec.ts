@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { configurationOf } from './configuration.js';
+import { layoutOf, NODES } from './layout.js';
+
+const layout = layoutOf('/data/cluster', 20_000, (name) => `10.0.0.${NODES.indexOf(name) + 1}`);
+const passwords = { superuser: 'a1', replication: 'b2', rewind: 'c3', service: 'd4' };
+const files = configurationOf(layout, passwords, '/usr/lib/postgresql/15/bin');
+const textOf = (path: string) => files.get(path) ?? '';
+
+interface Patroni {
+  readonly restapi: Record<string, string>;
+  readonly etcd: { readonly hosts: string };
+  readonly bootstrap: { readonly dcs: Record<'ttl' | 'loop_wait' | 'retry_timeout', number> & Record<string, unknown> };
+  readonly postgresql: { readonly listen: string; readonly data_dir: string; readonly authentication: Record<string, unknown> };
+}
+
+it('every process has its configuration, with all placeholders replaced', () => {
+  expect([...files.keys()].sort()).toEqual([
+    'etcd-node-1/etcd.yml',
+    'etcd-node-2/etcd.yml',
+    'etcd-node-3/etcd.yml',
+    'haproxy/haproxy.cfg',
+    'haproxy/unavailable.http',
+    'patroni-node-1/patroni.yml',
+    'patroni-node-2/patroni.yml',
+    'patroni-node-3/patroni.yml',
+    'pgbouncer/pgbouncer.ini',
+    'pgbouncer/userlist.txt',
+  ]);
+  for (const text of files.values()) expect(text).not.toContain('${');
+});
+
+it('no port is used twice', () => {
+  const ports = [
+    ...Object.values(layout.ports),
+    ...NODES.flatMap((name) => Object.values(layout.nodes[name]).filter((value) => typeof value === 'number')),
+  ];
+  expect(new Set(ports).size).toBe(18);
+  expect(Math.max(...ports)).toBe(20_033);
+});
+
+describe('Patroni', () => {
+  const patroni = parse(textOf('patroni-node-2/patroni.yml')) as Patroni;
+
+  it('is at the address of its node, and knows each etcd', () => {
+    expect(patroni.restapi).toEqual({ listen: '10.0.0.2:20021', connect_address: '10.0.0.2:20021' });
+    expect(patroni.postgresql).toMatchObject({ listen: '10.0.0.2:20020', data_dir: '/data/cluster/patroni-node-2/data' });
+    expect(patroni.etcd.hosts).toBe('10.0.0.1:20012,10.0.0.2:20022,10.0.0.3:20032');
+    expect(parse(textOf('etcd-node-2/etcd.yml'))).toMatchObject({
+      'listen-client-urls': 'http://10.0.0.2:20022',
+      'initial-cluster': 'node-1=http://10.0.0.1:20013,node-2=http://10.0.0.2:20023,node-3=http://10.0.0.3:20033',
+    });
+  });
+
+  it('uses the v2 API of etcd: with the v3 API, Patroni 3.0.2 loses rows', () => {
+    expect(patroni).not.toHaveProperty('etcd3');
+    expect(parse(textOf('etcd-node-2/etcd.yml'))).toMatchObject({ 'enable-v2': true });
+  });
+
+  it('replicates synchronously, and its times fit together', () => {
+    const { dcs } = patroni.bootstrap;
+    expect(dcs).toMatchObject({ synchronous_mode: true, synchronous_mode_strict: true, failsafe_mode: true });
+    expect(dcs.ttl).toBeGreaterThanOrEqual(dcs.loop_wait + 2 * dcs.retry_timeout);
+  });
+});
+
+it('HAProxy responds with the error of the service if no process does', () => {
+  const [head = '', body = ''] = textOf('haproxy/unavailable.http').split('\r\n\r\n');
+  expect(head.split('\r\n')).toEqual(expect.arrayContaining(['HTTP/1.1 503 Service Unavailable', 'Content-Type: application/json']));
+  expect(JSON.parse(body)).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
+});

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+
+export const NODES = ['node-1', 'node-2', 'node-3'] as const;
+export type NodeName = (typeof NODES)[number];
+
+export const LOOPBACK = '127.0.0.1';
+
+export const API_PROCESSES = ['api-1', 'api-2'] as const;
+
+/** Where everything of a cluster is. */
+export interface Layout {
+  readonly folder: string;
+  /** Ports of the loopback interface that no node has. */
+  readonly ports: Readonly<Record<'service' | 'primary' | 'standbys' | 'pgbouncer' | (typeof API_PROCESSES)[number], number>>;
+  /** A node runs PostgreSQL, Patroni and etcd, as a machine of its own would. */
+  readonly nodes: Readonly<Record<NodeName, NodeAddress>>;
+}
+
+export interface NodeAddress {
+  readonly host: string;
+  readonly postgres: number;
+  readonly patroni: number;
+  readonly etcd: number;
+  readonly etcdPeer: number;
+}
+
+/** The ports follow `basePort`. `hostOf` returns the address of a node. */
+export function layoutOf(folder: string, basePort: number, hostOf: (name: NodeName) => string = () => LOOPBACK): Layout {
+  const nodes = NODES.map((name, index): [NodeName, NodeAddress] => {
+    const first = basePort + 10 * (index + 1);
+    return [name, { host: hostOf(name), postgres: first, patroni: first + 1, etcd: first + 2, etcdPeer: first + 3 }];
+  });
+  return {
+    folder,
+    ports: {
+      service: basePort,
+      primary: basePort + 1,
+      standbys: basePort + 2,
+      pgbouncer: basePort + 3,
+      'api-1': basePort + 4,
+      'api-2': basePort + 5,
+    },
+    nodes: Object.fromEntries(nodes) as Record<NodeName, NodeAddress>,
+  };
+}
+
+/** Each process runs in a folder of its own, which also holds its configuration and its log. */
+export function folderOf({ folder }: Layout, process: string): string {
+  return join(folder, process);
+}

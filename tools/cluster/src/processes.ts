@@ -1,0 +1,28 @@
+import { readdir, readlink } from 'node:fs/promises';
+import { basename } from 'node:path';
+
+/** Programs of a cluster, and those that start them. Others, such as a shell, may have its folder as their working directory as well. */
+const PROGRAMS = /^(?:etcd|python3[\d.]*|postgres|haproxy|pgbouncer|node|setpriv|ip)$/;
+
+/** Returns the ids of the programs of a cluster that run in the folder, and unless told otherwise below it. PostgreSQL runs in its data folder. */
+export async function processesIn(folder: string, { isRecursive = true } = {}): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const matches = await Promise.all(
+    pids.map(async (pid) => {
+      const [cwd = '', program = ''] = await Promise.all(['cwd', 'exe'].map((link) => readlink(`/proc/${pid}/${link}`).catch(() => '')));
+      return PROGRAMS.test(basename(program)) && (cwd === folder || (isRecursive && cwd.startsWith(`${folder}/`)));
+    }),
+  );
+  return pids.filter((_, index) => matches[index]);
+}
+
+/** Sends a signal to each process that still runs. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import type { Cluster, Member } from './cluster.js';
+import { LOOPBACK } from './layout.js';
+
+/** Patroni's names, and those of PostgreSQL. */
+const ROLES: Readonly<Record<string, string>> = { leader: 'primary', sync_standby: 'synchronous standby', replica: 'standby' };
+
+/** Returns a description of a cluster for people: processes, PostgreSQL servers, ports, and a request with its status. */
+export async function describeStatus(cluster: Cluster): Promise<string> {
+  const { ports } = cluster.layout;
+  const pids = await Promise.all(cluster.processes().map(async (name) => [name, await cluster.pidsOf(name)] as const));
+  const down = pids.filter(([, found]) => found.length === 0).map(([name]) => name);
+  const members = await cluster.members().catch((): readonly Member[] => []);
+  const rows = members.map(({ name, role, state, timeline, lag }) => {
+    const { host, postgres } = cluster.layout.nodes[name];
+    return [
+      name,
+      `${host}:${postgres}`,
+      ROLES[role] ?? role,
+      state,
+      `timeline ${timeline ?? '?'}`,
+      role === 'leader' ? '' : `${lag ?? '?'} bytes behind`,
+    ];
+  });
+  const url = `${cluster.serviceUrl}/v1/pets?limit=1`;
+  return [
+    `Folder: ${cluster.layout.folder}`,
+    `Processes: ${pids.length - down.length} of ${pids.length} run${down.length > 0 ? `; down: ${down.join(', ')}` : ''}`,
+    '',
+    ...(rows.length > 0 ? aligned(rows) : ['No Patroni responds.']),
+    '',
+    ...aligned([
+      [`${LOOPBACK}:${ports.service}`, 'service, by way of HAProxy'],
+      [`${LOOPBACK}:${ports.pgbouncer}`, 'primary, by way of PgBouncer and HAProxy'],
+      [`${LOOPBACK}:${ports.primary}`, 'primary, by way of HAProxy'],
+      [`${LOOPBACK}:${ports.standbys}`, 'standbys, by way of HAProxy'],
+    ]),
+    '',
+    `curl -i -H "Authorization: Bearer $(cat ${cluster.apiKeyFile})" '${url}'`,
+    await statusOf(url, cluster.apiKeyFile),
+  ].join('\n');
+}
+
+async function statusOf(url: string, apiKeyFile: string): Promise<string> {
+  try {
+    const key = (await readFile(apiKeyFile, 'utf8')).trim();
+    const response = await fetch(url, { headers: { Authorization: `Bearer ${key}` }, signal: AbortSignal.timeout(5_000) });
+    return `${response.status} ${await response.text()}`;
+  } catch (error) {
+    return `No response: ${(error as Error).message}`;
+  }
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widthOf(column)))
+      .join('  ')
+      .trimEnd(),
+  );
+}

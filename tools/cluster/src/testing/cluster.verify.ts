@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Ledger } from '@animal-store/chaos/ledger';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { Cluster } from '../cluster.js';
+import { API_PROCESSES } from '../layout.js';
+import { processesIn } from '../processes.js';
+import { ClusterLoad } from './cluster-load.js';
+import { type Fault, networkFaults, PROCESS_FAULTS } from './faults.js';
+import { backAfter, longestGap, type Measurement, reportFaults } from './measurement.js';
+import { Namespaces } from './namespaces.js';
+import { Writability } from './writability.js';
+
+// `npm run verify:cluster`: needs Debian's patroni, etcd-server, haproxy, pgbouncer and postgresql; the network cuts also need root.
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** Not that of `npm run cluster`, which may run at the same time. */
+const BASE_PORT = 18_000;
+const CALM_MS = 3_000;
+const RECOVERY_PATIENCE_MS = 90_000;
+const MAX_BACK_AFTER_MS = 2_000;
+const FAULT_TIMEOUT_MS = 240_000;
+
+const namespaces = await Namespaces.create();
+const measurements: Measurement[] = [];
+
+const run = async (...args: readonly string[]) => (await promisify(execFile)(process.execPath, [MAIN, ...args])).stdout;
+
+afterAll(async () => {
+  await namespaces?.remove();
+  process.stdout.write(`\n${reportFaults(measurements)}\n`);
+  if (!namespaces) process.stdout.write('No network cuts: network namespaces are not allowed here.\n');
+});
+
+describe('npm run cluster', () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-cluster-'));
+  });
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('up starts the service, status describes it, down stops everything, and the next up has the data', async () => {
+    const up = await run('--folder', folder, 'up', '--port', `${BASE_PORT}`);
+    expect(up).toContain('Processes: 10 of 10 run');
+    const pets = `http://127.0.0.1:${BASE_PORT}/v1/pets`;
+    const key = (await readFile(join(folder, 'api-key'), 'utf8')).trim();
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+    const created = await fetch(pets, { method: 'POST', headers, body: '{"name":"Rex","categoryId":7}' });
+    const pet = await created.text();
+    expect(created.status).toBe(201);
+    expect(await run('--folder', folder, 'status')).toContain(`200 [${pet}]`);
+    await run('--folder', folder, 'down');
+    expect(await processesIn(folder)).toEqual([]);
+    expect(await run('--folder', folder, 'status')).toContain('No Patroni responds.');
+    expect(await run('--folder', folder, 'up')).toContain(`200 [${pet}]`);
+    await run('--folder', folder, 'down');
+    expect(await processesIn(folder)).toEqual([]);
+  }, 300_000);
+});
+
+interface Stage {
+  readonly network: Namespaces | undefined;
+  readonly faults: readonly Fault[];
+}
+
+const stages: [string, Stage][] = [['on the loopback interface', { network: undefined, faults: PROCESS_FAULTS }]];
+if (namespaces) stages.push(['in network namespaces', { network: namespaces, faults: networkFaults(namespaces) }]);
+
+describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
+  let folder: string;
+  let cluster: Cluster;
+  let load: ClusterLoad;
+  let writability: Writability;
+  const ledger = new Ledger();
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'animal-store-cluster-'));
+    cluster = await Cluster.create(folder, BASE_PORT, network);
+    await cluster.up();
+    load = new ClusterLoad(cluster.serviceUrl, (await readFile(cluster.apiKeyFile, 'utf8')).trim(), ledger);
+    writability = new Writability(cluster);
+    load.start();
+    writability.start();
+    await sleep(CALM_MS);
+  }, 240_000);
+
+  afterAll(async () => {
+    await load.stop();
+    await writability.stop();
+    await cluster.down();
+    await rm(folder, { recursive: true, force: true });
+  }, 120_000);
+
+  it.each(faults.map((fault) => [fault.name, fault] as const))(
+    '%s',
+    async (name, fault) => {
+      const pids = await servicePids();
+      const begin = performance.now();
+      const aftermath = await fault.inflict(cluster);
+      await recovery();
+      await aftermath?.heal();
+      await recovery();
+      await cluster.waitUntilComplete();
+      await sleep(CALM_MS);
+      const end = performance.now();
+      const gap = ({ begin: from, end: to }: { begin: number; end: number }) => to - from;
+      const measurement: Measurement = {
+        fault: name,
+        withoutWritesMs: gap(longestGap(load.successes.writes, begin, end)),
+        withoutReadsMs: gap(longestGap(load.successes.reads, begin, end)),
+        backAfterMs: backAfter(writability.commits, load.successes.writes, begin, end),
+        errors: load.errors.splice(0),
+      };
+      measurements.push(measurement);
+      expect(measurement.errors).toEqual([]);
+      expect(ledger.problems).toEqual([]);
+      expect(writability.standbys).toBe(0);
+      expect(measurement.backAfterMs ?? 0).toBeLessThanOrEqual(MAX_BACK_AFTER_MS);
+      const killed = aftermath?.killed ?? [];
+      expect(without(await servicePids(), killed)).toEqual(without(pids, killed));
+    },
+    FAULT_TIMEOUT_MS,
+  );
+
+  it('PgBouncer closes a connection to a standby before a client gets it', async () => {
+    const [, connectQuery = ''] = /connect_query='(.*)'/.exec(await readFile(join(folder, 'pgbouncer', 'pgbouncer.ini'), 'utf8')) ?? [];
+    const { primary, standbys } = cluster.layout.ports;
+    expect(await query(cluster.urlOf({ port: primary }), connectQuery)).toEqual([]);
+    await expect(query(cluster.urlOf({ port: standbys }), connectQuery)).rejects.toMatchObject({ code: '57P01' });
+  });
+
+  it('no acknowledged write is lost, and none is stored twice', async () => {
+    await load.stop();
+    const verdict = await ledger.compare(cluster.primaryUrl);
+    process.stdout.write(`${JSON.stringify(verdict)} statuses ${JSON.stringify(Object.fromEntries(ledger.statuses))}\n`);
+    expect(verdict).toMatchObject({ lost: 0, duplicates: 0 });
+    expect(verdict.acknowledged).toBeGreaterThan(100);
+    expect(ledger.problems).toEqual([]);
+    expect(load.errors).toEqual([]);
+  });
+
+  /** Resolves when the primary and the service have accepted writes again, and the service is ready. */
+  async function recovery(): Promise<void> {
+    const now = performance.now();
+    const options = { timeoutMs: RECOVERY_PATIENCE_MS, intervalMs: 100 };
+    await waitFor(() => {
+      for (const times of [writability.commits, load.successes.writes, load.successes.reads])
+        expect(times.at(-1) ?? 0).toBeGreaterThan(now + CALM_MS);
+    }, options);
+  }
+
+  async function servicePids(): Promise<Readonly<Record<string, readonly number[]>>> {
+    return Object.fromEntries(await Promise.all(API_PROCESSES.map(async (name) => [name, await cluster.pidsOf(name)] as const)));
+  }
+});
+
+async function query(connectionString: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+}
+
+function without<T>(record: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+}

@@ -1,0 +1,46 @@
+import { aligned } from '@animal-store/chaos/table';
+
+/** What a fault did to the service, in milliseconds. */
+export interface Measurement {
+  readonly fault: string;
+  readonly withoutWritesMs: number;
+  readonly withoutReadsMs: number;
+  /** From the first write that a new primary commits to the first one of the service. Undefined if the primary was never away. */
+  readonly backAfterMs: number | undefined;
+  readonly errors: readonly string[];
+}
+
+interface Gap {
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** A shorter time without commits is no outage of the database. */
+const MIN_OUTAGE_MS = 1_500;
+
+/** Returns the longest time without a success between two moments. */
+export function longestGap(successes: readonly number[], from: number, to: number): Gap {
+  const times = [from, ...successes.filter((time) => time > from && time < to).sort((a, b) => a - b), to];
+  const gaps = times.slice(1).map((end, index) => ({ begin: times[index] ?? from, end }));
+  return gaps.reduce((longest, gap) => (gap.end - gap.begin > longest.end - longest.begin ? gap : longest));
+}
+
+/** Compares commits of the primary with writes of the service. */
+export function backAfter(commits: readonly number[], writes: readonly number[], from: number, to: number): number | undefined {
+  const outage = longestGap(commits, from, to);
+  if (outage.end - outage.begin < MIN_OUTAGE_MS) return undefined;
+  return Math.min(...writes.filter((time) => time >= outage.end)) - outage.end;
+}
+
+/** Returns the table of all faults as text. */
+export function reportFaults(measurements: readonly Measurement[]): string {
+  const seconds = (ms: number) => (ms / 1000).toFixed(1);
+  const rows = measurements.map(({ fault, withoutWritesMs, withoutReadsMs, backAfterMs, errors }) => [
+    fault,
+    seconds(withoutWritesMs),
+    seconds(withoutReadsMs),
+    backAfterMs === undefined ? '' : seconds(backAfterMs),
+    `${errors.length}`,
+  ]);
+  return aligned([['fault', 's without writes', 's without reads', 's after new primary', 'errors'], ...rows]).join('\n');
+}
