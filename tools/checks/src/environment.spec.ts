@@ -16,10 +16,10 @@ it('.env.example lists exactly the variables that the service reads', () => {
 });
 
 interface Declared {
-  readonly desc: string;
+  readonly desc?: string | undefined;
   readonly default?: string | number | boolean | readonly string[] | undefined;
-  readonly example?: string | undefined;
-  readonly choices?: readonly string[];
+  readonly example?: string | readonly string[] | undefined;
+  readonly choices?: readonly unknown[] | undefined;
 }
 
 it.each(Object.entries<Declared>(variables))('.env.example shows the default of %s, else an example', (name, variable) => {
@@ -27,7 +27,7 @@ it.each(Object.entries<Declared>(variables))('.env.example shows the default of 
   expect(shown).toBe(String(variable.default ?? '') || variable.example);
 });
 
-const meaningOf = ({ desc, choices }: Declared) => (choices ? `${desc} One of ${choices.join(', ')}.` : desc);
+const meaningOf = ({ desc = '', choices }: Declared) => (choices ? `${desc} One of ${choices.join(', ')}.` : desc);
 
 it.each(Object.entries<Declared>(variables))('.env.example says what %s means', (name, variable) => {
   const [, comment = ''] = new RegExp(`((?:^# .*\n)+)#${name}=`, 'm').exec(readText('.env.example')) ?? [];
@@ -39,7 +39,7 @@ it('docs/variables.md lists every variable with its default, an example and its 
   const code = (value: string) => (value === '' ? '–' : `\`${value}\``);
   const expected = Object.entries<Declared>(variables).map(
     ([name, variable]) =>
-      `| \`${name}\` | ${code(String(variable.default ?? ''))} | ${code(variable.example ?? '')} | ${meaningOf(variable)} |`,
+      `| \`${name}\` | ${code(String(variable.default ?? ''))} | ${code(String(variable.example ?? ''))} | ${meaningOf(variable)} |`,
   );
   expect(rows).toEqual(expected);
 });
