@@ -21,8 +21,8 @@ export async function accountFor(dataDir: string): Promise<Account> {
 }
 
 /**
- * Returns the command that runs a program as the account. A workspace below /root is closed to other accounts: CAP_DAC_OVERRIDE, the only capability that is kept,
- * opens it.
+ * Returns the command that runs a program as the account. A workspace below /root is closed to other accounts:
+ * CAP_DAC_OVERRIDE, the only capability that is kept, opens it.
  */
 export function setprivCommand({ uid, gid }: Account): string[] {
   const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`);
