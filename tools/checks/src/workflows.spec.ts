@@ -87,13 +87,12 @@ describe.each(files)('%s', (file) => {
     for (const action of actions) expect(action).toMatch(/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  it('may read; a release may also push packages and sign, a manual workflow publish; none runs with the rights of main on foreign code', () => {
+  it('may read; a release may also push packages and sign; none runs with the rights of main on foreign code', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' });
     const isRelease = file.endsWith('/release.yml');
-    if (isRelease) expect(workflow.on).toEqual({ push: { tags: [expect.stringMatching(/^v/)] } });
-    const isManual = Object.keys(workflow.on).join() === 'workflow_dispatch';
+    if (isRelease) expect(workflow.on).toEqual({ push: { tags: [expect.stringMatching(/^v/), expect.stringMatching(/^client-v/)] } });
     // Signing and publishing need an identity that the registry trusts.
-    const allowed = isRelease ? ['packages', 'id-token'] : isManual ? ['id-token'] : [];
+    const allowed = isRelease ? ['packages', 'id-token'] : [];
     const rights = jobs.flatMap(({ permissions = {} }) => Object.entries(permissions).filter(([, right]) => right !== 'read'));
     expect(rights.filter(([name]) => !allowed.includes(name))).toEqual([]);
     expect(Object.keys(workflow.on)).not.toContain('pull_request_target');
