@@ -1,8 +1,9 @@
 import { type AccessUseCases, accessUseCases } from '@animal-store/access-infrastructure';
-import { distributedTables, forgetExpiredIdempotencyKeys } from '@animal-store/database';
+import { createDataSource, distributedTables, forgetExpiredIdempotencyKeys, migrateUp } from '@animal-store/database';
+import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { constraintViolations } from './testing/sharding/constraint-violations.js';
 import { recordStatements } from './testing/sharding/record-statements.js';
@@ -116,6 +117,23 @@ describe('Citus', () => {
 
   it('can distribute the tables with their constraints', async () => {
     expect(await constraintViolations(dataSource, shards)).toEqual([]);
+  });
+});
+
+describe('without the extension', () => {
+  it('CITUS=on migrates, changes nothing else, and reports it; off sends no statement about it', async () => {
+    const database = await createTestDatabase();
+    const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [PetsModule.persistence] };
+    const isAsked = () => [...sent].some((sql) => sql.includes('citus'));
+    for (const citus of [false, true]) {
+      const onDistributed = jest.fn();
+      const opened = await createDataSource({ ...options, citus }).initialize();
+      await migrateUp(opened, { onDistributed });
+      expect(onDistributed.mock.calls).toEqual(citus ? [[undefined]] : []);
+      expect(isAsked()).toBe(citus);
+      await opened.destroy();
+    }
+    await database.drop();
   });
 });
 

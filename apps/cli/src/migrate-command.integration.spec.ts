@@ -36,6 +36,18 @@ describe('animal-store migrate', () => {
     expect(json(await store.run('migrate', 'down', '--yes', '--json'))).toEqual({ undone: newest });
   });
 
+  it('with CITUS=on warns that the extension is missing, and refuses another value than on or off', async () => {
+    await store.run('migrate', 'up');
+    const stderr = 'CITUS is on, but the database lacks the extension citus: no table is distributed\n';
+    expect(await animalStore({ DATABASE_URL: store.url, CITUS: 'on' }, 'migrate', 'up')).toEqual({
+      exitCode: 0,
+      stdout: 'The database is up to date.\n',
+      stderr,
+    });
+    const refused = await animalStore({ DATABASE_URL: store.url, CITUS: 'maybe' }, 'migrate', 'up');
+    expect(refused).toMatchObject({ exitCode: 2, stderr: 'error: CITUS must be true or false\n' });
+  });
+
   it('migrates an empty database once when several processes start at once', async () => {
     const empty = await createTestDatabase();
     const migrate = () => animalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--json');

@@ -1,4 +1,4 @@
-import pg, { type Client, type CustomTypesConfig, type Pool, type PoolConfig, types } from 'pg';
+import pg, { type Client, type CustomTypesConfig, type Pool, types } from 'pg';
 import { DataSource } from 'typeorm';
 import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
 import { DatabasePool } from './database-pool.js';
@@ -71,8 +71,12 @@ export function createDataSource(options: DatabaseOptions): DataSource {
   if (replicaUrls.length > 0) {
     const pools = replicaUrls.map((url) => ({
       name: showServers(parseDatabaseUrl(readSecretUrl(url))),
-      // The types of `pg-pool` know neither the options of our client nor its constructor.
-      pool: new DatabasePool({ ...extra, url, application_name: applicationName, max, connectionTimeoutMillis } as PoolConfig),
+      pool: new DatabasePool({
+        // Also without a statement timeout, a replica that does not respond gives its connection back.
+        query_timeout: CONNECT_TIMEOUT_MS,
+        ...extra,
+        ...{ url, application_name: applicationName, max, connectionTimeoutMillis },
+      }),
     }));
     replicas.set(dataSource, new Replicas(() => poolOf(dataSource), pools));
   }

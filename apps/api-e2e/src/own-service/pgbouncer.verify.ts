@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
-import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { linksOf } from '../support/answers.js';
 import { Api } from '../support/api.js';
@@ -51,13 +51,15 @@ interface Pooler {
   stop(): Promise<void>;
 }
 
-async function startPooler(...settings: readonly string[]): Promise<Pooler> {
-  const pooler = await DebianServer.start({ program: 'pgbouncer', args: async (port) => [await configure(port, settings)] });
-  return { url: `postgres://anybody@127.0.0.1:${pooler.port}${new URL(database.url).pathname}`, stop: () => pooler.stop() };
+const startPooler = (...settings: readonly string[]) => startPoolerOf(database.url, settings);
+
+async function startPoolerOf(server: string, settings: readonly string[]): Promise<Pooler> {
+  const pooler = await DebianServer.start({ program: 'pgbouncer', args: async (port) => [await configure(port, server, settings)] });
+  return { url: `postgres://anybody@127.0.0.1:${pooler.port}${new URL(server).pathname}`, stop: () => pooler.stop() };
 }
 
-async function configure(port: number, settings: readonly string[]): Promise<string> {
-  const server = new URL(database.url);
+async function configure(port: number, serverUrl: string, settings: readonly string[]): Promise<string> {
+  const server = new URL(serverUrl);
   const file = join(folder, `pgbouncer-${port}.ini`);
   const lines = [
     '[databases]',
@@ -141,6 +143,48 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
     expect((await fetch(`${waiting.url}/health/ready`)).status).toBe(503);
     expect(waiting.output).toContain('The database at');
     await waiting.stop();
+  });
+});
+
+describe('a primary and a replica, each behind a pooler', () => {
+  it('serve lists that have what was just written, while the replica lags and when it has caught up', async () => {
+    const primary = await DurablePostgres.start();
+    const standby = await primary.addStandby();
+    const poolers = [await startPoolerOf(primary.url, UNTRACKED), await startPoolerOf(standby.url, UNTRACKED)] as const;
+    const [ofPrimary, ofStandby] = poolers;
+    const service = await Service.start(ofPrimary.url, {
+      ...{ DATABASE_REPLICA_URLS: ofStandby.url, DATABASE_PREPARED: 'off', MIGRATION_DATABASE_URL: primary.url },
+      ...{ RATE_LIMIT: '0', ADMIN_PORT: '0' },
+    });
+    const api = new Api();
+    api.open({ baseUrl: service.url, key: (await createKey(primary.url, 'suite')).key });
+    const [, metricsPort] = /"port":(\d+),"msg":"metrics"/.exec(service.output) ?? [];
+    const readsOfReplica = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return Number(/^database_replica_reads_total\{served_by="replica"\} (\d+)$/m.exec(text)?.[1]);
+    };
+    const listed = async () => readPets((await api.get('/v1/pets?limit=100')).text).map(({ id }) => id);
+    try {
+      await waitFor(async () => {
+        await listed();
+        expect(await readsOfReplica()).toBeGreaterThan(0);
+      });
+      await query(standby.url, 'SELECT pg_wal_replay_pause()');
+      const behind = await api.createPet({ name: 'behind' });
+      expect(await listed()).toContain(behind.id);
+      await query(standby.url, 'SELECT pg_wal_replay_resume()');
+      const before = await readsOfReplica();
+      await waitFor(async () => {
+        expect(await listed()).toContain(behind.id);
+        expect(await readsOfReplica()).toBeGreaterThan(before);
+      });
+    } finally {
+      api.close();
+      await service.stop();
+      for (const pooler of poolers) await pooler.stop();
+      await standby.remove();
+      await primary.remove();
+    }
   });
 });
 
