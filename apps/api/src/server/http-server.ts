@@ -12,7 +12,7 @@ const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** Timeout of a silent connection. It is longer than any request takes, so it only affects clients that do not read their responses. */
+/** Timeout of a silent connection with a pending request. Longer than any request takes: it only affects clients that do not read. */
 const SILENCE_TIMEOUT_MS = 30_000;
 
 export interface HttpServerOptions {
