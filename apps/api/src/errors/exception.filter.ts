@@ -12,7 +12,7 @@ const POOLER_HINT =
   'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=false';
 const HINT_EVERY_MS = 60_000;
 
-/** Returns the methods of a path as the value of Allow; see RouteTable. */
+/** The part of RouteTable that the filter needs: the methods of a path, as the value of Allow. */
 interface Routes {
   allowedMethods(requestUrl: string): string | undefined;
 }

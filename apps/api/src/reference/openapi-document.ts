@@ -27,7 +27,7 @@ export interface ServerAddresses {
   readonly stagingBaseUrl: string | undefined;
 }
 
-/** What a context adds to the document. */
+/** Additions of a context to the document. */
 export interface DocumentedContext {
   readonly tag?: { readonly name: string; readonly description: string };
   /** Named schemas that no class declares. */

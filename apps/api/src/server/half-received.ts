@@ -10,7 +10,7 @@ const SHARE_OF_ADDRESS = 1 / 4;
 
 /**
  * Limits the number of requests whose bodies are being received, in total and per address. Above the limit, the oldest one is refused.
- * Bodies that are complete at the end of the turn of the event loop, which most are, are not counted.
+ * Most bodies are complete at the end of the turn of the event loop in which they begin. They are not counted.
  * @param admit Counts a request that has been received, or returns why it is refused.
  */
 export class HalfReceived implements BodyObserver<Reception> {
