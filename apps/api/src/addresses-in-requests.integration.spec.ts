@@ -10,7 +10,7 @@ const HEADERS = [
   ...['Link', 'Location', 'Callback', 'X-Callback-URL', 'X-Wap-Profile', 'True-Client-IP', 'Content-Location', 'Proxy'],
 ];
 
-/** A server that only a service would reach which follows what it is sent. */
+/** A server that is only reached if the service connects to addresses from requests. */
 const canary = createServer((socket) => {
   reached++;
   socket.destroy();
@@ -41,7 +41,7 @@ async function send(method: string, target: string, headers: readonly string[] =
   return answer?.status;
 }
 
-it('the service follows no address that a client sends', async () => {
+it('connects to no address from a request', async () => {
   const { host } = new URL(address);
   for (const name of HEADERS) {
     for (const value of [address, host]) {
@@ -67,7 +67,7 @@ it('the service follows no address that a client sends', async () => {
   const xml = `<?xml version="1.0"?><!DOCTYPE pet SYSTEM "${address}"><pet/>`;
   expect(await send('POST', '/v1/pets', ['Content-Type: application/xml'], xml)).toBe(415);
 
-  // The canary lives: ours is the only connection that it has seen.
+  // The canary works: our connection is the only one it has counted.
   const own = connect((canary.address() as AddressInfo).port, '127.0.0.1');
   own.resume();
   await once(own, 'close');

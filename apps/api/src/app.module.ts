@@ -36,7 +36,7 @@ export interface Platform {
   readonly rateLimits: RateLimits;
 }
 
-/** Composition root: what every context may inject, and the guards, pipes and filters that every route inherits. */
+/** Composition root: the providers that every context may inject, and the guards, pipes and filters of every route. */
 @Global()
 @Module({})
 export class AppModule implements OnApplicationShutdown {
@@ -60,7 +60,7 @@ export class AppModule implements OnApplicationShutdown {
         { provide: RateLimits, useValue: rateLimits },
         IdempotencyKeyExpiry,
         MigrationWatch,
-        // Guards run in this order. Scopes come after the rate limit: a request that ends with 403 counts too.
+        // Guards run in this order. ScopesGuard follows RateLimitGuard, so that requests that end with 403 count too.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         { provide: APP_GUARD, useClass: ScopesGuard },

@@ -3,11 +3,11 @@ import type { Type } from '@nestjs/common';
 import type { DocumentedContext } from './reference/openapi-document.js';
 import * as registered from './registered-contexts.js';
 
-/** A Nest module, what it keeps in PostgreSQL, and what it adds to the OpenAPI document. */
+/** A Nest module with its persistence in PostgreSQL and its additions to the OpenAPI document. */
 export type Context = Type &
   DocumentedContext & {
     readonly persistence: Persistence;
-    /** What API keys may allow of it. */
+    /** Scopes that API keys can grant. */
     readonly scopes?: readonly string[];
   };
 

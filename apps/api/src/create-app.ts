@@ -31,7 +31,7 @@ export interface AppOptions {
   readonly logger?: ServiceLogger;
 }
 
-/** The one place that builds the app, for `main` and for every test: initialised, neither listening nor connected to PostgreSQL (`DatabaseConnection`). */
+/** Creates the initialised app, for `main` and all tests. It does not listen yet; `DatabaseConnection` connects it to PostgreSQL. */
 export async function createApp(options: AppOptions): Promise<NestFastifyApplication> {
   const dataSource = createDataSource({
     url: options.config.databaseUrl,
@@ -52,7 +52,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   return app;
 }
 
-/** The document that the app publishes, without a database. */
+/** Returns the OpenAPI document of the app. Needs no database. */
 export async function describeApp(config: Config): Promise<OpenAPIObject> {
   const { openApiDocument } = await assemble(
     createDataSource({ url: config.databaseUrl, applicationName: '', poolSize: 1, persistence: [] }),
@@ -61,7 +61,7 @@ export async function describeApp(config: Config): Promise<OpenAPIObject> {
   return openApiDocument.value;
 }
 
-/** Without a collector, OpenTelemetry's SDK is not even loaded. */
+/** Starts tracing if a collector is configured. Otherwise, the OpenTelemetry SDK is not loaded. */
 async function startTracing({
   config,
   logger = createLogger(config.logLevel, undefined, config.logFormat),

@@ -42,13 +42,13 @@ const statuses = (answers: readonly { status: number }[]) => answers.map(({ stat
 const servesAgain = () =>
   waitFor(async () => expect(statuses(await Promise.all([get(), get('/health/ready'), create('Rex')]))).toEqual([200, 200, 201]));
 
-describe('when the database ends every connection', () => {
+describe('when the database closes all connections', () => {
   const terminate = () =>
     database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'animal-store-api' AND datname = current_database()`,
     );
 
-  it('no read fails', async () => {
+  it('reads succeed', async () => {
     for (let i = 0; i < 5; i++) {
       expect(statuses(await Promise.all([get(), get(), get()]))).toEqual([200, 200, 200]);
       await terminate();
@@ -56,7 +56,7 @@ describe('when the database ends every connection', () => {
     }
   });
 
-  it('a read that is under way is done again, a creation is not', async () => {
+  it('a pending read is repeated, a pending creation is not', async () => {
     const other = new Client({ connectionString: databaseUrl });
     await other.connect();
     await other.query('BEGIN');
@@ -71,14 +71,14 @@ describe('when the database ends every connection', () => {
     expect((await database.query(`SELECT 1 FROM pets.pets WHERE name = 'Lost'`)).rowCount).toBe(0);
   });
 
-  /** So many statements wait for the lock. */
+  /** Waits until this number of statements waits for the lock. */
   async function until(waiting: number): Promise<void> {
     const query = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'animal-store-api' AND datname = current_database() AND wait_event_type = 'Lock'`;
     await waitFor(async () => expect((await database.query(query)).rowCount).toBe(waiting));
   }
 });
 
-it('refused connections mean 503 until the database is back', async () => {
+it('responds with 503 while the database refuses connections', async () => {
   await proxy.cut();
   for (const answer of await Promise.all([get(), get('/v1/pets/1'), get('/health/ready')])) {
     expect(answer).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) });
@@ -89,10 +89,10 @@ it('refused connections mean 503 until the database is back', async () => {
   await servesAgain();
 });
 
-it('so does silence, and no connection stays poisoned', async () => {
+it('responds with 503 while the database does not respond, and recovers afterwards', async () => {
   await get();
   proxy.slowDown(60_000);
-  // More than the pool holds: each gives up its connection or its place in the queue.
+  // More than the pool size: some time out in a statement, the others while waiting for a connection.
   const answers = await Promise.all(Array.from({ length: 9 }, () => get('/v1/pets/1')));
   expect(new Set(statuses(answers))).toEqual(new Set([503]));
   proxy.slowDown(0);

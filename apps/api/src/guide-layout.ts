@@ -5,7 +5,7 @@ export interface Heading {
   readonly isCode: boolean;
 }
 
-/** A guide below `/docs`; the path of the home page is empty. */
+/** A guide below `/docs`. The path of the home page is empty. */
 export interface GuidePage {
   readonly path: string;
   readonly title: string;
@@ -27,7 +27,7 @@ export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
-/** Returns the page as a whole HTML document. Its links are relative, so that it also works below a base path. */
+/** Returns the page as an HTML document. Its links are relative, so that it also works below a base path. */
 export function layOut(page: GuidePage, navigation: readonly NavigationGroup[]): string {
   const isHome = page.path === '';
   const below = isHome ? 'docs/' : '';
@@ -85,7 +85,7 @@ function contents({ headings }: GuidePage): string {
   return `      <nav class="contents" aria-label="On this page"><p>On this page</p><ul>${links.join('')}</ul></nav>\n`;
 }
 
-/** Links to the page before and the page after. */
+/** Returns links to the previous and the next page. */
 function neighbours({ path }: GuidePage, navigation: readonly NavigationGroup[]): string {
   const pages = navigation.flatMap(({ pages }) => pages);
   const index = pages.findIndex((page) => page.path === path);

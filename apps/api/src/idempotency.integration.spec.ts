@@ -22,7 +22,7 @@ describe('Idempotency-Key on createPet', () => {
     return { status, text: await response.text(), location: headers.get('location'), replayed: headers.get('idempotent-replayed') };
   }
 
-  it('answers a repetition what the first request was answered, however the body is written', async () => {
+  it('returns the first response to a repeated request, even if the body is formatted differently', async () => {
     const first = await create('"order-1"', '{"name":"Rex","categoryId":9007199254740993}');
     expect(first).toMatchObject({ status: 201, replayed: null });
     for (const [idempotencyKey, body] of [
@@ -33,13 +33,13 @@ describe('Idempotency-Key on createPet', () => {
     }
   });
 
-  it('creates one animal of many requests at once', async () => {
+  it('creates one animal for many concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => create('at-once', '{"name":"Only","categoryId":1}')));
     expect(new Set(answers.map(({ status, text, location }) => `${String(status)} ${text} ${String(location)}`)).size).toBe(1);
     expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
   });
 
-  it('is refused for a different animal, and when it is malformed', async () => {
+  it('is rejected for a different animal, and if it is malformed', async () => {
     await create('order-2', '{"name":"Rex","categoryId":1}');
     const reused = await create('order-2', '{"name":"Rex","categoryId":2}');
     expect([reused.status, JSON.parse(reused.text)]).toEqual([
@@ -52,7 +52,7 @@ describe('Idempotency-Key on createPet', () => {
     }
   });
 
-  it('remembers only what was created', async () => {
+  it('is only stored for successful creations', async () => {
     expect((await create('order-3', '{"name":"","categoryId":1}')).status).toBe(400);
     expect(await create('order-3', '{"name":"Rex","categoryId":1}')).toMatchObject({ status: 201, replayed: null });
   });

@@ -21,10 +21,10 @@ async function list(): Promise<{ status: number; retryAfter: string | null }> {
   return { status: response.status, retryAfter: response.headers.get('retry-after') };
 }
 
-/** As a pooler does that gives the next transaction another connection. */
+/** Removes all prepared statements, like a pooler that uses another connection for the next transaction. */
 const loseStatements = () => poolOf(service.app.get(DataSource)).query('DEALLOCATE ALL');
 
-it('a lost named statement is a 503, and one line names the setting of the pooler', async () => {
+it('responds with 503 if a named statement is lost, and logs the setting of the pooler once', async () => {
   for (let i = 0; i < 3; i++) {
     expect((await list()).status).toBe(200);
     await loseStatements();

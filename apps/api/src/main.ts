@@ -4,12 +4,12 @@ import { FAILED_START, type RunningService, serve, StartupError } from './serve.
 
 let service: RunningService | undefined;
 
-/** Before the service listens there is nothing to wait for. Signals may come again: a supervisor passes on what its group got already. */
+/** Returns a signal handler that stops the service, if it listens, and exits. A worker may get a signal twice, also from its supervisor. */
 function stopBy(how: 'close' | 'drain'): () => void {
   return () => void Promise.resolve(service?.[how]()).then(() => process.exit(0));
 }
 
-// An orchestrator's stop is gentle, Ctrl-C is quick.
+// Orchestrators send SIGTERM, which drains. Ctrl-C closes immediately.
 process.on('SIGTERM', stopBy('drain'));
 process.on('SIGINT', stopBy('close'));
 
@@ -19,6 +19,6 @@ try {
   });
 } catch (error) {
   console.error(forTerminal(error instanceof StartupError ? error.message : inspect(error)));
-  // A worker's channel to its supervisor would keep it alive.
+  // Otherwise, a worker's IPC channel keeps it alive.
   process.exit(FAILED_START);
 }

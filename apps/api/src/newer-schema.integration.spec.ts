@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { startTestApp } from './testing/test-app.js';
 
-it('a process goes on while the next release has migrated: what is added does not disturb it', async () => {
+it('a process continues to work after migrations of the next release have added columns', async () => {
   let url = '';
   const service = await startTestApp({ databaseUrl: (given) => (url = given) });
   const authorization = `Bearer ${await service.createKey('pets:read', 'pets:write')}`;
@@ -27,7 +27,7 @@ it('a process goes on while the next release has migrated: what is added does no
     expect(await send('GET', '/health/ready')).toBe('200 {"status":"ok"}');
   };
 
-  // From here on PostgreSQL holds prepared statements of it.
+  // After this, the connections have prepared statements.
   await useAll(1);
   const database = new Client({ connectionString: url });
   await database.connect();

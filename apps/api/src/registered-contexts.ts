@@ -1,3 +1,3 @@
-// The contexts that this deployment serves, one line each.
+// The contexts that the service serves, one line each.
 export { AccessModule } from './authentication/access.module.js';
 export { PetsModule } from '@animal-store/pets-http';

@@ -10,15 +10,15 @@ import typescript from 'highlight.js/lib/languages/typescript';
 import { Marked, type Token, type Tokens } from 'marked';
 import { escapeHtml, type GuidePage, type Heading, layOut, type NavigationGroup } from './guide-layout.js';
 
-/** The page at `/docs`; its lists are the navigation of all pages. */
+/** The page at `/docs`. Its lists are the navigation of all pages. */
 const HOME = 'README.md';
-/** Holds the reference instead of a table of contents. */
+/** The page with the API reference instead of a table of contents. */
 const REFERENCE = 'reference.md';
 const OPENAPI = '../openapi.json';
 
 const LANGUAGES = { sh: bash, ts: typescript, js: javascript, python, go, json, http, text: plaintext };
 type Language = keyof typeof LANGUAGES;
-/** A sample is one request in several languages, in this order. */
+/** Languages of samples. A sample is one request in several languages, in this order. */
 const SAMPLES: Readonly<Partial<Record<Language, string>>> = {
   sh: 'curl',
   ts: 'TypeScript',
@@ -31,7 +31,9 @@ const CAPTIONS: Readonly<Partial<Record<Language, string>>> = { json: 'Response 
 for (const [name, definition] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, definition);
 
 /**
- * Renders the guides: Markdown by file name in, HTML by file name out.
+ * Renders the guides.
+ * @param sources Markdown by file name.
+ * @returns HTML by file name
  * @throws if a page is not in the navigation, a link is dead, two headings of a page are equal, or a code block has an unknown language
  */
 export function renderGuides(sources: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
@@ -53,7 +55,7 @@ export function renderGuides(sources: ReadonlyMap<string, string>): ReadonlyMap<
   );
 }
 
-/** The lists of links below the headings of the home page. */
+/** Returns the lists of links below the headings of the home page. */
 function navigationOf(markdown: string): NavigationGroup[] {
   const groups: NavigationGroup[] = [];
   for (const token of new Marked().lexer(markdown)) {
@@ -81,7 +83,7 @@ function headingsOf(file: string, tokens: readonly Token[]): Heading[] {
   return headings;
 }
 
-/** The anchor that GitHub gives the heading too. */
+/** Returns the anchor of a heading, the same as on GitHub. */
 function idOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -105,7 +107,7 @@ function render(
       link({ href, tokens }) {
         return `<a href="${escapeHtml(addressOf(href, file, anchors))}">${this.parser.parseInline(tokens)}</a>`;
       },
-      // Wide tables scroll, also by keyboard.
+      // Wide tables scroll, also with the keyboard.
       table(token) {
         const row = (cells: readonly Tokens.TableCell[], tag: string, scope = '') =>
           `<tr>${cells.map(({ tokens }) => `<${tag}${scope}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
@@ -129,7 +131,7 @@ function render(
   };
 }
 
-/** Replaces code blocks by their HTML: consecutive samples become one group. */
+/** Replaces code blocks by their HTML. Consecutive samples become one group. */
 function groupSamples(file: string, tokens: readonly Token[]): Token[] {
   const result: Token[] = [];
   let group: Tokens.Code[] = [];
@@ -150,14 +152,14 @@ function groupSamples(file: string, tokens: readonly Token[]): Token[] {
     const code = token as Tokens.Code;
     const language = languageOf(file, code);
     if (SAMPLES[language] !== undefined) {
-      // A language starts the next sample when it comes again.
+      // A repeated language starts the next sample.
       if (group.some((other) => languageOf(file, other) === language)) flush();
       group.push(code);
       hasCurl = languageOf(file, group[0] ?? code) === 'sh';
       continue;
     }
     flush();
-    // What programs print is hidden while the reader looks at curl.
+    // The output of programs is hidden while curl is selected.
     result.push(html(figure(code, language, CAPTIONS[language] ?? '', language === 'text' && hasCurl ? 'output of-programs' : 'output')));
   }
   flush();
@@ -194,7 +196,7 @@ function block({ text }: Tokens.Code, language: Language): string {
   return `<pre tabindex="0"><code>${hljs.highlight(text, { language }).value}</code></pre>`;
 }
 
-/** Returns the address of a link as the site has it. */
+/** Returns the address of a link on the site. */
 function addressOf(href: string, file: string, anchors: ReadonlyMap<string, readonly Heading[]>): string {
   if (/^https:/.test(href)) return href;
   const up = file === HOME ? '' : '../';

@@ -11,14 +11,14 @@ import { createLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { readConfig } from './process/config.js';
 
-/** Two servers start, stop and start again. */
+/** Timeout for starting, stopping and restarting two servers. */
 const START_TIMEOUT_MS = 120_000;
 const BACK_WITHIN_MS = 20_000;
 
 let primary: DurablePostgres;
 let standby: DurablePostgres;
 let onStandby: Client;
-/** Two processes of one service. */
+/** Stand-ins for two processes of one service. */
 let apps: NestFastifyApplication[];
 let key: string;
 let log = '';
@@ -65,7 +65,7 @@ async function send(process: number, path: string, init: RequestInit = {}) {
 const create = (process: number, name: string, headers = {}) =>
   send(process, '/v1/pets', { method: 'POST', headers, body: JSON.stringify({ name, categoryId: 1 }) });
 
-/** Statements of a process that the replica has served and might have served, and whether the process uses it. */
+/** Returns how many statements the replica has served, how many it may serve, and whether the process uses it. */
 async function metrics(process: number): Promise<{ readonly reads: number; readonly offered: number; readonly used: number }> {
   const text = (await apps[process]?.get(Metrics).registry.metrics()) ?? '';
   const value = (pattern: RegExp) => Number(pattern.exec(text)?.[1]);
@@ -77,7 +77,7 @@ async function metrics(process: number): Promise<{ readonly reads: number; reado
   };
 }
 
-/** Lists until the replica has served one. */
+/** Repeats the request until the replica has served it. */
 function listFromReplica(process: number, path = '/v1/pets'): Promise<Awaited<ReturnType<typeof send>>> {
   return waitFor(
     async () => {
@@ -90,7 +90,7 @@ function listFromReplica(process: number, path = '/v1/pets'): Promise<Awaited<Re
   );
 }
 
-it('a list has what any client has just written through any process, while the replica lags', async () => {
+it('a list contains all earlier writes of any process, even if the replica lags', async () => {
   await listFromReplica(0);
   await listFromReplica(1);
   await onStandby.query('SELECT pg_wal_replay_pause()');
@@ -108,7 +108,7 @@ it('a list has what any client has just written through any process, while the r
   expect(rows).toEqual([]);
 });
 
-it('get, a list by id and a repeated key are served by the primary', async () => {
+it('the primary serves get, lists by id and repeated keys', async () => {
   await onStandby.query('SELECT pg_wal_replay_resume()');
   await listFromReplica(1);
   const headers = { 'Idempotency-Key': 'once' };
@@ -121,7 +121,7 @@ it('get, a list by id and a repeated key are served by the primary', async () =>
   expect((await metrics(1)).offered).toBe(offered);
 });
 
-it('a list has the same text and entity tag from either server, and a 304 follows', async () => {
+it('a list has the same text and ETag from both servers', async () => {
   await onStandby.query('SELECT pg_wal_replay_pause()');
   await create(0, 'tagged');
   const fromPrimary = await send(0, '/v1/pets?limit=100');
@@ -132,7 +132,7 @@ it('a list has the same text and entity tag from either server, and a 304 follow
 });
 
 it(
-  'a lost replica is left out, which metrics and log show, and comes back by itself',
+  'excludes a lost replica, reports this in metrics and log, and uses it again automatically',
   async () => {
     await onStandby.query('SELECT pg_wal_replay_resume()');
     await listFromReplica(0);

@@ -8,7 +8,7 @@ import { contexts } from './contexts.js';
 
 const RELEASES = join(import.meta.dirname, '../../../docs/releases');
 
-/** What the release sent, in this order, to a new database. */
+/** A recorded statement of the release. All statements run in order on a new database. */
 interface Statement {
   readonly name: string;
   readonly text: string;
@@ -30,7 +30,7 @@ const releasedTimes = new Set(Object.keys(read('migrations.json') as object).map
 const released = all.filter(({ name }) => releasedTimes.has(timestampOf(name)));
 const later = all.filter((migration) => !released.includes(migration));
 
-/** Runs the statements of the release on a new database with these migrations. */
+/** Runs the statements of the release on a new database with these migrations, and returns their results. */
 async function outcomeOn(migrations: Persistence['migrations']): Promise<Outcome> {
   const database = await createTestDatabase();
   const persistence = [{ schema: '', entities: [], migrations }];
@@ -61,7 +61,7 @@ describe(`release ${release}`, () => {
     expected = await outcomeOn(released);
   });
 
-  it('has statements on record that do what they say on its own schema', () => {
+  it('has recorded statements that work on its own schema', () => {
     expect(released).toHaveLength(releasedTimes.size);
     expect(expected).toMatchObject({
       'add pets': { rows: [['1'], ['2']] },
@@ -73,7 +73,7 @@ describe(`release ${release}`, () => {
   });
 
   if (later.length > 0) {
-    it.each(later.map(({ name }, index) => [name, index] as const))('runs as before after %s', async (_name, index) => {
+    it.each(later.map(({ name }, index) => [name, index] as const))('has the same results after %s', async (_name, index) => {
       expect(await outcomeOn([...released, ...later.slice(0, index + 1)])).toEqual(expected);
     });
   }

@@ -4,7 +4,7 @@ import type { INestApplication } from '@nestjs/common';
 import { RouteTable } from './server/route-table.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 
-/** The only routes that anybody may ask; each new one has to be written here by hand. */
+/** All public routes. New ones must be added here manually. */
 const PUBLIC_ROUTES = ['/health/live', '/health/ready', '/openapi.json', '/docs', '/docs/:page', '/docs/assets/:file'];
 
 describe('every route', () => {
@@ -18,7 +18,7 @@ describe('every route', () => {
 
   const routes = (app: INestApplication) => app.get(RouteTable).entries();
 
-  it('asks for a key unless it is one of the public ones', async () => {
+  it('requires a key unless it is public', async () => {
     const table = routes(service.app);
     expect(table.map(([, path]) => path)).toEqual(expect.arrayContaining(['/v1/pets', '/v1/pets/:petId', ...PUBLIC_ROUTES]));
     for (const [method, path] of table) {
@@ -34,7 +34,7 @@ describe('every route', () => {
     }
   });
 
-  it('asks for a scope unless it is one of the public ones', async () => {
+  it('requires a scope unless it is public', async () => {
     const key = await service.createKey('nothing:much');
     for (const [method, path] of routes(service.app).filter(([, path]) => !PUBLIC_ROUTES.includes(path))) {
       const response = await fetch(service.url + path.replace(/:\w+/g, '1'), { method, headers: { Authorization: `Bearer ${key}` } });
@@ -48,7 +48,7 @@ describe('every route', () => {
 });
 
 describe('without its database', () => {
-  it('the service answers 503, never 401, and stays alive', async () => {
+  it('the service responds with 503, never 401, and remains live', async () => {
     let proxy: TcpProxy | undefined;
     const service = await startTestApp({
       databaseUrl: async (url) => {

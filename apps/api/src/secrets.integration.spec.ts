@@ -13,10 +13,10 @@ import { startTraceCollector } from './testing/trace-collector.js';
 
 const RATE_LIMIT = 300;
 const JSON_TYPE = 'Content-Type: application/json';
-/** Every status of the catalogue of errors, and the successes. */
+/** All statuses of the error catalogue and of successes. */
 const ALL_STATUSES = [200, 201, 400, 401, 403, 404, 405, 408, 410, 413, 414, 415, 417, 422, 429, 431, 500, 503];
 
-/** All that leaves the service, a pet's name in a 2xx apart, which a client gets back as it sent it. */
+/** All output of the service except bodies of 2xx responses, which return names of pets unchanged. */
 const left = { log: '', answers: '', metrics: '', traces: '' };
 const statuses = new Set<number>();
 let keys: readonly ApiKeySecret[];
@@ -38,7 +38,7 @@ function send(method: string, target: string, headers: readonly string[], body?:
   return exchange([`${method} ${target} HTTP/1.1`, 'Host: localhost', ...headers, ...framing, '', body ?? ''].join('\r\n'));
 }
 
-/** With a good key in the right place, and a key in each wrong one. */
+/** Sends requests with a valid key in the right place and `key` in wrong places. */
 async function misplace(good: string, key: string): Promise<void> {
   const authorization = `Authorization: Bearer ${good}`;
   const encoded = key.replaceAll('_', '%5F');
@@ -88,7 +88,7 @@ async function misplace(good: string, key: string): Promise<void> {
   }
 }
 
-/** Faults of ours, with a key among the values of the statement and in the words of PostgreSQL. */
+/** Causes internal errors with a key in the values of a statement and in a message of PostgreSQL. */
 async function provokeInternalErrors({ app }: TestApp, key: string): Promise<void> {
   const database = app.get(DataSource);
   await database.query(`
@@ -129,7 +129,7 @@ beforeAll(async () => {
   const readOnly = await service.createKey('pets:read');
   const unknown = generateApiKeySecret('test' as KeyEnvironment);
   keys = [full as ApiKeySecret, readOnly as ApiKeySecret, other as ApiKeySecret, unknown];
-  // The server gives up on it after some seconds.
+  // The server responds with 408 after some seconds.
   const unfinished = exchange(`GET /v1/pets?api_key=${full} HTTP/1.1\r\nAuthorization: Bearer ${full}\r\n`);
 
   await misplace(full, full);
@@ -156,8 +156,8 @@ beforeAll(async () => {
   await collector.close();
 });
 
-describe('an API key that a client puts anywhere', () => {
-  it('meets every error that there is', () => {
+describe('an API key anywhere in a request', () => {
+  it('is tested with every error', () => {
     expect([...statuses].sort((a, b) => a - b)).toEqual(expect.arrayContaining(ALL_STATUSES));
   });
 
@@ -165,7 +165,7 @@ describe('an API key that a client puts anywhere', () => {
     const text = left[where];
     for (const key of keys) {
       const secret = key.slice(prefixOf(key).length);
-      // A broken key is nearly one, and a hash finds its key in a list of leaked ones.
+      // Parts of a key and its hash must not appear either.
       for (const part of [secret, secret.slice(0, 20), secret.slice(-20)]) expect(text).not.toContain(part);
       const hash = createHash('sha256').update(key);
       const digest = hash.digest();
@@ -173,12 +173,12 @@ describe('an API key that a client puts anywhere', () => {
     }
   });
 
-  it('is not in the response to an internal error, nor is anything else of its cause', () => {
+  it('is not in the response to an internal error, and neither is its cause', () => {
     expect(left.log).toContain('no room for');
     expect(left.answers).not.toContain('no room for');
   });
 
-  it('left traces where it was taken out, and in each place that was searched something else', () => {
+  it('is redacted to its prefix in outputs that are not empty', () => {
     expect(left.log).toContain(`${prefixOf(keys[0] as ApiKeySecret)}…`);
     expect(left.log).toContain(`no room for ${prefixOf(keys[0] as ApiKeySecret)}…`);
     expect(left.answers).toContain('is no known query parameter');

@@ -22,18 +22,18 @@ export { FAILED_START, StartupError } from './process/startup-error.js';
 export interface RunningService {
   /** http://localhost:3000 */
   readonly url: string;
-  /** Stops at once: answers the requests that are there, then closes the pool. */
+  /** Stops without a grace period: finishes pending requests, then closes the database connections. */
   close(): Promise<void>;
-  /** The same after DRAIN_SECONDS in which requests are served but the service is not ready. */
+  /** Serves requests for DRAIN_SECONDS while not ready, then stops like `close`. */
   drain(): Promise<void>;
 }
 
 /**
- * Reads and checks the configuration and listens; then migrates and connects. Resolves when the service is ready, or after the first
- * attempt to connect if that fails because the database is away: further attempts follow, and requests get 503 until one succeeds. With
- * WORKERS above 1, processes of `main.js` do the serving; this one supervises them, and exits with code 1 when they crash repeatedly.
- * @param onListening Called as soon as there are requests to wait for.
- * @throws StartupError with one clear line per problem
+ * Starts the service: reads the configuration, listens, migrates and connects. Resolves when the service is ready, or after the first
+ * failed attempt if the database is unavailable: the service then retries in the background and responds with 503. With WORKERS above 1,
+ * this process supervises workers that run `main.js`, and exits with code 1 if they crash repeatedly.
+ * @param onListening Called when the service listens.
+ * @throws StartupError with one line per problem
  */
 export async function serve(
   env: NodeJS.ProcessEnv,
@@ -66,7 +66,7 @@ async function serveInThisProcess(
     const { registry } = app.get(Metrics);
     exposeMetrics(registry);
     if (!cluster.isWorker) admin = await startAdmin(config, registry, logger);
-    // Not by Nest, which writes an error of its own before `explainFailedStart` says it in one line.
+    // Not with Nest's `listen`, which logs the error itself, in addition to the line of `explainFailedStart`.
     await app.getHttpAdapter().getInstance().listen({ host: config.host, port: config.port });
     const service = runningService();
     onListening(service);
@@ -149,7 +149,7 @@ async function serveInWorkers(
   }
 }
 
-/** Resolves after the first attempt; further ones follow in the background while the database is away. */
+/** Resolves after the first attempt. While the database is unavailable, retries in the background. */
 async function startConnecting(
   config: Config,
   logger: ServiceLogger,
@@ -180,7 +180,7 @@ async function startConnecting(
   await Promise.race([connected, away.promise]);
 }
 
-/** Tells the supervisor. */
+/** Reports the state to the supervisor. */
 function report(state: WorkerState): void {
   process.send?.({ state });
 }

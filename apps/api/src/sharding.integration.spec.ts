@@ -15,12 +15,12 @@ let dataSource: DataSource;
 let sent: ReadonlySet<string>;
 let shards: ShardColumns;
 
-/** Quoted for SQL, as PostgreSQL shows it. */
+/** Returns a quoted name as PostgreSQL displays it. */
 const shown = (name: string) => name.replaceAll(/"([a-z_][a-z0-9_]*)"/g, '$1');
 
 beforeAll(async () => {
   sent = recordStatements();
-  // Without the extension, the tables stay where they are, and the statements are those for distributed ones.
+  // Without the extension, tables are not distributed, but the service sends the statements for distributed tables.
   service = await startTestApp({ env: { CITUS: 'on' } });
   dataSource = service.app.get(DataSource);
   shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Every operation, with and without its options. */
+/** Calls every operation, with and without options. */
 async function useApi(): Promise<void> {
   const key = await service.createKey('pets:read', 'pets:write');
   const send = async (path: string, init: RequestInit = {}) => {
@@ -50,7 +50,7 @@ async function useApi(): Promise<void> {
   await send('/health/ready');
 }
 
-/** Every use case of the command line, so that a new one is not forgotten. */
+/** All use cases of the command line. The type requires that new ones are added. */
 const uses: Readonly<Record<keyof AccessUseCases, (access: AccessUseCases) => Promise<unknown>>> = {
   createApiKey: async ({ createApiKey }) => {
     const input = { clientName: 'acme', environment: 'test', scopes: ['pets:read'] };
@@ -83,7 +83,7 @@ const uses: Readonly<Record<keyof AccessUseCases, (access: AccessUseCases) => Pr
 };
 
 describe('Citus', () => {
-  it('distributes the tables of the catalogue, and none of API keys', () => {
+  it('distributes the tables of the catalogue, but not those of API keys', () => {
     expect(shards).toEqual(
       new Map([
         ['pets.pets', 'id'],
@@ -111,7 +111,7 @@ describe('Citus', () => {
     ['writes the audit trail', /INSERT INTO "access"\."audit_events"/],
     ['notes the use of a key', /UPDATE "access"\."api_keys" SET "last_used_at"/],
     ['migrates', /CREATE TABLE pets\.pets/],
-  ])('the statement that %s was looked at', (_what, pattern) => {
+  ])('the statement that %s has been checked', (_what, pattern) => {
     expect([...sent].some((sql) => pattern.test(sql))).toBe(true);
   });
 
@@ -121,7 +121,7 @@ describe('Citus', () => {
 });
 
 describe('without the extension', () => {
-  it('CITUS=on migrates, changes nothing else, and reports it; off sends no statement about it', async () => {
+  it('CITUS=on migrates and reports that nothing is distributed; off sends no statement about Citus', async () => {
     const database = await createTestDatabase();
     const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [PetsModule.persistence] };
     const isAsked = () => [...sent].some((sql) => sql.includes('citus'));
@@ -137,7 +137,7 @@ describe('without the extension', () => {
   });
 });
 
-describe('a constraint that Citus refuses is found:', () => {
+describe('finds a constraint that Citus rejects:', () => {
   const database = useDatabase(PetsModule.persistence);
 
   it.each([

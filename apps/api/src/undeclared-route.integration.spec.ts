@@ -21,13 +21,13 @@ let service: TestApp;
 beforeAll(async () => {
   const registered = contexts as Context[];
   registered.push(ForgetfulModule);
-  // Other specs of the process have the contexts of the deployment.
+  // Restores the contexts for other specs of the process.
   service = await startTestApp().finally(() => registered.pop());
 });
 
 afterAll(() => service.close());
 
-it('a route that says nothing of who may use it is open to nobody', async () => {
+it('rejects all requests to a route that declares neither scopes nor @Public', async () => {
   const key = await service.createKey('pets:read', 'pets:write');
   for (const [headers, status, code] of [
     [{}, 401, 'missing_api_key'],

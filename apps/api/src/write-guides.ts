@@ -14,7 +14,7 @@ await mkdir(OUT, { recursive: true });
 for (const name of await readdir(OUT)) if (!pages.has(name)) await rm(join(OUT, name));
 for (const [name, html] of pages) {
   const file = join(OUT, name);
-  // A service that reads the page meanwhile must not see half of it.
+  // Replaced atomically, because a service may be reading the page.
   if ((await readFile(file, 'utf8').catch(() => undefined)) === html) continue;
   await writeFile(`${file}.new`, html);
   await rename(`${file}.new`, file);

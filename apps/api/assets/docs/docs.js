@@ -1,11 +1,11 @@
 const root = document.documentElement;
 
-// The reference was at /docs, where links to its operations still lead.
+// Redirects old links to operations, from when the reference was at /docs.
 if (document.body.classList.contains('home') && location.hash.startsWith('#/')) location.replace(`docs/reference${location.hash}`);
 
 addThemeButton();
 useOwnAddress();
-// Only pages with TLS or on localhost may write to the clipboard.
+// Browsers only allow pages with TLS or on localhost to write to the clipboard.
 if (navigator.clipboard) for (const block of document.querySelectorAll('.code:not(.output) pre')) addCopyButton(block);
 for (const group of document.querySelectorAll('.samples')) enableTabs(group);
 showLanguage(root.dataset.language);
@@ -21,7 +21,7 @@ function addThemeButton() {
   });
 }
 
-/** Samples name the service that the page comes from. */
+/** Replaces http://localhost:3000 in samples by the address of this service. */
 function useOwnAddress() {
   const service = new URL(document.body.classList.contains('home') ? '.' : '..', location.href).href.replace(/\/$/, '');
   for (const code of document.querySelectorAll('pre code')) {
@@ -44,7 +44,7 @@ function addCopyButton(block) {
   block.before(button);
 }
 
-/** https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ */
+/** Makes the tabs of a group work, as in https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ */
 function enableTabs(group) {
   const tabs = [...group.querySelectorAll('[role=tab]')];
   const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
@@ -60,7 +60,7 @@ function enableTabs(group) {
   }
 }
 
-/** Shows the language of a tab in all samples, and keeps the tab where it is on the screen. */
+/** Shows the language of a tab in all samples, and keeps the position of the tab on the screen. */
 function choose(tab) {
   const before = tab.getBoundingClientRect().top;
   window.preferences.setLanguage(tab.dataset.language);
@@ -72,7 +72,7 @@ function showLanguage(language) {
   for (const group of document.querySelectorAll('.samples')) {
     const tabs = [...group.querySelectorAll('[role=tab]')];
     const shown = tabs.find((tab) => tab.dataset.language === language);
-    // A sample without this language keeps what it shows.
+    // A sample without this language remains unchanged.
     if (!shown) continue;
     for (const tab of tabs) {
       tab.setAttribute('aria-selected', tab === shown);

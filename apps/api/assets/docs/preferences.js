@@ -7,7 +7,7 @@
     try {
       return localStorage.getItem(name);
     } catch {
-      // The browser blocks storage.
+      // Ignored: the browser blocks storage.
       return null;
     }
   }
@@ -15,7 +15,7 @@
   function applyTheme() {
     const theme = stored('theme') ?? (systemTheme.matches ? 'dark' : 'light');
     root.dataset.theme = theme;
-    // Swagger UI's name for it.
+    // Class name of Swagger UI.
     root.classList.toggle('dark-mode', theme === 'dark');
   }
 
@@ -33,7 +33,7 @@
     try {
       localStorage.setItem(name, value);
     } catch {
-      // Then the choice ends with the page.
+      // Ignored: the choice then only applies to this page.
     }
     root.dataset[name] = value;
     if (name === 'theme') root.classList.toggle('dark-mode', value === 'dark');

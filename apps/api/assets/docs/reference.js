@@ -2,7 +2,7 @@
 const base = new URL('..', location.href);
 const service = new URL('v1', base).href;
 
-/** The integers of the document beyond 2^53, by what JavaScript rounds them to. Swagger UI gets them as text. */
+/** Exact integers of the document beyond 2^53, by their rounded values. Swagger UI gets them as strings. */
 const exactIntegers = new Map();
 const description = JSON.parse(await (await fetch(new URL('openapi.json', base))).text(), (_key, value, context) => {
   if (!context || !Number.isInteger(value) || Number.isSafeInteger(value)) return value;
@@ -20,7 +20,7 @@ document
 new MutationObserver(nameControls).observe(document.getElementById('reference'), { childList: true, subtree: true });
 
 SwaggerUIBundle({
-  // The page may only talk to the service that it comes from.
+  // The Content-Security-Policy only allows requests to this service.
   spec: { ...description, servers: [{ url: service, description: 'This service' }] },
   dom_id: '#reference',
   deepLinking: true,
@@ -32,7 +32,7 @@ SwaggerUIBundle({
   plugins: [AccessibleLayout, ExactExamples, ExactResponses],
 });
 
-/** Swagger UI's own layout has a second `main`, and its links inside buttons cannot be read by screen readers. */
+/** Replaces Swagger UI's layout, which has a second `main`, and its links inside buttons, which screen readers cannot read. */
 function AccessibleLayout() {
   return {
     wrapComponents: {
@@ -53,7 +53,7 @@ function AccessibleLayout() {
   };
 }
 
-/** Swagger UI leaves these elements without a name or out of reach of the keyboard. */
+/** Adds names and keyboard access to elements where Swagger UI lacks them. */
 function nameControls() {
   const each = (selector, change) => document.querySelectorAll(`#reference ${selector}`).forEach(change);
   each('textarea.body-param__text', (text) => text.setAttribute('aria-label', 'Request body'));
@@ -63,7 +63,7 @@ function nameControls() {
   each('.responses-table[role=region]', (table) => table.removeAttribute('role'));
 }
 
-/** Swagger UI makes a number of each integer in an example, which rounds it. */
+/** Shows exact integers in examples, which Swagger UI rounds. */
 function ExactExamples() {
   const exact = (digits) => exactIntegers.get(digits) ?? digits;
   return {
@@ -77,7 +77,7 @@ function ExactExamples() {
   };
 }
 
-/** Swagger UI reads an answer with JSON.parse before it shows it, which rounds integers beyond 2^53. */
+/** Shows exact integers in responses. Swagger UI rounds them, because it uses JSON.parse. */
 function ExactResponses() {
   return {
     wrapComponents: {
@@ -97,7 +97,7 @@ function ExactResponses() {
   };
 }
 
-/** JSON with the numbers as they are written; a browser that cannot keep them gets the text as it is. */
+/** Returns indented JSON with exact numbers, or the unchanged text if the browser does not support this. */
 function indented(content) {
   if (typeof content !== 'string') return undefined;
   try {

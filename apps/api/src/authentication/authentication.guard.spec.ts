@@ -29,19 +29,19 @@ const nobody = guardWith(() => {
 });
 const withKey = (key: string) => ({ ip: '192.0.2.1', headers: { authorization: `Bearer ${key}` } });
 
-it('identifies the client of a known key without a promise', () => {
+it('identifies the client of a cached key synchronously', () => {
   const { context, request } = guardContext(Pets, 'closed', withKey('known'));
   expect(guardWith(() => principal).canActivate(context)).toBe(true);
   expect(request).toMatchObject({ principal, operation: 'closed' });
 });
 
-it('waits for a key that is not known yet', async () => {
+it('waits for a key that is not cached', async () => {
   const { context, request } = guardContext(Pets, 'closed', withKey('new'));
   await expect(guardWith(() => Promise.resolve(principal)).canActivate(context)).resolves.toBe(true);
   expect(request.principal).toBe(principal);
 });
 
-it('asks for no key on a public route', () => {
+it('requires no key on a public route', () => {
   const { context, request } = guardContext(Pets, 'open');
   expect(nobody.canActivate(context)).toBe(true);
   expect(request.principal).toBeUndefined();
@@ -50,20 +50,20 @@ it('asks for no key on a public route', () => {
 it.each([
   ['a missing key', {}, MISSING_API_KEY.code, 'Bearer realm="animal-store"'],
   ['an unknown key', { authorization: 'Bearer wrong' }, INVALID_API_KEY.code, 'Bearer realm="animal-store", error="invalid_token"'],
-])('refuses %s', async (_what, requestHeaders, code, challenge) => {
+])('rejects %s', async (_what, requestHeaders, code, challenge) => {
   const { context, headers } = guardContext(Pets, 'closed', { ip: '192.0.2.1', headers: requestHeaders });
   await expect((async () => nobody.canActivate(context))()).rejects.toMatchObject({ code });
   expect(headers['WWW-Authenticate']).toBe(challenge);
 });
 
-it('passes on the error of a store that is down, without a challenge', async () => {
+it('rethrows other errors, without a challenge', async () => {
   const { context, headers } = guardContext(Pets, 'closed', withKey('any'));
   const down = new Error('down');
   await expect(guardWith(() => Promise.reject(down)).canActivate(context)).rejects.toBe(down);
   expect(headers).toEqual({});
 });
 
-it('says which addresses have failed too often', async () => {
+it('reports addresses that have failed too often', async () => {
   const failing = '198.51.100.1';
   const limited: unknown[] = [];
   const guard = guardWith((_key, limitedAddress) => {

@@ -14,7 +14,7 @@ export const CHALLENGE = 'Bearer realm="animal-store"';
 // RFC 9110, section 11.1: the scheme is case-insensitive.
 const BEARER = /^bearer +(\S.*)$/i;
 
-/** Identifies the client by its API key. Only public routes need none. */
+/** Identifies the client by its API key, which all routes require except public ones. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
   constructor(
@@ -38,7 +38,7 @@ export class AuthenticationGuard implements CanActivate {
     const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (key === undefined) return refuse(new DomainError(MISSING_API_KEY));
     try {
-      // A known key gives no promise, which Nest would wait for.
+      // For a known key, the result is not a promise, which saves Nest an await.
       const principal = this.authenticate.execute(key, () => this.rateLimits.limitedAddress(request.ip));
       return principal instanceof Promise ? principal.then(identify, refuse) : identify(principal);
     } catch (error) {
@@ -46,7 +46,7 @@ export class AuthenticationGuard implements CanActivate {
     }
   }
 
-  /** Counts only failed authentications against an address, so that its limit never affects a client with a valid key. */
+  /** Throws the error, and counts it for the address if the authentication failed. Clients with a valid key are not limited by address. */
   private refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): never | Promise<never> {
     if (!(error instanceof DomainError) || error.kind !== 'unauthenticated') throw error;
     const fail = (quota: Quota | undefined): never => {

@@ -2,13 +2,13 @@ import { PUBLIC, REQUIRED_SCOPES } from '@animal-store/http-contract';
 import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 
-/** A route that declares nothing requires no scope by name, which ScopesGuard refuses. */
+/** `public`, or the required scopes. Empty if the route declares nothing; ScopesGuard refuses such routes. */
 export type RouteAccess = 'public' | readonly string[];
 
 const reflector = new Reflector();
 const accessByHandler = new WeakMap<object, RouteAccess>();
 
-/** Returns what `@Public` or `@RequireScopes` declare, read once per handler. */
+/** Returns what `@Public` or `@RequireScopes` declares. Cached by handler. */
 export function accessOf(context: ExecutionContext): RouteAccess {
   const handler = context.getHandler();
   let access = accessByHandler.get(handler);

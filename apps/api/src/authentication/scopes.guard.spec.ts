@@ -22,11 +22,11 @@ class Pets {
 const contextOf = (handler: string, ...scopes: string[]) => guardContext(Pets, handler, { principal: { scopes } as unknown as Principal });
 const guard = new ScopesGuard();
 
-it('lets a client through that has every scope of the route', () => {
+it('accepts a client with every scope of the route', () => {
   expect(guard.canActivate(contextOf('scoped', 'pets:write', 'pets:read').context)).toBe(true);
 });
 
-it('lets everybody through to a public route', () => {
+it('accepts all requests to a public route', () => {
   expect(guard.canActivate(guardContext(Pets, 'open').context)).toBe(true);
 });
 
@@ -34,7 +34,7 @@ it.each([
   ['with one scope of two', 'scoped', ['pets:read'], 'pets:read pets:write'],
   ['without a client', 'scoped', [], 'pets:read pets:write'],
   ['to a route that declares nothing', 'undeclared', ['pets:read'], ''],
-])('refuses a request %s', (_what, handler, scopes, required) => {
+])('rejects a request %s', (_what, handler, scopes, required) => {
   const { context, headers } = contextOf(handler, ...scopes);
   expect(() => guard.canActivate(context)).toThrow(expect.objectContaining({ code: 'insufficient_scope' }));
   expect(headers['WWW-Authenticate']).toBe(`Bearer realm="animal-store", error="insufficient_scope", scope="${required}"`);

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CHALLENGE } from './authentication.guard.js';
 import { accessOf } from './route-access.js';
 
-/** Requires the scopes of the route. A route that declares neither scopes nor that it is public is closed to everybody. */
+/** Requires the scopes of the route. Refuses all requests to routes that declare neither scopes nor `@Public`. */
 @Injectable()
 export class ScopesGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {

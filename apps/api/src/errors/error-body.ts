@@ -2,7 +2,7 @@ import { redactKeys } from '@animal-store/access-domain';
 import { DomainError, type ErrorKind } from '@animal-store/kernel';
 import type { HttpError } from './http-errors.js';
 
-/** The shape of every error that a client can see. */
+/** The body of every error response. */
 export interface ErrorBody {
   readonly code: string;
   readonly message: string;
@@ -21,7 +21,7 @@ const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
 };
 
 export function errorBody(error: DomainError | HttpError): ErrorBody {
-  // A message may repeat the name of a member or parameter that the client made up.
+  // The message may contain names from the request.
   const message = redactKeys(error.message);
   return error instanceof DomainError
     ? { code: error.code, message, status: STATUS_OF_KIND[error.kind] }

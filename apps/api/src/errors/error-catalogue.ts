@@ -4,14 +4,14 @@ import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
 import { type ErrorBody, errorBody } from './error-body.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, OPERATION_REMOVED, RATE_LIMITED, SERVICE_UNAVAILABLE } from './http-errors.js';
 
-/** An error as clients see it, with the message it has when nothing more exact is known. */
+/** Returns the error body with the default message of a definition. */
 export function publicError(definition: ErrorDefinition | HttpErrorDefinition): ErrorBody {
   return errorBody('kind' in definition ? new DomainError(definition) : new HttpError(definition));
 }
 
 const definitions = (...list: (ErrorDefinition | HttpErrorDefinition)[]): readonly ErrorBody[] => list.map(publicError);
 
-/** Which errors every operation can answer with, and those that come with a body or a deprecation. */
+/** Errors of every operation, of operations with a body, of deprecated operations, and of requests to no operation. */
 export const SHARED_ERRORS = {
   everyOperation: definitions(
     INVALID_REQUEST,

@@ -12,12 +12,12 @@ const POOLER_HINT =
   'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=false';
 const HINT_EVERY_MS = 60_000;
 
-/** The methods of each path that has any, as the value of Allow. */
+/** The part of RouteTable that the filter needs: the methods of a path, as the value of Allow. */
 interface Routes {
   allowedMethods(requestUrl: string): string | undefined;
 }
 
-/** Turns whatever was thrown into the one error shape; what nobody expected is logged and shown as `internal_error`. */
+/** Converts everything that is thrown into an error response. Unexpected errors are logged and sent as `internal_error`. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
   private hintedAt = -HINT_EVERY_MS;
@@ -35,13 +35,13 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const error = this.toPublicError(exception, request, reply);
     const body = errorBody(error);
     if (body.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
-    // A refusal before the route's own hooks has not announced the deprecation yet.
+    // The hook that sets these headers has not run if an earlier hook refused the request.
     const { announcement } = request.routeOptions.config;
     const help = helpLink(this.publicUrl, body.code);
     reply.headers({ ...announcement, Link: announcement ? `${announcement.Link}, ${help}` : help });
     request.errorCode = body.code;
     if (isNamedStatementLost(exception)) this.hintAtPooler();
-    // What was raised on purpose is told by the request's own line.
+    // Errors that were thrown on purpose only appear in the request's log line.
     if (body.status >= 500 && error !== exception)
       this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
     void reply
@@ -63,7 +63,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
     if (isDatabaseUnavailable(exception)) return new DomainError(SERVICE_UNAVAILABLE);
     if (exception instanceof HttpException) {
       const status = exception.getStatus() as HttpStatus;
-      // The framework itself raises this where no route matches.
+      // Nest throws this if no route matches.
       if (status === HttpStatus.NOT_FOUND) return this.notFound(request, reply);
       if (status < HttpStatus.INTERNAL_SERVER_ERROR) return new DomainError(INVALID_REQUEST);
     }

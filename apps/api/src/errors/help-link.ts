@@ -1,6 +1,6 @@
 import type { PublicUrl } from '@animal-store/http-contract';
 
-/** Returns the `Link` of an error to the explanation of its code (RFC 8288). */
+/** Returns the `Link` header (RFC 8288) with the URL of the explanation of an error code. */
 export function helpLink(publicUrl: PublicUrl, code: string): string {
   return `<${publicUrl.of(`/docs/errors#${code}`)}>; rel="help"`;
 }

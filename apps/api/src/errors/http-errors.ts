@@ -1,13 +1,13 @@
 import type { ErrorDefinition } from '@animal-store/kernel';
 
-/** An error of the protocol itself, which no context raises. */
+/** An error of the HTTP layer, in contrast to those of contexts. */
 export interface HttpErrorDefinition {
   readonly code: string;
   readonly status: number;
   readonly message: string;
 }
 
-/** The errors that HTTP brings, by the name the code uses; together with those of the contexts they are the catalogue. */
+/** Errors of the HTTP layer. Together with the errors of the contexts they are the error catalogue. */
 export const HTTP_ERRORS = {
   malformedJson: { code: 'malformed_json', status: 400, message: 'The body is not well-formed JSON in UTF-8.' },
   malformedRequest: { code: 'invalid_request', status: 400, message: 'The request is not well-formed HTTP.' },
@@ -38,7 +38,7 @@ export const HTTP_ERRORS = {
   },
 } as const satisfies Record<string, HttpErrorDefinition>;
 
-/** Told with each 503. */
+/** Retry-After of each 503. */
 export const RETRY_AFTER_SECONDS = '1';
 
 export const SERVICE_UNAVAILABLE = {
@@ -59,7 +59,7 @@ export const OPERATION_REMOVED = {
   message: 'This operation has been removed; the Link header names its successor.',
 } as const satisfies ErrorDefinition;
 
-/** Raised where the request is refused before a use case sees it. */
+/** Thrown if a request is refused before a use case runs. */
 export class HttpError extends Error {
   constructor(
     readonly definition: HttpErrorDefinition,

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${String(admin.port)}${path}`, init);
 
-it('GET /metrics tells Prometheus what the service did', async () => {
+it('GET /metrics returns the metrics of the service', async () => {
   const key = await service.createKey('pets:read', 'pets:write');
   const send = async (method: string, path: string, { authorization = `Bearer ${key}`, body = '' } = {}) => {
     const headers = { Authorization: authorization, ...(body && { 'Content-Type': 'application/json', 'Idempotency-Key': 'once' }) };
@@ -52,7 +52,7 @@ it('GET /metrics tells Prometheus what the service did', async () => {
   expect(await send('GET', '/v1/pets')).toBe(200);
   expect(await send('GET', '/v1/pets')).toBe(429);
 
-  // The use of a key is recorded after the answer.
+  // The use of a key is recorded after the response.
   await waitFor(async () => {
     const text = await (await ask('/metrics')).text();
     expect(text).toContain('database_pool_connections{state="used"} 0');
@@ -87,7 +87,7 @@ it('GET /metrics tells Prometheus what the service did', async () => {
       'database_pool_connections{state="used"} 0',
       'database_pool_waiting 0',
       `build_info{version="${version}",commit="unknown",node_version="${process.version}"} 1`,
-      // One creation with a key, and its repetition, which found the record; the use of the others is refused before.
+      // One creation with an Idempotency-Key, and its repetition, which finds the record.
       'database_statement_duration_seconds_count{statement="insert once pets.pets"} 2',
       'database_statement_batch_size_sum{statement="insert once pets.pets"} 2',
       'database_statement_batch_size_sum{statement="find by key pets.pets"} 1',
@@ -99,11 +99,11 @@ it('GET /metrics tells Prometheus what the service did', async () => {
   );
 });
 
-it('without REDIS_URL there is no metric of Redis', async () => {
+it('has no Redis metrics without REDIS_URL', async () => {
   expect(await (await ask('/metrics')).text()).not.toContain('redis_connected');
 });
 
-it('nothing else is there', async () => {
+it('has no other resources', async () => {
   for (const [path, method, status, code] of [
     ['/', 'GET', 404, 'route_not_found'],
     ['/v1/pets', 'GET', 404, 'route_not_found'],
@@ -114,12 +114,12 @@ it('nothing else is there', async () => {
   }
 });
 
-it('a port that is taken ends the start with a line that names the variable', async () => {
+it('if the port is taken, the start fails with an error that names the variable', async () => {
   const env = { DATABASE_URL: databaseUrl, PORT: '0', ADMIN_PORT: String(admin.port), LOG_LEVEL: 'silent' };
   await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is taken; set ADMIN_PORT to another one.`));
 });
 
-it('the operations are called as the OpenAPI document calls them', async () => {
+it('the operations are named as in the OpenAPI document', async () => {
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { operationId: string }>>;
   };

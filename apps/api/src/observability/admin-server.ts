@@ -17,7 +17,7 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** `GET /metrics` on an address of its own, for operators alone. */
+/** Starts a server for `GET /metrics` on a separate address. */
 export async function startAdminServer({ host, port }: { host: string; port: number }, source: MetricsText): Promise<AdminServer> {
   const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (request, response) => {
     request.resume();

@@ -1,15 +1,15 @@
 import { type DestinationStream, symbols } from 'pino';
 
-/** Characters, mostly bytes. */
+/** In characters. */
 const BUFFER_LENGTH = 32 * 1024;
 const FLUSH_EVERY_MS = 100;
 const WARN = 40;
-/** Without a listener they end a process without the event `exit`. `main` listens to SIGINT and SIGTERM. */
+/** Signals that by default end the process without an `exit` event. `main` handles SIGINT and SIGTERM. */
 const FATAL_SIGNALS = ['SIGHUP', 'SIGQUIT', 'SIGABRT'] as const;
 
 /**
- * Writes many lines with one system call, and warnings and errors at once. What is buffered is written when the process exits, also by
- * an uncaught error or a signal. To a file or a pipe, Node.js writes before `write` returns.
+ * Writes many lines with one system call, but warnings and errors immediately. Flushes when the process exits, also because of an
+ * uncaught error or a signal: Node.js writes to files and pipes synchronously.
  */
 export function bufferedLines(output: NodeJS.WriteStream): DestinationStream {
   let lines = '';
@@ -21,7 +21,7 @@ export function bufferedLines(output: NodeJS.WriteStream): DestinationStream {
   setInterval(flush, FLUSH_EVERY_MS).unref();
   process.once('exit', flush);
   for (const signal of FATAL_SIGNALS) process.once(signal, () => flushAndEnd(flush, signal));
-  // When the reader of the lines is gone, the service continues.
+  // The service continues if the reader of its output ends.
   output.on('error', () => undefined);
   const stream = {
     // Makes pino set `lastLevel`.
@@ -35,7 +35,7 @@ export function bufferedLines(output: NodeJS.WriteStream): DestinationStream {
   return stream;
 }
 
-/** Ends the process by the signal, as without our listener, unless there is another one. */
+/** Flushes and ends the process by the signal, unless there is another listener. */
 function flushAndEnd(flush: () => void, signal: NodeJS.Signals): void {
   flush();
   if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The bundler writes the values here; see write-bundle.ts. */
+/** Replaced by the bundler in write-bundle.ts. */
 declare const BUNDLE: { readonly version: string; readonly commit: string } | undefined;
 
 const MANIFEST = join(import.meta.dirname, '../../package.json');
 
-/** The labels of the metric `build_info`. Outside a bundle the commit is unknown. */
+/** Returns the labels of the metric `build_info`. Outside a bundle, the commit is unknown. */
 export function buildInfo(): Readonly<Record<'version' | 'commit' | 'node_version', string>> {
   const { version, commit } = typeof BUNDLE === 'undefined' ? { version: versionOfSources(), commit: 'unknown' } : BUNDLE;
   return { version, commit, node_version: process.version };

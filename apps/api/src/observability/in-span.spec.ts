@@ -15,7 +15,7 @@ function theSpan(): { type: unknown; code: SpanStatusCode } {
 }
 
 describe('inSpan', () => {
-  it('returns what the work returns, and ends with it', async () => {
+  it('returns the result of the work, and ends when the work ends', async () => {
     expect(inSpan(tracer, 'work', {}, () => 7)).toBe(7);
     const promise = Promise.resolve(8);
     expect(inSpan(tracer, 'work', {}, () => promise)).toBe(promise);
@@ -28,7 +28,7 @@ describe('inSpan', () => {
     [new TypeError('secret'), { type: 'TypeError', code: SpanStatusCode.ERROR }],
     [Object.assign(new Error('secret'), { code: '23505' }), { type: '23505', code: SpanStatusCode.ERROR }],
     ['secret', { type: 'string', code: SpanStatusCode.ERROR }],
-  ])('tells the kind of %o, thrown or rejected, and not what it says', async (error, told) => {
+  ])('records the type of %o, thrown or rejected, but not its message', async (error, told) => {
     const fail = () => {
       throw error as Error;
     };

@@ -1,7 +1,7 @@
 import { DomainError } from '@animal-store/kernel';
 import { context, type Span, type SpanOptions, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 
-/** Does the work as a child of the span that is active, and returns exactly what the work returns. */
+/** Runs the work in a child of the active span, and returns its result unchanged. */
 export function inSpan<Result>(tracer: Tracer, name: string, options: SpanOptions, work: () => Result): Result {
   const span = tracer.startSpan(name, options);
   let result: Result;
@@ -22,10 +22,10 @@ export function inSpan<Result>(tracer: Tracer, name: string, options: SpanOption
   return result;
 }
 
-/** Only what kind of error it was: messages may repeat what a client sent. */
+/** Ends the span with the type of the error, without its message, which may contain input of a client. */
 function endWithError(span: Span, error: unknown): void {
   span.setAttribute('error.type', errorType(error));
-  // What a client does wrong is no fault of the use case.
+  // Errors of clients do not make the span an error.
   if (!(error instanceof DomainError)) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }

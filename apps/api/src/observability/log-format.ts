@@ -2,7 +2,7 @@ import { stdTimeFunctions } from 'pino';
 
 export type LogFormatName = 'json' | 'gcp' | 'ecs';
 
-/** How a line names its level, its time and its message. All other members are the same in every format. */
+/** Names of level, time and message in log lines. All other members are the same in every format. */
 export interface LogFormat {
   readonly level: (label: string, value: number) => Readonly<Record<string, string | number>>;
   /** Returns JSON text that begins with a comma. */

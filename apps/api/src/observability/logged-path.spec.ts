@@ -8,7 +8,7 @@ const redacted = `${prefixOf(key)}…`;
 const percentEncoded = (text: string) => [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
 
 describe('loggedPath', () => {
-  it('leaves the query string out', () => {
+  it('removes the query string', () => {
     expect(loggedPath(`/v1/pets?api_key=${key}`)).toBe('/v1/pets');
     expect(loggedPath('/v1/pets/1')).toBe('/v1/pets/1');
   });
@@ -17,7 +17,7 @@ describe('loggedPath', () => {
     expect(loggedPath('/v1/pets/%2F%zz')).toBe('/v1/pets/%2F%zz');
   });
 
-  it('keeps control characters encoded around a key that it cuts', () => {
+  it('keeps control characters around a redacted key encoded', () => {
     expect(loggedPath(`/v1/pets/%1B[31m%0a%9b%2520${key}`)).toBe(`/v1/pets/%1b[31m%0a%9b%20${redacted}`);
   });
 
@@ -26,7 +26,7 @@ describe('loggedPath', () => {
     ['with an encoded underscore', key.replaceAll('_', '%5F')],
     ['encoded', percentEncoded(key)],
     ['encoded twice', percentEncoded(key).replaceAll('%', '%25')],
-  ])('cuts a key %s', (_, text) => {
+  ])('redacts a key %s', (_, text) => {
     expect(loggedPath(`/v1/pets/${text}`)).toBe(`/v1/pets/${redacted}`);
   });
 });

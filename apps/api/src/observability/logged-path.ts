@@ -1,12 +1,12 @@
 import { redactKeys } from '@animal-store/access-domain';
 
-/** Beyond printable ASCII: after decoding, the bytes of control characters and of UTF-8. */
+/** Characters outside printable ASCII: after decoding, bytes of control characters and of UTF-8. */
 const NOT_PRINTABLE = /[^!-~]/g;
 const ESCAPES = /%([0-9a-f]{2})/gi;
-/** The HTTP server may have encoded a path once more than its client, who may have encoded it twice. */
+/** A client may encode a path twice, and `rewriteUrl` of the HTTP server once more. */
 const MAX_ENCODINGS = 3;
 
-/** Returns the path of a request target for the log: without the query string, and without a key however it is encoded. */
+/** Returns the path of a request target for the log, without the query string and with API keys redacted, even if percent-encoded. */
 export function loggedPath(target: string): string {
   const query = target.indexOf('?');
   const path = query === -1 ? target : target.slice(0, query);

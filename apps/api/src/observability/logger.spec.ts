@@ -34,7 +34,7 @@ describe('createLogger', () => {
     expect(lines).toEqual([`${line}\n`]);
   });
 
-  it('redacts keys in every format, in bound members too', () => {
+  it('redacts keys in every format, also in bound members', () => {
     for (const format of Object.keys(LOG_FORMATS) as LogFormatName[]) {
       const lines: string[] = [];
       createLogger('info', { write: (text) => lines.push(text) }, format)
@@ -44,7 +44,7 @@ describe('createLogger', () => {
     }
   });
 
-  it('writes no key, wherever a line has it from', () => {
+  it('redacts keys in all parts of a line', () => {
     const line = lineOf((logger) => {
       logger
         .child({ bound: key })
@@ -56,7 +56,7 @@ describe('createLogger', () => {
     expect(() => JSON.parse(line) as unknown).not.toThrow();
   });
 
-  it('writes what kind of error it was and where, but no value of its statement', () => {
+  it('writes type and stack of an error, but no values of its statement', () => {
     const driverError = Object.assign(new Error('new row violates check constraint "pets_name_check"'), {
       code: '23514',
       constraint: 'pets_name_check',

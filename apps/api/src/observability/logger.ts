@@ -6,7 +6,7 @@ import { LOG_FORMATS, type LogFormat, type LogFormatName } from './log-format.js
 import { terminalLines } from './terminal-lines.js';
 
 export interface ServiceLogger extends Logger {
-  /** Takes whole lines. */
+  /** Accepts complete lines. */
   readonly destination: DestinationStream;
   readonly format: LogFormat;
   /** JSON text of the members of every line, without braces. */
@@ -15,7 +15,7 @@ export interface ServiceLogger extends Logger {
 
 const NOWHERE: DestinationStream = { write: () => undefined };
 
-/** The only way to a log line: no API key gets past it, wherever a line has it from, and no value of a statement. JSON, unless a person reads it. */
+/** Creates the logger. Redacts API keys, and omits values of statements. Writes JSON, or lines for people on a terminal. */
 export function createLogger(level: string, destination?: DestinationStream, formatName: LogFormatName = 'json'): ServiceLogger {
   const isForPeople = destination === undefined && process.stdout.isTTY;
   const format = LOG_FORMATS[isForPeople ? 'json' : formatName];
@@ -34,7 +34,7 @@ export function createLogger(level: string, destination?: DestinationStream, for
   return Object.assign(pino(options, stream), { destination: stream, format, base: JSON.stringify(base).slice(1, -1) });
 }
 
-/** What of an error helps to find its cause. Left out are the parameters of a statement, and the row that PostgreSQL shows. */
+/** Returns the members of an error to log, without parameters of statements and the row that PostgreSQL reports. */
 function describeError(error: unknown): unknown {
   if (!Error.isError(error)) return error;
   const { message, stack, cause, code, constraint } = error as Error & Readonly<Record<'code' | 'constraint', unknown>>;

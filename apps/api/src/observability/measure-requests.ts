@@ -7,14 +7,14 @@ const KEY_REFUSALS: ReadonlySet<string> = new Set([MISSING_API_KEY.code, INVALID
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Name of the handler that serves the route; undefined when none was reached. */
+    /** Name of the handler of the route; undefined if none was reached. */
     operation: string | undefined;
-    /** Of the error that the answer shows. */
+    /** Error code of the response. */
     errorCode: string | undefined;
   }
 }
 
-/** Counts every answer once it is sent. */
+/** Measures every response after it has been sent. */
 export function measureRequests(fastify: FastifyInstance, metrics: Metrics): void {
   fastify.decorateRequest('operation', undefined);
   fastify.decorateRequest('errorCode', undefined);

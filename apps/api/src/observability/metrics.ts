@@ -6,7 +6,7 @@ import { buildInfo } from './build-info.js';
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** What this process tells Prometheus; docs/operations.md lists it. */
+/** The Prometheus metrics of this process, listed in docs/operations.md. */
 export class Metrics implements StatementObserver {
   readonly registry = new Registry();
 
@@ -88,7 +88,7 @@ export class Metrics implements StatementObserver {
     });
   }
 
-  /** @param problems of each replica, undefined while it is used */
+  /** @param problems Returns the problem of each replica, undefined while it is used. */
   observeReplicas(problems: () => ReadonlyMap<string, string | undefined>): Counter<'served_by'> {
     new Gauge({
       name: 'database_replica_used',
@@ -110,7 +110,7 @@ export class Metrics implements StatementObserver {
     return reads;
   }
 
-  /** @param state undefined before it was first read */
+  /** @param state Returns undefined before the state was first read. */
   observeMigrations(state: () => MigrationState | undefined): void {
     new Gauge({
       name: 'database_migrations_pending',

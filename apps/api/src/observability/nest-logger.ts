@@ -1,12 +1,12 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Logger } from 'pino';
 
-/** Nest's own words: what it says of its start is of no interest to an operator, its warnings and errors are. */
+/** Logs warnings and errors of Nest, and drops the messages about its start. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
   log(): void {
-    // Silent by intention.
+    // Intentionally empty.
   }
 
   warn(message: unknown, context?: string): void {

@@ -6,7 +6,7 @@ import { OutageLog } from './outage-log.js';
 const SUCCESS = { code: 0 };
 const FAILURE = { code: 1, error: new Error('connect ECONNREFUSED') };
 
-it('says once that the collector is away and once that it is back', () => {
+it('logs the start and the end of an outage once each', () => {
   const results = [SUCCESS, FAILURE, FAILURE, FAILURE, SUCCESS, SUCCESS, FAILURE];
   const pending = [...results];
   const exporter: SpanExporter = { export: (_spans, done) => done(pending.shift() ?? SUCCESS), shutdown: () => Promise.resolve() };

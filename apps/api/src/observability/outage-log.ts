@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 type Export = SpanExporter['export'];
 
-/** An exporter that says once that the collector is away, and once that it is back. */
+/** Wraps an exporter and logs once when exports start to fail, and once when they succeed again. */
 export class OutageLog implements SpanExporter {
   private isAway = false;
 

@@ -22,7 +22,7 @@ async function linesOf(level: string, about: object = {}, { share = 1, statuses 
   return lines;
 }
 
-it('writes one line for a response, without its query', async () => {
+it('writes one line per response, without the query', async () => {
   const principal = { clientId: 9007199254740993n, keyId: 2n } as Principal;
   const [line = '', ...more] = await linesOf('info', { principal, operation: 'getPet', errorCode: 'pet_not_found', traceId: 'abc' });
   expect(more).toEqual([]);
@@ -41,7 +41,7 @@ it('writes one line for a response, without its query', async () => {
   });
 });
 
-it('leaves out what a request without a client does not have', async () => {
+it('omits absent members', async () => {
   const [line = ''] = await linesOf('info');
   expect(Object.keys(JSON.parse(line) as object)).toEqual([
     'level',
@@ -57,16 +57,16 @@ it('leaves out what a request without a client does not have', async () => {
   ]);
 });
 
-it('writes nothing below its level', async () => {
+it('writes nothing if the log level is above info', async () => {
   expect(await linesOf('warn')).toEqual([]);
 });
 
-it('writes every error, and no more than the share of other requests', async () => {
+it('writes all errors and the configured share of other requests', async () => {
   const statuses = [200, 404, 201, 503, 304, 400];
   const logged = (lines: readonly string[]) => lines.map((line) => (JSON.parse(line) as { status: number }).status);
   expect(logged(await linesOf('info', {}, { share: 0, statuses }))).toEqual([404, 503, 400]);
   expect(logged(await linesOf('info', {}, { share: 1, statuses }))).toEqual(statuses);
-  // At random: by chance, fewer than 60 or more than 140 of 200 happen once in 100 million runs.
+  // Random: fewer than 60 or more than 140 of 200 occur once in 100 million runs.
   const half = await linesOf('info', {}, { share: 0.5, statuses: Array.from({ length: 200 }, () => 200) });
   expect(half.length).toBeGreaterThanOrEqual(60);
   expect(half.length).toBeLessThanOrEqual(140);
@@ -75,7 +75,7 @@ it('writes every error, and no more than the share of other requests', async () 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const visibleAscii = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), minLength: 1 });
 
-it.each(Object.keys(LOG_FORMATS) as LogFormatName[])('writes the line that the logger would write as %s', (format) => {
+it.each(Object.keys(LOG_FORMATS) as LogFormatName[])('writes the same line as the logger, as %s', (format) => {
   const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
   const request = fc.record({
     id: visibleAscii,

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { loggedPath } from './logged-path.js';
 import type { ServiceLogger } from './logger.js';
 
-/** Logs responses once they are sent: all errors, and a share of the others that is chosen at random. */
+/** Logs responses after they have been sent: all errors, and a random share of the others. */
 export function logRequests(fastify: FastifyInstance, logger: ServiceLogger, share = 1): void {
   const write = requestLog(logger);
   fastify.addHook('onResponse', (request, reply, done) => {
@@ -11,7 +11,7 @@ export function logRequests(fastify: FastifyInstance, logger: ServiceLogger, sha
   });
 }
 
-/** Returns a function that writes what `logger.info` would write, byte for byte; ADR 44 has the figure that justifies it. */
+/** Returns a function that writes exactly the line that `logger.info` would write. ADR 44 has the measurement that justifies it. */
 export function requestLog(logger: ServiceLogger): (request: FastifyRequest, reply: FastifyReply) => void {
   const { format, base } = logger;
   const level = JSON.stringify(format.level('info', logger.levels.values['info'] ?? 0)).slice(0, -1);
@@ -20,7 +20,7 @@ export function requestLog(logger: ServiceLogger): (request: FastifyRequest, rep
     if (!logger.isLevelEnabled('info')) return;
     const { id, traceId, principal, operation, method, url, errorCode } = request;
     const client = principal === undefined ? '' : `,"clientId":"${String(principal.clientId)}","keyId":"${String(principal.keyId)}"`;
-    // Neither a request id nor a logged path has a key in it. Identifiers, codes, methods and trace ids have nothing that JSON escapes.
+    // Request ids and logged paths contain no API key. The values without JSON.stringify contain no characters that JSON escapes.
     logger.destination.write(
       `${level}${format.time()},${base},"requestId":${JSON.stringify(id)}${text('traceId', traceId)}${client}${text('operation', operation)}` +
         `,"method":"${method}","path":${JSON.stringify(loggedPath(url))},"status":${String(reply.statusCode)}${text('code', errorCode)}` +

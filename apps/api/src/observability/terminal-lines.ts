@@ -8,12 +8,12 @@ interface Line {
   readonly [member: string]: unknown;
 }
 
-/** From Pino's documentation; `info` is the default. */
+/** Pino's levels, without `info`, which is not shown. */
 const NOTABLE_LEVELS: Readonly<Record<number, string>> = { 20: 'debug', 40: 'warning', 50: 'error', 60: 'fatal' };
-/** Of use to those who collect the lines of many processes. */
+/** Members that are only useful if lines of many processes are collected. */
 const FOR_COLLECTORS = ['pid', 'hostname', 'requestId', 'traceId', 'clientId', 'keyId', 'operation'];
 
-/** Writes lines for people, such as `14:03:59  GET /v1/pets 200  durationMs=1.2`. Only a stack has several. */
+/** Writes log lines for people, such as `14:03:59  GET /v1/pets 200  durationMs=1.2`. Only errors take several lines. */
 export function terminalLines(output: { write(text: string): unknown }): DestinationStream {
   return { write: (line) => void output.write(`${toTerminalLine(JSON.parse(line) as Line)}\n`) };
 }

@@ -6,14 +6,14 @@ const SPAN_ID = '00f067aa0ba902b7';
 const ids = { traceId: TRACE_ID, spanId: SPAN_ID };
 
 describe('parseTraceParent', () => {
-  it('reads the identifiers and whether the caller samples', () => {
+  it('parses the ids and the sampled flag', () => {
     expect(parseTraceParent(`00-${TRACE_ID}-${SPAN_ID}-01`)).toEqual({ ...ids, sampled: true });
     expect(parseTraceParent(`00-${TRACE_ID}-${SPAN_ID}-00`)).toEqual({ ...ids, sampled: false });
     expect(parseTraceParent(`00-${TRACE_ID}-${SPAN_ID}-03`)).toEqual({ ...ids, sampled: true });
     expect(parseTraceParent(`00-${TRACE_ID}-${SPAN_ID}-02`)).toEqual({ ...ids, sampled: false });
   });
 
-  it('reads what it knows of later versions', () => {
+  it('parses later versions, without their additions', () => {
     expect(parseTraceParent(`cc-${TRACE_ID}-${SPAN_ID}-01-what-comes-later`)).toEqual({ ...ids, sampled: true });
     expect(parseTraceParent(`cc-${TRACE_ID}-${SPAN_ID}-01`)).toEqual({ ...ids, sampled: true });
   });
@@ -33,7 +33,7 @@ describe('parseTraceParent', () => {
     `00-${TRACE_ID}-${SPAN_ID}-01\n`,
     `00-${TRACE_ID}-${SPAN_ID}-01, 00-${TRACE_ID}-${SPAN_ID}-01`,
     [`00-${TRACE_ID}-${SPAN_ID}-01`],
-  ])('refuses %j', (field) => {
+  ])('rejects %j', (field) => {
     expect(parseTraceParent(field)).toBeUndefined();
   });
 });

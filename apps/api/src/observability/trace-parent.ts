@@ -1,4 +1,4 @@
-/** The caller's span, as its `traceparent` field names it (W3C Trace Context, level 1). */
+/** The caller's span from its `traceparent` header (W3C Trace Context, level 1). */
 export interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
@@ -8,7 +8,7 @@ export interface TraceParent {
 const TRACE_PARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const SAMPLED = 1;
 
-/** Undefined for anything that is not exactly one valid field; of later versions only what is known is read. */
+/** Parses a `traceparent` field. Returns undefined if it is invalid or repeated. Ignores additions of later versions. */
 export function parseTraceParent(field: string | readonly string[] | undefined): TraceParent | undefined {
   if (typeof field !== 'string') return undefined;
   const [, version, traceId, spanId, flags = '', more] = TRACE_PARENT.exec(field) ?? [];

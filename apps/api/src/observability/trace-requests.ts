@@ -12,7 +12,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseTraceParent } from './trace-parent.js';
 
-/** A SERVER span for each request, before any other hook. Nothing that a client sends is in it, the ids of `traceparent` apart. */
+/** Creates a SERVER span for each request, before any other hook. It contains no client data except the ids of `traceparent`. */
 export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   const spans = new WeakMap<FastifyRequest, Span>();
 
@@ -35,7 +35,7 @@ export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
     );
     request.traceId = span.spanContext().traceId;
     spans.set(request, span);
-    // Fastify carries the context over the body, whose events come from the socket.
+    // Fastify preserves the context while it receives the body, whose events come from the socket.
     context.with(trace.setSpan(parent, span), done);
   });
 
@@ -53,7 +53,7 @@ export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   });
 }
 
-/** The caller's `tracestate` is left out: nobody is called to hand it on to, and it may hold anything. */
+/** Returns a context with the caller's span, without `tracestate`: it may contain anything, and there is no service to forward it to. */
 function callerOf({ raw }: FastifyRequest): Context {
   const parent = parseTraceParent(raw.headers['traceparent']);
   if (!parent) return ROOT_CONTEXT;

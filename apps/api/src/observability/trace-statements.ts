@@ -4,7 +4,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { inSpan } from './in-span.js';
 
 interface Statement {
-  /** Of a prepared statement. */
+  /** Name of a prepared statement. */
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
@@ -15,20 +15,20 @@ type Query = (...args: readonly unknown[]) => unknown;
 const FIRST_WORD = /^\s*(\w+)/;
 
 /**
- * A CLIENT span for each statement, from the wait for a connection to the result. Made where the statement is handed over: the pool's
- * own callbacks run in the context of whoever returned the connection.
+ * Creates a CLIENT span for each statement, from the wait for a connection to the result. Wraps `query`, because callbacks of the pool
+ * run in the context of the request that released the connection.
  */
 export function traceStatements(dataSource: DataSource, tracer: Tracer): void {
   const server = serverAttributes(dataSource);
   const traced = ({ name, text, values }: Statement, work: () => unknown, serverOf: Attributes = server): unknown => {
     const summary = name ?? FIRST_WORD.exec(text)?.[1]?.toUpperCase() ?? 'statement';
-    // A text without parameters may hold values.
+    // A text without parameters may contain values.
     const isParametrised = name !== undefined || (values !== undefined && values.length > 0);
     const attributes = { ...serverOf, 'db.query.summary': summary, ...(isParametrised && { 'db.query.text': text.trim() }) };
     return inSpan(tracer, summary, { kind: SpanKind.CLIENT, attributes }, work);
   };
 
-  // Which of the replicas runs a statement is not known beforehand.
+  // The replica that runs a statement is not known in advance.
   const { 'server.address': _address, 'server.port': _port, ...anyServer } = server;
   for (const [executor, serverOf] of [
     [poolOf(dataSource), server],
@@ -53,7 +53,7 @@ export function traceStatements(dataSource: DataSource, tracer: Tracer): void {
   };
 }
 
-/** Undefined where the caller waits by other means than a promise. */
+/** Returns the statement, or undefined if the caller passes a callback instead of awaiting a promise. */
 function statementOf([query, values, callback]: readonly unknown[]): Statement | undefined {
   if (typeof values === 'function' || typeof callback === 'function') return undefined;
   const given = Array.isArray(values) ? { values } : {};
@@ -61,7 +61,7 @@ function statementOf([query, values, callback]: readonly unknown[]): Statement |
   return typeof query === 'object' && query !== null && 'text' in query ? { ...given, ...(query as Statement) } : undefined;
 }
 
-/** Of several servers, the pool chooses one for each connection. */
+/** Returns the attributes of the database, without the server if there are several, as the pool chooses one per connection. */
 function serverAttributes(dataSource: DataSource): Attributes {
   const { servers, database } = targetOf(dataSource);
   const [server, ...others] = servers;

@@ -9,7 +9,7 @@ interface UseCase {
   execute: Execute;
 }
 
-/** Gives the `execute` of every provider that has one an INTERNAL span named by its class. */
+/** Creates an INTERNAL span, named after the class, for each call of `execute` of a provider. */
 export function traceUseCases(app: INestApplicationContext, tracer: Tracer): void {
   const providers = [...app.get(ModulesContainer).values()].flatMap((module) => [...module.providers.values()]);
   const useCases = new Set(providers.map(({ instance }): unknown => instance).filter(isUseCase));

@@ -80,15 +80,15 @@ async function send(
   return response;
 }
 
-/** The trace as nested names, children in the order of their names. */
+/** Returns the trace as nested names, with children sorted by name. */
 function tree(spans: readonly ExportedSpan[], parentSpanId: string | undefined): object {
   const children = spans.filter((span) => span.parentSpanId === parentSpanId).sort((a, b) => a.name.localeCompare(b.name));
   return Object.fromEntries(children.map(({ kind, name, spanId }) => [`${kind} ${name}`, tree(spans, spanId)]));
 }
 
 describe('without a collector', () => {
-  // In processes of their own: other specs of this one load it. prom-client loads the API itself.
-  it('no SDK of OpenTelemetry is loaded', async () => {
+  // In separate processes, because other specs of this process load it. prom-client loads the OpenTelemetry API.
+  it('the OpenTelemetry SDK is not loaded', async () => {
     const collector = await startTraceCollector();
     const database = await createTestDatabase();
     cleanUps.push(
@@ -104,7 +104,7 @@ describe('without a collector', () => {
     expect(await isLoaded({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })).toBe(true);
   });
 
-  it('the log line carries the trace of a valid traceparent', async () => {
+  it('the log line contains the trace id of a valid traceparent', async () => {
     const service = await start();
     const caller = aCaller();
     await send(service, 'none', '/v1/pets', caller);
@@ -127,7 +127,7 @@ describe('with a collector', () => {
     expect((await send(service, key, '/v1/pets', callers.create, { name: 'Rex', categoryId: 7 })).status).toBe(201);
     await send(service, key, '/v1/pets/1', callers.get);
     await send(service, key, '/missing', callers.missing);
-    // No response waits for the record of the use.
+    // The use of a key is recorded in the background.
     await waitFor(async () => {
       expect(await service.app.get(DataSource).query('SELECT 1 FROM access.api_keys WHERE last_used_at IS NOT NULL')).toHaveLength(1);
     });
@@ -141,7 +141,7 @@ describe('with a collector', () => {
       );
     expect(traceOf(callers.list)).toEqual({
       'SERVER GET /v1/pets': {
-        // The first use of a key asks for it, and records its use.
+        // The first use of a key reads it from the database, and records its use.
         'INTERNAL AuthenticateApiKey': { 'CLIENT SELECT': {}, 'CLIENT UPDATE': {} },
         'INTERNAL ListPets': { 'CLIENT list pets.pets by status': {} },
       },
@@ -172,7 +172,7 @@ describe('with a collector', () => {
     });
   });
 
-  it('a body that comes later finds its trace again', async () => {
+  it('keeps the trace of a request whose body arrives later', async () => {
     const { collector, service } = await startTraced();
     const key = await service.createKey('pets:write');
     const caller = aCaller();
@@ -195,7 +195,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it('keeps apart requests that share statements: each statement is in the trace of one that asked for it', async () => {
+  it('separates the traces of requests that share a statement: it is in the trace of one of them', async () => {
     const { collector, service } = await startTraced({ DATABASE_POOL_SIZE: '1' });
     const key = await service.createKey('pets:read', 'pets:write');
     await send(service, key, '/v1/pets', {});
@@ -233,7 +233,7 @@ describe('with a collector', () => {
     expect(spans.filter(({ name }) => name === 'insert pets.pets')).toHaveLength(statements.create);
   });
 
-  it('a transaction belongs to its trace, statement by statement', async () => {
+  it('traces each statement of a transaction', async () => {
     const { collector, service } = await startTraced();
     await service.app.get(DataSource).transaction((manager) => manager.query('SELECT $1::text', ['a value']));
     await service.close();
@@ -245,7 +245,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it('a failure shows what kind of error it was, in every span that it passed', async () => {
+  it('shows the type of an error in every span that it passes', async () => {
     const { collector, service } = await startTraced();
     const key = await service.createKey('pets:read');
     const pool = poolOf(service.app.get(DataSource));
@@ -265,7 +265,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it('begins a trace where the caller has none, and logs it', async () => {
+  it('starts a trace if the caller has none, and logs it', async () => {
     const { collector, service } = await startTraced();
     await send(service, 'none', '/v1/pets', { traceparent: 'nonsense' });
     await service.close();
@@ -274,7 +274,7 @@ describe('with a collector', () => {
     expect(logged.find(({ msg }) => msg === 'request')?.traceId).toBe(span?.traceId);
   });
 
-  it('records nothing of a trace that the caller does not sample, and logs it all the same', async () => {
+  it('exports no spans of a trace that the caller does not sample, but logs its id', async () => {
     const { collector, service } = await startTraced();
     const caller = aCaller('00');
     await send(service, 'none', '/v1/pets', caller);
@@ -283,7 +283,7 @@ describe('with a collector', () => {
     expect(logged.find(({ msg }) => msg === 'request')?.traceId).toBe(caller.traceId);
   });
 
-  it('records nothing with the share 0, though the caller samples, and logs the trace all the same', async () => {
+  it('exports no spans with the share 0, even if the caller samples, but logs the trace id', async () => {
     const { collector, service } = await startTraced({ OTEL_TRACES_SAMPLER_ARG: '0' });
     const caller = aCaller();
     await send(service, 'none', '/v1/pets', {});
@@ -293,7 +293,7 @@ describe('with a collector', () => {
     expect(logged.filter(({ msg }) => msg === 'request').at(-1)?.traceId).toBe(caller.traceId);
   });
 
-  it('records no more than the share of the traces, whatever id the caller chooses', async () => {
+  it('exports only the configured share of the traces, for any trace id of the caller', async () => {
     const { collector, service } = await startTraced({ OTEL_TRACES_SAMPLER_ARG: '0.2' });
     const low = '0'.repeat(31) + '1';
     for (let i = 0; i < 100; i++) await send(service, 'none', '/v1/pets', { traceparent: `00-${low}-${aCaller().spanId}-01` });
@@ -303,7 +303,7 @@ describe('with a collector', () => {
     expect(requests.length).toBeLessThan(50);
   });
 
-  it('exports the spans of a request that is answered while the service closes', async () => {
+  it('exports the spans of a request that completes while the service closes', async () => {
     const { collector, service } = await startTraced();
     const key = await service.createKey('pets:read');
     const dataSource = service.app.get(DataSource);
@@ -324,7 +324,7 @@ describe('with a collector', () => {
     expect(collector.spans().map(({ name }) => name)).toEqual(expect.arrayContaining(['list pets.pets', 'ListPets', 'GET /v1/pets']));
   });
 
-  it('exports no key, and no value of a body or a statement', async () => {
+  it('exports no keys, and no values of bodies or statements', async () => {
     const { collector, service } = await startTraced();
     const key = await service.createKey('pets:read', 'pets:write');
     const missing = 4611686018427387905n;
@@ -344,11 +344,11 @@ describe('with a collector', () => {
   });
 });
 
-describe('with a collector that is away', () => {
+describe('with an unavailable collector', () => {
   it.each([
     ['refuses the connection', freePort],
-    ['never answers', async () => silentPort()],
-  ])('because it %s, requests are served, the service ends, and the log says it once', async (_, portOf) => {
+    ['never responds', async () => silentPort()],
+  ])('that %s, requests are served, the service ends, and the outage is logged once', async (_, portOf) => {
     const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
     cleanUps.push(() => database.drop());
     const service = await BuiltService.start({

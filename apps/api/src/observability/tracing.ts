@@ -13,21 +13,21 @@ import { traceRequests } from './trace-requests.js';
 import { traceStatements } from './trace-statements.js';
 import { traceUseCases } from './trace-use-cases.js';
 
-/** The end of the process waits no longer for a collector. */
+/** How long the end of the process waits for the last export. */
 const LAST_EXPORT_MS = 2_000;
 
 export interface TracingOptions {
-  /** Of the collector, without /v1/traces. */
+  /** URL of the collector, without /v1/traces. */
   readonly endpoint: string;
   readonly serviceName: string;
-  /** Of all traces, from 0 to 1. A caller's `traceparent` can prevent the recording, but not force it. */
+  /** Share of the traces that are recorded, 0 to 1. A caller's `traceparent` can prevent the recording, but not force it. */
   readonly sampledShare: number;
   readonly logger: Logger;
 }
 
 /**
- * OpenTelemetry, with spans made by hand. Only `createApp` imports this file, and only when a collector is configured. Libraries may
- * add spans of their own by `@opentelemetry/api`.
+ * OpenTelemetry tracing without auto-instrumentation. `createApp` imports this file only if a collector is configured. Libraries may
+ * add spans through `@opentelemetry/api`.
  */
 export class Tracing {
   private readonly provider: TracerProvider;
@@ -49,18 +49,18 @@ export class Tracing {
     trace.setGlobalTracerProvider(this.provider);
   }
 
-  /** Before any other hook is added. The last spans are exported when the last request has been answered. */
+  /** Call before any other hook is added. The last spans are exported when the server closes. */
   observeRequests(fastify: FastifyInstance): void {
     traceRequests(fastify, this.tracer);
     fastify.addHook('onClose', () => this.stop());
   }
 
-  /** Of a connected DataSource. */
+  /** Call with a connected DataSource. */
   observeStatements(dataSource: DataSource): void {
     traceStatements(dataSource, this.tracer);
   }
 
-  /** Of an initialised app. */
+  /** Call with an initialised app. */
   observeUseCases(app: INestApplicationContext): void {
     traceUseCases(app, this.tracer);
   }
@@ -73,7 +73,7 @@ export class Tracing {
         resolve();
       }, LAST_EXPORT_MS);
     });
-    // What fails is logged where it is exported.
+    // OutageLog reports failed exports.
     await Promise.race([this.provider.shutdown().catch(() => undefined), deadline]);
     clearTimeout(timer);
     context.disable();
@@ -81,7 +81,7 @@ export class Tracing {
   }
 }
 
-/** Decides at random and not by the trace id: a caller chooses that. */
+/** Returns a sampler that decides at random instead of by the trace id, which the caller chooses. */
 function shareSampler(share: number): Sampler {
   return {
     shouldSample: () => ({ decision: Math.random() < share ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD }),

@@ -22,7 +22,7 @@ async function fileWith(text: string): Promise<string> {
 }
 
 describe('readConfig', () => {
-  it('has a default for everything but the database', () => {
+  it('has a default for every variable except DATABASE_URL', () => {
     expect(readConfig({ DATABASE_URL })).toEqual({
       databaseUrl: DATABASE_URL,
       databaseReplicaUrls: [],
@@ -59,22 +59,22 @@ describe('readConfig', () => {
     });
   });
 
-  it('takes an empty variable for an absent one', () => {
+  it('treats empty variables as unset', () => {
     expect(readConfig({ DATABASE_URL, PORT: '', PUBLIC_BASE_URL: '' })).toMatchObject({ port: 3000, publicBaseUrl: undefined });
   });
 
-  it('reads what is set', () => {
+  it('reads variables', () => {
     const env = { DATABASE_URL, PORT: '8080', MIGRATE_ON_START: 'false', PUBLIC_BASE_URL: 'https://api.example.org/store/' };
     expect(readConfig(env)).toMatchObject({ port: 8080, migrateOnStart: false, publicBaseUrl: 'https://api.example.org/store' });
   });
 
-  it('reads switches and lists', () => {
+  it('reads booleans and lists', () => {
     expect(readConfig({ DATABASE_URL, MIGRATE_ON_START: 'yes' })).toMatchObject({ migrateOnStart: true });
     const env = { DATABASE_URL, DATABASE_PREPARED: 'off', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1,fd00::/8' };
     expect(readConfig(env)).toMatchObject({ databasePrepared: false, trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'] });
   });
 
-  it('reads URLs of replicas, each with one host or several, also from a file', async () => {
+  it('reads URLs of replicas, with one or several hosts, also from a file', async () => {
     const urls = ['postgres://store@db1,db2/store', 'postgresql://store:a,b@db3:5433/store'];
     expect(readConfig({ DATABASE_URL, DATABASE_REPLICA_URLS: urls.join(', ') })).toMatchObject({ databaseReplicaUrls: urls });
     const file = await fileWith(`${urls.join(',\n')}\n`);
@@ -92,12 +92,12 @@ describe('readConfig', () => {
       { DATABASE_REPLICA_URLS: 'postgres://db1/store', CITUS: 'on' },
       'DATABASE_REPLICA_URLS must not be set with CITUS: the position of a coordinator says nothing about its workers',
     ],
-  ])('refuses %o', (env, rule) => {
+  ])('rejects %o', (env, rule) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(rule));
   });
 
   it.each(['10.0.0.0/33', '10.0.0/8', 'fd00::/129', '10.0.0.0/08', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,', 'fe80::1%eth0'])(
-    'refuses %s as a trusted proxy',
+    'rejects %s as a trusted proxy',
     (TRUSTED_PROXIES) => {
       const rule = 'TRUSTED_PROXIES must be IP addresses or CIDR ranges such as 10.0.0.0/8, separated by commas';
       expect(() => readConfig({ DATABASE_URL, TRUSTED_PROXIES })).toThrow(new StartupError(rule));
@@ -153,11 +153,11 @@ describe('readConfig', () => {
     [{ MIGRATE_ON_START: 'maybe' }, 'MIGRATE_ON_START must be true or false'],
     [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1'],
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, silent'],
-  ])('refuses %o with one clear line', (env, message) => {
+  ])('rejects %o with one clear line', (env, message) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(message));
   });
 
-  it('takes secrets from files', async () => {
+  it('reads secrets from files', async () => {
     const [database, migrations, redis] = [
       await fileWith(`${DATABASE_URL}\n`),
       await fileWith(DATABASE_URL),
@@ -172,13 +172,13 @@ describe('readConfig', () => {
     });
   });
 
-  it('refuses a file next to its variable, and names the file that holds a bad URL', async () => {
+  it('rejects a variable together with its file, and names the file with an invalid URL', async () => {
     const DATABASE_URL_FILE = await fileWith('mysql://localhost');
     expect(() => readConfig({ DATABASE_URL_FILE })).toThrow(new StartupError('DATABASE_URL_FILE must be a postgres:// URL'));
     expect(() => readConfig({ DATABASE_URL, DATABASE_URL_FILE })).toThrow('DATABASE_URL_FILE and DATABASE_URL must not both be set');
   });
 
-  it('has a line for each bad variable', () => {
+  it('reports each invalid variable in its own line', () => {
     expect(() => readConfig({ PORT: 'x', HOST: '' })).toThrow(
       'DATABASE_URL is required but not set\nPORT must be an integer from 0 to 65535',
     );

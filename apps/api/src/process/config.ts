@@ -51,7 +51,7 @@ const origins = makeExactValidator<readonly string[]>((text) => {
 });
 
 const isAddressOrRange = (text: string) =>
-  // Neither a zone nor a leading zero.
+  // No zone, and no leading zero in the prefix length.
   !/%|\/0\d/.test(text) && (isIP(text) !== 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text));
 
 const cidrs = makeExactValidator<readonly string[]>((text) => {
@@ -76,7 +76,7 @@ const environmentName = makeValidator<string>((text) => {
   return text;
 });
 
-/** Every environment variable of the service, in the order of `.env.example`. */
+/** All environment variables of the service, in the order of `.env.example`. */
 export const variables = {
   DATABASE_URL: postgresUrl({
     desc: 'Connection URL of PostgreSQL, as in libpq. If unset, `npm start` runs its own PostgreSQL.',
@@ -270,7 +270,10 @@ export interface Config {
   readonly sampledShare: number;
 }
 
-/** @throws StartupError with one line per missing or bad variable */
+/**
+ * Reads the configuration from environment variables and secret files.
+ * @throws StartupError with one line per missing or invalid variable
+ */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const secrets = readSecretFiles(set);
@@ -330,7 +333,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   };
 }
 
-/** envalid's own message for a value that is none of the choices does not tell the rule. */
+/** Returns the rule that a value violates. envalid's own message does not list the choices. */
 function ruleOf(name: string, { message }: Error): string {
   const { choices } = variables[name as keyof typeof variables] as { choices?: readonly string[] };
   return choices ? `must be one of ${choices.join(', ')}` : message;

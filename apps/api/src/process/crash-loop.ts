@@ -1,4 +1,4 @@
-/** Tells single crashes, after which a worker is replaced, from a loop of them. */
+/** Detects crash loops: more than `maxCrashes` crashes within `withinMs`. */
 export class CrashLoop {
   private crashes: readonly number[] = [];
 
@@ -7,7 +7,7 @@ export class CrashLoop {
     private readonly withinMs: number,
   ) {}
 
-  /** Notes a crash; true when there were too many lately. */
+  /** Records a crash. Returns whether it is part of a crash loop. */
   note(nowMs: number): boolean {
     this.crashes = [...this.crashes, nowMs].filter((at) => nowMs - at <= this.withinMs);
     return this.crashes.length > this.maxCrashes;

@@ -3,19 +3,19 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { Draining } from '../server/draining.js';
 
-/** Longer than any request may take; what is left then hangs. */
+/** Longer than any request may take. */
 const FINISH_WITHIN_MS = 15_000;
 const CLOSE_WITHIN_MS = 5_000;
 
 export interface DrainOptions {
-  /** How long requests are served on, so that balancers notice that the process is not ready. */
+  /** How long new connections are still accepted, so that load balancers notice that the process is not ready. */
   readonly graceMs: number;
-  /** Ends the grace. */
+  /** Ends the grace period early. */
   readonly hurry: AbortSignal;
   readonly logger: Logger;
 }
 
-/** Stops being ready, takes no more connections after the grace, answers the requests that are there, and closes the pool. */
+/** Makes the process not ready, stops accepting connections after the grace period, finishes pending requests, and closes the app. */
 export async function drain(app: NestFastifyApplication, { graceMs, hurry, logger }: DrainOptions): Promise<void> {
   app.get(Draining).begin();
   logger.info({ graceMs }, 'draining');

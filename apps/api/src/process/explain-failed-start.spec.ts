@@ -54,11 +54,11 @@ describe('explainFailedStart', () => {
       failure('42501', {}, 'permission denied for schema public'),
       'The database role may not migrate (permission denied for schema public): run "animal-store migrate up" as the owner first.',
     ],
-  ])('tells %o in one line', (error, line) => {
+  ])('explains %o in one line', (error, line) => {
     expect(explainFailedStart(error, config)).toEqual(new StartupError(line));
   });
 
-  it('leaves a fault of the service as it is', () => {
+  it('returns other errors unchanged', () => {
     const error = new TypeError('x is not a function');
     expect(explainFailedStart(error, config)).toBe(error);
   });

@@ -11,11 +11,11 @@ import { StartupError } from './startup-error.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-/** The error as a line for a person where it is one of the machine or the configuration; else as it is. */
+/** Returns a StartupError with a readable message for errors of the machine or the configuration, and other errors unchanged. */
 export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHost' | 'adminPort' | 'databaseUrl' | 'host'>): unknown {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
   if (error instanceof MigrationLockError) return new StartupError(`The migrations were not applied: ${message}`);
-  // A worker's port is bound by the process that watches over it.
+  // The supervisor binds the port of the workers, with the syscall `bind`.
   if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
   const database = () => showServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
   if (isConnectionRefused(error))
@@ -32,7 +32,7 @@ interface ListenError extends NodeJS.ErrnoException {
   readonly hostname?: string;
 }
 
-/** A name in HOST is looked up before the service listens, as the name of the database is before it connects. */
+/** Returns whether the lookup of HOST or ADMIN_HOST failed, in contrast to that of the database host. */
 function isAboutHost(error: unknown, { host, adminHost }: Pick<Config, 'adminHost' | 'host'>): boolean {
   const { syscall, hostname } = error as ListenError;
   return syscall === 'getaddrinfo' && (hostname === host || hostname === adminHost);

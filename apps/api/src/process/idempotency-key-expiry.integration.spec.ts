@@ -42,7 +42,7 @@ const insertKeys = () =>
      FROM unnest('{23,25}'::text[]) AS hours`,
   );
 
-it('removes the keys of all contexts each minute once they are 24 hours old, and survives a database that is away', async () => {
+it('removes keys of all contexts after 24 hours, every minute, and survives an unavailable database', async () => {
   await insertKeys();
   const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
   const expiry = new IdempotencyKeyExpiry(database.dataSource);
@@ -57,7 +57,7 @@ it('removes the keys of all contexts each minute once they are 24 hours old, and
   expiry.onApplicationShutdown();
 });
 
-it('needs no privileges beyond those of the service', async () => {
+it('needs no more privileges than the service', async () => {
   await database.empty();
   await insertKeys();
   const role = `expiry_${randomBytes(6).toString('hex')}`;

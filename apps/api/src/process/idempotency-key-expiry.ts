@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 
 const EVERY_MS = 60_000;
 
-/** Removes the expired idempotency keys of all contexts. Of several processes, one does it at a time. */
+/** Removes the expired idempotency keys of all contexts once a minute. Only one process at a time does so. */
 @Injectable()
 export class IdempotencyKeyExpiry implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(IdempotencyKeyExpiry.name);
@@ -24,7 +24,7 @@ export class IdempotencyKeyExpiry implements OnApplicationBootstrap, OnApplicati
     try {
       await forgetExpiredIdempotencyKeys(this.dataSource);
     } catch (error) {
-      // The database may be away; the next round makes up for it.
+      // The database may be unavailable; the next run removes the keys.
       this.logger.warn(`Expired idempotency keys were not removed: ${String(error)}`);
     }
   }

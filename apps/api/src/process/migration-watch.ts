@@ -4,10 +4,10 @@ import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 
 const EVERY_MS = 60_000;
-/** Until all are applied. */
+/** Interval until all migrations are applied. */
 const FIRST_EVERY_MS = 1_000;
 
-/** Reads for the metrics which migrations are applied: each second until all are, then once a minute, so that a scrape costs no statement. */
+/** Polls the state of the migrations for the metrics: every second until all are applied, then once a minute. */
 @Injectable()
 export class MigrationWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private state: MigrationState | undefined;
@@ -30,7 +30,7 @@ export class MigrationWatch implements OnApplicationBootstrap, OnApplicationShut
     clearTimeout(this.timer);
   }
 
-  /** While the database is away, the last state stays. Other metrics and /health/ready report the outage. */
+  /** Reads the state. While the database is unavailable, the last state is kept. */
   private async read(): Promise<void> {
     this.state = await migrationState(this.dataSource).catch(() => this.state);
     if (this.isStopped) return;

@@ -11,7 +11,7 @@ interface Run {
   readonly onAttempt?: (attempt: number) => void;
 }
 
-/** Runs the work until it has failed so often, and returns what was logged and called. */
+/** Runs work that fails several times, and returns what was logged and called. */
 async function run({ failures, error = away, stopAfter = Infinity, onAttempt }: Run) {
   const lines: string[] = [];
   const stopping = new AbortController();
@@ -43,7 +43,7 @@ describe('retryConnecting', () => {
     expect(await run({ failures: 0 })).toEqual({ outcome: undefined, lines: [], attempts: 1, timesAway: 0 });
   });
 
-  it('logs the first failure and the success, whatever the number of attempts', async () => {
+  it('logs the first failure and the success, for any number of attempts', async () => {
     expect(await run({ failures: 3 })).toEqual({
       outcome: undefined,
       lines: ['explained: connect ECONNREFUSED; trying again', 'the database is connected'],
@@ -53,7 +53,7 @@ describe('retryConnecting', () => {
   });
 
   it('repeats the warning once a minute', async () => {
-    // Milliseconds from the start to each failure.
+    // Times of the failures, in milliseconds from the start.
     const failures = [0, 59_999, 60_000, 119_999, 120_000];
     let time = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => time);
@@ -65,12 +65,12 @@ describe('retryConnecting', () => {
     expect({ lines, attempts }).toEqual({ lines: [warning, warning, warning, 'the database is connected'], attempts: failures.length + 1 });
   });
 
-  it('gives up at once on what no database recovers from', async () => {
+  it('throws errors that are not temporary immediately', async () => {
     const error = Object.assign(new Error('the server does not support TLS'), { code: '08001' });
     expect(await run({ failures: 3, error })).toEqual({ outcome: error, lines: [], attempts: 1, timesAway: 0 });
   });
 
-  it('ends when it is stopped', async () => {
+  it('ends when it is aborted', async () => {
     expect(await run({ failures: Infinity, stopAfter: 2 })).toMatchObject({ outcome: undefined, attempts: 2 });
   });
 });

@@ -7,18 +7,18 @@ const MAX_PAUSE_MS = 1_000;
 const REPORT_EVERY_MS = 60_000;
 
 export interface RetryOptions {
-  /** The error as a line for a person. */
+  /** Returns a readable message of one line. */
   readonly explain: (error: unknown) => string;
   readonly logger: Logger;
-  /** Ends the attempts. */
+  /** Stops the retries. */
   readonly signal: AbortSignal;
-  /** Called after the first failure. */
+  /** Called after each failure. */
   readonly onAway: () => void;
 }
 
 /**
- * Repeats the work until it succeeds, as long as it fails because of a database that may recover. Logs the first failure, then one a
- * minute, and the success after failures.
+ * Retries the work until it succeeds, while the database may recover. Logs the first failure, then one failure per minute, and the
+ * success after failures.
  * @throws any other error of the work
  */
 export async function retryConnecting(work: () => Promise<void>, { explain, logger, signal, onAway }: RetryOptions): Promise<void> {

@@ -6,7 +6,7 @@ type Secret = (typeof SECRETS)[number];
 
 export interface SecretFiles {
   readonly files: Readonly<Partial<Record<Secret, { readonly file: string }>>>;
-  /** What the files hold now, by the name of the variable that they replace. */
+  /** Current contents of the files, by the name of the variable that they replace. */
   readonly values: Readonly<Partial<Record<Secret, string>>>;
   /** One line per file that cannot be used. */
   readonly problems: readonly string[];
@@ -25,7 +25,7 @@ export function readSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
     try {
       values[name] = readSecretUrl({ file });
     } catch (error) {
-      // Reported once, and not as absent or bad as well.
+      // A placeholder, so that the variable is not also reported as missing or invalid.
       values[name] = env[name] ?? PLACEHOLDERS[name];
       problems.push(`${name}_FILE ${(error as Error).message}`);
     }

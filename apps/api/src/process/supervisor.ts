@@ -9,13 +9,13 @@ import { EX_CONFIG } from './startup-error.js';
 
 const MAX_CRASHES = 10;
 const CRASHES_WITHIN_MS = 60_000;
-/** From the end of the grace; workers bound their own end, this is for those that hang. */
+/** How long after the grace period workers that hang are killed. */
 const KILL_AFTER_MS = 30_000;
-/** Before a worker is replaced that ended before it was ready; doubled each time, until one is ready. */
+/** Pause before replacing a worker that ended before it was ready. Doubled each time, up to MAX_PAUSE_MS, until a worker is ready. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
-/** What a worker reports: it is ready, or the database is away and it waits. */
+/** State that a worker reports: ready, or waiting for the database. */
 export type WorkerState = 'ready' | 'waiting';
 
 export interface SupervisorOptions {
@@ -23,14 +23,14 @@ export interface SupervisorOptions {
   /** The program that a worker runs. */
   readonly exec: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Not 0, which would be another one for each worker that starts when no other is left. */
+  /** Not 0: a worker that starts when no other worker runs would get a different port. */
   readonly port: number;
   readonly logger: Logger;
-  /** Called when it makes no sense to replace workers any more; all of them have ended by then. */
+  /** Called after all workers have ended, if the supervisor stops replacing them. */
   readonly onGiveUp: () => void;
 }
 
-/** Runs workers on one port, replaces those that crash, and counts and measures for all of them. */
+/** Runs workers on one port, replaces crashed ones, counts requests for rate limits, and aggregates metrics. */
 export class Supervisor implements MetricsText {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   private readonly crashLoop = new CrashLoop(MAX_CRASHES, CRASHES_WITHIN_MS);
@@ -50,7 +50,7 @@ export class Supervisor implements MetricsText {
   private pauseMs = FIRST_PAUSE_MS;
 
   constructor(private readonly options: SupervisorOptions) {
-    // Counts for the workers from the moment it exists.
+    // Registers itself and counts for the workers.
     new RateLimiterClusterMaster();
     const { running, ready } = this;
     new Gauge({
@@ -72,7 +72,7 @@ export class Supervisor implements MetricsText {
     cluster.setupPrimary({ exec: options.exec });
   }
 
-  /** Resolves to the address once every worker listens; rejects, with none left, when one ends before it does. */
+  /** Resolves to the address once every worker listens. If a worker ends before that, stops all workers and rejects. */
   async start(): Promise<Address> {
     try {
       const [address] = await Promise.all([this.fork(), ...Array.from({ length: this.options.workers - 1 }, () => this.fork())]);
@@ -84,12 +84,12 @@ export class Supervisor implements MetricsText {
     }
   }
 
-  /** Resolves when all workers are ready, or when one waits for the database. */
+  /** Resolves when all workers are ready, or when a worker waits for the database. */
   get reported(): Promise<void> {
     return this.firstReports.promise;
   }
 
-  /** Passes the signal on and waits until no worker is left; `graceMs` is how long they may serve on first. */
+  /** Sends the signal to all workers and waits until they have ended. `graceMs` is the grace period of the workers. */
   async stop(signal: NodeJS.Signals, graceMs = 0): Promise<void> {
     this.stopping.abort();
     for (const { process } of this.running.keys()) process.kill(signal);
@@ -146,7 +146,7 @@ export class Supervisor implements MetricsText {
     this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');
     if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start, the service gives up');
     if (wasReady && this.crashLoop.note(performance.now())) return this.giveUp('the workers crash again and again, the service gives up');
-    // A database that is away must not end the service, however often workers end meanwhile.
+    // An unavailable database must not end the service, however often workers end meanwhile.
     if (!wasReady) {
       const pauseMs = this.pauseMs;
       this.pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);

@@ -18,7 +18,7 @@ it.each([
   expect(addressGroup(address)).toBe(group);
 });
 
-it('all addresses share a bounded number of buckets, few addresses have one each', () => {
+it('addresses share a limited number of buckets, but few addresses share one', () => {
   const networks = Array.from({ length: 40_000 }, (_, i) =>
     addressBucket(`2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`),
   );

@@ -2,12 +2,12 @@ import { isIPv4 } from 'node:net';
 import { crc32 } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 
-/** Groups of 16 bits in the /64 network that a subscriber has. */
+/** Number of 16-bit groups in a /64 network, the usual network of a subscriber. */
 const NETWORK_GROUPS = 4;
 
 /** Returns what counts as one address: an IPv4 address, or the /64 network of an IPv6 address. */
 export function addressGroup(address: string): string {
-  // Most addresses; the library would parse each.
+  // Fast path: most addresses are IPv4.
   if (isIPv4(address)) return address;
   // A trusted proxy may forward any text.
   if (!ipaddr.isValid(address)) return 'unknown';
@@ -19,10 +19,10 @@ export function addressGroup(address: string): string {
     .join(':');
 }
 
-/** Bounds the memory of counters, here, in the supervisor and in Redis, however many addresses there are. */
+/** Limits the number of counters, and so the memory they need in this process, the supervisor and Redis. */
 const BUCKETS = 16_384;
 
-/** Returns one of `BUCKETS` names under which an address is counted. Few addresses share one. */
+/** Returns the name of the bucket in which an address is counted. Different addresses may share one. */
 export function addressBucket(address: string): string {
   return String(crc32(addressGroup(address)) % BUCKETS);
 }

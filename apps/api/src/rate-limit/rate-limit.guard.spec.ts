@@ -17,7 +17,7 @@ const guardWith = async (rateLimit: number) =>
   );
 const aRequest = (rateLimit?: number) => guardContext(Pets, 'list', { principal: { clientId: 1n, rateLimit } as Principal });
 
-it('counts, announces and then refuses the requests of a client, once it is known without a promise', async () => {
+it('counts the requests of a client, sets RateLimit headers, and rejects requests above the limit', async () => {
   const guard = await guardWith(20);
   await guard.canActivate(aRequest().context);
   const second = aRequest();
@@ -35,7 +35,7 @@ it('counts, announces and then refuses the requests of a client, once it is know
   });
 });
 
-it.each([0, 20])('counts by the limit of the client before that of the service, %i', async (general) => {
+it.each([0, 20])('prefers the limit of the client to that of the service, %i', async (general) => {
   const guard = await guardWith(general);
   const told = async (rateLimit?: number) => {
     const { context, headers } = aRequest(rateLimit);
@@ -43,7 +43,7 @@ it.each([0, 20])('counts by the limit of the client before that of the service, 
     return `${headers['RateLimit-Policy'] ?? ''} ${/r=\d+/.exec(headers['RateLimit'] ?? '')?.[0] ?? ''}`;
   };
   expect([await told(10), await told(10)]).toEqual(['"default";q=10;w=60 r=9', '"default";q=10;w=60 r=8']);
-  // What was sent before counts under the new limit.
+  // Earlier requests count towards the new limit.
   expect(await told(5)).toBe('"default";q=5;w=60 r=2');
   expect(await told(0)).toBe(' ');
   await told(100);
@@ -51,7 +51,7 @@ it.each([0, 20])('counts by the limit of the client before that of the service, 
   expect(guard.canActivate(second.context)).toBe(true);
 });
 
-it('keeps a bounded number of limits', async () => {
+it('stores a limited number of limits', async () => {
   const guard = await guardWith(20);
   for (let limit = 1; limit <= 1_500; limit++) await guard.canActivate(aRequest(100_000 + limit).context);
   const { particular } = (guard as unknown as { rateLimits: { particular: Map<number, unknown> } }).rateLimits;
@@ -62,7 +62,7 @@ it.each([
   ['no limit is set', 0, { clientId: 1n }],
   ['the client has no limit', 20, { clientId: 1n, rateLimit: 0 }],
   ['the route is public', 1, undefined],
-])('announces nothing where %s', async (_what, limit, principal) => {
+])('sets no headers if %s', async (_what, limit, principal) => {
   const { context, headers } = guardContext(Pets, 'list', { principal: principal as Principal | undefined });
   expect((await guardWith(limit)).canActivate(context)).toBe(true);
   expect(headers).toEqual({});

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Quota } from './rate-limiter.js';
 import { rateLimited, RateLimits } from './rate-limits.js';
 
-/** Counts each request of a client, and announces how many are left. Requests without a client have no quota. */
+/** Counts each request of a client and sets the RateLimit headers. Requests without a client have no quota. */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
   constructor(private readonly rateLimits: RateLimits) {}

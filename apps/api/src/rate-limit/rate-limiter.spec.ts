@@ -6,7 +6,7 @@ import { type Quota, RateLimiter, type SharedCounter } from './rate-limiter.js';
 
 const LATENCY_MS = 2;
 
-/** Takes its time, as one in another process does. */
+/** A counter with latency, like one in another process. */
 class DistantCounter implements SharedCounter {
   calls = 0;
   private readonly memory: RateLimiterMemory;
@@ -45,8 +45,8 @@ async function take(limiter: RateLimiter, times: number, key = 'a'): Promise<Quo
 
 const admitted = (quotas: readonly Quota[]) => quotas.filter(({ isExceeded }) => !isExceeded).length;
 
-describe('a limiter alone', () => {
-  it.each([1, 3, 10, 50, 200])('admits exactly %i requests, and counts them down', async (limit) => {
+describe('a single limiter', () => {
+  it.each([1, 3, 10, 50, 200])('admits exactly %i requests, and reports how many remain', async (limit) => {
     const [limiter] = limiters(limit, 1) as [RateLimiter];
     const quotas = await take(limiter, limit + 5);
     expect(quotas.map(({ remaining }) => remaining)).toEqual([...Array.from({ length: limit }, (_, i) => limit - 1 - i), 0, 0, 0, 0, 0]);
@@ -54,7 +54,7 @@ describe('a limiter alone', () => {
     for (const { resetSeconds } of quotas) expect(resetSeconds).toBe(60);
   });
 
-  it('answers without a promise once it knows the key, and reports few times', async () => {
+  it('returns synchronously for a known key, and reports rarely', async () => {
     const counter = new DistantCounter(6_000, 60_000);
     const [limiter] = limiters(6_000, 1, counter) as [RateLimiter];
     await limiter.take('a');
@@ -62,34 +62,34 @@ describe('a limiter alone', () => {
     expect(counter.calls).toBeLessThan(5);
   });
 
-  it('counts each key by itself', async () => {
+  it('counts each key separately', async () => {
     const [limiter] = limiters(2, 1) as [RateLimiter];
     expect(admitted(await take(limiter, 5, 'a'))).toBe(2);
     expect(admitted(await take(limiter, 5, 'b'))).toBe(2);
   });
 
-  it('begins anew when the window has ended', async () => {
+  it('resets the count when the window has ended', async () => {
     const [limiter] = limiters(20, 1, new DistantCounter(20, 1_000), 1_000) as [RateLimiter];
     expect(admitted(await take(limiter, 30))).toBe(20);
     await waitFor(async () => expect(await limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 19 }));
     expect(admitted(await take(limiter, 30))).toBe(19);
   });
 
-  it.each([1, 10, 200])('admits exactly %i of many requests at once, whose responses come together', async (limit) => {
+  it.each([1, 10, 200])('admits exactly %i of many concurrent requests', async (limit) => {
     const memory = new RateLimiterMemory({ points: limit, duration: 60 });
-    // 20 processes or more: with such limits each request asks first.
+    // With such limits and an unknown number of processes, each request asks first.
     const limiter = new RateLimiter({ limit, windowMs: 60_000, processes: undefined, counter: memory });
     const quotas = await Promise.all(Array.from({ length: 2 * limit }, async () => limiter.take('a')));
     expect(admitted(quotas)).toBe(limit);
   });
 
-  it('counts by itself when nobody else does', async () => {
+  it('counts alone if the shared counter fails', async () => {
     const [limiter] = limiters(20, 1, new LostCounter()) as [RateLimiter];
     expect(admitted(await take(limiter, 40))).toBe(20);
   });
 });
 
-/** A counter a tick away in each direction, and a clock of ticks: nothing depends on how busy the machine is. */
+/** A counter with latency in ticks of a simulated clock, so that results do not depend on the load of the machine. */
 class Simulation {
   readonly counter: SharedCounter = { penalty: (key, points) => this.penalty(key, points) };
   admitted = 0;
@@ -134,13 +134,13 @@ class Simulation {
   }
 }
 
-/** How many requests a process gets in a tick, which is about a millisecond. */
+/** Returns the number of requests of a process in a tick, which is about a millisecond. */
 const PATTERNS: Readonly<Record<string, (process: number, processes: number, tick: number) => number>> = {
   'the same load on each': () => 1,
   'bursts on one after the other': (process, processes, tick) => (Math.floor(tick / 25) % processes === process ? 4 : 0),
   'bursts on all at once': (_process, _processes, tick) => (tick % 30 < 10 ? 3 : 0),
   'nearly all on one': (process, processes, tick) => (process === 0 ? 4 : (tick + process) % (2 * processes) === 0 ? 1 : 0),
-  // What the others know is old when they are asked again.
+  // The other processes have outdated counts when they get requests again.
   'first on one, then on all': (process, _processes, tick) => (process === 0 || tick < 10 || tick > 1_500 ? 4 : 0),
 };
 
@@ -157,7 +157,7 @@ describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_
     const { counter } = simulation;
     const all = Array.from({ length: processes }, () => new RateLimiter({ limit, windowMs: 60_000, processes: undefined, counter }));
     let sent = 0;
-    // Until each process has had the chance to go over the limit.
+    // Until each process could exceed the limit.
     for (let tick = 0; tick < 20_000 && sent < 3 * limit + 100 * processes; tick++) {
       for (const [process, limiter] of all.entries()) {
         for (let n = pattern(process, processes, tick); n > 0; n--, sent++) simulation.take(limiter);
@@ -167,12 +167,12 @@ describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_
     await simulation.end();
     expect(simulation.admitted).toBeGreaterThanOrEqual(limit * 0.98);
     expect(simulation.admitted).toBeLessThanOrEqual(limit * 1.1);
-    // Of a small limit, the share of a process is small.
+    // With a small limit, the share of a process is small.
     if (limit === 6_000) expect(simulation.asked).toBeLessThanOrEqual(limit * 0.05);
   });
 });
 
-describe('limiters that count together', () => {
+describe('limiters with a shared counter', () => {
   it.each([
     [100, 2],
     [100, 4],
@@ -187,7 +187,7 @@ describe('limiters that count together', () => {
     expect(admitted(quotas.flat())).toBeLessThanOrEqual(Math.ceil(limit * 1.1));
   });
 
-  it('know at their first request what the others have admitted', async () => {
+  it('know the requests of the others at their first request', async () => {
     const [one, other] = limiters(10, 2) as [RateLimiter, RateLimiter];
     await take(one, 10);
     expect(await other.take('a')).toMatchObject({ isExceeded: true, remaining: 0 });

@@ -1,55 +1,55 @@
 export interface Quota {
   readonly isExceeded: boolean;
   readonly remaining: number;
-  /** Until the window ends and the count begins anew. */
+  /** Time until the window ends and the count is reset. */
   readonly resetSeconds: number;
 }
 
-/** What all processes count together; the limiters of rate-limiter-flexible have this shape. */
+/** A counter that all processes share. The limiters of rate-limiter-flexible implement it. */
 export interface SharedCounter {
-  /** Adds points whatever the count is. */
+  /** Adds points, even above the limit. */
   penalty(key: string, points: number): Promise<{ readonly consumedPoints: number; readonly msBeforeNext: number }>;
 }
 
 export interface RateLimiterOptions {
-  /** Requests in a window. */
+  /** Maximum number of requests in a window. */
   readonly limit: number;
   readonly windowMs: number;
-  /** Processes that count together; undefined if the counter is shared with an unknown number of machines. */
+  /** Number of processes that share the counter; undefined if it is shared by an unknown number of machines. */
   readonly processes: number | undefined;
   readonly counter: SharedCounter;
 }
 
 interface Window {
   readonly endsAt: number;
-  /** By all processes, as the shared counter last reported. */
+  /** Requests of all processes, as last reported by the shared counter. */
   counted: number;
-  /** The part of it that this process has reported. */
+  /** Requests that this process has reported. */
   own: number;
-  /** How many requests of this process may be missing from `counted`. */
+  /** Maximum number of requests of this process that are not in `counted`. */
   maxUnconfirmed: number;
   reportEvery: number;
-  /** By this process since it last reported. */
+  /** Requests of this process since its last report. */
   unreported: number;
-  /** On its way to the shared counter. */
+  /** Requests in the report that is being sent. */
   reporting: number;
 }
 
-/** How far all processes together may go over the limit. */
+/** Share of the limit by which all processes together may exceed it. */
 const OVERSHOOT = 0.1;
-/** Of an unknown number of processes: the overshoot holds for so many. */
+/** Number of processes up to which the overshoot is guaranteed, if their number is unknown. */
 const MAX_PROCESSES = 20;
-/** The part of the overshoot for the one process that has counted all requests of a key so far. */
+/** Share of the overshoot for a process that has counted all requests of a key so far. */
 const ALONE = 0.25;
 const REPORTS_PER_SHARE = 4;
 const MAX_WINDOWS = 100_000;
-/** Two ends of a window that differ by less are the same one, told over a network. */
+/** Ends that differ by less belong to the same window; the difference is network latency. */
 const CLOCK_TOLERANCE_MS = 1_000;
 
 /**
- * Fixed windows, counted in memory and reported to the shared counter a few requests at a time, so that nearly every request is
- * answered without a promise. Each process may be ahead of its reports by its share of the overshoot; then it asks first. If the number of
- * processes is unknown, only a process that counts a key alone, which the shared counter shows, has more than the least share.
+ * Counts requests in fixed windows, in memory, and reports them to the shared counter in batches, so that few requests wait for it.
+ * A process whose unconfirmed requests reach its share of the overshoot asks the shared counter first. If the number of processes is
+ * unknown, a process that has counted all requests of a key so far has a larger share.
  */
 export class RateLimiter {
   /** Oldest first. */
@@ -78,7 +78,7 @@ export class RateLimiter {
     return this.quota(taken + 1, window.endsAt - now);
   }
 
-  /** Whether the next request of the key would be one too many. Counts nothing. */
+  /** Returns whether the next request of the key would exceed the limit. Counts nothing. */
   isSpent(key: string): boolean {
     const window = this.windows.get(key);
     if (!window || performance.now() >= window.endsAt) return false;
@@ -97,12 +97,12 @@ export class RateLimiter {
   }
 
   /**
-   * Resolves to how many requests were taken including these points, whatever is counted while it waits. Never rejects: without a response
-   * the points are counted here alone.
+   * Adds points to the shared counter. Resolves to the number of requests of all processes, including those counted meanwhile.
+   * Never rejects: if the shared counter fails, the points are only counted in this process.
    */
   private async add(key: string, points: number, reporting?: Window): Promise<{ readonly taken: number; readonly endsAt: number }> {
     const response = await this.options.counter.penalty(key, points).catch(() => undefined);
-    // Together with the count below: points that are in both are counted twice.
+    // In the same turn as `confirm` below, so that the points are counted exactly once.
     if (reporting) reporting.reporting = 0;
     const now = performance.now();
     const known = this.windows.get(key);
@@ -125,7 +125,7 @@ export class RateLimiter {
   private confirm(window: Window, points: number, counted: number): void {
     window.counted = Math.max(window.counted, counted);
     window.own += points;
-    // The first process that counts a key is the only one that can be alone.
+    // Only the first process that counts a key can have counted all its requests.
     window.maxUnconfirmed = window.own >= window.counted ? this.shareAlone : this.share;
     window.reportEvery = Math.max(1, Math.floor(window.maxUnconfirmed / REPORTS_PER_SHARE));
   }

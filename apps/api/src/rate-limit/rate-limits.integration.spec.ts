@@ -36,9 +36,9 @@ const limits = ({ headers }: { headers: Headers }) => [
 
 describe('the rate limit of a client', () => {
   it.each([
-    ['alone', {}],
-    ['while Redis is away', { REDIS_URL: CLOSED_PORT }],
-  ])('is told on every answer and held, %s', async (_how, env) => {
+    ['without Redis', {}],
+    ['while Redis is unavailable', { REDIS_URL: CLOSED_PORT }],
+  ])('is sent on every response and enforced, %s', async (_how, env) => {
     const service = await start({ RATE_LIMIT: '4', ...env });
     const [reader, nobody] = [await keyOf('acme', 'pets:read'), await keyOf('acme', 'nothing:much')];
     const policy = '"default";q=4;w=60';
@@ -53,7 +53,7 @@ describe('the rate limit of a client', () => {
     expect([ok.status, ...limits(ok)]).toEqual([200, ...told(3)]);
     const notFound = await get(service, reader, { path: '/v1/pets/0' });
     expect([notFound.status, ...limits(notFound)]).toEqual([404, ...told(2)]);
-    // Another key of the same client.
+    // With another key of the same client.
     const forbidden = await get(service, nobody);
     expect([forbidden.status, ...limits(forbidden)]).toEqual([403, ...told(1)]);
     const invalid = await get(service, reader, { path: '/v1/pets?limit=0' });
@@ -80,14 +80,14 @@ describe('the rate limit of a client', () => {
     expect([await create(), await create(), await create()]).toEqual([201, 201, 429]);
   });
 
-  it('is not told where no key is asked for', async () => {
+  it('is not sent without a client', async () => {
     const service = await start({ RATE_LIMIT: '1' });
     for (const path of ['/health/live', '/openapi.json', '/nothing'])
       expect(limits(await get(service, undefined, { path }))).toEqual([null, null, null]);
     expect(limits(await get(service, undefined))).toEqual([null, null, null]);
   });
 
-  it('is turned off by 0', async () => {
+  it('is disabled by 0', async () => {
     const service = await start({ RATE_LIMIT: '0' });
     const key = await keyOf('acme', 'pets:read');
     for (let i = 0; i < 3; i++) {
@@ -105,10 +105,10 @@ describe('failed authentications', () => {
   const failOften = (service: TestApp, options: { headers?: Record<string, string> }) =>
     Promise.all(Array.from({ length: LIMIT }, () => fail(service, options)));
 
-  it('are limited per address, which never touches a valid key', async () => {
+  it('are limited per address, without effect on valid keys', async () => {
     const service = await start({});
     const key = await keyOf('acme', 'pets:read');
-    // Whoever is no configured proxy may claim what he likes.
+    // X-Forwarded-For is ignored without a trusted proxy.
     const statuses = new Set(await failOften(service, from('192.0.2.1')));
     expect([...statuses]).toEqual([401]);
     const limited = await get(service, 'wrong', from('192.0.2.2'));
@@ -118,10 +118,10 @@ describe('failed authentications', () => {
     expect((await get(service, key)).status).toBe(200);
   });
 
-  it('count for the address that a trusted proxy tells', async () => {
+  it('count for the address that a trusted proxy forwards', async () => {
     const service = await start({ TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' });
     expect([...new Set(await failOften(service, from('192.0.2.1')))]).toEqual([401]);
-    // What stands left of the first address that is no proxy is the client's own invention.
+    // Addresses to the left of the last untrusted one come from the client and are ignored.
     expect(await fail(service, from('198.51.100.7, 192.0.2.1, 10.1.2.3'))).toBe(429);
     expect(await fail(service, from('192.0.2.1, 198.51.100.7'))).toBe(401);
   });

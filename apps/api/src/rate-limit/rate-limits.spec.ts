@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { RateLimits } from './rate-limits.js';
 
-it('failures from ever new networks take a bounded amount of memory', async () => {
+it('failed authentications from many networks take limited memory', async () => {
   const options = { rateLimit: 1, redisUrl: undefined, workers: 1, environment: 'test' };
   const limits = await RateLimits.create(options, pino({ level: 'silent' }));
   const { windows } = Reflect.get(limits, 'failures') as { windows: ReadonlyMap<string, unknown> };

@@ -12,19 +12,19 @@ import { createSharedCounter } from './shared-counter.js';
 
 const WINDOW_MS = 60_000;
 const FAILED_AUTHENTICATIONS = 600;
-/** A limit that is dropped continues from the shared counter. */
+/** Maximum number of ClientLimits in memory. A dropped one continues from the shared counter. */
 const MAX_PARTICULAR_LIMITS = 1_000;
 
 export interface RateLimitsOptions {
-  /** Requests per minute of each client without a limit of its own. 0: no limit, and none for failed authentications. */
+  /** Requests per minute of each client without its own limit. 0 disables this limit and that of failed authentications. */
   readonly rateLimit: number;
   readonly redisUrl: SecretUrl | undefined;
   readonly workers: number;
-  /** Services of different environments do not count together, though they may share a Redis. */
+  /** Part of the names of the counters, so that services of different environments can share a Redis. */
   readonly environment: string;
 }
 
-/** The limit that some clients have in common. */
+/** The limit of all clients with the same rate limit. */
 export class ClientLimit {
   private readonly policy: string;
 
@@ -46,7 +46,7 @@ export class ClientLimit {
   }
 }
 
-/** How often clients may ask, and how often an address may fail to authenticate. */
+/** The limits for requests of clients and for failed authentications of addresses. */
 export class RateLimits {
   private readonly general: ClientLimit | undefined;
   /** Limits of clients that have their own, oldest first. */
@@ -54,7 +54,7 @@ export class RateLimits {
   private readonly createClientLimit: (rateLimit: number) => ClientLimit;
   private readonly failures: RateLimiter | undefined;
 
-  /** Without REDIS_URL, the client of Redis is not even loaded. */
+  /** Loads the Redis client only if REDIS_URL is set. */
   static async create(options: RateLimitsOptions, logger: Logger, metrics?: Metrics): Promise<RateLimits> {
     const { redisUrl } = options;
     if (redisUrl === undefined) return new RateLimits(options, undefined);
@@ -78,7 +78,7 @@ export class RateLimits {
       });
     const processes = redis ? undefined : workers;
     const limiter = (limit: number, counter: SharedCounter) => new RateLimiter({ limit, windowMs: WINDOW_MS, processes, counter });
-    // One counter for all limits: what a client has sent counts on when its limit changes.
+    // All limits share one counter, so the count of a client continues when its limit changes.
     const requests = counterOf('requests', rateLimit);
     this.createClientLimit = (limit) => new ClientLimit(limit, limiter(limit, requests));
     if (rateLimit === 0) return;
@@ -86,7 +86,7 @@ export class RateLimits {
     this.failures = limiter(FAILED_AUTHENTICATIONS, counterOf('failed-authentications', FAILED_AUTHENTICATIONS));
   }
 
-  /** Connects to Redis for as long as the server runs, in the background: the server starts without it as well. */
+  /** Connects to Redis in the background while the server runs. The server also starts without Redis. */
   connectWith(fastify: FastifyInstance): void {
     const { redis } = this;
     if (!redis) return;
@@ -100,19 +100,19 @@ export class RateLimits {
     });
   }
 
-  /** Returns the limit of a client, by its own one if it has one; undefined without a limit. */
+  /** Returns the limit for a client's own rate limit, or the general one if that is undefined. Returns undefined if there is no limit. */
   ofClient(rateLimit: number | undefined): ClientLimit | undefined {
     if (rateLimit === undefined) return this.general;
     if (rateLimit === 0) return undefined;
     return this.particular.get(rateLimit) ?? this.addParticular(rateLimit);
   }
 
-  /** Counts a failed authentication from an address; undefined without a limit. */
+  /** Counts a failed authentication from an address. Returns undefined if there is no limit. */
   ofFailure(address: string): Quota | Promise<Quota> | undefined {
     return this.failures?.take(addressBucket(address));
   }
 
-  /** Returns what the address counts as if it has failed to authenticate too often, otherwise undefined. */
+  /** Returns the bucket of an address that has failed to authenticate too often, otherwise undefined. */
   limitedAddress(address: string): string | undefined {
     const bucket = addressBucket(address);
     return this.failures?.isSpent(bucket) ? bucket : undefined;
@@ -126,7 +126,7 @@ export class RateLimits {
   }
 }
 
-/** Returns the error for an exceeded quota, and sets Retry-After. */
+/** Sets Retry-After and returns the error for an exceeded quota. */
 export function rateLimited({ resetSeconds }: Quota, reply: FastifyReply): DomainError {
   reply.header('Retry-After', String(resetSeconds));
   return new DomainError(RATE_LIMITED);

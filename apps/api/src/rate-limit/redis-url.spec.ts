@@ -14,7 +14,7 @@ let server: Server;
 let received = '';
 const sockets: TLSSocket[] = [];
 
-/** Says yes to every command. */
+/** Starts a server that responds with OK to every command. */
 beforeAll(async () => {
   certificates = await createCertificates();
   server = createServer({ cert: await readFile(certificates.certificate), key: await readFile(certificates.key) }, (socket) => {
@@ -61,12 +61,12 @@ describe('a rediss:// URL', () => {
     ['sslmode=verify-full&sslrootcert=CA', false, true],
     ['sslrootcert=CA', false, true],
     ['', false, false],
-  ])('with %j connects by address %s, by name %s', async (parameters, byAddress, byName) => {
+  ])('with %j connects by address: %s, by name: %s', async (parameters, byAddress, byName) => {
     expect(await connect('127.0.0.1', parameters)).toBe(byAddress);
     expect(await connect('localhost', parameters)).toBe(byName);
   });
 
-  it('in a file is read for each new connection', async () => {
+  it('in a file is read again for each new connection', async () => {
     const file = join(certificates.ca, '..', 'redis-url');
     const { port } = server.address() as AddressInfo;
     const rotate = (password: string) => writeFile(file, `rediss://store:${password}@localhost:${port}?sslrootcert=${certificates.ca}\n`);
@@ -82,7 +82,7 @@ describe('a rediss:// URL', () => {
   });
 });
 
-it('credentials are decoded, and not left in the URL', () => {
+it('credentials are decoded and removed from the URL', () => {
   const parsed = parseRedisUrl('redis://us%40er:p%25ss@localhost:6379/2');
   expect(parsed).toEqual({ url: 'redis://localhost:6379/2', tls: {}, credentials: { username: 'us@er', password: 'p%ss' } });
   expect(parseRedisUrl('redis://:secret@localhost').credentials).toEqual({ password: 'secret' });

@@ -2,7 +2,7 @@ import { readSecretUrl, type SecretUrl, tlsAttempts } from '@animal-store/databa
 
 const MODES = ['require', 'verify-ca', 'verify-full'];
 
-/** What the client of Redis takes. */
+/** Connection options of the Redis client. */
 export interface RedisConnection {
   /** Without credentials and parameters. */
   readonly url: string;
@@ -13,7 +13,7 @@ export interface RedisConnection {
   readonly socket: object;
 }
 
-/** Returns the options for a URL. Each new connection reads a file again for its credentials. */
+/** Returns the connection options for a URL. If it comes from a file, each new connection reads the credentials from there again. */
 export function redisConnection(secret: SecretUrl): RedisConnection {
   const { url, tls, credentials } = parseRedisUrl(readSecretUrl(secret));
   if (!credentials) return { url, socket: tls };
@@ -28,7 +28,7 @@ export function redisConnection(secret: SecretUrl): RedisConnection {
 }
 
 /**
- * Parses a redis:// or rediss:// URL, the second with `sslmode` and `sslrootcert` as in a URL of PostgreSQL. The default is verify-full.
+ * Parses a redis:// or rediss:// URL. The latter supports `sslmode`, by default `verify-full`, and `sslrootcert` as in PostgreSQL URLs.
  * @throws Error whose message begins with "must" or "cannot", and does not repeat the URL
  */
 export function parseRedisUrl(text: string) {

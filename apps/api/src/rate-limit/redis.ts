@@ -11,7 +11,7 @@ const MAX_RECONNECT_DELAY_MS = 1_000;
 
 export type RedisClient = ReturnType<typeof createRedisClient>;
 
-/** Not connected yet. Commands fail at once while there is no connection, which comes back by itself. */
+/** Creates a client that is not connected yet. It reconnects automatically; without a connection, commands fail immediately. */
 export function createRedisClient(url: SecretUrl, logger: Logger) {
   const { socket, ...connection } = redisConnection(url);
   const client = createClient({

@@ -5,13 +5,13 @@ import type { RedisClient } from './redis.js';
 const PRIMARY_TIMEOUT_MS = 1_000;
 
 export interface SharedCounterOptions {
-  /** Tells the counts of one limiter from those of another. */
+  /** Prefix of the keys of this counter. */
   readonly name: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** Whether this process is a worker of ours: it counts in its primary process then. */
+  /** Whether this process is a worker, which counts in its primary process. */
   readonly isWorker: boolean;
-  /** Counts between machines; while it is lost, the processes of each machine count together. */
+  /** Counts across machines. While the connection is lost, each machine counts its own requests. */
   readonly redis: RedisClient | undefined;
 }
 

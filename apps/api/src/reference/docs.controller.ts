@@ -9,7 +9,7 @@ import type { Representation } from '../server/json-adapter.js';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** Everything the pages load, by its name below `#docs` in package.json: nothing else is served, and nothing comes from elsewhere. */
+/** Content types of all files that the pages load, by their names below `#docs` in package.json. No other file is served. */
 const ASSETS: Readonly<Record<string, string>> = {
   'docs.css': 'text/css; charset=utf-8',
   'docs.js': 'text/javascript; charset=utf-8',
@@ -30,13 +30,13 @@ const CONTENT_SECURITY_POLICY = policy("style-src 'self'; img-src 'self'");
 // Swagger UI sets style attributes, draws its icons from data URLs, and sends requests to the service.
 const REFERENCE_POLICY = policy("style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'");
 
-/** The guides, rendered by `write-guides.ts`, and the reference: Swagger UI in the same look. All files are local. */
+/** Serves the guides, which `write-guides.ts` renders, and the reference, which is Swagger UI in the same design. */
 @ApiExcludeController()
 @Controller({ path: 'docs', version: VERSION_NEUTRAL })
 @Public()
 export class DocsController {
   private pages: Promise<ReadonlyMap<string, Representation<Buffer>>> | undefined;
-  /** Each asset is read once. */
+  /** Assets by file name, each read once. */
   private readonly assets = new Map<string, Promise<Representation<Buffer>>>();
 
   @Get()

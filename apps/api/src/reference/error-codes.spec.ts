@@ -10,20 +10,20 @@ import { readConfig } from '../process/config.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../../..');
 
-/** Where errors are defined: by the API itself, by the libraries that contexts share, and by each context. */
+/** Files that define errors: of the API, of the libraries that contexts share, and of each context. */
 const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/{kernel,http-contract}/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
 
-/** Of the command-line tool alone. */
+/** Errors that only the command-line tool reports. */
 const NOT_OVER_HTTP = ['api_key_not_found', 'api_key_not_active', 'client_not_found'];
 
 type Definition = ErrorDefinition | HttpErrorDefinition;
-/** `code status`, sorted. */
+/** Sorted entries `code status`. */
 type Codes = readonly string[];
 
 const isDefinition = (value: unknown): value is Definition =>
   typeof value === 'object' && value !== null && 'code' in value && 'message' in value && ('kind' in value || 'status' in value);
 
-/** Exported definitions, single or as the members of one object. */
+/** Returns the exported definitions of a module, including members of exported objects. */
 function definitionsIn(module: object): Definition[] {
   return Object.values(module).flatMap((exported: unknown) =>
     isDefinition(exported)
@@ -54,7 +54,7 @@ describe('the error codes', () => {
     expected = await catalogue();
   });
 
-  it('of the OpenAPI document are those of the code', () => {
+  it('in the OpenAPI document match the code', () => {
     const inOperations = [...JsonText.of(document).text.matchAll(/"code":"([^"]+)","message":"(?:[^"\\]|\\.)*","status":([0-9]+)/g)];
     const outsideOperations = [...(document.info.description ?? '').matchAll(/([0-9]{3}) `([a-z_]+)`/g)];
     const published = [
@@ -64,12 +64,12 @@ describe('the error codes', () => {
     expect(sorted(published)).toEqual(expected);
   });
 
-  it('that the schema Error names are those of the code', () => {
+  it('in the schema Error match the code', () => {
     const { code } = (document.components?.schemas?.['Error'] as { properties: { code: { examples: string[] } } }).properties;
     expect(code.examples).toEqual([...new Set(expected.map((entry) => entry.split(' ')[0]))]);
   });
 
-  it('in the guide are those of the code, each with an anchor, its status, and whether to retry', () => {
+  it('in the guide match the code, each with an anchor, its status, and whether to retry', () => {
     const guide = readFileSync(join(WORKSPACE, 'docs/guides/errors.md'), 'utf8');
     const sections = [...guide.matchAll(/^### `([a-z_]+)`\n\nStatus ([0-9]{3})\. Retry: (?:no|yes)\b[^.]*\.\n\n\S/gm)];
     const listed = sections.map(([, code = '', status]) => ({ code, status: Number(status) }));

@@ -11,12 +11,12 @@ const documentWith = async (env: Record<string, string>) =>
   };
 
 describe('docs/openapi.json', () => {
-  it('is what the code says: `npm run openapi` writes it', async () => {
+  it('is up to date: `npm run openapi` writes it', async () => {
     const kept = readFileSync(join(import.meta.dirname, '../../../../docs/openapi.json'), 'utf8');
     expect(kept).toBe(await createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused' })));
   });
 
-  it('shows identifiers above 2^53, digit for digit', async () => {
+  it('shows exact ids above 2^53', async () => {
     const text = await createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused' }));
     expect(text.match(/"example": 9007199254740993\b/g)).toHaveLength(3);
     expect(text).toContain('"example": "/v1/pets/9007199254740993"');
@@ -52,7 +52,7 @@ describe('the servers', () => {
   });
 });
 
-it('each error response shows the link to the explanation of its code', async () => {
+it('each error response has a link to the explanation of its code', async () => {
   const { responses } = (await documentWith({ PUBLIC_BASE_URL: 'https://store.test/animals' })).components;
   expect(Object.keys(responses)).toContain('PetNotFound');
   expect(responses['PetNotFound']?.headers.Link.example).toBe('<https://store.test/animals/docs/errors#pet_not_found>; rel="help"');

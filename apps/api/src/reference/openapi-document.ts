@@ -27,14 +27,14 @@ export interface ServerAddresses {
   readonly stagingBaseUrl: string | undefined;
 }
 
-/** What a context adds to the document. */
+/** Additions of a context to the document. */
 export interface DocumentedContext {
   readonly tag?: { readonly name: string; readonly description: string };
-  /** Named schemas that no class stands for. */
+  /** Named schemas that no class declares. */
   readonly schemas?: Schemas;
 }
 
-/** The OpenAPI 3.1 document of `/v1`, made from the decorators and the error catalogue. */
+/** Creates the OpenAPI 3.1 document of `/v1` from the decorators and the error catalogue. */
 export function createOpenApiDocument(
   app: INestApplication,
   addresses: ServerAddresses,
@@ -71,7 +71,7 @@ export function createOpenApiDocument(
   };
 }
 
-/** Sorted; of several with one name, the last one. */
+/** Returns the entries as an object sorted by name. If a name occurs several times, the last one is used. */
 function byName<Value>(entries: readonly (readonly [string, Value])[]): Record<string, Value> {
   return Object.fromEntries([...entries].sort(([a], [b]) => a.localeCompare(b)));
 }
@@ -99,7 +99,7 @@ function describeService(
     ...(stagingBaseUrl === undefined ? [] : [{ url: `${stagingBaseUrl}${VERSION_PREFIX}`, description: 'Staging' }]),
   ];
   description.tags = contexts.flatMap(({ tag }) => tag ?? []);
-  // The builder's own setContact would also write a URL and an e-mail address, which there are none of.
+  // Not with setContact, which also writes an empty URL and e-mail address.
   description.info.contact = { name: 'Animal Store maintainers' };
   return description;
 }
@@ -117,7 +117,7 @@ Requests are limited per client; the \`RateLimit\` headers tell how many are lef
 
 HEAD is answered wherever GET is, and OPTIONS on every path with \`Allow\`, without a key.`;
 
-/** Every error that the operation can answer with. */
+/** Returns every error that the operation can respond with. */
 function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [] }: Operation): readonly ErrorBody[] {
   return [
     ...SHARED_ERRORS.everyOperation,
@@ -194,7 +194,7 @@ const SHARED_PARAMETERS = {
 
 /** Statuses of requests whose client is not known. */
 const BEFORE_AUTHENTICATION = ['401', '408', '414', '417', '431'];
-/** Statuses of requests that are refused before their preference is looked at. */
+/** Statuses of requests that are refused before their preference is read. */
 const BEFORE_PREFERENCE = [...BEFORE_AUTHENTICATION, '403', '410', '429'];
 
 function completeOperation(operation: Operation, publicUrl: PublicUrl): Operation {
@@ -220,7 +220,7 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   };
 }
 
-/** Headers that every response with this status has, and those of its own. */
+/** Returns the headers of every response with this status, plus its own. */
 function headersOf(status: string, own: Headers = {}): Headers {
   return {
     'X-Request-Id': shared('RequestId'),
@@ -244,13 +244,13 @@ function errorsByStatus(operation: Operation): (readonly [status: string, errors
   return [...byStatus].sort(([a], [b]) => a - b).map(([status, errors]) => [String(status), errors]);
 }
 
-/** `PetNotFound`, `MissingApiKeyOrInvalidApiKey`: operations that respond with the same codes share a response. */
+/** Returns the name of a response, such as `MissingApiKeyOrInvalidApiKey`. Operations share a response if its codes are the same. */
 function nameOf(errors: readonly ErrorBody[]): string {
   const pascalCase = (code: string) => code.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
   return errors.map(({ code }) => pascalCase(code)).join('Or');
 }
 
-/** The error responses of an operation by name, with an example for each code. */
+/** Returns the error responses of an operation by name, with an example for each code. */
 function sharedResponses(operation: Operation, publicUrl: PublicUrl): (readonly [name: string, Response])[] {
   return errorsByStatus(operation).map(([status, errors]) => [
     nameOf(errors),

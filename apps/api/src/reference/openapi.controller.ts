@@ -3,7 +3,7 @@ import { JsonText } from '@animal-store/kernel';
 import { Controller, Get, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';
 
-/** Made at the first request: the document costs more than the rest of the start. */
+/** Creates the document on first use, because that takes longer than the rest of the start. */
 export class OpenApiDocument {
   private document: OpenAPIObject | undefined;
   private json: JsonText<OpenAPIObject> | undefined;

@@ -10,7 +10,7 @@ export function answerOptions(fastify: FastifyInstance, routes: RouteTable): voi
   });
 }
 
-/** Left to @fastify/cors where origins are configured; elsewhere it is an OPTIONS like any other. */
+/** Returns whether @fastify/cors responds to the request. It is only registered if origins are configured. */
 function isPreflight({ raw, server }: FastifyRequest): boolean {
   return raw.headers['access-control-request-method'] !== undefined && server.hasRequestDecorator('corsPreflightEnabled');
 }

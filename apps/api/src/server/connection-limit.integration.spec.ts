@@ -36,10 +36,10 @@ async function openUsed(): Promise<RawConnection> {
   return connection;
 }
 
-it('beyond the limit, idle connections are closed first: those that were never used, then the oldest', async () => {
+it('above the limit, closes idle connections first: unused ones, then the oldest', async () => {
   const used = [await openUsed(), await openUsed()] as const;
   const unused = await open();
-  // The beginning of a request.
+  // An incomplete request.
   unused.write(Buffer.from('GET / HTTP/1.1\r\n'));
   const last = await openUsed();
   const first = await openUsed();
@@ -52,7 +52,7 @@ it('beyond the limit, idle connections are closed first: those that were never u
   for (const connection of [used[1], last, first, second]) connection.reset();
 });
 
-it('without an idle one, a new connection gets 503 and is closed', async () => {
+it('above the limit without idle connections, responds with 503 to a new connection and closes it', async () => {
   await database.query('BEGIN');
   await database.query('LOCK TABLE pets.pets');
   const busy = [];

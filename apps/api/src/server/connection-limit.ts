@@ -4,9 +4,9 @@ import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.
 import { type Connection, connectionOf } from './connection.js';
 import { writeAndClose } from './socket-errors.js';
 
-/** Share of the connections that is closed at once, and that may wait for the end of their 503. */
+/** Share of `max` that is closed at a time, and by which connections that receive a 503 may exceed `max`. */
 const SHARE = 1 / 100;
-/** How long a search for idle connections that found none counts. */
+/** Minimum time between a search that found no idle connection and the next search. */
 const SEARCH_AGAIN_AFTER_MS = 100;
 
 /** Keeps at most `max` connections. Beyond that, idle ones are closed; if there are none, the new one gets 503 and is closed. */
@@ -26,7 +26,7 @@ export function limitConnections(server: Server, max: number, publicUrl: PublicU
       (connection.isUsed ? idle : unused).push(connection);
       if (unused.length === batch) break;
     }
-    // Those that never sent a request go first.
+    // Connections that never sent a request are closed first.
     if (unused.length === 0) unused = idle.slice(0, batch);
     for (const connection of unused) {
       connections.delete(connection);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Refusal } from '../validation/request-body.js';
 
-/** How long a client has to read the last response before the connection is cut. */
+/** How long a client has to read the last response before the connection is destroyed. */
 const LINGER_MS = 2_000;
 
 const CONNECTION = Symbol('connection');
@@ -14,28 +14,28 @@ declare module 'node:net' {
   }
 }
 
-/** Of the body of a request. */
+/** A request whose body is being received. */
 export interface Reception {
   readonly request: FastifyRequest;
-  /** Ends it without the rest of the body. */
+  /** Stops waiting for the rest of the body and refuses the request. */
   readonly abandon: (refusal: Refusal) => void;
   isOver: boolean;
 }
 
-/** What the server knows about a connection. */
+/** State of one client connection. */
 export class Connection {
   /** Requests whose responses have not been handed to the kernel. */
   pending = 0;
   /** Responses that are complete but have not been handed to the kernel. */
   unsent = 0;
-  /** No further request is carried out: a response has said `Connection: close` (RFC 9112, section 9.6). */
+  /** No further request is processed, because a response carries `Connection: close` (RFC 9112, section 9.6). */
   isEnded = false;
   isClosed = false;
-  /** Whether a request has come. */
+  /** Whether a request has been received. */
   isUsed = false;
 
   receiving: Reception | undefined;
-  /** A request that did not get the 100 Continue that it asked for: its client may or may not send the body. */
+  /** A request that expected 100 Continue and did not get it. Its client may or may not send the body. */
   withoutContinue: IncomingMessage | undefined;
   private last: (() => void) | undefined;
 
@@ -43,13 +43,13 @@ export class Connection {
     socket.once('close', () => {
       this.isClosed = true;
     });
-    // Node calls it after a response with `Connection: close`. Its own would reset the connection if there are unread bytes.
+    // Node calls this after a response with `Connection: close`. The original resets the connection if there are unread bytes.
     socket.destroySoon = () => {
       this.close();
     };
   }
 
-  /** Closes the connection once the client has read what was sent, or had the time to. What still arrives is dropped. */
+  /** Closes the connection after the client has read the responses, or after LINGER_MS. Further input is dropped. */
   close(): void {
     this.isEnded = true;
     const { socket } = this;
@@ -59,14 +59,14 @@ export class Connection {
     socket.once('close', () => clearTimeout(timer));
   }
 
-  /** Ends the connection, by `last` after the responses to the requests that were carried out. */
+  /** Accepts no further requests, and calls `last` after the pending responses. */
   endWith(last: () => void): void {
     this.isEnded = true;
     if (this.pending <= 0) last();
     else this.last = last;
   }
 
-  /** A response has been handed to the kernel. */
+  /** Call after a response has been handed to the kernel. */
   finishResponse(): void {
     this.pending--;
     if (this.pending === 0 && this.last && this.socket.writable) this.last();

@@ -26,7 +26,7 @@ describe('CORS', () => {
     'Access-Control-Request-Headers': 'authorization,content-type,idempotency-key',
   };
 
-  it('lets a configured origin in, without a key', async () => {
+  it('allows preflights of a configured origin without an API key', async () => {
     const { status, headers } = await send('OPTIONS', '/v1/pets', { Origin: ORIGIN, ...preflight });
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
@@ -36,7 +36,7 @@ describe('CORS', () => {
     expect(headers.get('x-request-id')).not.toBeNull();
   });
 
-  it('shows it every header that an answer can have, on errors too', async () => {
+  it('exposes all response headers to a configured origin, also on errors', async () => {
     for (const [path, authorization] of [
       ['/v1/pets', `Bearer ${key}`],
       ['/v1/pets', 'none'],
@@ -60,7 +60,7 @@ describe('CORS', () => {
     ['a malformed header', 400, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X y\r\n'],
     ['an expectation', 417, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\n', ''],
     ['too many pipelined requests', 503, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', ''],
-  ])('shows it a refusal for %s', async (what, status, beginning, end) => {
+  ])('lets a configured origin read the error for %s', async (what, status, beginning, end) => {
     const connection = await RawConnection.open(Number(new URL(service.url).port));
     const count = status === 503 ? 65 : 1;
     connection.write(Buffer.from(`${beginning}Origin: ${ORIGIN}\r\n${end}\r\n`.repeat(count)));
@@ -73,7 +73,7 @@ describe('CORS', () => {
     expect(answer?.headers['vary']).toBe('Origin');
   });
 
-  it('says nothing to other origins', async () => {
+  it('sends no CORS headers to other origins', async () => {
     for (const origin of ['https://evil.example', `${ORIGIN}.evil.example`, 'null']) {
       expect(
         (await send('GET', '/v1/pets', { Origin: origin, Authorization: `Bearer ${key}` })).headers.get('access-control-allow-origin'),
@@ -82,7 +82,7 @@ describe('CORS', () => {
     }
   });
 
-  it('leaves the table of paths and methods as it is', async () => {
+  it('does not change the status of unknown paths and methods, or of OPTIONS', async () => {
     expect((await send('GET', '/v1/nothing', {})).status).toBe(404);
     const { status, headers } = await send('OPTIONS', '/v1/pets', {});
     expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);

@@ -1,7 +1,7 @@
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 
-/** Every response header that a script of another origin may want to read; the safelisted ones need no mention. */
+/** Response headers that scripts of other origins may read, in addition to the CORS-safelisted ones. */
 const EXPOSED_HEADERS = [
   'Allow',
   'Deprecation',
@@ -20,7 +20,7 @@ const EXPOSED_HEADERS = [
 
 const PREFLIGHT_LIFETIME_SECONDS = 600;
 
-/** Keys travel in a header that scripts set themselves, never in cookies: no credentials. */
+/** Returns the options of @fastify/cors. API keys are sent in a header, never in cookies, so credentials are off. */
 export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
   return {
     origin: [...origins],
@@ -45,7 +45,7 @@ export function corsHeaders(origins: readonly string[], origin: string | undefin
   };
 }
 
-/** Puts them on every response, refusals before @fastify/cors included. */
+/** Adds the CORS headers to every response, including errors from hooks that run before @fastify/cors. */
 export function allowOrigins(fastify: FastifyInstance, origins: readonly string[]): void {
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
     reply.headers(corsHeaders(origins, raw.headers.origin));

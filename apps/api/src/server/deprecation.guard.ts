@@ -4,10 +4,10 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import { OPERATION_REMOVED } from '../errors/http-errors.js';
 
-/** Ends a deprecated operation on the day it announced. */
+/** Responds with 410 to a deprecated operation from its `removedAt` on. */
 @Injectable()
 export class DeprecationGuard implements CanActivate {
-  /** By handler; null for one that stays. */
+  /** By handler; null if it is not deprecated. */
   private readonly deprecations = new Map<object, Deprecation | null>();
 
   constructor(

@@ -27,7 +27,7 @@ describe('getPet on the day of its removal', () => {
   const get = (path: string, headers: Record<string, string> = { Authorization: `Bearer ${key}` }) =>
     fetch(service.url + path, { headers });
 
-  it('works until the last millisecond, and answers 410 from then on', async () => {
+  it('works until the last millisecond, and then responds with 410', async () => {
     const created = await fetch(`${service.url}/v1/pets`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },

@@ -30,7 +30,7 @@ const creation = () =>
     `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${authorization}Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n\r\n${PET}`,
   );
 const next = (connection: RawConnection) => connection.read({ isHead: false });
-/** Status of each of the next answers, and whether it ends the connection. */
+/** Returns the status of each of the next responses, and whether it closes the connection. */
 const endsOf = async (connection: RawConnection, count: number) => {
   const ends: unknown[] = [];
   for (let i = 0; i < count; i++) {
@@ -40,7 +40,7 @@ const endsOf = async (connection: RawConnection, count: number) => {
   return ends;
 };
 
-/** Requests for pets wait until it is undone. */
+/** Blocks requests for pets until the returned function is called. */
 async function holdPets(): Promise<() => Promise<unknown>> {
   await database.query('BEGIN');
   await database.query('LOCK TABLE pets.pets');
@@ -50,12 +50,12 @@ async function holdPets(): Promise<() => Promise<unknown>> {
 const statementsWait = (count: number) =>
   waitFor(async () => {
     const waiting = await database.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass");
-    // Requests that come together share a statement, unless one of them has to ask for its key.
+    // Concurrent requests share a statement, except those whose API key is not cached yet.
     expect(waiting.rowCount).toBeGreaterThanOrEqual(count);
   });
 
-describe('requests that were sent one behind the other', () => {
-  it('are all answered, whenever the draining has begun, and the last answer ends the connection', async () => {
+describe('pipelined requests', () => {
+  it('all get responses if draining begins meanwhile, and the last response closes the connection', async () => {
     const release = await holdPets();
     const connection = await connect();
     connection.write(get('/v1/pets'));
@@ -72,7 +72,7 @@ describe('requests that were sent one behind the other', () => {
     expect(await next(connection)).toBeUndefined();
   });
 
-  it('are all answered by a process that closes', async () => {
+  it('all get responses while the process closes', async () => {
     const release = await holdPets();
     const connection = await connect();
     connection.write(get('/v1/pets'));
@@ -90,13 +90,13 @@ describe('requests that were sent one behind the other', () => {
     await closed;
   });
 
-  it('are not carried out behind the answer that ends the connection', async () => {
+  it('are not processed after the response that closes the connection', async () => {
     const release = await holdPets();
     const connection = await connect();
     service.app.get(Draining).begin();
     connection.write(get('/v1/pets'));
     await statementsWait(1);
-    // It is answered at once, but in its turn.
+    // Processed immediately, but its response follows that of the first request.
     connection.write(get('/health/live'));
     await fetch(`${service.url}/health/live`).then((response) => response.text());
     connection.write(creation());
@@ -111,7 +111,7 @@ describe('requests that were sent one behind the other', () => {
   });
 });
 
-it('closing waits for no connection but until its requests are answered', async () => {
+it('closing waits for pending requests, but not for idle connections', async () => {
   const [unused, used, busy] = await Promise.all([connect(), connect(), connect()]);
   used.write(get('/v1/pets'));
   expect(await next(used)).toMatchObject({ status: 200 });

@@ -6,12 +6,12 @@ const LAST_REQUEST = Symbol('last request');
 
 declare module 'node:net' {
   interface Socket {
-    /** The last of those that were sent one behind the other. */
+    /** The last request of the connection so far; requests may be pipelined. */
     [LAST_REQUEST]?: IncomingMessage;
   }
 }
 
-/** Whether the process is about to end: still serving, but no longer ready. */
+/** Whether the process is draining: it still serves requests, but is no longer ready. */
 export class Draining {
   private hasBegun = false;
 
@@ -24,14 +24,11 @@ export class Draining {
   }
 }
 
-/**
- * From then on each answer ends its connection, so that the client comes back elsewhere; of requests that were sent one behind
- * the other it is the answer to the last one, so that each is answered.
- */
+/** While draining, responses carry `Connection: close`; on a pipelined connection only the last one does. */
 export function closeConnectionsWhenDraining(fastify: FastifyInstance, draining: Draining): void {
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
     raw.socket[LAST_REQUEST] = raw;
-    // Once it closes, Fastify sets this on every answer.
+    // Fastify sets this header on every response while it closes.
     if (draining.isActive) reply.raw.removeHeader('Connection');
     done();
   });
@@ -44,7 +41,7 @@ export function closeConnectionsWhenDraining(fastify: FastifyInstance, draining:
     done(null, payload);
   });
 
-  // Closing waits for connections, also where nothing was drained before.
+  // Closing waits for open connections, even if draining has not begun.
   fastify.addHook('preClose', (done) => {
     draining.begin();
     done();

@@ -33,7 +33,7 @@ it.each([
   ['POST', '/v1/pets', 300_000, 401],
   ['OPTIONS', '/v1/pets', 300_000, 204],
   ['PUT', '/missing', 300_000, 404],
-])('%s %s that asks for another protocol is served, and the last of its connection', async (method, path, length, status) => {
+])('%s %s with an Upgrade header is processed, and then its connection is closed', async (method, path, length, status) => {
   const connection = await connect();
   connection.write(Buffer.from(`${method} ${path} HTTP/1.1\r\n${UPGRADE}Content-Length: ${String(length)}\r\n\r\n${'x'.repeat(length)}`));
   expect(await connection.read({ isHead: false })).toMatchObject({ status, headers: { connection: 'close' } });
@@ -42,9 +42,9 @@ it.each([
 
 it.each([
   ['no Host', 'GET /health/live HTTP/1.1\r\n\r\n', 400],
-  ['a Host that is none', 'GET /health/live HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
-  ['an expectation that is not met', 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nExpect: nonsense\r\n\r\n', 417],
-])('nothing is carried out behind a request with %s', async (_, request, status) => {
+  ['an invalid Host', 'GET /health/live HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+  ['an unsupported expectation', 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nExpect: nonsense\r\n\r\n', 417],
+])('processes no request after one with %s', async (_, request, status) => {
   const connection = await connect();
   const authenticate = jest.spyOn(service.app.get(AuthenticateApiKey, { strict: false }), 'execute');
   connection.write(Buffer.from(request + (await smuggledRequest())));
@@ -55,7 +55,7 @@ it.each([
   expect(await countSmuggled()).toBe(0);
 });
 
-it('a request that is only refused leaves the connection to the next one', async () => {
+it('processes the next request after a 414', async () => {
   const connection = await connect();
   connection.write(
     Buffer.from(`GET /${'a'.repeat(5_000)} HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n`),
@@ -65,7 +65,7 @@ it('a request that is only refused leaves the connection to the next one', async
   connection.reset();
 });
 
-it('what follows a request that asks for another protocol is never carried out: it may be the middle of a body', async () => {
+it('processes no request after one with an Upgrade header, because it may be part of a body', async () => {
   const dataSource = service.app.get(DataSource);
   const inner = await smuggledRequest();
   const authorization = `Authorization: Bearer ${await service.createKey('pets:read')}\r\n`;
@@ -81,7 +81,7 @@ it('what follows a request that asks for another protocol is never carried out: 
   await waitFor(async () => {
     expect(await dataSource.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass")).toHaveLength(1);
   });
-  // The first request is still being answered, so the connection is open.
+  // The connection is still open, because the first request is in progress.
   connection.write(Buffer.from(inner));
   await fetch(`${service.url}/health/live`).then((response) => response.text());
   await blocker.query('COMMIT');

@@ -30,7 +30,7 @@ describe('ETag and If-None-Match', () => {
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
 
-  it.each(['/v1/pets?limit=2', '/v1/pets', '/v1/pets/1'])('answer 304 to who has %s', async (path) => {
+  it.each(['/v1/pets?limit=2', '/v1/pets', '/v1/pets/1'])('lead to 304 if %s is unchanged', async (path) => {
     const { status, headers } = await get(path);
     const tag = headers.get('etag') ?? '';
     expect([status, tag]).toEqual([200, expect.stringMatching(/^"[\w-]{27}"$/)]);
@@ -46,7 +46,7 @@ describe('ETag and If-None-Match', () => {
   });
 
   it.each(['/openapi.json', '/docs', '/docs/errors', '/docs/assets/docs.css', '/docs/assets/swagger-ui-bundle.js'])(
-    'answer 304 to who has the public %s',
+    'lead to 304 if the public %s is unchanged',
     async (path) => {
       const { status, headers } = await get(path);
       expect([status, headers.get('etag'), headers.get('cache-control')]).toEqual([200, expect.any(String), 'private, no-cache']);
@@ -70,8 +70,8 @@ describe('ETag and If-None-Match', () => {
     ['/docs/assets/missing.js', {}],
     ['/health/live', {}],
     ['/health/ready', {}],
-  ])('HEAD %s has the headers of GET, %j', async (path, options) => {
-    // The client ends the connection of a HEAD request.
+  ])('HEAD %s returns the headers of GET, %j', async (path, options) => {
+    // fetch closes the connection after a HEAD request.
     const others = ['connection', 'keep-alive', 'date', 'ratelimit', 'x-request-id'];
     const headersOf = async (method: string) => {
       const { status, headers } = await get(path, { ...options, method });
@@ -80,7 +80,7 @@ describe('ETag and If-None-Match', () => {
     expect(await headersOf('HEAD')).toEqual(await headersOf('GET'));
   });
 
-  it('depend on body and Link, not on the key', async () => {
+  it('depend on body and Link, but not on the API key', async () => {
     const page = await get('/v1/pets?limit=3');
     expect((await get('/v1/pets?limit=3', { key: keys[1] })).headers.get('etag')).toBe(page.headers.get('etag'));
     await post();
@@ -90,7 +90,7 @@ describe('ETag and If-None-Match', () => {
     expect(longer.headers.get('etag')).not.toBe(page.headers.get('etag'));
   });
 
-  it('have no part in errors', async () => {
+  it('are ignored for errors', async () => {
     for (const path of ['/v1/pets/none', '/v1/pets?limit=0']) {
       const error = await get(path, { known: '*' });
       expect([error.status >= 400, error.headers.get('etag'), error.headers.get('cache-control')]).toEqual([true, null, 'no-store']);

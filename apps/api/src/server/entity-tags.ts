@@ -2,19 +2,19 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Representation } from './json-adapter.js';
 
-/** Gives the 200 of each route that is `@Revalidated` an ETag over body and Link, and answers 304 where the client has it. */
+/** Adds an ETag of body and Link to each 200 of a `@Revalidated` route. Responds with 304 if `If-None-Match` matches. */
 export function tagEntities(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     if (!route.config?.revalidated) return;
     const own = [route.onSend ?? []].flat();
-    // Fastify's own hook on HEAD routes counts the body, also that of a 304.
+    // Fastify's hook on HEAD routes sets Content-Length, even on a 304.
     route.onSend = route.method === 'HEAD' ? [tagEntity, ...own, leaveOutLength] : [tagEntity, ...own];
   });
 }
 
 type Done = (error: null, payload: unknown) => void;
 
-/** A 304 has no Content-Length unless it is that of the 200 (RFC 9110, section 8.6). */
+/** Removes Content-Length from a 304: it would have to be that of the 200 (RFC 9110, section 8.6). */
 function leaveOutLength(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
   if (reply.statusCode === 304) reply.removeHeader('Content-Length');
   done(null, payload);
@@ -41,7 +41,7 @@ function entityTag(representation: Representation, link: string | undefined): st
   const { content, entityTag: known } = representation;
   if (known && known.link === link) return known.value;
   const digest = digestOf(content);
-  // Not of both as one text: a page is long, and would be copied for it.
+  // Hashed separately, because concatenation would copy the content.
   const value = `"${link === undefined ? digest : digestOf(digest + link)}"`;
   representation.entityTag = { value, link };
   return value;
@@ -51,7 +51,7 @@ function digestOf(content: string | Buffer): string {
   return hash('sha1', content, 'base64url');
 }
 
-/** RFC 9110, section 13.1.2: by weak comparison. */
+/** Returns whether an If-None-Match field matches the tag by weak comparison (RFC 9110, section 13.1.2). */
 function matches(field: string, tag: string): boolean {
   return field.trim() === '*' || field.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag);
 }

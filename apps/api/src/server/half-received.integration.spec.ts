@@ -12,7 +12,7 @@ interface Client {
   received: string;
 }
 
-describe('requests whose bodies have not arrived', () => {
+describe('requests with incomplete bodies', () => {
   let service: TestApp;
   let key: string;
   let clients: Client[];
@@ -47,14 +47,14 @@ describe('requests whose bodies have not arrived', () => {
     return (await fetch(`${service.url}/v1/pets`, { ...init, ...(method === 'POST' && { body: BODY }) })).status;
   };
 
-  it('are not in flight, and keep no other client from being served', async () => {
+  it('are not in flight, and do not block other clients', async () => {
     for (let i = 0; i < 3 * MAX_IN_FLIGHT; i++) send(`192.0.2.${String(i)}`, '', '{"name":');
     await waitFor(() => expect(statusesOf(clients).filter((status) => status === '401')).toHaveLength(2 * MAX_IN_FLIGHT));
     expect(await service.app.get(Metrics).registry.metrics()).toMatch(/^http_requests_in_flight 0$/m);
     expect([await statusOf('GET'), await statusOf('POST')]).toEqual([200, 201]);
   });
 
-  it('give way to newer ones of the same address, the oldest first', async () => {
+  it('are refused in favour of newer ones of the same address, the oldest first', async () => {
     const other = send('198.51.100.1', authorization(), BODY.slice(0, 5));
     await waitFor(async () => expect(await statusOf('GET')).toBe(200));
     const same: Client[] = [];
@@ -68,7 +68,7 @@ describe('requests whose bodies have not arrived', () => {
     await waitFor(() => expect(statusesOf([other, ...same])).toEqual(['201', '503', '503', ...created]));
   });
 
-  it('are forgotten when their clients leave', async () => {
+  it('no longer count when their clients have disconnected', async () => {
     for (let i = 0; i < MAX_OF_ADDRESS; i++) send('192.0.2.1', authorization(), BODY.slice(0, 5));
     await statusOf('GET');
     for (const { socket } of clients) socket.destroy();

@@ -5,12 +5,12 @@ import { addressGroup } from '../rate-limit/address-group.js';
 import type { BodyObserver, Refusal } from '../validation/request-body.js';
 import { connectionOf, type Reception } from './connection.js';
 
-/** Share of all half-received requests that one address may have. */
+/** Maximum share of `max` per address. */
 const SHARE_OF_ADDRESS = 1 / 4;
 
 /**
- * Bounds the requests whose bodies are being received, also per address. Beyond the bound, the oldest one is refused. Most bodies
- * come with their heads; they are over before they are counted, at the end of a turn of the event loop.
+ * Limits the number of requests whose bodies are being received, in total and per address. Above the limit, the oldest one is refused.
+ * Most bodies are complete at the end of the turn of the event loop in which they begin. They are not counted.
  * @param admit Counts a request that has been received, or returns why it is refused.
  */
 export class HalfReceived implements BodyObserver<Reception> {
@@ -34,7 +34,7 @@ export class HalfReceived implements BodyObserver<Reception> {
     const { request } = reception;
     reception.isOver = true;
     const connection = connectionOf(request.raw.socket);
-    // The next request of the connection may have begun already.
+    // The next request of the connection may have begun.
     if (connection.receiving === reception) connection.receiving = undefined;
     if (this.all.delete(reception)) this.leave(addressGroup(request.ip), reception);
     return this.admit(request);

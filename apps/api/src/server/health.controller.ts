@@ -11,7 +11,7 @@ interface Health {
   readonly status: 'ok';
 }
 
-/** For load balancers and orchestrators. A probe that fails answers with the error shape. */
+/** Health probes for load balancers and orchestrators. */
 @ApiExcludeController()
 @Controller({ path: 'health', version: VERSION_NEUTRAL })
 @Public()
@@ -24,14 +24,14 @@ export class HealthController {
     private readonly draining: Draining,
   ) {}
 
-  /** The process runs. */
+  /** Responds with 200 as long as the process runs. */
   @Get('live')
   @Header('Cache-Control', 'no-store')
   live(): Health {
     return { status: 'ok' };
   }
 
-  /** Requests can be served, and further ones may come: the database answers, its tables are there, and the process stays. */
+  /** Responds with 200 if the database is connected and migrated and the process is not draining, otherwise with 503. */
   @Get('ready')
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<Health> {
@@ -41,7 +41,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Probes that come at once share one connection: anybody may send them. */
+  /** Concurrent probes share one query, because they need no key. */
   private isMigrated(): Promise<boolean> {
     this.probe ??= isMigrated(this.dataSource).finally(() => {
       this.probe = undefined;

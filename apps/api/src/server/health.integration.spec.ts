@@ -27,7 +27,7 @@ async function get(path: string): Promise<{ status: number; connection: string |
 const OK = { status: 200, connection: 'keep-alive', body: { status: 'ok' } };
 const notReady = (message: string) => ({ status: 503, body: { code: 'service_unavailable', message, status: 503 } });
 
-it('a service is ready exactly while its migrations are applied', async () => {
+it('is ready if and only if all its migrations are applied', async () => {
   expect(await get('/health/ready')).toEqual(OK);
   const { rows } = await database.query('DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations) RETURNING *');
   expect(await get('/health/ready')).toMatchObject(notReady('Migrations are pending.'));
@@ -38,12 +38,12 @@ it('a service is ready exactly while its migrations are applied', async () => {
   const { timestamp, name } = rows[0] as { timestamp: string; name: string };
   await database.query('INSERT INTO schema_migrations (timestamp, name) VALUES ($1, $2)', [timestamp, name]);
   expect(await get('/health/ready')).toEqual(OK);
-  // A newer version has migrated already.
+  // A migration of a newer version.
   await database.query(`INSERT INTO schema_migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')`);
   expect(await get('/health/ready')).toEqual(OK);
 });
 
-it('draining, it is not ready but serves, and ends each connection with its next answer', async () => {
+it('while draining, is not ready, still serves, and closes each connection with its next response', async () => {
   expect(await get('/v1/pets')).toMatchObject({ status: 200, connection: 'keep-alive' });
   service.app.get(Draining).begin();
   expect(await get('/health/ready')).toMatchObject({ ...notReady('The process is about to end.'), connection: 'close' });

@@ -12,7 +12,7 @@ const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
-/** Of a connection that has a request: longer than any answer takes, so that it only ends for clients that read none. */
+/** Timeout of a silent connection with a pending request. Longer than any request takes: it only affects clients that do not read. */
 const SILENCE_TIMEOUT_MS = 30_000;
 
 export interface HttpServerOptions {
@@ -22,20 +22,20 @@ export interface HttpServerOptions {
   readonly publicUrl: PublicUrl;
 }
 
-/** Fastify with its limits, without routes. */
+/** Creates the Fastify instance with its limits, without routes. */
 export function createHttpServer({ trustedProxies, maxConnections, corsOrigins, publicUrl }: HttpServerOptions): FastifyInstance {
   const instance: FastifyInstance = fastify({
     logger: false,
     genReqId: requestIdOf,
-    // Without proxies the address of a client is that of its connection, whatever X-Forwarded-For says.
+    // Without trusted proxies, X-Forwarded-For is ignored.
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     serverFactory: (handle) => createNodeServer(handle),
-    // Requests that reach a closing process are still answered, and their connections closed.
+    // Requests that reach a closing process are still processed; then their connections are closed.
     return503OnClosing: false,
-    // The request target is bounded by the header section: no parameter can be longer.
+    // The header section contains the request target, so no parameter can be longer.
     routerOptions: { maxParamLength: HEADER_SECTION_BYTES },
     rewriteUrl: ({ url = '/' }) => decodablePath(url),
-    // A target that the router cannot read takes the same path as every other request; Fastify would respond in its own shape.
+    // Routes a target that the router cannot parse like any other request. Fastify's own response lacks our error shape.
     frameworkErrors: (_error, { raw }, reply) => {
       raw.url = UNREADABLE_TARGET;
       instance.routing(raw, reply.raw);
@@ -57,14 +57,14 @@ function createNodeServer(handle: RequestListener): Server {
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-      // Node would answer without the error shape; the request lifecycle checks Host.
+      // Node's own response lacks our error shape; the hooks check Host.
       requireHostHeader: false,
-      // A repeated field must be seen as such: Node would drop the second Authorization or Host.
+      // By default, Node drops a second Authorization or Host without an error.
       joinDuplicateHeaders: true,
     },
     (request, response) => {
       const connection = connectionOf(request.socket);
-      // What follows the last request of a connection is read and dropped, without a response.
+      // Requests after the last one of a connection are dropped without a response.
       if (connection.isEnded) {
         request.resume();
         return;
@@ -75,12 +75,12 @@ function createNodeServer(handle: RequestListener): Server {
     },
   );
   server.timeout = SILENCE_TIMEOUT_MS;
-  // Fields are counted in the request lifecycle; Node would silently drop those above its own limit.
+  // A hook counts the fields; Node silently drops those above its limit.
   server.maxHeadersCount = 0;
   return server;
 }
 
-/** A path whose percent-encoding is broken is taken literally, so that it meets its route and that route's guards. */
+/** Escapes the `%` of a path with invalid percent-encoding, so that the router matches it literally and its guards run. */
 function decodablePath(url: string): string {
   if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');

@@ -3,7 +3,7 @@ import { parseTraceParent } from '../observability/trace-parent.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of the trace that the request belongs to: the caller's, or one that begins here. */
+    /** Trace id of the caller, or of the trace that starts here. */
     traceId: string | undefined;
   }
 }

@@ -4,10 +4,10 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { sendJson } from './send-json.js';
 import { toJson } from './to-json.js';
 
-/** A body as it is sent. */
+/** A response body as it is sent. */
 export interface Representation<Content = string | Buffer> {
   readonly content: Content;
-  /** Made when it is first asked for, over the content and this Link. */
+  /** Computed on first use, from the content and this Link. */
   entityTag?: { readonly value: string; readonly link: string | undefined };
 }
 
@@ -18,17 +18,14 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Lies on the JsonText itself: V8 lets go of what a WeakMap holds only when it collects the old generation, and every page of
- * text would grow that old.
- */
+/** A property of the JsonText instead of a WeakMap, whose entries V8 frees only when it collects the old generation. */
 const REPRESENTATION = Symbol('representation');
 
 interface SentJsonText extends JsonText {
   [REPRESENTATION]?: Representation<string> | undefined;
 }
 
-/** Writes what a handler returns as JSON with exact integers, a JsonText as it is; text and streams go the way of the adapter. */
+/** Sends the objects that handlers return as JSON with exact integers, and a JsonText unchanged. FastifyAdapter sends text and streams. */
 export class JsonAdapter extends FastifyAdapter {
   constructor(server: FastifyInstance) {
     server.decorateReply('representation', undefined);
@@ -44,7 +41,7 @@ export class JsonAdapter extends FastifyAdapter {
   }
 }
 
-/** One for all: concurrent requests for one page are answered with one text. */
+/** Returns the one representation of a JsonText, which concurrent requests for the same page share. */
 function representationOf(body: SentJsonText): Representation<string> {
   return (body[REPRESENTATION] ??= { content: body.text });
 }

@@ -8,7 +8,7 @@ import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 
 const MAX_IN_FLIGHT = 4;
-/** Above the lag of a busy machine. */
+/** More than the lag of a busy machine. */
 const MAX_LAG_MS = 500;
 
 let service: TestApp;
@@ -36,7 +36,7 @@ const metric = async (pattern: RegExp) => Number(pattern.exec(await service.app.
 const inFlight = () => metric(/^http_requests_in_flight (\d+)$/m);
 const shedInFlight = () => metric(/^http_requests_shed_total\{reason="in_flight"\} (\d+)$/m);
 
-/** Requests for pets wait in the database until it is undone. */
+/** Blocks requests for pets in the database until the returned function is called. */
 async function holdPets(): Promise<() => Promise<unknown>> {
   await database.query('BEGIN');
   await database.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
@@ -53,8 +53,8 @@ async function expectShed(response: Response): Promise<void> {
   expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
 }
 
-describe('with as many requests in flight as allowed', () => {
-  it('a further one is refused at once, those that were accepted are answered', async () => {
+describe('with MAX_IN_FLIGHT requests in flight', () => {
+  it('refuses further requests immediately, and completes the accepted ones', async () => {
     const release = await holdPets();
     const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
     await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
@@ -68,11 +68,11 @@ describe('with as many requests in flight as allowed', () => {
     expect(await shedInFlight()).toBe(1);
   });
 
-  it('one whose body arrives later is refused then', async () => {
+  it('refuses a request whose body arrives later when the body is complete', async () => {
     const connection = await RawConnection.open(Number(new URL(service.url).port));
     const body = '{"name":"Rex","categoryId":1}';
     const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
-    // The head of the second request arrives with the first request.
+    // The headers of the second request arrive with the first request.
     connection.write(Buffer.from(`GET /health/live HTTP/1.1\r\nHost: x\r\n\r\nPOST /v1/pets HTTP/1.1\r\n${fields}\r\n\r\n`));
     expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
     const release = await holdPets();
@@ -87,7 +87,7 @@ describe('with as many requests in flight as allowed', () => {
     connection.reset();
   });
 
-  it('those that their clients gave up still count, since the work goes on', async () => {
+  it('counts requests whose clients have disconnected until their work is done', async () => {
     const release = await holdPets();
     const giveUp = new AbortController();
     const abandoned = Array.from({ length: MAX_IN_FLIGHT }, () => list(giveUp.signal).catch(() => 'abandoned'));
@@ -99,7 +99,7 @@ describe('with as many requests in flight as allowed', () => {
     await waitFor(async () => expect(await inFlight()).toBe(0));
   });
 
-  it('none is counted twice or for ever, however a request ends', async () => {
+  it('counts each request once, and not after its end, however it ends', async () => {
     const { port } = new URL(service.url);
     const begin = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
     for (const bytes of [
@@ -113,7 +113,7 @@ describe('with as many requests in flight as allowed', () => {
       socket.on('error', () => undefined);
       socket.write(bytes);
       await once(socket, 'connect');
-      // The answer may come before the body, or not at all.
+      // The response may come before the body, or not at all.
       await Promise.race([once(socket, 'data'), new Promise((resolve) => setTimeout(resolve, 50))]);
       socket.resetAndDestroy();
     }
@@ -121,8 +121,8 @@ describe('with as many requests in flight as allowed', () => {
   });
 });
 
-describe('while the event loop is behind', () => {
-  it('requests are refused, and served again when it has caught up', async () => {
+describe('while the event loop lags', () => {
+  it('refuses requests, and serves them again afterwards', async () => {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
     const ask = () => socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
@@ -131,7 +131,7 @@ describe('while the event loop is behind', () => {
       expect(await answered(socket)).toMatch(/^HTTP\/1.1 200 /);
     });
     ask();
-    // In the same process: the service finds the request when it is late already.
+    // Blocks the event loop, which the service shares, so that it reads the request late.
     const until = performance.now() + 3 * MAX_LAG_MS;
     while (performance.now() < until);
     expect(await answered(socket)).toMatch(/^HTTP\/1.1 503 /);

@@ -10,12 +10,12 @@ import { type Connection, connectionOf } from './connection.js';
 import { sendJson } from './send-json.js';
 
 const LAG_SAMPLE_MS = 100;
-/** Probes are answered under any load: a process that is busy must not be taken for one that is broken. */
+/** Health probes are never shed, so that a busy process is not restarted. */
 const HEALTH = '/health/';
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);
 
-/** Requests of one connection whose responses have not been handed to the kernel. More are refused. */
+/** Maximum number of requests of one connection whose responses have not been handed to the kernel. Further requests are refused. */
 const MAX_PIPELINED = 64;
 
 const NOT_COUNTED = 0;
@@ -29,7 +29,7 @@ declare module 'fastify' {
 }
 
 export interface LoadLimits {
-  /** Also bounds how many requests wait for a database connection. */
+  /** Also limits how many requests wait for a database connection. */
   readonly maxInFlight: number;
   readonly maxEventLoopLagMs: number;
 }
@@ -38,8 +38,8 @@ export interface LoadLimits {
 type Admission = (request: FastifyRequest) => Refusal | undefined;
 
 /**
- * Refuses requests beyond what can be answered soon, before any work is spent on them. A request is in flight from when it is
- * complete until its response has been handed to the kernel, or its work is done and the connection is gone.
+ * Refuses requests above the limits before they cause any work. A request is in flight from when it has been received
+ * until its response has been handed to the kernel, or until its work is done if the connection has closed.
  */
 export function shedLoad(
   fastify: FastifyInstance,
@@ -50,7 +50,7 @@ export function shedLoad(
   const headers = { 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS, Link: helpLink(publicUrl, BODY.code) };
   let inFlight = 0;
   const lag = new EventLoopLag();
-  /** Connections with unsent responses, but for those that may be sent in this turn of the event loop. */
+  /** Connections with unsent responses, without those that may still be sent in this turn of the event loop. */
   const unsent = new Set<Connection>();
   let sending: Connection[] = [];
   fastify.decorateRequest('load', NOT_COUNTED);
@@ -64,7 +64,7 @@ export function shedLoad(
     for (const connection of sending) if (connection.unsent > 0) unsent.add(connection);
     sending = [];
   };
-  /** Closes a connection whose client does not read its responses. */
+  /** Closes a connection whose client does not read its responses. Returns false if there is none. */
   const makeRoom = () => {
     for (const connection of unsent) {
       if (connection.socket.writableLength === 0) continue;
@@ -111,7 +111,7 @@ export function shedLoad(
     if (request.load === WORKED_ON) {
       const connection = connectionOf(request.raw.socket);
       if (connection.isClosed) {
-        // A client that left does not end the work on its request.
+        // Work on a request continues after its client has disconnected.
         request.load = NOT_COUNTED;
         inFlight--;
       } else {
@@ -149,7 +149,7 @@ export function shedLoad(
   };
 }
 
-/** How late timers fire. */
+/** Measures how late timers fire. */
 class EventLoopLag {
   ms = 0;
   private dueAt = performance.now() + LAG_SAMPLE_MS;

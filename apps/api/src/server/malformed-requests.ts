@@ -2,14 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import { connectionOf } from './connection.js';
 
-/** Stands for a target that the router cannot read. Node's HTTP parser lets no white space through. */
+/** Replaces a target that the router cannot parse. Clients cannot send it: Node's HTTP parser rejects white space in targets. */
 export const UNREADABLE_TARGET = '/ ';
 const MAX_TARGET_LENGTH = 4096;
 const MAX_HEADER_FIELDS = 64;
-/** RFC 9112, section 3.2: uri-host [ ":" port ], a list being a repeated field. */
+/** uri-host [ ":" port ] (RFC 9112, section 3.2). A comma means that the field was repeated. */
 const HOST = /^[^\s,/?#@]*$/;
 
-/** Refuses what Node's HTTP parser lets through. */
+/** Refuses malformed requests that Node's HTTP parser accepts. */
 export function refuseMalformedRequests(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     done(refusalOf(request, reply));
@@ -22,9 +22,9 @@ function refusalOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyRepl
     connectionOf(raw.socket).isEnded = true;
     reply.header('Connection', 'close');
   };
-  // It is served as what it is, but Node drops what has arrived behind it: what comes next may begin in the middle of a body.
+  // Node drops the bytes that arrived after an upgrade request, so the next bytes may begin in the middle of a body.
   if (upgrade !== undefined) end();
-  // Node's parser takes a request line without a version for HTTP/0.9.
+  // Node's parser treats a request line without a version as HTTP/0.9.
   if (raw.httpVersionMajor < 1) {
     end();
     return new HttpError(HTTP_ERRORS.malformedRequest);

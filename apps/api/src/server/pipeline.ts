@@ -37,34 +37,34 @@ export interface Pipeline {
 export async function registerPipeline(server: FastifyInstance, pipeline: Pipeline): Promise<void> {
   const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, tracing, rateLimits } = pipeline;
 
-  // Hooks on routes: before Nest adds its own.
+  // Hooks on routes, before Nest adds its routes.
   routes.observe(server);
   announceDeprecations(server, publicUrl);
   tagEntities(server);
 
-  // First, because a request that is refused later may still be the last one of its connection.
+  // First, because a request that a later hook refuses may be the last one of its connection.
   closeConnectionsWhenDraining(server, draining);
-  // Before all that may refuse without the body.
+  // Before all hooks that may respond without reading the body.
   endConnectionsWithUnreadBodies(server);
-  // Before all that may refuse, so that the span covers refusals too.
+  // Before all hooks that may refuse a request, so that refused requests have a span too.
   tracing?.observeRequests(server);
-  // Before the first refusal: each one carries the request id.
+  // Before all hooks that may refuse a request, so that every error carries the request id.
   identifyRequests(server);
-  // Before the first refusal too: a script can read each one.
+  // Before all hooks that may refuse a request, so that scripts can read every error.
   if (corsOrigins.length > 0) allowOrigins(server, corsOrigins);
   // Before any hook that trusts the request line or the headers.
   refuseMalformedRequests(server);
-  // Costs nothing and needs no key, so it is never shed.
+  // Before load shedding, because it is cheap and needs no key.
   answerOptions(server, routes);
-  // After the response: these two see how every request ended, whoever responded.
+  // These two run after the response, so they cover every request.
   logRequests(server, logger, logRequestsSample);
   measureRequests(server, metrics);
-  // Before any work is spent on the request.
+  // Before any work on the request.
   const admit = shedLoad(server, limits, publicUrl, metrics);
-  // Without hooks on requests: connects to Redis with the server.
+  // Adds no request hooks, only connects to Redis.
   rateLimits.connectWith(server);
-  // After shedding: a preflight, which it responds to, is work too.
+  // After load shedding, because a preflight is work too.
   if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins));
-  // Last: reads the body, which guards run after.
+  // Last: reads the body, before the guards run.
   receiveBodies(server, new HalfReceived(limits.maxInFlight, admit));
 }

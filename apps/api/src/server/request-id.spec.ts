@@ -6,9 +6,9 @@ import { REQUEST_ID_SCHEMA, requestIdOf } from './request-id.js';
 const idFor = (given: string | undefined) => requestIdOf({ headers: given === undefined ? {} : { 'x-request-id': given } });
 
 describe('the request id', () => {
-  it.each(['a', 'a'.repeat(128), '!~#-_7'])('is the one given when that is sane: %s', (given) => expect(idFor(given)).toBe(given));
+  it.each(['a', 'a'.repeat(128), '!~#-_7'])('is that of the caller if it is valid: %s', (given) => expect(idFor(given)).toBe(given));
 
-  it('is the one given exactly when that has the pattern of the OpenAPI document', () => {
+  it('is that of the caller if and only if it matches the pattern of the OpenAPI document', () => {
     const pattern = new RegExp(REQUEST_ID_SCHEMA.pattern, 'u');
     const character = fc.oneof(
       { weight: 9, arbitrary: fc.constantFrom('!', '"', 'a', '_', '~') },
@@ -24,12 +24,12 @@ describe('the request id', () => {
     );
   });
 
-  it('is a new one when the given one contains an API key', () => {
+  it('is generated if that of the caller contains an API key', () => {
     const given = `a-${generateApiKeySecret('test' as KeyEnvironment)}`;
     expect(idFor(given)).not.toBe(given);
   });
 
-  it.each([undefined, '', 'a'.repeat(129), 'a b', 'ä', 'a\tb', 'a\r\nX: y'])('is a new one for %j', (given) => {
+  it.each([undefined, '', 'a'.repeat(129), 'a b', 'ä', 'a\tb', 'a\r\nX: y'])('is generated for %j', (given) => {
     expect(idFor(given)).toMatch(/^[0-9a-f-]{36}$/);
     expect(idFor(given)).not.toBe(idFor(given));
   });

@@ -11,7 +11,7 @@ export function newRequestId(): string {
   return randomUUID();
 }
 
-/** The caller's X-Request-Id when it is 1 to 128 visible ASCII characters without an API key, else a new one. */
+/** Returns the caller's X-Request-Id if it is 1 to 128 visible ASCII characters without an API key, otherwise a generated one. */
 export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) && redactKeys(given) === given ? given : newRequestId();

@@ -1,29 +1,29 @@
 import type { FastifyInstance } from 'fastify';
 import FindMyWay, { type Instance } from 'find-my-way';
 
-/** Which methods each known path has, for 405, OPTIONS and Allow. Fastify tells only whether method and path match together. */
+/** The methods of each known path, for 405, OPTIONS and Allow. Fastify only reports whether method and path match together. */
 export class RouteTable {
   private readonly methods = new Map<string, Set<string>>();
   private readonly router: Instance<FindMyWay.HTTPVersion.V1> = FindMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
-  /** Before any route is registered. */
+  /** Call before any route is registered. */
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ method, url }) => {
-      // The wildcard with which @fastify/cors takes preflights is no resource.
+      // The wildcard is the preflight route of @fastify/cors, not a resource.
       if (url !== '*') for (const one of [method].flat()) this.add(one, url);
     });
   }
 
-  /** The value of Allow, or undefined for an unknown path. */
+  /** Returns the value of Allow, or undefined for an unknown path. */
   allowedMethods(requestUrl: string): string | undefined {
     const path = requestUrl.split('?', 1)[0] ?? '/';
     const found = this.router.find('GET', path);
-    // Nest takes no route with an empty path parameter for a match.
+    // Nest does not match a route if a path parameter is empty.
     if (!found || Object.values(found.params).includes('')) return undefined;
     return [...(found.store as Set<string>), 'OPTIONS'].join(', ');
   }
 
-  /** Every route as `[method, path pattern]`. */
+  /** Returns every route as `[method, path pattern]`. */
   entries(): [string, string][] {
     return [...this.methods].flatMap(([url, methods]) => [...methods].map((method): [string, string] => [method, url]));
   }

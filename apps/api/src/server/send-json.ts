@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 
 const asItIs = (text: unknown): string => text as string;
 
-/** JSON is UTF-8 and has no charset parameter (RFC 8259, section 11); Fastify adds one to every text that has no serializer. */
+/** Sends JSON text without a charset parameter (RFC 8259, section 11), which Fastify adds if there is no serializer. */
 export function sendJson(reply: FastifyReply, text: string): FastifyReply {
   return reply.header('Content-Type', 'application/json').serializer(asItIs).send(text);
 }

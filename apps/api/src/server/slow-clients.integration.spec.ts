@@ -10,7 +10,7 @@ function open(): Socket {
   return connect(Number(port), hostname).on('error', () => undefined);
 }
 
-/** Sends the text and then `more` every 100 ms, until the server ends the connection; resolves to what it answered. */
+/** Sends the text and then `more` every 100 ms, until the server closes the connection. Resolves to the response. */
 async function trickle(text: string, more: string): Promise<string> {
   const socket = open();
   socket.write(text);
@@ -22,21 +22,21 @@ async function trickle(text: string, more: string): Promise<string> {
   return answer;
 }
 
-it('a client has 5 seconds for the header section, and 10 for the whole request', () => {
+it('the timeout is 5 seconds for the header section, and 10 seconds for the request', () => {
   expect(service.app.getHttpServer()).toMatchObject({ headersTimeout: 5_000, requestTimeout: 10_000 });
 });
 
-describe('a client that takes its time with', () => {
+describe('a slow client', () => {
   const post = () => `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n`;
 
-  // Each takes seconds.
+  // Concurrent, because each takes seconds.
   it.concurrent.each([
     ['its first byte', () => '', ''],
     ['the header section', () => 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ', 'y'],
     ['header fields', () => 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X: y\r\n'],
     ['the body', () => `${post()}Content-Length: 1000\r\n\r\n`, ' '],
     ['chunks', () => `${post()}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
-  ])('%s is told 408 and disconnected', async (_what, begin, more) => {
+  ])('gets 408 and is disconnected: %s', async (_what, begin, more) => {
     const [head = '', body = ''] = (await trickle(begin(), more)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 408 /);
     expect(head).toMatch(/^Connection: close$/im);
@@ -44,14 +44,14 @@ describe('a client that takes its time with', () => {
   });
 });
 
-it('a client that takes its time with the body of a second request is told 408 after the response to the first', async () => {
+it('a client that sends the body of a second request slowly gets 408 after the response to the first', async () => {
   const post = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n`;
   const answers = await trickle(`${post}Content-Length: 2\r\n\r\n{}${post}Content-Length: 1000\r\n\r\n`, ' ');
   expect(answers.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['400', '408']);
 });
 
-describe('a client that is in a hurry', () => {
-  it('and sends requests without waiting is answered in their order', async () => {
+describe('a fast client', () => {
+  it('gets the responses to pipelined requests in order', async () => {
     const COUNT = 64;
     const socket = open();
     const requests = Array.from(
@@ -68,7 +68,7 @@ describe('a client that is in a hurry', () => {
     socket.destroy();
   });
 
-  it('and keeps its connection may do so for 72 seconds', async () => {
+  it('may keep an idle connection open for 72 seconds', async () => {
     const response = await fetch(`${service.url}/health/live`);
     expect([response.headers.get('keep-alive'), await response.json()]).toEqual(['timeout=72', { status: 'ok' }]);
   });

@@ -12,11 +12,11 @@ import { newRequestId } from './request-id.js';
 
 interface ClientError {
   readonly code?: string;
-  /** Node gives a Buffer, whatever Fastify's types say. */
+  /** A Buffer; Fastify's types are wrong. */
   readonly rawPacket?: unknown;
 }
 
-/** What Node's HTTP parser and server refuse before there is a request: the same error shape, then the connection closes. */
+/** Responds to errors of Node's HTTP parser and server in our error shape, then closes the connection. */
 export function answerClientError(error: ClientError, socket: Socket, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
   const connection = connectionOf(socket);
   if (error.code === 'ECONNRESET') {
@@ -34,7 +34,7 @@ export function answerClientError(error: ClientError, socket: Socket, corsOrigin
   }
 }
 
-/** What Node answers by itself, without the error shape, unless it is listened for. */
+/** Handles Expect and CONNECT, to which Node would respond without our error shape. */
 export function answerSpecialRequests(server: Server, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
   server.on('checkExpectation', (request, response) => {
     connectionOf(request.socket).isEnded = true;
@@ -42,7 +42,7 @@ export function answerSpecialRequests(server: Server, corsOrigins: readonly stri
     response.writeHead(HTTP_ERRORS.expectationFailed.status, { ...headers, ...corsHeaders(corsOrigins, request.headers.origin) }).end(body);
   });
   server.on('checkContinue', (request, response) => {
-    // A client that asks first is not told to send what would be refused.
+    // Without 100 Continue, the client need not send a body that is too large.
     if (declaresTooLargeBody(request)) connectionOf(request.socket).withoutContinue = request;
     else response.writeContinue();
     server.emit('request', request, response);
@@ -66,12 +66,12 @@ function originOf({ rawPacket }: ClientError): string | undefined {
   return /\r\norigin:([^\r\n]*)/i.exec(rawPacket.toString('latin1'))?.[1]?.trim();
 }
 
-/** The parser counts the request target as part of the header section; its own error does not tell them apart. */
+/** Returns whether the target is too long. Node's parser counts it as part of the header section and reports the same error for both. */
 function startsWithLongTarget(packet: unknown): boolean {
   return Buffer.isBuffer(packet) && /^[A-Z]+ [^ \r\n]{4097}/.test(packet.toString('latin1'));
 }
 
-/** Writes a response without a request, and closes the connection. */
+/** Writes an error response to the socket and closes the connection. */
 export function writeAndClose(
   socket: Socket,
   error: HttpErrorDefinition | ErrorDefinition,

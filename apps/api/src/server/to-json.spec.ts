@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { toJson } from './to-json.js';
 
-/** Its declared type omits `undefined`. */
+/** With `undefined`, which its declared type omits. */
 const stringify: (value: unknown) => string | undefined = JSON.stringify;
 
 describe('toJson', () => {
-  it('writes what JSON.stringify writes', () => {
+  it('writes the same text as JSON.stringify', () => {
     const value = fc.anything({ maxDepth: 3, withDate: true, withNullPrototype: true });
     fc.assert(
       fc.property(value, (given) => {
@@ -16,7 +16,7 @@ describe('toJson', () => {
     );
   });
 
-  it('writes a bigint as a number, digit for digit, wherever it stands', () => {
+  it('writes bigints as exact numbers, at any depth', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
         expect(toJson([{ id, list: [id] }, id])).toBe(`[{"id":${String(id)},"list":[${String(id)}]},${String(id)}]`);

@@ -1,12 +1,12 @@
 /**
- * Returns JSON text in which a bigint is a number with all its digits. For what handlers return: plain objects, arrays, strings, numbers,
- * booleans and null; anything with a `toJSON` as JSON.stringify writes it. The figure that justifies it is in ADR 44.
+ * Returns the value as JSON text, with exact bigints. Everything else is written as by JSON.stringify.
+ * ADR 44 has the measurement that justifies it.
  */
 export function toJson(value: unknown): string {
   return write(value) ?? 'null';
 }
 
-/** Undefined for what JSON leaves out. */
+/** Returns undefined for values that JSON omits. */
 function write(value: unknown): string | undefined {
   switch (typeof value) {
     case 'string':
@@ -40,7 +40,7 @@ function writeObject(object: Readonly<Record<string, unknown>>): string {
   return text + '}';
 }
 
-/** Members have few names, over and over. */
+/** Member names as JSON text. Responses use few names. */
 const names = new Map<string, string>();
 const MAX_NAMES = 1000;
 

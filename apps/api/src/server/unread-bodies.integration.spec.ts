@@ -23,7 +23,7 @@ async function answers(connection: RawConnection): Promise<unknown[]> {
   return all;
 }
 
-describe('a refusal with an unread body', () => {
+describe('an error response to a request with an unread body', () => {
   const REFUSED: [what: string, status: number, beginning: () => string][] = [
     ['no key', 401, () => head('POST /v1/pets')],
     ['an unknown path', 404, () => head('POST /nothing')],
@@ -34,7 +34,7 @@ describe('a refusal with an unread body', () => {
     ['a GET with a body', 401, () => head('GET /v1/pets')],
   ];
 
-  it.each(REFUSED)('of at most 1 MiB leaves the connection usable: %s', async (_what, status, beginning) => {
+  it.each(REFUSED)('of at most 1 MiB keeps the connection open: %s', async (_what, status, beginning) => {
     const connection = await open();
     connection.write(Buffer.from(`${beginning()}Content-Length: ${String(MIB)}\r\n\r\n${'x'.repeat(100)}`));
     expect(await connection.read({ isHead: false })).toMatchObject({ status, headers: { connection: 'keep-alive' } });
@@ -50,7 +50,7 @@ describe('a refusal with an unread body', () => {
 
   it.each(
     REFUSED.flatMap(([what, status, beginning]) => LARGER.map(([size, ...more]) => [size, what, status, beginning, ...more] as const)),
-  )('of %s ends the connection, and says so: %s', async (_size, _what, status, beginning, fields, unit) => {
+  )('of %s closes the connection, with `Connection: close`: %s', async (_size, _what, status, beginning, fields, unit) => {
     const connection = await open();
     connection.write(Buffer.from(`${beginning()}${fields}\r\n`));
     for (let i = 0; i < 8; i++) connection.write(Buffer.from(unit));
@@ -59,13 +59,13 @@ describe('a refusal with an unread body', () => {
     expect(await connection.read({ isHead: false })).toBeUndefined();
   });
 
-  it('whose client waited for 100 Continue ends the connection', async () => {
+  it('closes the connection if the client waits for 100 Continue', async () => {
     const connection = await open();
     connection.write(Buffer.from(`${head('POST /v1/pets', authorized(), 'Expect: 100-continue\r\n')}Content-Length: 100000\r\n\r\n`));
     expect(await answers(connection)).toEqual([[413, 'close']]);
   });
 
-  it('for an expectation can be read by a client that sends first', async () => {
+  it('can be read by a client that sends the body with an unsupported expectation', async () => {
     const connection = await open();
     const body = 'x'.repeat(8 * MIB);
     connection.write(Buffer.from(`${head('POST /v1/pets', 'Expect: nonsense\r\n')}Content-Length: ${String(body.length)}\r\n\r\n${body}`));
@@ -74,7 +74,7 @@ describe('a refusal with an unread body', () => {
   });
 });
 
-describe('a request that was carried out is answered, whatever follows it', () => {
+describe('a processed request gets its response if it is followed by', () => {
   it.each<[string, () => string, unknown[]]>([
     [
       'a stray byte',
@@ -85,7 +85,7 @@ describe('a request that was carried out is answered, whatever follows it', () =
       ],
     ],
     [
-      'no HTTP',
+      'bytes that are not HTTP',
       () => `${creation()}${creation()}hello\r\n\r\n`,
       [
         [201, 'keep-alive'],
@@ -109,8 +109,8 @@ describe('a request that was carried out is answered, whatever follows it', () =
         [405, 'close'],
       ],
     ],
-    ['bytes behind `Connection: close`', () => `${creation('Connection: close\r\n')}more`, [[201, 'close']]],
-    ['a request behind `Connection: close`', () => creation('Connection: close\r\n') + creation(), [[201, 'close']]],
+    ['bytes after `Connection: close`', () => `${creation('Connection: close\r\n')}more`, [[201, 'close']]],
+    ['a request after `Connection: close`', () => creation('Connection: close\r\n') + creation(), [[201, 'close']]],
     [
       'a broken chunk',
       () => `${creation()}${head('POST /v1/pets', authorized())}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,

@@ -15,7 +15,7 @@ const MAX_PIPELINED = 64;
 
 const get = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
 
-/** Sends requests one behind the other, and reads nothing. */
+/** Sends pipelined requests and does not read the responses. */
 async function pipelineUnread(port: number, request: string, times: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');
@@ -33,7 +33,7 @@ describe('responses that a client does not read', () => {
     for (const end of close.splice(0).reverse()) await end();
   });
 
-  it('take little memory, whatever they hold', async () => {
+  it('take little memory, for every kind of response', async () => {
     const database = await createTestDatabase();
     close.push(() => database.drop());
     const service = await BuiltService.start({
@@ -66,7 +66,7 @@ describe('responses that a client does not read', () => {
   });
 });
 
-describe('requests that are sent one behind the other', () => {
+describe('pipelined requests', () => {
   let service: TestApp;
 
   afterEach(() => service.close());
@@ -75,7 +75,7 @@ describe('requests that are sent one behind the other', () => {
   const metric = async (pattern: RegExp) => Number(pattern.exec(await service.app.get(Metrics).registry.metrics())?.[1]);
   const inFlight = () => metric(/^http_requests_in_flight (\d+)$/m);
 
-  it('are answered up to a bound, beyond which the connection ends with 503', async () => {
+  it('get responses up to the limit; then the connection is closed with 503', async () => {
     service = await startTestApp();
     const connection = await RawConnection.open(portOf(service));
     connection.write(Buffer.from(get('/health/live').repeat(1_000)));
@@ -90,11 +90,11 @@ describe('requests that are sent one behind the other', () => {
     expect(await metric(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)).toBe(1);
   });
 
-  it('are in flight until they are read, and give way to other clients', async () => {
+  it('are in flight until their responses are read, and are closed in favour of other clients', async () => {
     const MAX_IN_FLIGHT = 100;
     service = await startTestApp({ env: { MAX_IN_FLIGHT: String(MAX_IN_FLIGHT) } });
     const server = service.app.getHttpServer() as Server;
-    // From now on the file is in memory, and responses are complete at once.
+    // Loads the file into memory, so that responses are complete immediately.
     await (await fetch(service.url + BUNDLE)).text();
     const sockets: Socket[] = [];
     for (let i = 0; i < 2; i++) sockets.push(await pipelineUnread(portOf(service), get(BUNDLE), 60));

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const START_WITHIN_MS = 60_000;
 const WARNING = 40;
-/** Lets the process tell its memory on any platform, and the CommonJS modules that it has loaded. */
+/** Makes the process report its memory and its loaded CommonJS modules on request. */
 const PROBE = `
   const { _cache } = process.getBuiltinModule('node:module');
   process.on('message', (asked) => process.send(asked === 'memory' ? process.memoryUsage.rss() : Object.keys(_cache)));
@@ -20,12 +20,12 @@ interface LogLine {
   readonly url?: string;
 }
 
-/** A process of the built service, with what it has to complain about. */
+/** A process of the built service, with its warnings and errors. */
 export class BuiltService {
   private constructor(
     private readonly process: ChildProcess,
     readonly port: number,
-    /** Warnings and errors that it has logged, and all it has written on stderr. */
+    /** Logged warnings and errors, and all lines on stderr. */
     readonly complaints: readonly string[],
   ) {}
 
@@ -61,7 +61,7 @@ export class BuiltService {
     return this.ask<number>('memory');
   }
 
-  /** Paths of the CommonJS modules. */
+  /** Paths of the loaded CommonJS modules. */
   loadedModules(): Promise<readonly string[]> {
     return this.ask<string[]>('modules');
   }

@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What a guard sees of a request to `handler`, and the headers it sets on the response. */
+/** Returns the context of a request to `handler` for a guard, and the response headers that the guard sets. */
 export function guardContext(controller: new () => object, handler: string, request: Partial<FastifyRequest> = {}) {
   const headers: Record<string, string> = {};
   const reply = {

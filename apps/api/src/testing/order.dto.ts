@@ -1,6 +1,6 @@
 import { MayBeAbsent, Rule } from '@animal-store/http-contract';
 
-/** A body for specs of validation: a text, an exact integer, and a member that may be absent. */
+/** A body for specs of validation: a string, an exact integer, and an optional member. */
 export class OrderDto {
   @Rule('must be text', (value) => typeof value === 'string')
   title!: string;

@@ -19,17 +19,17 @@ export interface TestApp {
 }
 
 export interface TestAppOptions {
-  /** What stands between the service and the database that it is given. */
+  /** Returns the URL for the service, for example of a proxy in front of the database. */
   readonly databaseUrl?: (url: string) => string | Promise<string>;
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
   readonly logger?: ServiceLogger;
 }
 
-/** A busy machine is no overload of the service, and its database is slow but there. */
+/** Long timeouts, so that a busy machine does not cause 503s. */
 const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000', DATABASE_STATEMENT_TIMEOUT_MS: '60000', DATABASE_CONNECT_TIMEOUT_MS: '60000' };
 
-/** The app of `main`, listening on a free port, over a migrated database of its own. */
+/** Starts the app on a free port, with its own migrated database. */
 export async function startTestApp({
   env = {},
   databaseUrl = (url) => url,
@@ -56,7 +56,7 @@ export async function startTestApp({
   };
 }
 
-/** Starts the app before the tests of the file, with a key, and closes it after them. */
+/** Starts the app and creates a key before the tests of the file, and closes the app after them. */
 export function useTestApp(scopes: readonly string[], options?: TestAppOptions): TestApp & { readonly key: string } {
   const service = {} as TestApp & { key: string };
   beforeAll(async () => {

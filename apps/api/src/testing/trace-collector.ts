@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 export type SpanKind = 'INTERNAL' | 'SERVER' | 'CLIENT';
 
-/** A span as it arrived, OTLP's lists of attributes read into objects. */
+/** An exported span, with attributes as objects instead of OTLP's lists. */
 export interface ExportedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -18,7 +18,7 @@ export interface ExportedSpan {
 export interface TraceCollector {
   readonly url: string;
   spans(): ExportedSpan[];
-  /** Every byte that was sent, headers included. */
+  /** Everything that was sent, including headers. */
   text(): string;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ interface TraceRequest {
 const KINDS: Readonly<Record<number, SpanKind>> = { 1: 'INTERNAL', 2: 'SERVER', 3: 'CLIENT' };
 const STATUS_ERROR = 2;
 
-/** An OpenTelemetry collector (OTLP over HTTP, JSON) that keeps what it gets. */
+/** Starts an OpenTelemetry collector (OTLP over HTTP, JSON) that stores all spans. */
 export async function startTraceCollector(): Promise<TraceCollector> {
   const bodies: string[] = [];
   const headers: string[] = [];

@@ -79,7 +79,7 @@ class Computed {
   }
 }
 
-/** What the libraries alone do, with the readers of the members. */
+/** Returns the result of the libraries alone, with the `read` functions of the members. */
 function byLibraries(dto: Class, source: object): object | undefined {
   const known = Object.fromEntries(
     Object.entries(source).flatMap(([name, value]: [string, unknown]) => {
@@ -112,11 +112,11 @@ describe('a compiled DTO', () => {
     ['a body', OrderDto, { title: 'x', amount: 1n }],
     ['a query with defaults, integers and rules over several members', Page, {}],
     ['a subclass that overrides a rule', SortedPage, { weight: 1n }],
-  ])('gives the verdict and the instance that the libraries give: %s', (_, dto: Class, valid) => {
+  ])('returns the same result as the libraries: %s', (_, dto: Class, valid) => {
     const members = [...declaredMembers(dto).keys()];
     const compiled = compileDto(dto);
     const some = fc.dictionary(fc.constantFrom(...members, 'other', 'constructor'), anything, { maxKeys: 4, noNullPrototype: false });
-    // Chance alone hardly makes anything that is accepted.
+    // Random members alone are rarely accepted.
     const source: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
       some,
       some.map((given) => ({ ...valid, ...given })),
@@ -127,7 +127,7 @@ describe('a compiled DTO', () => {
         const expected = byLibraries(dto, given);
         const actual = compiled(given);
         if (actual === undefined) {
-          // It may leave the verdict to the libraries only where one of the members is an object or undefined.
+          // The libraries may only decide if a member is an object or undefined.
           const isPrimitive = members.every((name) => !Object.hasOwn(given, name) || !['object', 'undefined'].includes(typeof given[name]));
           if (isPrimitive) expect(expected).toBeUndefined();
         } else {
@@ -142,7 +142,7 @@ describe('a compiled DTO', () => {
   });
 
   it.each([
-    ['a rule of class-validator next to inherited ones of ours', Mixed, { name: 'x' }, { limit: 20, name: 'x' }],
+    ['a rule of class-validator with inherited ones of ours', Mixed, { name: 'x' }, { limit: 20, name: 'x' }],
     ['@Transform', Lowered, { word: 'X' }, { limit: 20, word: 'x' }],
     ['@Transform on an inherited member with a reader', Doubled, { limit: '1' }, { limit: 11 }],
     ['@Type', Textual, { amount: 7n }, { amount: '7' }],
@@ -150,12 +150,12 @@ describe('a compiled DTO', () => {
     ['@Exclude', Hidden, { name: 'x' }, {}],
     ['PartialType', PartialType(OrderDto), { title: 'x' }, { title: 'x' }],
     ['a getter', Computed, { first: 'x', greeting: 'y' }, { first: 'x' }],
-  ])('is left to the libraries: %s', (_, dto: Class, source, expected) => {
+  ])('defers to the libraries: %s', (_, dto: Class, source, expected) => {
     expect(compileDto(dto)(source)).toBeUndefined();
     expect({ ...validateByLibraries(dto, source) }).toEqual(expected);
   });
 
-  it('passes the value and the instance to the predicate, in both paths', () => {
+  it('passes the value and the instance to the predicate, compiled or not', () => {
     expect(compileDto(Page)({ kind: 'a', cursor: 'ab' })).toEqual({ limit: 20, kind: 'a', cursor: 'ab' });
     expect(compileDto(Page)({ kind: 'a', cursor: 'b' })).toBeUndefined();
     expect(() => validateByLibraries(Page, { kind: 'a', cursor: 'b' })).toThrow(/^cursor must begin with the kind$/);

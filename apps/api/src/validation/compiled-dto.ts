@@ -2,12 +2,12 @@ import type { Type } from '@nestjs/common';
 import { inheritTransformationMetadata } from '@nestjs/mapped-types';
 import { declaredMembers } from './declared-members.js';
 
-/** Returns a valid instance, or undefined if the libraries must decide. They also write the error message. */
+/** Returns a valid instance, or undefined if class-transformer and class-validator must decide. They also write the error message. */
 export type CompiledDto = (source: Readonly<Record<string, unknown>>) => object | undefined;
 
 /**
- * Compiles a class whose rules all come from `@animal-store/http-contract` to one function that calls their predicates.
- * Other classes, and classes with decorators of class-transformer, compile to a function that always returns undefined.
+ * Compiles a DTO class to a function that calls the predicates of its rules. If not all rules come from `@animal-store/http-contract`, or
+ * if the class has decorators of class-transformer, the function always returns undefined.
  */
 export function compileDto(dto: Type): CompiledDto {
   const members = [...declaredMembers(dto)].map(([name, { read, rules }]) => ({
@@ -24,7 +24,7 @@ export function compileDto(dto: Type): CompiledDto {
     for (const { name, read } of members) {
       if (!Object.hasOwn(source, name)) continue;
       const value = source[name];
-      // class-transformer copies objects, and replaces undefined by the default.
+      // class-transformer copies objects and replaces undefined by the default.
       if (typeof value === 'object' || value === undefined) return undefined;
       instance[name] = read ? read(value) : value;
     }
@@ -37,7 +37,7 @@ export function compileDto(dto: Type): CompiledDto {
   };
 }
 
-/** Whether the class or one of its base classes has a decorator of class-transformer. Its own storage is not public. */
+/** Returns whether the class or a base class has a decorator of class-transformer, whose metadata storage is not public. */
 function isTransformed(dto: Type): boolean {
   let found = false;
   inheritTransformationMetadata(dto, class {}, () => {

@@ -11,7 +11,7 @@ export interface DeclaredMember {
 
 const known = new Map<Type, ReadonlyMap<string, DeclaredMember>>();
 
-/** Returns the members of a class that have a validation rule, inherited ones included. */
+/** Returns the members of a class that have a validation rule, including inherited members. */
 export function declaredMembers(dto: Type): ReadonlyMap<string, DeclaredMember> {
   let members = known.get(dto);
   if (!members) {
@@ -32,7 +32,7 @@ function declaredMember(dto: Type, name: string, metadata: readonly { context?: 
   };
 }
 
-/** JSON integers arrive as bigints. A member of type `number` gets a number, unless that would change the value. */
+/** Converts a bigint, as which JSON integers are parsed, to a number, unless that would change the value. */
 function toNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

@@ -6,7 +6,7 @@ import { MalformedJsonError, parseJson } from './json.js';
 const parse = (text: string) => parseJson(Buffer.from(text));
 
 describe('parseJson', () => {
-  it('reads each int64 as a bigint, digit for digit, wherever it stands', () => {
+  it('parses int64s as exact bigints, at any depth', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: INT64_MIN, max: INT64_MAX }), (value) => {
         expect(parse(`{"a":${String(value)},"b":[{"c":${String(value)}}]}`)).toEqual({ a: value, b: [{ c: value }] });
@@ -19,16 +19,16 @@ describe('parseJson', () => {
     ['9223372036854775808', 9223372036854775808],
     ['7.0000000000000000000001', 7],
     ['1e400', Infinity],
-  ])('leaves %s a number, which is no int64', (text, value) => expect(parse(text)).toBe(value));
+  ])('parses %s, which is not an int64, as a number', (text, value) => expect(parse(text)).toBe(value));
 
   it.each([
     ['[0,-0,7,-7,999999999999999]', [0n, 0n, 7n, -7n, 999999999999999n]],
     ['[7.0,7e0,70E-1,-0.0]', [7n, 7n, 7n, 0n]],
     ['["1.5",7]', ['1.5', 7n]],
     ['{"__proto__":7}', JSON.parse('{"__proto__":"7n"}', (_key, value: unknown) => (value === '7n' ? 7n : value))],
-  ])('reads the integers of %s, however they are written', (text, value) => expect(parse(text)).toEqual(value));
+  ])('parses the integers in %s as bigints, in every notation', (text, value) => expect(parse(text)).toEqual(value));
 
-  it('agrees with JSON.parse on everything but integers', () => {
+  it('parses everything except integers like JSON.parse', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 3 }), (text) => {
         const numbers = (_key: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
@@ -38,11 +38,11 @@ describe('parseJson', () => {
     );
   });
 
-  it.each(['', '{', '{"a":01}', "{'a':1}", '[1,]', 'nul', '\u00a01'])('refuses %j', (text) => {
+  it.each(['', '{', '{"a":01}', "{'a':1}", '[1,]', 'nul', '\u00a01'])('rejects %j', (text) => {
     expect(() => parse(text)).toThrow(MalformedJsonError);
   });
 
-  it('refuses what is not UTF-8', () => {
+  it('rejects invalid UTF-8', () => {
     for (const bytes of [
       [0x22, 0xff, 0x22],
       [0x22, 0xc3, 0x22],
@@ -56,14 +56,14 @@ describe('parseJson', () => {
     ['arrays', (depth) => `${'['.repeat(depth)}${']'.repeat(depth)}`],
     ['objects', (depth) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`],
     ['arrays and numbers that may lose digits', (depth) => `${'[1.0,'.repeat(depth)}1${']'.repeat(depth)}`],
-  ])('reads 64 levels of %s, and refuses more', (_what, nest) => {
+  ])('parses 64 levels of %s, and rejects more', (_what, nest) => {
     expect(() => parse(nest(64))).not.toThrow();
     for (const depth of [65, 100, 5_000, 10_000]) expect(() => parse(nest(depth))).toThrow('more than 64 levels deep');
-    // What was closed does not count, nor do brackets in strings.
+    // Closed brackets and brackets in strings do not count.
     expect(() => parse(`[${`${nest(63)},`.repeat(5)}"${'[{'.repeat(100)}","\\"${'[{'.repeat(100)}\\\\"]`)).not.toThrow();
   });
 
-  it('refuses what is opened without end', () => {
+  it('rejects many unclosed brackets', () => {
     for (const open of ['[', '{"a":', '{']) expect(() => parse(open.repeat(65_536))).toThrow(MalformedJsonError);
   });
 });

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { int64FromJsonNumber } from '@animal-store/kernel';
 
-/** The text is no JSON, or no UTF-8. */
+/** Thrown if the text is not JSON, not UTF-8, or nested too deeply. */
 export class MalformedJsonError extends Error {}
 
-/** Only numbers with a fraction, an exponent or more than 15 digits need their source text. Text that looks like one may be in a string. */
+/** Matches numbers that need their source text: with a fraction, an exponent or more than 15 digits. Also matches inside strings. */
 const MAY_LOSE_DIGITS = /[0-9](?:[.eE]|[0-9]{15})/;
 
 const MAX_DEPTH = 64;
@@ -15,12 +15,12 @@ interface ReviverContext {
 }
 
 /**
- * Parses JSON without losing a digit: each number whose value is an int64 becomes a bigint; any other stays a number.
+ * Parses JSON. Numbers whose value is an int64 become exact bigints; other numbers remain numbers.
  * @throws MalformedJsonError
  */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new MalformedJsonError('The body is not UTF-8.');
-  // Before anything recursive: JSON.parse with a reviver, and the libraries that convert and validate.
+  // Before recursive code: JSON.parse with a reviver, class-transformer and class-validator.
   if (isNestedDeeply(bytes)) throw new MalformedJsonError(`The body is nested more than ${String(MAX_DEPTH)} levels deep.`);
   const text = bytes.toString('utf8');
   try {
@@ -49,7 +49,7 @@ function withBigints(value: unknown): unknown {
   if (typeof value === 'number') return BigInt(value);
   if (typeof value === 'object' && value !== null) {
     const members = value as Record<string, unknown>;
-    // Each is an own member already, also one named __proto__.
+    // The assignment is safe, even for `__proto__`, because each name is an own property.
     for (const name of Object.keys(members)) {
       const member = members[name];
       if (typeof member === 'number' || typeof member === 'object') members[name] = withBigints(member);
@@ -58,7 +58,7 @@ function withBigints(value: unknown): unknown {
   return value;
 }
 
-// ECMAScript 2026 gives the source text of a primitive as the third argument.
+// The reviver of ECMAScript 2026 gets the source text of a primitive as its third argument.
 function exactIntegers(_key: string, value: unknown, context?: ReviverContext): unknown {
   return typeof value === 'number' && context?.source !== undefined ? (int64FromJsonNumber(context.source) ?? value) : value;
 }

@@ -11,7 +11,7 @@ describe('Prefer', () => {
     ' handling = "STRICT" ;x',
     ',, ;x, a b, handling=strict',
     'handling=strict, handling=lenient',
-  ])('%j asks for strict handling', (field) => expect(prefersStrictHandling(field)).toBe(true));
+  ])('%j requests strict handling', (field) => expect(prefersStrictHandling(field)).toBe(true));
 
   it.each([
     '',
@@ -25,5 +25,5 @@ describe('Prefer', () => {
     'handling="strict',
     'handling="strict; x"',
     'handling =',
-  ])('%j does not', (field) => expect(prefersStrictHandling(field)).toBe(false));
+  ])('%j does not request strict handling', (field) => expect(prefersStrictHandling(field)).toBe(false));
 });

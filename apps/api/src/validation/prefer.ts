@@ -1,4 +1,4 @@
-/** Whether a Prefer field (RFC 7240, section 2) asks for `handling=strict`. The first `handling` counts. Linear in the length of the field. */
+/** Returns whether the first `handling` of a Prefer field (RFC 7240, section 2) is `strict`. Takes linear time. */
 export function prefersStrictHandling(field: string): boolean {
   for (const preference of field.split(',')) {
     const [setting = ''] = preference.split(';', 1);

@@ -7,10 +7,10 @@ import { declaredMembers } from './declared-members.js';
 import { prefersStrictHandling } from './prefer.js';
 import type { ReceivedBody } from './request-body.js';
 
-/** Of Nest's enum RouteParamtypes. */
+/** RouteParamtypes.QUERY of Nest. */
 const QUERY = '4';
 
-/** With `Prefer: handling=strict` (RFC 7240), unknown query parameters and body members are errors. */
+/** Rejects unknown query parameters and body members if the request has `Prefer: handling=strict` (RFC 7240). */
 @Injectable()
 export class PreferenceGuard implements CanActivate {
   private readonly parametersOf = new Map<object, ReadonlySet<string>>();
@@ -19,7 +19,7 @@ export class PreferenceGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const { prefer } = request.headers;
-    // Public routes have no principal, and nothing to be strict about.
+    // Public routes have no principal, and nothing to check.
     if (prefer === undefined || !request.principal || !prefersStrictHandling(String(prefer))) return true;
     http.getResponse<FastifyReply>().header('Preference-Applied', 'handling=strict');
     const body = request.body as ReceivedBody | undefined;
@@ -41,7 +41,7 @@ export class PreferenceGuard implements CanActivate {
   }
 }
 
-/** Only the first characters of a name that a client made up are repeated to it. */
+/** Returns a function that creates the error message for an unknown name. Long names are truncated. */
 export const unknownMember =
   (kind: string) =>
   (name: string): string =>

@@ -27,7 +27,7 @@ describe('Prefer: handling=strict', () => {
     ['GET', '/v1/pets?limit=1&page=2', undefined, '\\"page\\" is no known query parameter'],
     ['GET', '/v1/pets?__proto__=1', undefined, '\\"__proto__\\" is no known query parameter'],
     ['GET', '/v1/pets/1?expand=category', undefined, '\\"expand\\" is no known query parameter'],
-  ])('refuses what %s %s %s says too much', async (method, path, body, message) => {
+  ])('rejects unknown members or parameters of %s %s %s', async (method, path, body, message) => {
     const refused = await send(method, path, body ? { body } : {});
     expect([refused.status, refused.applied, refused.text]).toEqual([400, 'handling=strict', expect.stringContaining(message)]);
     const lenient = await send(method, path.replace('dry=1', ''), {
@@ -37,14 +37,14 @@ describe('Prefer: handling=strict', () => {
     expect([lenient.status < 300, lenient.applied]).toEqual([true, null]);
   });
 
-  it('names all that is wrong with a body at once', async () => {
+  it('reports all errors of a body together', async () => {
     const { text } = await send('POST', '/v1/pets', { body: '{"name":"","categoryId":"1","id":7,"colour":"red"}' });
     expect(JSON.parse(text)).toMatchObject({
       message: expect.stringMatching(/^name must .*; categoryId must .*; "id" is no known member; "colour" is no known member$/),
     });
   });
 
-  it('is said to be applied where there is nothing to refuse', async () => {
+  it('is reported as applied if nothing is rejected', async () => {
     for (const [method, path] of [
       ['GET', '/v1/pets?limit=1&status=sold'],
       ['GET', '/v1/pets/1'],

@@ -4,22 +4,22 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
-/** How much of a refused body is read and dropped, so that the connection can go on. */
+/** Maximum size of a refused body that is read and dropped, so that the connection can be reused. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
-/** A client that sends still more gets this long to read the answer before the connection is cut. */
+/** How long a client that sends more has to read the response before the connection is destroyed. */
 const LINGER_MS = 2_000;
 
 /** Why a request is refused. */
 export type Refusal = HttpError | DomainError;
 
-/** Is called when the service begins to wait for a body, and when it has it or no longer waits. */
+/** Called when the service starts to receive a body, and when it has received it or stops waiting for it. */
 export interface BodyObserver<Reception> {
   begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): Reception;
-  /** Returns a refusal if the request shall not be carried out. */
+  /** Returns a refusal if the request must not be processed. */
   end(reception: Reception): Refusal | undefined;
 }
 
-/** What arrived as a body. The parser refuses nothing itself: guards run after it, and 401 comes first. */
+/** The result of receiving a body. The pipe throws the refusal, because the guards must run first, for example for a 401. */
 export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: Refusal }) & {
   /** Unknown members are errors. */
   strict?: boolean;
@@ -31,13 +31,13 @@ declare module 'fastify' {
   }
 }
 
-/** Replaces Fastify's body parsers by one that takes every body, typed or not, and judges it for the pipe. */
+/** Replaces Fastify's body parsers by one that receives every body, with or without a type, as a ReceivedBody for the pipe. */
 export function receiveBodies<Reception>(fastify: FastifyInstance, observer: BodyObserver<Reception>): void {
   fastify.decorateRequest('contentType', undefined);
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
     request.contentType = headers['content-type'];
-    // Fastify itself would answer 415 to a malformed type, and 400 to a QUERY without one, before any guard.
+    // Without this, Fastify responds with 415 to a malformed type, and with 400 to a QUERY without one, before any guard.
     if (request.contentType !== undefined || request.method === 'QUERY') headers['content-type'] = 'application/json';
     done();
   });
@@ -77,23 +77,23 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
   });
 }
 
-/** Whether the parser above receives a body: that of a GET is ignored. */
+/** Returns whether the body of the request is received. Bodies of GET and HEAD are ignored. */
 export function isBodyReceived(request: IncomingMessage): boolean {
   return request.method !== 'GET' && request.method !== 'HEAD' && hasBody(request);
 }
 
-/** Whether the head announces a body. */
+/** Returns whether the headers announce a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
 }
 
-/** Whether the rest of a refused body is read and dropped. The size of a chunked one is not known. */
+/** Returns whether the rest of a refused body is read and dropped. The size of a chunked body is not known. */
 export function isDrained({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length']) <= DRAIN_LIMIT_BYTES;
 }
 
-/** Known before a byte of the body has come. */
+/** Returns whether Content-Length exceeds the limit. */
 export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length']) > BODY_LIMIT_BYTES;
 }

@@ -130,7 +130,7 @@ describe('a body with the decorators of class-validator', () => {
     ['"notes":{"id":9007199254740993}', { notes: { id: 9007199254740993n } }],
   ])('converts %s', (member, expected) => expect(withMember(member)).toMatchObject(expected));
 
-  it('converts nested members, and keeps identifiers exact', () => {
+  it('converts nested members, with exact ids', () => {
     const { address, lines } = withMember(
       '"address":{"city":"Riga"},"lines":[{"petId":9007199254740993,"quantity":2},{"petId":1,"quantity":1}]',
     );
@@ -161,12 +161,12 @@ describe('a body with the decorators of class-validator', () => {
     ['"due":1,"ratings":[1]', 'due must have another type'],
     ['"ratings":[{"valueOf":1,"toString":1}]', 'each value in ratings must be an integer number'],
     ['"lines":[null]', 'lines.0: nested property lines must be either object or array'],
-  ])('is refused with %s', (member, message) => {
+  ])('is rejected with %s', (member, message) => {
     expect(() => withMember(member)).toThrow(DomainError);
     expect(() => withMember(member)).toThrow(message);
   });
 
-  it('names every invalid member', () => {
+  it('reports every invalid member', () => {
     expect(() => body('{"quantity":0,"size":1}')).toThrow(/^title must .*; quantity must .*; size must /);
   });
 
@@ -180,7 +180,7 @@ describe('a body with the decorators of class-validator', () => {
   });
 
   it.each(['"notes"', '"address"', '"lines"', '"title"', '"ratings"'])(
-    'is safe from the members __proto__ and constructor in %s',
+    'is not affected by the members __proto__ and constructor in %s',
     (name) => {
       for (const value of [
         '{"constructor":1,"city":"Riga"}',
@@ -202,18 +202,18 @@ describe('a body with the decorators of class-validator', () => {
   it.each([
     ['arrays', '['.repeat(3000) + ']'.repeat(3000)],
     ['objects', '{"a":'.repeat(3000) + '1' + '}'.repeat(3000)],
-  ])('is refused if it is nested too deeply: %s', (_, deep) => {
+  ])('is rejected if it is nested too deeply: %s', (_, deep) => {
     expect(() => withMember(`"notes":${deep}`)).toThrow(HttpError);
     expect(() => withMember(`"notes":${deep}`)).toThrow('nested more than 64 levels deep');
   });
 
-  it('fails for a nested class that @Type does not name', () => {
+  it('fails for a nested class without @Type', () => {
     expect(() => body('{"address":{"city":"Riga"}}', false, WithoutType)).toThrow('address needs @Type');
   });
 });
 
 describe('a query with the decorators of class-validator', () => {
-  it('is converted, also with a base class of compiled rules', () => {
+  it('is converted, also with a base class whose rules are compiled', () => {
     expect(query({ size: 'small', minimum: '7', limit: '50', other: 'x' })).toEqual({ size: 'small', minimum: 7, limit: 50 });
     expect(query({})).toEqual({ limit: 20 });
   });
@@ -225,12 +225,12 @@ describe('a query with the decorators of class-validator', () => {
     [{ minimum: ['1', '2'] }, 'minimum must be an integer number'],
     [{ size: 'medium' }, 'size must be one of the following values: small, large'],
     [{ limit: '0' }, 'limit must be an integer from 1 to 100'],
-  ])('is refused with %j', (parameters, message) => {
+  ])('is rejected with %j', (parameters, message) => {
     expect(() => query(parameters)).toThrow(DomainError);
     expect(() => query(parameters)).toThrow(message);
   });
 
-  it('is safe from the parameters __proto__ and constructor', () => {
+  it('ignores the parameters __proto__ and constructor', () => {
     const parameters = JSON.parse('{"__proto__":"x","constructor":"x","minimum":"7"}') as object;
     expect(query(parameters)).toEqual({ limit: 20, minimum: 7 });
   });

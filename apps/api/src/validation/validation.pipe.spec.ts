@@ -19,7 +19,7 @@ const body = (text: string | Buffer) => pipe.transform({ bytes: Buffer.from(text
 const query = (parameters: object) => pipe.transform(parameters, { type: 'query', metatype: Page });
 
 describe('a body', () => {
-  it('becomes an instance of its class with its declared members alone', () => {
+  it('becomes an instance of its class with only its declared members', () => {
     const order = body('{"title":"x","amount":9007199254740993,"other":1,"__proto__":{"gift":true},"constructor":1}');
     expect(order).toBeInstanceOf(OrderDto);
     expect(Object.entries(order as object)).toEqual([
@@ -31,14 +31,14 @@ describe('a body', () => {
   });
 
   it.each(['{"constructor":1}', '{"constructor":{"prototype":1}}', '[{"constructor":1}]', '{"toString":1,"valueOf":1}'])(
-    'is refused with an object for a text: %s',
+    'is rejected with an object instead of a string: %s',
     (value) => {
       expect(() => body(`{"title":${value},"amount":1}`)).toThrow(/^title must be text$/);
     },
   );
 
   it.each(['['.repeat(3000) + ']'.repeat(3000), '{"a":'.repeat(3000) + '1' + '}'.repeat(3000)])(
-    'is refused if any member is nested too deeply',
+    'is rejected if any member is nested too deeply',
     (value) => {
       for (const name of ['title', 'amount', 'gift', 'other', '__proto__', 'constructor']) {
         expect(() => body(`{"title":"x","amount":1,"${name}":${value}}`)).toThrow('The body is nested more than 64 levels deep.');
@@ -46,7 +46,7 @@ describe('a body', () => {
     },
   );
 
-  it('is refused with every offending member and its rule', () => {
+  it('is rejected with each invalid member and its rule', () => {
     const refused = () => body('{"title":7,"gift":null}');
     expect(refused).toThrow(DomainError);
     expect(refused).toThrow(/^title must be text; amount must be a positive integer; gift must be true$/);
@@ -58,14 +58,14 @@ describe('a body', () => {
     ['null', 'The body must be a JSON object.'],
     ['"x"', 'The body must be a JSON object.'],
     ['{', 'The body is not well-formed JSON.'],
-  ])('is refused when it is %j', (text, message) => expect(() => body(text)).toThrow(message));
+  ])('is rejected if it is %j', (text, message) => expect(() => body(text)).toThrow(message));
 
-  it('is refused as the parser says, once the guards have had their turn', () => {
+  it('is rejected with the refusal of the parser, after the guards', () => {
     const refusal = new HttpError(HTTP_ERRORS.payloadTooLarge);
     expect(() => pipe.transform({ refusal }, { type: 'body', metatype: OrderDto })).toThrow(refusal);
   });
 
-  it('never ends in anything but an instance or a client error', () => {
+  it('results in an instance or a client error', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -86,25 +86,25 @@ describe('a body', () => {
 });
 
 describe('a query string', () => {
-  it('takes defaults for what is absent', () => expect(query({})).toEqual({ limit: 20 }));
+  it('uses defaults for missing parameters', () => expect(query({})).toEqual({ limit: 20 }));
 
   it('reads integers', () => expect(query({ limit: '7', page: 'x' })).toEqual({ limit: 7 }));
 
-  it.each(['0', '101', '', '07', '7.0', '+7', '1e1', ' 7', '٧', '99999999999999999999'])('refuses limit=%j', (limit) => {
+  it.each(['0', '101', '', '07', '7.0', '+7', '1e1', ' 7', '٧', '99999999999999999999'])('rejects limit=%j', (limit) => {
     expect(() => query({ limit })).toThrow('limit must be an integer from 1 to 100');
   });
 
-  it('refuses a repeated parameter', () => {
+  it('rejects a repeated parameter', () => {
     expect(() => query({ limit: ['7', '7'] })).toThrow('limit must be an integer from 1 to 100');
   });
 });
 
 describe('a handler whose parameter has no rules', () => {
-  it.each([undefined, Object, Undeclared])('fails instead of letting anything through (%s)', (metatype) => {
+  it.each([undefined, Object, Undeclared])('fails instead of accepting everything (%s)', (metatype) => {
     expect(() => pipe.transform({ bytes: Buffer.from('{}') }, { type: 'body', metatype })).toThrow('needs a class with validation rules');
   });
 
-  it('is of no interest where it is a path parameter', () => {
+  it('is accepted if it is a path parameter', () => {
     expect(pipe.transform('x', { type: 'param', metatype: String })).toBe('x');
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Answer } from './raw-connection.js';
 
-/** What of the OpenAPI document the rules read. */
+/** The parts of the OpenAPI document that the rules use. */
 interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
@@ -28,7 +28,7 @@ interface Header {
   readonly required?: boolean;
 }
 
-/** What a request may be answered with. */
+/** The responses that a request may get. */
 interface Expectation {
   readonly statuses: ReadonlySet<number>;
   /** The codes of each error status. */
@@ -38,7 +38,7 @@ interface Expectation {
 }
 
 const VERSION_PREFIX = '/v1';
-/** Answered before it is known which operation is asked for, or where there is none. */
+/** Error codes of responses before the operation is known, or if there is none, by status. */
 const OUTSIDE: Readonly<Record<number, string>> = {
   400: 'invalid_request',
   404: 'route_not_found',
@@ -50,10 +50,10 @@ const OUTSIDE: Readonly<Record<number, string>> = {
 };
 const BEFORE_ROUTING = [400, 408, 414, 417, 431];
 const SUCCESSES_OUTSIDE = [200, 204, 304];
-/** A stack frame, a statement, a path of the machine. */
+/** Matches stack frames, SQL statements and file paths. */
 const INTERNALS = /\n\s+at |\.[jt]s:\d|node_modules|\/dist\/|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) /;
 
-/** Holds answers against the published OpenAPI document. Documented or not, a 5xx is always a finding. */
+/** Checks responses against the published OpenAPI document. A 5xx is always a violation, even if it is documented. */
 export class AnswerRules {
   private readonly operations = new Map<string, Expectation>();
   private readonly paths: readonly { readonly pattern: RegExp; readonly path: string }[];
@@ -70,13 +70,13 @@ export class AnswerRules {
     }
     this.paths = Object.keys(document.paths).map((path) => ({
       path,
-      // Spelled as the document has it, so that there is no doubt which operation is meant.
+      // Only the exact spelling of the document, so that the operation is certain.
       pattern: new RegExp(`^${VERSION_PREFIX}${path.replace(/\{[^}]+\}/g, '[\\w.~-]+')}(?:\\?.*)?$`, 's'),
     }));
     this.anything = merge([...this.operations.values(), outside([...Object.keys(OUTSIDE).map(Number), ...SUCCESSES_OUTSIDE])]);
   }
 
-  /** What is wrong with the answer, or undefined. */
+  /** Returns what is wrong with the response, or undefined. */
   violation(answer: Answer, request?: { readonly method: string; readonly target: string }): string | undefined {
     const expected = request ? this.expectation(request) : this.anything;
     return generalViolation(answer) ?? particularViolation(answer, expected, request?.method === 'HEAD');
@@ -157,7 +157,7 @@ function expectationOf({ responses }: Operation, { components }: OpenApi, ajv: A
   };
 }
 
-/** References of the document, as they read outside of it. */
+/** Returns a schema whose references also resolve outside of the document. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
 }
@@ -174,7 +174,7 @@ function outside(statuses: readonly number[]): Expectation {
   };
 }
 
-/** For requests of which it is not certain what they ask for. */
+/** Returns the union of expectations, for requests whose operation is not certain. */
 function merge(expectations: readonly Expectation[]): Expectation {
   const codes = new Map<number, Set<string>>();
   for (const [status, some] of expectations.flatMap((expectation) => [...expectation.codes])) {

@@ -3,7 +3,7 @@ import { type Bytes, KEY, READ_ONLY_KEY } from './hostile-bytes.js';
 import type { HostileInput, HostileRequest } from './hostile-input.js';
 import { type Answer, BrokenAnswerError, RawConnection } from './raw-connection.js';
 
-/** How long a server may be silent about bytes that need not be a request. */
+/** How long to wait for a response to bytes that may not be a request. */
 const RAW_PATIENCE_MS = 30;
 const CHUNK_SIZES = [1, 7, 1_000, 16_384];
 
@@ -13,19 +13,19 @@ export interface FuzzTarget {
   readonly readOnlyKey: string;
 }
 
-/** What was said and what was wrong with the answer. */
+/** The input and what was wrong with the response. */
 export class FuzzFinding extends Error {
   constructor(violation: string, input: unknown) {
     super(`${violation}\nanswering ${toAscii(JSON.stringify(input))}`);
   }
 }
 
-/** Sends the input, holds every answer against the rules, and returns how many requests were sent. */
+/** Sends the input, checks every response against the rules, and returns the number of requests sent. */
 export async function converse(target: FuzzTarget, rules: AnswerRules, input: HostileInput): Promise<number> {
   if (input.kind === 'raw') return converseRaw(target, rules, input.pieces);
   const { requests, isPipelined } = input;
   if (isPipelined) {
-    // An error that ends the connection may come first, and it has a body.
+    // No HEAD: the response may be to an earlier request, as an error that ends the connection, and have a body.
     const readable = requests.map((request) => (request.method === 'HEAD' ? { ...request, method: 'GET' } : request));
     return pipeline(target, rules, readable);
   }
@@ -68,7 +68,7 @@ async function pipeline(target: FuzzTarget, rules: AnswerRules, requests: readon
   return requests.length;
 }
 
-/** Whatever comes back has to be answers; when nothing more comes, our side ends and the server has to close the connection. */
+/** Sends raw bytes. All output must be valid responses. After the last one, ends our side; the server must then close the connection. */
 async function converseRaw(target: FuzzTarget, rules: AnswerRules, pieces: readonly Bytes[]): Promise<number> {
   const connection = await RawConnection.open(target.port);
   try {
@@ -123,7 +123,7 @@ function render({ method, target: uri, headers, body }: HostileRequest, target: 
   return Buffer.concat([head, body.isChunked ? chunked(content) : content]);
 }
 
-/** In chunks of many sizes. */
+/** Encodes the content in chunks of different sizes. */
 function chunked(content: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0, i = 0; at < content.length; i++) {
@@ -142,7 +142,7 @@ function withKeys(text: string, { key, readOnlyKey }: FuzzTarget): Buffer {
   return Buffer.from(text.replaceAll(KEY, key).replaceAll(READ_ONLY_KEY, readOnlyKey), 'latin1');
 }
 
-/** So that what a terminal shows is what was sent. */
+/** Escapes non-ASCII characters, so that a terminal shows exactly what was sent. */
 function toAscii(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

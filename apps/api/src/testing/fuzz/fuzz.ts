@@ -7,7 +7,7 @@ import type { FuzzedService } from './fuzzed-service.js';
 import { hostileInput } from './hostile-input.js';
 
 const OPENAPI = join(import.meta.dirname, '../../../../../docs/openapi.json');
-/** Inputs that are sent at the same time. */
+/** Number of inputs that are sent at the same time. */
 const BATCH = 32;
 
 export interface FuzzOptions {
@@ -15,7 +15,7 @@ export interface FuzzOptions {
   readonly seed: number;
 }
 
-/** Sends at least so many hostile requests, and returns how many; the first bad answer ends it, with the input and its seed. */
+/** Sends at least `requests` hostile requests and returns their number. Throws at the first violation, with the input and its seed. */
 export async function fuzz({ target, countSmuggled }: FuzzedService, { requests, seed }: FuzzOptions): Promise<number> {
   const rules = new AnswerRules(OPENAPI);
   let sent = 0;
@@ -35,7 +35,7 @@ export async function fuzz({ target, countSmuggled }: FuzzedService, { requests,
   return sent;
 }
 
-/** It serves, and has logged no error. */
+/** Expects that the service is ready and has logged no error. */
 export async function expectUnharmed({ target, complaints }: FuzzedService): Promise<void> {
   const health = await fetch(`http://127.0.0.1:${String(target.port)}/health/ready`);
   expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { expectUnharmed, fuzz } from './fuzz.js';
 import { type BuiltFuzzedService, startBuilt } from './fuzzed-service.js';
 
-// `npm run verify:fuzz`: other requests each time, unless FUZZ_SEED says which.
+// `npm run verify:fuzz`: random requests, reproducible with FUZZ_SEED.
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 100_000);
 const WITHIN_MS = 15 * 60_000;
 const MIB = 2 ** 20;
-/** A service that holds on to a kilobyte of each request needs more. */
+/** A service that leaks a kilobyte per request exceeds this. */
 const MAX_MEMORY_MIB = 384;
 
 let service: BuiltFuzzedService;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 it(
-  'a process of the built service survives hostile requests, and does not grow',
+  'the built service survives hostile requests, and its memory does not grow',
   async () => {
     const sent = await fuzz(service, { requests: REQUESTS, seed: SEED });
     await expectUnharmed(service);

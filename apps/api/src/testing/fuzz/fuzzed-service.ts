@@ -8,7 +8,7 @@ import type { FuzzTarget } from './conversation.js';
 import { SMUGGLED_NAME } from './hostile-sockets.js';
 import { createLogger } from '../../observability/logger.js';
 
-/** A busy machine is not what is looked for. */
+/** Prevents errors because of a busy machine. */
 const ENVIRONMENT = {
   RATE_LIMIT: '0',
   DRAIN_SECONDS: '0',
@@ -18,22 +18,22 @@ const ENVIRONMENT = {
 };
 const ERROR = 50;
 
-/** A service to send hostile requests to, and what it has to show after them. */
+/** A service to fuzz, with its errors and the number of smuggled requests. */
 export interface FuzzedService {
   readonly target: FuzzTarget;
-  /** What it has logged that is worse than a request. */
+  /** Logged problems: errors in process, also warnings and stderr from the built service. */
   readonly complaints: readonly string[];
-  /** How many requests were carried out that were no requests. */
+  /** Returns how many smuggled requests were executed. */
   readonly countSmuggled: () => Promise<number>;
   stop(): Promise<void>;
 }
 
 export interface BuiltFuzzedService extends FuzzedService {
-  /** Resident bytes of its process. */
+  /** Resident memory of the process in bytes. */
   memory(): Promise<number>;
 }
 
-/** In this process. */
+/** Starts the service in this process. */
 export async function startInProcess(): Promise<FuzzedService> {
   const complaints: string[] = [];
   const write = (line: string) => {
@@ -57,7 +57,7 @@ export async function startInProcess(): Promise<FuzzedService> {
   };
 }
 
-/** The built service, in a process of its own. */
+/** Starts the built service in a separate process. */
 export async function startBuilt(): Promise<BuiltFuzzedService> {
   const database = await createTestDatabase();
   const service = await BuiltService.start({ ...ENVIRONMENT, DATABASE_URL: database.url });
@@ -80,7 +80,7 @@ export async function startBuilt(): Promise<BuiltFuzzedService> {
   };
 }
 
-/** A connection of its own, past the service. */
+/** Opens a separate connection to the database. */
 async function openRecords(databaseUrl: string): Promise<{ countSmuggled(): Promise<number>; close(): Promise<void> }> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 /** Bytes as text, one character each, or a filler that would be too long to print. */
 export type Bytes = string | { readonly filler: string; readonly times: number };
 
-/** Stand for valid keys of both scopes and of one; the input does not hold the keys themselves, so that it can be printed. */
+/** Placeholders for valid keys, with both scopes and read-only, so that inputs can be printed. */
 export const KEY = '<KEY>';
 export const READ_ONLY_KEY = '<READ_ONLY_KEY>';
 
@@ -18,6 +18,6 @@ export const bytes = fc.string({ unit: anyByte, maxLength: SHORT });
 export const filler = (text: string, ...times: number[]): Arbitrary<Bytes> =>
   fc.constantFrom(...times).map((count) => ({ filler: text, times: count }));
 
-/** One wrong part hides all others from the server: most parts are right. */
+/** Returns mostly usual values: a server stops at the first wrong part, so most parts must be valid. */
 export const mostly = <T>(usual: Arbitrary<T>, ...unusual: Arbitrary<T>[]): Arbitrary<T> =>
   fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: fc.oneof(...unusual) });

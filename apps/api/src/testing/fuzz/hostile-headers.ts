@@ -115,7 +115,7 @@ const host = mostly(
     ],
   ),
 );
-/** The header section, framing apart. */
+/** Header fields, without the framing of the body. */
 export const headers: Arbitrary<readonly HeaderField[]> = fc
   .tuple(
     host,

@@ -12,10 +12,10 @@ export interface HostileRequest {
   readonly body?: { readonly bytes: readonly Bytes[]; readonly isChunked: boolean };
 }
 
-/** What is sent on one connection. */
+/** Input for one connection. */
 export type HostileInput =
   | { readonly kind: 'requests'; readonly isPipelined: boolean; readonly requests: readonly HostileRequest[] }
-  /** Bytes that need not be HTTP, each piece a write of its own. */
+  /** Bytes that may not be HTTP. Each piece is written separately. */
   | { readonly kind: 'raw'; readonly pieces: readonly Bytes[] };
 
 const FITTING: readonly HeaderField[] = [
@@ -40,7 +40,7 @@ const request: Arbitrary<HostileRequest> = fc
     const sendsBody = content !== undefined && (verb === 'POST' || content.bytes.length === 1);
     return { method: verb, target: uri, headers: fields, ...(sendsBody && { body: content }) };
   });
-/** Right in everything but one part, so that it gets as far as that. */
+/** A creation that is valid except for its body or one header, so that the server gets that far. */
 const creation: Arbitrary<HostileRequest> = fc.tuple(body, oneMore).map(([content, more]) => ({
   method: 'POST',
   target: '/v1/pets',
@@ -52,7 +52,7 @@ const reading: Arbitrary<HostileRequest> = fc
   .map(([verb, uri, more]) => ({ method: verb, target: uri, headers: [...FITTING, ...more] }));
 const anyRequest = fc.oneof({ weight: 2, arbitrary: request }, { weight: 1, arbitrary: creation }, { weight: 1, arbitrary: reading });
 
-/** Requests, or what looks like them. */
+/** Requests, or bytes that look like requests. */
 export const hostileInput: Arbitrary<HostileInput> = fc.oneof(
   {
     weight: 4,

@@ -1,13 +1,13 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { anyByte, type Bytes, filler, KEY } from './hostile-bytes.js';
 
-/** Pets of this name are in requests that must never be taken for requests. */
+/** Name of the pets in bytes that must never be processed as a request. */
 export const SMUGGLED_NAME = 'smuggled';
 
 const FIELDS = `Host: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
 const SMUGGLED_BODY = `{"name":"${SMUGGLED_NAME}","categoryId":7}`;
 const SMUGGLED = `POST /v1/pets HTTP/1.1\r\n${FIELDS}Content-Length: ${String(SMUGGLED_BODY.length)}\r\n\r\n${SMUGGLED_BODY}`;
-/** Behind the end of a chunked body, where only one of two readings ends the body. */
+/** After the end of a chunked body, if the server reads the body as chunked. */
 const ENDED_SMUGGLED = `0\r\n\r\n${SMUGGLED}`;
 const CHUNKED_SMUGGLED = `${SMUGGLED.length.toString(16)}\r\n${SMUGGLED}\r\n0\r\n\r\n`;
 
@@ -39,7 +39,7 @@ const framing = fc.constantFrom(
   'Content-Length : 4\r\n',
   'Content-Length\0: 4\r\n',
 );
-/** Whoever believes one reading of the framing sees a second request. */
+/** With ambiguous framing: in one interpretation there is a second request. */
 const smuggling = fc
   .tuple(
     fc.constantFrom('GET', 'POST', 'OPTIONS'),
@@ -48,7 +48,7 @@ const smuggling = fc
     fc.constantFrom(SMUGGLED, CHUNKED_SMUGGLED, ENDED_SMUGGLED),
   )
   .map(([verb, uri, fields, inner]): Bytes => `${verb} ${uri} HTTP/1.1\r\n${FIELDS}${fields}\r\n${inner}`);
-/** The inner request is the body of the outer one, without any doubt. */
+/** With unambiguous framing: the inner request is the body of the outer one, or must be ignored for another reason. */
 const contained = fc.constantFrom<Bytes>(
   `GET /v1/pets HTTP/1.1\r\n${FIELDS}Content-Length: ${String(SMUGGLED.length)}\r\n\r\n${SMUGGLED}`,
   `GET /v1/pets HTTP/1.1\r\n${FIELDS}Transfer-Encoding: chunked\r\n\r\n${CHUNKED_SMUGGLED}`,
@@ -136,7 +136,7 @@ const mutated = fc
   .map(([text, changes]): Bytes =>
     changes.reduce<string>((result, [at, byte]) => result.slice(0, at % text.length) + byte + result.slice((at % text.length) + 1), text),
   );
-/** What is no HTTP, or might be taken for two different things. */
+/** Bytes that are not HTTP, or are ambiguous. */
 export const rawPiece: Arbitrary<Bytes> = fc.oneof(
   { weight: 4, arbitrary: smuggling },
   { weight: 2, arbitrary: contained },
@@ -148,6 +148,6 @@ export const rawPiece: Arbitrary<Bytes> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: anyByte, maxLength: 200 }) },
   { weight: 1, arbitrary: filler('A', 9_000, 100_000) },
   { weight: 1, arbitrary: filler('\r\n', 1, 10_000) },
-  // With a few of these, less than the 64 requests that a connection may have waiting.
+  // Several of these remain below the limit of 64 pipelined requests.
   { weight: 1, arbitrary: filler(whole, 2, 12) },
 );

@@ -3,17 +3,17 @@ import { connect, type Socket } from 'node:net';
 
 const ANSWER_WITHIN_MS = 15_000;
 
-/** One HTTP answer; field names are in lower case, a repeated field is joined by `, `. */
+/** An HTTP response. Field names are in lower case, and repeated fields are joined by `, `. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
 }
 
-/** The server wrote what is no sequence of HTTP answers, or nothing for too long. */
+/** Thrown if the server sends something other than HTTP responses, or nothing for too long. */
 export class BrokenAnswerError extends Error {}
 
-/** A TCP connection that writes bytes as they are and reads HTTP answers. */
+/** A TCP connection that writes raw bytes and reads HTTP responses. */
 export class RawConnection {
   private received = Buffer.alloc(0);
   private isClosed = false;
@@ -43,17 +43,17 @@ export class RawConnection {
     if (!this.socket.destroyed) this.socket.write(bytes);
   }
 
-  /** Ends our side; the server's stays open. */
+  /** Ends our side of the connection; the server's side remains open. */
   end(): void {
     if (!this.socket.destroyed) this.socket.end();
   }
 
-  /** Without leaving the port in TIME_WAIT: a hundred thousand connections would need more than there are. */
+  /** Resets the connection, so that its port is not left in TIME_WAIT: there are fewer ports than connections. */
   reset(): void {
     this.socket.resetAndDestroy();
   }
 
-  /** The next final answer; undefined when the server has closed the connection, or after `patienceMs` of silence. */
+  /** Reads the next final response. Returns undefined if the server has closed the connection, or after `patienceMs` without one. */
   async read({ isHead, patienceMs }: { isHead: boolean; patienceMs?: number }): Promise<Answer | undefined> {
     const deadline = Date.now() + (patienceMs ?? ANSWER_WITHIN_MS);
     for (;;) {
@@ -64,7 +64,7 @@ export class RawConnection {
         continue;
       }
       if (this.isClosed) {
-        // What had arrived is lost when a connection is reset.
+        // A reset may discard received bytes.
         if (this.received.length > 0 && !this.isReset) throw new BrokenAnswerError(`no HTTP answer: ${this.beginning()}`);
         return undefined;
       }
@@ -77,7 +77,7 @@ export class RawConnection {
     }
   }
 
-  /** Whether something has arrived that was not read yet. */
+  /** Whether there are unread bytes. */
   get hasBytes(): boolean {
     return this.received.length > 0;
   }
@@ -106,7 +106,7 @@ export class RawConnection {
 const END_OF_HEAD = '\r\n\r\n';
 const STATUS_LINE = /^HTTP\/1\.1 ([1-5][0-9]{2}) [\x20-\x7e]*$/;
 
-/** Undefined while bytes are missing. */
+/** Parses the first response. Returns undefined if it is incomplete. */
 function parseAnswer(bytes: Buffer, isHead: boolean, isClosed: boolean): { answer: Answer; size: number } | undefined {
   const headEnd = bytes.indexOf(END_OF_HEAD);
   if (headEnd < 0) return undefined;

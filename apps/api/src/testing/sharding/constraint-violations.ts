@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { ShardColumns } from './sharding-rules.js';
 
-/** Returns what of the tables Citus would refuse to distribute: uniqueness and references beyond a shard. */
+/** Returns the constraints with which Citus cannot distribute the tables: uniqueness and foreign keys across shards. */
 export async function constraintViolations(dataSource: DataSource, shards: ShardColumns): Promise<string[]> {
   const tables = [...shards.keys()];
   const unique = await dataSource.query<{ index: string; table: string; columns: string[] }[]>(

@@ -1,22 +1,22 @@
 import { parse } from 'libpg-query';
 
-/** Column that names the shard of a row, by `schema.table` of the distributed tables. */
+/** Distribution column of each distributed table, by `schema.table`. */
 export type ShardColumns = ReadonlyMap<string, string>;
 
 /** A node of PostgreSQL's parse tree: https://github.com/pganalyze/libpg_query */
 type Node = Readonly<Record<string, unknown>>;
 
-/** What a SELECT, INSERT, UPDATE or DELETE does. */
+/** A SELECT, INSERT, UPDATE or DELETE. */
 interface Command {
   readonly kind: string;
   readonly node: Node;
 }
 
 const COMMANDS = ['SelectStmt', 'InsertStmt', 'UpdateStmt', 'DeleteStmt'];
-/** They assume that identifiers are in the order of insertion. */
+/** Functions that assume that ids are in the order of insertion. */
 const ORDER_OF_IDS = new Set(['lastval', 'currval', 'max', 'min']);
 
-/** Returns the rules of docs/scaling.md that a statement breaks, none if it touches no table or may run on shards. */
+/** Returns the rules of docs/scaling.md that a statement violates. */
 export async function shardingViolations(sql: string, shards: ShardColumns): Promise<string[]> {
   const { stmts = [] } = (await parse(sql)) as { stmts?: { stmt?: Node }[] };
   return stmts.flatMap(({ stmt = {} }) => [
@@ -46,7 +46,7 @@ function violationsOf({ kind, node }: Command, shards: ShardColumns): string[] {
   return found;
 }
 
-/** Identifiers come in any order, and far apart. */
+/** Returns violations by expressions that assume an order of ids, or that ids are consecutive. */
 function idOrder(expression: Node, columns: readonly string[]): string[] {
   const call = expression['FuncCall'] as Node | undefined;
   const name = call && stringOf(listOf(call['funcname']).at(-1));
@@ -59,7 +59,7 @@ function idOrder(expression: Node, columns: readonly string[]): string[] {
   return ORDER_OF_IDS.has(name) && isOfIds ? [`${name}() of identifiers`] : [];
 }
 
-/** PostgreSQL promises no order of RETURNING, and Citus does not keep it. */
+/** Returns a violation if the statement relies on the order of RETURNING, which PostgreSQL does not guarantee and Citus changes. */
 function order(statement: Node): string[] {
   const [kind, node] = Object.entries(statement)[0] as [string, Node];
   if (kind !== 'SelectStmt') return isWriteOfSeveralRows({ kind, node }) && isReturning(node) ? ['the order of RETURNING'] : [];
@@ -93,7 +93,7 @@ function isEquality(filter: unknown, column: string): boolean {
   return kind === 'AEXPR_OP' && stringOf(listOf(name)[0]) === '=' && [lexpr, rexpr].some((side) => columnOf(side) === column);
 }
 
-/** Citus finds the shard by a parameter or a constant. A subquery without tables hides one. */
+/** Returns whether the column is compared with a subquery without tables. Citus only finds the shard by a parameter or a constant. */
 function isHidden(filter: unknown, column: string): boolean {
   const { lexpr, rexpr } = memberOf(filter, 'A_Expr');
   if (columnOf(lexpr) !== column) return false;
@@ -112,14 +112,14 @@ function isLimitedLateral(node: Node, shards: ShardColumns): boolean {
   });
 }
 
-/** All commands of a statement, those of CTEs and subqueries as well. */
+/** Returns all commands of a statement, including CTEs and subqueries. */
 function commandsIn(statement: Node): Command[] {
   return descendants(statement).flatMap((node) =>
     COMMANDS.filter((kind) => kind in node).map((kind) => ({ kind, node: node[kind] as Node })),
   );
 }
 
-/** `schema.table` of the tables that the command itself reads or writes, those of joined subqueries as well. */
+/** Returns the `schema.table` of the tables that the command itself reads or writes, including joined subqueries. */
 function tablesOf({ node }: Command): string[] {
   const target = node['relation'] ? [tableOf(node['relation'] as Node)] : [];
   const sources = [node['fromClause'], node['usingClause']].flatMap((clause) => descendants({ clause }));
@@ -140,7 +140,7 @@ function stringOf(node: unknown): string | undefined {
   return memberOf(node, 'String')['sval'] as string | undefined;
 }
 
-/** A list, the operands of AND, or a single node. */
+/** Returns a list, the operands of AND, or a single node as a list. */
 function listOf(value: unknown): unknown[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
@@ -148,13 +148,13 @@ function listOf(value: unknown): unknown[] {
   return boolop === 'AND_EXPR' ? listOf(args) : [value];
 }
 
-/** The member of a node, or the node itself without a name; empty if it is of another kind. */
+/** Returns the member of a node, the node itself if `kind` is empty, or an empty node if there is no such member. */
 function memberOf(node: unknown, kind: string): Node {
   if (typeof node !== 'object' || node === null) return {};
   return kind === '' ? (node as Node) : (((node as Node)[kind] as Node | undefined) ?? {});
 }
 
-/** The node and all below it that pass. */
+/** Returns the node and all its descendants, without those that `mayEnter` rejects and their descendants. */
 function descendants(node: unknown, mayEnter: (node: Node) => boolean = () => true): Node[] {
   if (Array.isArray(node)) return node.flatMap((child) => descendants(child, mayEnter));
   if (typeof node !== 'object' || node === null || !mayEnter(node as Node)) return [];
