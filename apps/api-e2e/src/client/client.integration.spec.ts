@@ -13,10 +13,10 @@ type Run = <Name extends keyof Capabilities>(
   ...args: Parameters<Capabilities[Name]>
 ) => Promise<Awaited<ReturnType<Capabilities[Name]>>>;
 
-/** Beyond 2^53: a number of JavaScript would be the even one next to it. */
+/** Above 2^53: a JavaScript number would round it to an even number. */
 const FIRST_ID = 9007199254740993n;
 const INT64_MAX = '9223372036854775807';
-/** An address that clients in front of a proxy have; it leads nowhere here. */
+/** Public URL of the service, as behind a proxy. It is not reachable in this test. */
 const PUBLIC_BASE_URL = 'https://store.example/animals';
 
 let database: TestDatabase;
@@ -128,7 +128,7 @@ describe.each([
         ],
       });
       expect(await run('memoryCached', direct())).toEqual([200, 304]);
-      // A 304 need not repeat the link.
+      // A 304 response may omit the Link header.
       proxy.inject('none', { status: 304, body: '' });
       expect(await run('cachedHasNextPage', throughProxy())).toEqual([true, true]);
     });
@@ -255,7 +255,7 @@ describe.each([
     });
   });
 
-  /** The faults of one attempt, and whether the service processes the request nevertheless. */
+  /** Faults that the client retries. */
   const FAULTS: readonly [string, Fault][] = [
     ['a reset connection', 'reset'],
     ['a lost response', 'lose'],
@@ -336,7 +336,7 @@ describe.each([
       name: 'APIConnectionTimeoutError',
     });
     expect(proxy.requests).toHaveLength(1);
-    // The next attempt would begin after the end.
+    // The next attempt would start after the total timeout.
     proxy.inject({ status: 503, retryAfter: '30' });
     expect(await run('listFailure', throughProxy({ totalTimeout: 20_000 }), {})).toMatchObject({ status: 503 });
     expect(proxy.requests).toHaveLength(1);

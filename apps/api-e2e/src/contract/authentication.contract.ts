@@ -26,7 +26,7 @@ const OPERATIONS: readonly Operation[] = [
   { name: 'getPet', method: 'GET', path: () => `/v1/pets/${petId}`, options: {}, success: 200 },
 ];
 
-/** Values of `Authorization` that carry no valid key, made from one that does. */
+/** `Authorization` values without a valid key, derived from a valid key, and the expected error codes. */
 const REFUSED: readonly [string, (key: string) => string | readonly string[] | null, ...ErrorCode[]][] = [
   ['no header', () => null, 'missing_api_key'],
   ['an empty header', () => '', 'missing_api_key'],

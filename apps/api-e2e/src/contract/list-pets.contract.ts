@@ -6,7 +6,7 @@ import { useApi } from '../support/use-api.js';
 const api = useApi();
 const STATUSES = ['available', 'pending', 'sold'] as const;
 
-/** The next page's address in the request's own form. */
+/** Returns the query parameters of the `next` link. */
 function next(answer: Answer): URLSearchParams {
   const [target = '', ...others] = linksOf(answer, 'next');
   expect(others).toEqual([]);
@@ -24,7 +24,7 @@ function expectAscending(pets: readonly Pet[]): void {
   for (const [index, pet] of pets.slice(1).entries()) expect(pet.id > (pets[index]?.id ?? 0n)).toBe(true);
 }
 
-// Enough for a second page of the default length, whatever the deployment holds already.
+// Enough for a second page of the default size, even in an empty deployment.
 beforeAll(async () => {
   await Promise.all(Array.from({ length: 24 }, (_, index) => api.createPet({ status: STATUSES[index % 3] ?? 'sold' })));
 });

@@ -7,7 +7,7 @@ const api = useApi();
 const BODY = '{"name":"Rex","categoryId":7}';
 const JSON_LENGTH = ['Content-Type: application/json', `Content-Length: ${BODY.length}`];
 
-/** A request text; the request line's target and the field lines are written as given. */
+/** Returns the text of a request. The request line and the header lines are written unchanged. */
 function message(requestLine: string, fields: readonly string[], body = ''): string {
   return [requestLine, ...fields, '', body].join('\r\n');
 }
@@ -23,7 +23,7 @@ async function expectStillServing(): Promise<void> {
 }
 
 describe('bytes that are no HTTP request', () => {
-  // No `Connection: close` in these: that the exchange ends at all shows that the service closes.
+  // These do not send `Connection: close`: the exchange ends only if the service closes the connection.
   it.each<[string, () => string | Uint8Array]>([
     ['no HTTP at all', () => 'hello\r\n\r\n'],
     ['binary', () => Uint8Array.of(0, 1, 2, 255, 13, 10, 13, 10)],

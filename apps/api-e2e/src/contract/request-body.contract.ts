@@ -8,7 +8,7 @@ const api = useApi();
 const LIMIT = 64 * 1024;
 const VALID = '{"name":"Rex","categoryId":7}';
 
-/** A valid body of this many bytes. */
+/** Returns a valid body of the given size. */
 function bodyOf(bytes: number): string {
   const frame = '{"name":"Rex","categoryId":7,"note":""}';
   return frame.replace('""', `"${'x'.repeat(bytes - frame.length)}"`);

@@ -7,7 +7,7 @@ import { useOwnService } from '../support/use-api.js';
 import { readSamples } from './samples.js';
 
 const DESKTOP = { width: 1440, height: 900 };
-/** Other sites that the guides link to, and tests do not request. */
+/** Other sites that the guides link to. The tests do not request them. */
 const ELSEWHERE = /^https:\/\/(?:www\.rfc-editor\.org|datatracker\.ietf\.org)\//;
 
 const own = useOwnService();
@@ -121,7 +121,7 @@ describe('links', () => {
     const visited = new Map<string, ReadonlySet<string>>();
     const links: { from: string; to: string }[] = [{ from: '', to: start }];
     const dead: string[] = [];
-    // The list grows on the way.
+    // The loop appends to this list.
     for (const { from, to } of links) {
       const { origin, pathname, hash, href } = new URL(to);
       if (origin !== own.api.url.origin) {

@@ -9,14 +9,14 @@ import { useOwnService } from '../support/use-api.js';
 const own = useOwnService();
 const { api } = own;
 
-/** All pages from the first on, by the links alone; `meanwhile` runs after each page. */
+/** Returns all pages, following the `next` links. Calls `meanwhile` after each page. */
 async function walk(query: string, meanwhile: () => Promise<unknown> = () => Promise.resolve()): Promise<Pet[][]> {
   const pages: Pet[][] = [];
   for (let link: string | undefined = `/v1/pets${query}`; link !== undefined;) {
     const answer = await api.follow(link);
     expectStatus(answer, 200);
     pages.push(readPets(answer.text));
-    expect(pages.length).toBeLessThan(1_000); // The walk ends.
+    expect(pages.length).toBeLessThan(1_000); // Prevents an endless loop.
     await meanwhile();
     [link] = linksOf(answer, 'next');
   }
@@ -117,7 +117,7 @@ describe('int64 end to end', () => {
     );
   });
 
-  // Last, since it moves the ids of all that is added later.
+  // Runs last, since it changes the ids of all pets added later.
   it.each([2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n, INT64_MAX - 1n, INT64_MAX])(
     'the id %d is itself at the Location, in getPet, list and cursor',
     async (id) => {
@@ -134,7 +134,7 @@ describe('int64 end to end', () => {
     },
   );
 
-  /** Sets what the database counts ids with; only the id of the next pet matters to the service. */
+  /** Sets the sequence of the database, and so the id of the next pet. */
   async function setNextPetId(id: bigint): Promise<void> {
     const client = new Client({ connectionString: own.databaseUrl });
     await client.connect();

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
 
-/** More than a supervisor accepts in a minute of workers that were ready. */
+/** More exits of ready workers than a supervisor accepts per minute. */
 const MANY_ENDS = 12;
-/** As in libs/database/src/migrations.ts. */
+/** Same lock id as in libs/database/src/migrations.ts. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 
 let database: TestDatabase;
@@ -40,11 +40,11 @@ async function expectWaiting(): Promise<void> {
     expect(await get(path)).toEqual({ status: 503, retryAfter: '1', code: 'service_unavailable' });
 }
 
-/** Ready means migrated, too. */
+/** Expects that the service becomes ready, which includes the migrations, and serves requests. */
 async function expectServing(url = database.url): Promise<void> {
   await waitFor(async () => expect((await get('/health/ready')).status).toBe(200));
   const { key } = await createKey(url, 'first');
-  // Each worker connects by itself.
+  // Each worker connects separately.
   await waitFor(async () => {
     for (let i = 0; i < 4; i++) expect((await get('/v1/pets', key)).status).toBe(200);
   });
@@ -61,7 +61,7 @@ describe.each([
     await proxy.restore();
     await expectServing();
     await waitFor(() => expect(count('the database is connected')).toBe(processes));
-    // One line for each process.
+    // One log line per process.
     expect(count('cannot be reached')).toBe(processes);
     expect(await service?.stop()).toBe(0);
   });
@@ -164,11 +164,11 @@ describe('two workers', () => {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has ended already.
+        // The process has already exited.
       }
     }
   };
-  /** One after the other, so that each one is counted. */
+  /** Kills the workers repeatedly until more than MANY_ENDS exits are logged. */
   const killManyWorkers = async () => {
     await waitFor(() => {
       killWorkers();
@@ -183,7 +183,7 @@ describe('two workers', () => {
     await killManyWorkers();
     await waitFor(() => expectWaiting());
     const times = [...(service?.output ?? '').matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
-    // Pauses of 0.1 to 2 s, shared by two workers; no upper bound, since a busy machine takes its time.
+    // Restart delays are 0.1 to 2 s, shared by two workers. No upper bound, since a busy machine is slower.
     expect((times[MANY_ENDS] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
     await proxy.restore();
     await expectServing();
@@ -200,7 +200,7 @@ it.each([
     const holder = new Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    // The log line comes after 5 s.
+    // The log line is written after 5 s.
     const environment = { DATABASE_URL: database.url, MIGRATION_WAIT_SECONDS: '6', DRAIN_SECONDS: '0', ...workers };
     service = Service.startOn(await freePort(), environment);
     await waitFor(() => expectWaiting());

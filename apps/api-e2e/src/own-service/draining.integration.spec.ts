@@ -51,7 +51,7 @@ describe('SIGTERM', () => {
     const exit = service.stop('SIGTERM');
     await waitFor(async () => expect(await send(service.url, '/health/ready')).toMatchObject({ status: 503, connection: 'close' }));
     expect(await send(service.url, '/v1/pets/none')).toMatchObject({ connection: 'close' });
-    // It has stopped listening, but has requests to answer.
+    // It no longer listens, but two requests are still running.
     await waitFor(async () => await expect(send(service.url, '/health/live')).rejects.toThrow('fetch failed'));
     await other.query('COMMIT');
     expect(await read).toMatchObject({ status: 200 });

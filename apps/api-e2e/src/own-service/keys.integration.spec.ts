@@ -24,7 +24,7 @@ afterAll(async () => {
   await otherProcess.stop();
 });
 
-/** A client's new key, which both processes have accepted and may remember. */
+/** Creates a key and sends a request with it to both processes, which may then cache it. */
 async function keyInUse(client: string, ...options: readonly string[]): Promise<CreatedKey> {
   const created = await createKey(own.databaseUrl, client, undefined, ...options);
   await expectAccepted(created.key);
@@ -37,7 +37,7 @@ async function expectAccepted(key: string): Promise<void> {
 
 const HOLDS_WITHIN_MS = 5_000;
 
-/** Sends requests, which keep the key in memory, until the promised time after a change. Returns the later response of each process. */
+/** Sends requests, which keep the key cached, until the guaranteed time after a change. Then returns a response of each process. */
 async function responsesAfterChange(key: string, changedAt = performance.now()): Promise<Answer[]> {
   const ask = (process: Api) => process.get('/v1/pets', { authorization: `Bearer ${key}` });
   for (; performance.now() < changedAt + HOLDS_WITHIN_MS; await sleep(100)) for (const process of [api, other]) await ask(process);
@@ -106,7 +106,7 @@ describe('a client', () => {
 describeAccess('pets', own, {
   listPets: { method: 'GET', path: '/v1/pets', scope: 'pets:read', success: 200 },
   createPet: { method: 'POST', path: '/v1/pets', body: '{"name":"Rex","categoryId":7}', scope: 'pets:write', success: 201 },
-  // None is there.
+  // No pet has this id.
   getPet: { method: 'GET', path: '/v1/pets/-1', scope: 'pets:read', success: 404 },
 });
 

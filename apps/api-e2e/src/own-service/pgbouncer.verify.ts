@@ -10,15 +10,15 @@ import { DEBIAN_PATH, DebianServer } from '../support/debian-server.js';
 import { readPet, readPets } from '../support/json.js';
 import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
 
-// `npm run verify:pgbouncer`: not part of `npm test`, since there is no PgBouncer in the npm registry.
+// `npm run verify:pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer.
 
-/** Fewer than the service's own pool, so that its connections take turns at the server's. */
+/** Fewer than the pool of the service, so that its connections share those of the server. */
 const SERVER_CONNECTIONS = 3;
 const PETS = 300;
 
-/** From this version on it can track the named statements of its clients. */
+/** PgBouncer can track the named statements of its clients since version 1.21. */
 const TRACKS_STATEMENTS = versionOf('pgbouncer') >= 1.21;
-/** Which PgBouncer before 1.21 has no setting for. */
+/** Disables tracking. PgBouncer before 1.21 has no such setting. */
 const UNTRACKED = TRACKS_STATEMENTS ? ['max_prepared_statements = 0'] : [];
 const IGNORE_TIMEOUT = 'ignore_startup_parameters = statement_timeout';
 
@@ -41,7 +41,7 @@ function versionOf(program: string): number {
     const [, version] = /(\d+\.\d+)/.exec(execFileSync(program, ['--version'], { encoding: 'utf8', env: { PATH: DEBIAN_PATH } })) ?? [];
     return Number(version);
   } catch {
-    // DebianServer reports it.
+    // DebianServer reports a missing program.
     return 0;
   }
 }

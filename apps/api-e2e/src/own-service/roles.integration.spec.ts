@@ -7,7 +7,7 @@ import { asRole } from '../support/service-role.js';
 import { animalStore, createKey, refusedStart, Service } from '../support/service.js';
 
 const PASSWORD = 'of-tests-only';
-/** Roles are known to the whole server: this file has its own. */
+/** Roles belong to the whole server, so this file uses unique names. */
 const NAME = `roles_${randomBytes(6).toString('hex')}`;
 const [OWNER, SERVICE, KEYS] = [`${NAME}_owner`, `${NAME}_service`, `${NAME}_keys`];
 const TABLES = ['pets', 'idempotency_keys', 'clients', 'api_keys', 'audit_events', 'schema_migrations'];
@@ -25,7 +25,7 @@ const asSuperuser = (sql: string, database = NAME) => {
 };
 const [owner, service, keys] = [urlOf(NAME, OWNER), urlOf(NAME, SERVICE), urlOf(NAME, KEYS)];
 
-/** The statements of docs/deployment.md, with names of this file. */
+/** Returns the SQL statements of docs/deployment.md with the names of this file. */
 function documentedStatements(): string[] {
   const page = readFileSync(new URL('../../../../docs/deployment.md', import.meta.url), 'utf8');
   const [, sql = ''] = /## Database roles[^]*?```sql\n([^]*?)```/.exec(page) ?? [];
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const statements = documentedStatements();
   expect(statements).toHaveLength(6);
   for (const statement of statements) await query(superuser, statement);
-  // Tables of the same names, too. No role may use `public` without naming it.
+  // Also tables with the same names. The search_path omits `public`, so statements must name it.
   await asSuperuser(HOSTILE_SCHEMA);
   for (const table of TABLES) await asSuperuser(`CREATE TABLE hostile.${table} (trap text); GRANT ALL ON hostile.${table} TO PUBLIC`);
   for (const role of [OWNER, SERVICE, KEYS]) await query(superuser, `ALTER ROLE ${role} SET search_path = hostile, pg_catalog`);

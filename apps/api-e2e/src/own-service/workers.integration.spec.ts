@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const get = async (path: string, key = '') => {
-  // A connection of its own each time: the workers take turns.
+  // A new connection for each request, so that the workers take turns.
   const response = await fetch(service.url + path, { headers: { Authorization: `Bearer ${key}`, Connection: 'close' } });
   await response.arrayBuffer();
   return response.status;
@@ -40,7 +40,7 @@ const kill = (pid = 0, signal: NodeJS.Signals = 'SIGKILL') => {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended already.
+    // The process has already exited.
   }
 };
 const twoWorkers = () => waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]));
@@ -57,7 +57,7 @@ describe('a service of two workers', () => {
     // A scrape fails while a worker is too busy to report.
     await waitFor(async () => {
       expect(await metric(/^http_request_duration_seconds_count\{operation="listPets",status="200"\} (\d+)$/m)).toBe(admitted);
-      // One of both, not their sum.
+      // The value of one worker, not the sum.
       expect(await metric(/^build_info\{version="[0-9.]+",commit="[^"]+",node_version="v[0-9.]+"\} (\d+)$/m)).toBe(1);
       expect(await metric(/^database_migrations_pending (\d+)$/m)).toBe(0);
       expect(await metric(/^database_migration_info\{latest="\w+"\} (\d+)$/m)).toBe(1);
@@ -87,7 +87,7 @@ describe('a service of two workers', () => {
 });
 
 it.each(['SIGKILL', 'SIGTERM'] as const)('a service gives up, loudly, when its workers end again and again: %s', async (signal) => {
-  // Two rounds are more than ten ends.
+  // Two rounds are more than ten exits.
   const many = 6;
   const crashing = await Service.start(database.url, { WORKERS: String(many), ADMIN_PORT: '0' });
   const exit = crashing.exit();

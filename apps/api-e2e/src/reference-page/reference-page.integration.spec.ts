@@ -7,7 +7,7 @@ import { useOwnService } from '../support/use-api.js';
 
 const DESKTOP = { width: 1280, height: 900 };
 
-/** Beyond 2^53: a number of JavaScript would be the even one next to it. */
+/** Above 2^53: a JavaScript number would round it to an even number. */
 const ID = '9007199254740993';
 const CATEGORY_ID = '9223372036854775807';
 
@@ -17,14 +17,14 @@ let page: Page;
 
 const operation = (id: string): Locator => page.locator(`#operations-pets-${id}`);
 
-/** Presses Execute and returns the answer as it is shown: status and body. */
+/** Clicks Execute and returns the displayed status and body of the response. */
 async function execute(id: string): Promise<[status: string, body: string]> {
   await operation(id).getByRole('button', { name: 'Execute' }).click();
   const answer = operation(id).locator('.live-responses-table tbody tr.response');
   return [await answer.locator('.response-col_status').innerText(), await answer.locator('.highlight-code pre').innerText()];
 }
 
-/** Takes a picture of what is on the screen once an element is at its top. */
+/** Scrolls to an element and takes a screenshot. */
 async function screenshotFrom(selector: string, name: string): Promise<void> {
   await page.evaluate(`document.querySelector('${selector}').scrollIntoView()`);
   await screenshot(page, name);
@@ -99,7 +99,7 @@ it('nothing was asked of another origin, and nothing went wrong in the browser',
   expect(browser.problems).toEqual([]);
 });
 
-/** Removes all animals and sets the identifier of the next one. */
+/** Removes all pets and sets the id of the next one. */
 async function emptyStore(id: string): Promise<void> {
   const client = new Client({ connectionString: own.databaseUrl });
   await client.connect();
