@@ -118,8 +118,8 @@ async function expectNewIds(api: Api, told: ReadonlySet<Pet['id']>): Promise<voi
 
 const KEYS_WITHOUT_PET = `SELECT key FROM pets.idempotency_keys LEFT JOIN pets.pets ON pets.id = pet_id WHERE pets.id IS NULL`;
 
-describe('while clients add animals', () => {
-  it('a dump restores to what was answered before it began, with keys and cursors', async () => {
+describe('while clients add pets', () => {
+  it('a dump restores all pets confirmed before it started, with idempotency keys and cursors', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);
     await load.more(ENOUGH);

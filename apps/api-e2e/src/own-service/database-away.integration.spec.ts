@@ -54,7 +54,7 @@ describe.each([
   ['a single process', {}, 1],
   ['two workers', { WORKERS: '2' }, 3],
 ])('%s started without its database', (_what, environment, processes) => {
-  it('waits for one that is away', async () => {
+  it('waits for a database that cannot be reached', async () => {
     await proxy.cut();
     await start(proxy.url, environment);
     await expectWaiting();
@@ -66,7 +66,7 @@ describe.each([
     expect(await service?.stop()).toBe(0);
   });
 
-  it('waits for one that does not respond', async () => {
+  it('waits for a database that does not respond', async () => {
     proxy.slowDown(600_000);
     await start(proxy.url, environment);
     await expectWaiting();
@@ -74,14 +74,14 @@ describe.each([
     await expectServing();
   });
 
-  it('stops while it waits', async () => {
+  it('stops while waiting', async () => {
     await proxy.cut();
     await start(proxy.url, environment);
     expect(await service?.stop()).toBe(0);
   });
 });
 
-it('a single process responds after a SIGTERM that comes during its first attempt to connect', async () => {
+it('a single process responds after a SIGTERM during its first connection attempt', async () => {
   proxy.slowDown(600_000);
   service = Service.startOn(await freePort(), {
     DATABASE_URL: proxy.url,
@@ -98,7 +98,7 @@ it('a single process responds after a SIGTERM that comes during its first attemp
 });
 
 describe('a single process waits for a database', () => {
-  it('that refuses the login, at the start and later', async () => {
+  it('that rejects the login, at the start and later', async () => {
     const role = `late_${process.pid}`;
     await query(
       database.url,
@@ -139,7 +139,7 @@ describe('a single process waits for a database', () => {
     await query(database.url, `DROP DATABASE ${name} WITH (FORCE)`);
   });
 
-  it('without migrations, and is ready when another process has migrated', async () => {
+  it('without migrating, and is ready after another process has migrated', async () => {
     await proxy.cut();
     await start(proxy.url, { MIGRATE_ON_START: 'false' });
     await expectWaiting();
@@ -176,7 +176,7 @@ describe('two workers', () => {
     });
   };
 
-  it.each(['at the start', 'later'])('may be killed however often while the database is away %s, and are replaced', async (when) => {
+  it.each(['at the start', 'later'])('are replaced however often they are killed while the database cannot be reached %s', async (when) => {
     if (when === 'at the start') await proxy.cut();
     await start(proxy.url, { WORKERS: '2' });
     await proxy.cut();
@@ -195,7 +195,7 @@ it.each([
   ['a single process', {}],
   ['two workers', { WORKERS: '2' }],
 ])(
-  '%s, waiting for another migrating process, says so, responds with 503, and ends after MIGRATION_WAIT_SECONDS',
+  '%s waiting for another migrating process: logs it, responds with 503 and exits after MIGRATION_WAIT_SECONDS',
   async (_what, workers) => {
     const holder = new Client({ connectionString: database.url });
     await holder.connect();
@@ -215,7 +215,7 @@ it.each([
   ['a single process', {}],
   ['two workers', { WORKERS: '2' }],
   ['two workers that do not migrate', { WORKERS: '2', MIGRATE_ON_START: 'false' }],
-])('a wrong setting ends %s at once', async (_what, environment) => {
+])('an invalid setting stops %s immediately', async (_what, environment) => {
   const { exitCode, output } = await refusedStart({ DATABASE_URL: `${database.url}?sslmode=require`, PORT: '0', ...environment });
   expect(exitCode).toBe(1);
   expect(output).toMatch(/^The database at \S+ cannot be reached: the server does not support TLS, which sslmode requires$/m);

@@ -86,7 +86,7 @@ const waitingForLocks = () =>
 
 describe.each([
   ['one API key', () => ({ first: beforeRotation, second: beforeRotation })],
-  ['the API keys of before and after a rotation', () => ({ first: beforeRotation, second: afterRotation })],
+  ['the API keys before and after a rotation', () => ({ first: beforeRotation, second: afterRotation })],
 ])('with %s', (_which, keys) => {
   beforeAll(async () => {
     network.slowDown(0);
@@ -100,11 +100,11 @@ describe.each([
   const retries = (count: number, send: (service: Service, key: string) => Promise<Outcome>) =>
     Promise.all(Array.from({ length: count }, (_, n) => send(n % 3 === 0 ? mortal : survivor, n % 2 === 0 ? keys().first : keys().second)));
 
-  it(`${AT_ONCE} requests at once over three processes add one animal and are answered alike`, async () => {
+  it(`${AT_ONCE} concurrent requests to three processes add one pet and get the same response`, async () => {
     expect(await firstAnswers(await retries(AT_ONCE, create))).toBe(1);
   });
 
-  it(`${AFTER_KILL} requests do so when the process that has added it is killed before it answers`, async () => {
+  it(`${AFTER_KILL} requests get the same response if the process that added the pet is killed before it responds`, async () => {
     const locker = await connect();
     await locker.query('BEGIN');
     await locker.query('LOCK TABLE pets.pets IN SHARE MODE');

@@ -48,20 +48,20 @@ async function expectSoonRefused(key: string, endedAt?: number): Promise<void> {
   for (const response of await responsesAfterChange(key, endedAt)) expectUnauthenticated(response, 'invalid_api_key');
 }
 
-describe('the end of a key', () => {
-  it.concurrent('holds on every process when it is revoked, and for that key alone', async () => {
+describe('a key', () => {
+  it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await keyInUse('suite');
     await animalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
     await expectSoonRefused(revoked.key);
     await expectAccepted(api.target.key);
   });
 
-  it.concurrent('holds on every process when it expires', async () => {
+  it.concurrent('is rejected by every process after it expires', async () => {
     const { key } = await keyInUse('visitor', '--expires-in', '4s');
     await expectSoonRefused(key, performance.now() + 4_000);
   });
 
-  it.concurrent('comes with the end of the overlap when it is rotated, not before', async () => {
+  it.concurrent('is rejected after the overlap when it is rotated, not before', async () => {
     const first = await keyInUse('rotator');
     const second = await rotate(first);
     for (const { key } of [first, second]) await expectAccepted(key);
@@ -76,7 +76,7 @@ describe('the end of a key', () => {
 });
 
 describe('a client', () => {
-  it.concurrent('is refused on every process while it is disabled, as with a revoked key, and no other client is', async () => {
+  it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await keyInUse('suspended');
     await animalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
     await expectSoonRefused(key);
@@ -85,7 +85,7 @@ describe('a client', () => {
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });
   });
 
-  it.concurrent('has the rate limit of its own, which every response tells, and a change of it holds on every process', async () => {
+  it.concurrent('has its own rate limit in the response headers, and a change takes effect in every process', async () => {
     const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
     const ask = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });
     const first = await ask();
@@ -117,7 +117,7 @@ describe('the secret of a key', () => {
     created = await keyInUse('keeper');
   });
 
-  it('is listed nowhere', async () => {
+  it('is not listed', async () => {
     for (const options of [[], ['--json']]) {
       const listed = await animalStore(own.databaseUrl, 'keys', 'list', ...options);
       expect(listed).toContain(created.prefix);
@@ -125,7 +125,7 @@ describe('the secret of a key', () => {
     }
   });
 
-  it('is nowhere in the database', async () => {
+  it('is not in the database', async () => {
     const client = new Client({ connectionString: own.databaseUrl });
     await client.connect();
     try {

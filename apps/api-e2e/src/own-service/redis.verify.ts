@@ -82,7 +82,7 @@ describe('two machines', () => {
     await expectMetric(1);
   });
 
-  it('count alone while Redis is gone, and together again when it is back', async () => {
+  it('count separately while Redis is down and together after it is back', async () => {
     await redis.stop();
     await logged(LOST, 1);
     await expectCountPerMachine();
@@ -92,7 +92,7 @@ describe('two machines', () => {
     await expectOneCount();
   });
 
-  it('count alone while Redis is silent, and together again when it answers', async () => {
+  it('count separately while Redis does not respond and together after it does', async () => {
     redis.signal('SIGSTOP');
     await logged(LOST, 2);
     await expectCountPerMachine();

@@ -45,8 +45,8 @@ const kill = (pid = 0, signal: NodeJS.Signals = 'SIGKILL') => {
 };
 const twoWorkers = () => waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]));
 
-describe('a service of two workers', () => {
-  it('holds the rate limit of a client together, and measures together', async () => {
+describe('a service with two workers', () => {
+  it('enforces the rate limit and reports metrics across its workers', async () => {
     const { key } = await createKey(database.url, 'limited');
     const statuses: number[] = [];
     for (let i = 0; i < 16; i++) statuses.push(...(await Promise.all(Array.from({ length: 20 }, () => get('/v1/pets', key)))));
@@ -67,7 +67,7 @@ describe('a service of two workers', () => {
     });
   });
 
-  it('replaces a worker that was killed, and serves meanwhile', async () => {
+  it('replaces a killed worker and keeps serving', async () => {
     const before = workers();
     expect(before).toHaveLength(WORKERS);
     kill(before[0]);
@@ -79,14 +79,14 @@ describe('a service of two workers', () => {
     expect(service.output).toContain('a worker ended unexpectedly');
   });
 
-  it('ends with all of its workers and exit code 0 after SIGTERM', async () => {
+  it('stops all workers and exits with code 0 after SIGTERM', async () => {
     const started = await Service.start(database.url, { WORKERS: '2' });
     expect(await started.stop('SIGTERM')).toBe(0);
     await expect(fetch(`${started.url}/health/live`)).rejects.toThrow('fetch failed');
   });
 });
 
-it.each(['SIGKILL', 'SIGTERM'] as const)('a service gives up, loudly, when its workers end again and again: %s', async (signal) => {
+it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if its workers exit repeatedly: %s', async (signal) => {
   // Two rounds are more than ten exits.
   const many = 6;
   const crashing = await Service.start(database.url, { WORKERS: String(many), ADMIN_PORT: '0' });
@@ -103,7 +103,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a service gives up, loudly, when its w
 });
 
 describe('a service whose workers cannot start', () => {
-  it('says why and ends', async () => {
+  it('reports the reason and exits', async () => {
     const holder = net.createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const PORT = String((holder.address() as net.AddressInfo).port);

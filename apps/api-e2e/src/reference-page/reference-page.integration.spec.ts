@@ -46,7 +46,7 @@ describe.each([
     await screenshot(page, `reference-page-${device}`, { fullPage: true });
   });
 
-  it('takes a key', async () => {
+  it('accepts an API key', async () => {
     await page.getByRole('button', { name: 'Authorize' }).click();
     const dialog = page.locator('.dialog-ux');
     await dialog.getByRole('textbox').fill(own.api.target.key);
@@ -55,7 +55,7 @@ describe.each([
     await dialog.waitFor({ state: 'hidden' });
   });
 
-  it('tries createPet, and shows the answer digit for digit', async () => {
+  it('executes createPet and shows the response with exact integers', async () => {
     await operation('createPet').locator('.opblock-summary-control').click();
     const example = await operation('createPet').locator('textarea.body-param__text').inputValue();
     expect(example).toBe(`{\n  "name": "Rex",\n  "categoryId": ${ID},\n  "status": "available"\n}`);
@@ -66,7 +66,7 @@ describe.each([
     ]);
   });
 
-  it('tries listPets, and shows the answer digit for digit', async () => {
+  it('executes listPets and shows the response with exact integers', async () => {
     await operation('listPets').locator('.opblock-summary-control').click();
     expect(await execute('listPets')).toEqual([
       '200',
@@ -74,7 +74,7 @@ describe.each([
     ]);
   });
 
-  it('tries getPet, and shows the answer digit for digit', async () => {
+  it('executes getPet and shows the response with exact integers', async () => {
     await operation('getPet').locator('.opblock-summary-control').click();
     await operation('getPet').getByPlaceholder('petId').fill(ID);
     expect(await execute('getPet')).toEqual([
@@ -83,19 +83,19 @@ describe.each([
     ]);
   });
 
-  it('is no wider than the screen, with all operations open and answered', async () => {
+  it('fits the screen width with all operations and responses open', async () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
     await screenshotFrom('#operations-pets-createPet', `reference-page-${device}-operation`);
     await screenshotFrom('#operations-pets-createPet .responses-wrapper', `reference-page-${device}-answer`);
   });
 
-  it('is accessible, with all operations open and answered', async () => {
+  it('is accessible with all operations and responses open', async () => {
     await screenshot(page, `reference-page-${device}-${colorScheme}`, { fullPage: true });
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 });
 
-it('nothing was asked of another origin, and nothing went wrong in the browser', () => {
+it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);
 });
 

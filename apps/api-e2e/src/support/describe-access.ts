@@ -47,28 +47,28 @@ export function describeAccess(tag: string, own: OwnService, operations: Readonl
       }
     });
 
-    it('is told of every operation', () => {
+    it('is tested for every operation', () => {
       const { paths } = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as OpenApi;
       const tagged = Object.values(paths).flatMap((item) => Object.values(item).filter(({ tags }) => tags?.includes(tag)));
       expect(tagged.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(operations).sort());
     });
 
     describe.each(Object.entries(operations))('%s', (_operationId, operation) => {
-      it('is a 401 without a key', async () => {
+      it('responds with 401 without a key', async () => {
         expectUnauthenticated(await send(api, operation, null), 'missing_api_key');
       });
 
-      it('is a 401 with a key that is unknown', async () => {
+      it('responds with 401 to an unknown key', async () => {
         expectUnauthenticated(await send(api, operation, `Bearer ${unknownKey(api.target.key)}`), 'invalid_api_key');
       });
 
       const authorization = (which: 'only' | 'without'): string => keys.get(operation.scope)?.[which] ?? '';
 
-      it('is a 403 with every scope but its own', async () => {
+      it('responds with 403 to a key with every other scope', async () => {
         expectForbidden(await send(api, operation, authorization('without')), operation.scope);
       });
 
-      it('is answered with its own scope alone', async () => {
+      it('accepts a key with only its scope', async () => {
         const answer = await send(api, operation, authorization('only'));
         expectStatus(answer, operation.success);
       });
