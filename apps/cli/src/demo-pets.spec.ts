@@ -45,7 +45,7 @@ describe('demoPets', () => {
       ['available', 1 - pendingShare - soldShare],
     ] as const) {
       const found = pets.filter((pet) => pet.status === status).length;
-      // The seed is fixed, so this either always holds or never does; five standard deviations and a half.
+      // Five and a half standard deviations. The seed is fixed, so the result is always the same.
       expect(Math.abs(found - count * share)).toBeLessThanOrEqual(5.5 * Math.sqrt(count * share * (1 - share)));
     }
   });

@@ -2,7 +2,7 @@ import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-sto
 import { describe, expect, it } from '@jest/globals';
 import { run } from './program.js';
 
-/** Nothing listens there: whatever gets as far as the database fails with exit code 1. */
+/** No server listens on this port: a command that connects fails with exit code 1. */
 const DATABASE_URL = 'postgres://somebody:secret@127.0.0.1:1/animals';
 
 async function animalStore(args: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL }) {
