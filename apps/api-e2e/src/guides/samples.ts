@@ -14,7 +14,7 @@ export interface Sample {
   readonly code: string;
   /** Body of the response, shown for `sh`. */
   json?: string;
-  /** Status and header lines of the response, shown for `sh`. `…` stands for any text. */
+  /** Status and header lines of the response, shown for `sh`. `…` matches any text. */
   http?: string;
   /** Output of the program, shown for all languages except `sh`. */
   text?: string;

@@ -5,8 +5,8 @@ import { Api } from '../support/api.js';
 import { readPet, readPets } from '../support/json.js';
 import { animalStore, createKey, Service } from '../support/service.js';
 
-// `npm run verify:citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL is the URL, for its owner, of an
-// empty database on a coordinator with the extension and at least one worker.
+// `npm run verify:citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL is the URL of an empty
+// database, as its owner, on a coordinator with the extension and at least one worker.
 
 const PETS = 200;
 const HIDDEN = '{"name":"Hidden","categoryId":7,"status":"sold"}';

@@ -96,7 +96,7 @@ describe.each([
 
   beforeEach(() => sql.query('TRUNCATE pets.pets, pets.idempotency_keys'));
 
-  /** Sends every third request to `mortal`, so that each of the three processes gets the same number. Alternates the API keys. */
+  /** Sends every third request to `mortal`, so that each of the three processes gets about the same number. Alternates the API keys. */
   const retries = (count: number, send: (service: Service, key: string) => Promise<Outcome>) =>
     Promise.all(Array.from({ length: count }, (_, n) => send(n % 3 === 0 ? mortal : survivor, n % 2 === 0 ? keys().first : keys().second)));
 

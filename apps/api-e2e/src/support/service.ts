@@ -11,7 +11,7 @@ const API_MAIN = `../../../api/${FOLDER}/main.js`;
 const CLI_MAIN = `../../../cli/${FOLDER}/main.js`;
 const LISTENING = /"url":"(http:\/\/[^"]+)"|(http:\/\/(?:localhost|127\.0\.0\.1|\[::1?\]|0\.0\.0\.0):[0-9]+)/;
 const START_TIMEOUT_MS = 60_000;
-/** Prevents that a busy machine counts as an overload of the service. */
+/** Prevents a busy machine from counting as an overload of the service. */
 const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000' };
 
 export type Environment = Readonly<Record<string, string>>;
@@ -89,7 +89,7 @@ export async function refusedStart(environment: Environment): Promise<{ exitCode
   return { exitCode, output: output() };
 }
 
-/** Runs the command-line tool against a database and returns what it prints. */
+/** Runs the command-line tool on a database and returns its standard output. */
 export async function animalStore(databaseUrl: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [built(CLI_MAIN), ...args], {
     env: processEnvironment({ DATABASE_URL: databaseUrl }),
