@@ -17,7 +17,7 @@ export class CliError extends Error {
   }
 }
 
-/** undefined_table and invalid_schema_name. */
+/** SQLSTATE codes undefined_table and invalid_schema_name. */
 const NOT_MIGRATED = ['42P01', '3F000'];
 
 export function describeFailure(error: unknown): { readonly line: string; readonly exitCode: number } {
