@@ -4,11 +4,11 @@ import { operatorOf } from './operator.js';
 import type { Terminal } from './terminal.js';
 
 interface Options {
-  /** Brings the local database up to date first. */
+  /** Migrates the local database first. */
   readonly migrate?: boolean;
 }
 
-/** Does the work on clients and keys, and prints what it returns. */
+/** Runs `work` on clients and keys, and prints its result. */
 export async function withAccess(
   terminal: Terminal,
   work: (access: Access) => Promise<string>,

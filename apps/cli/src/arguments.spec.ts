@@ -17,7 +17,7 @@ describe('a duration', () => {
     expect(() => parseDuration(text)).toThrow(InvalidArgumentError),
   );
 
-  it('of the life of a key is more than nothing', () => {
+  it('until a key expires must be more than zero', () => {
     expect(parseLifetime('1s')).toBe(1000);
     expect(() => parseLifetime('0d')).toThrow(InvalidArgumentError);
   });
@@ -39,7 +39,7 @@ describe('a share', () => {
 });
 
 describe('scopes', () => {
-  it('are separated by commas, or come in several options', () => {
+  it('are separated by commas or given by several options', () => {
     expect(parseScopes('pets:read')).toEqual(['pets:read']);
     expect(parseScopes('pets:read, pets:write,pets:read')).toEqual(['pets:read', 'pets:write']);
     expect(parseScopes('pets:write', parseScopes('pets:read'))).toEqual(['pets:read', 'pets:write']);
@@ -50,8 +50,8 @@ describe('scopes', () => {
   );
 });
 
-describe('what the domain has a rule for', () => {
-  it('is checked before anything is started', () => {
+describe('values with a rule of the domain', () => {
+  it('are checked when the arguments are parsed', () => {
     expect(parseClientName('Acme Pets')).toBe('Acme Pets');
     expect(() => parseClientName(' ')).toThrow('It must be 1 to 100 printable characters, no space first or last.');
     expect(parseEnvironment('qa2')).toBe('qa2');

@@ -16,7 +16,7 @@ const MAX_MS = 36_500 * UNITS_MS.d;
 
 const DURATION = /^([0-9]{1,12})([smhdw])$/;
 
-/** Milliseconds of `30s`, `15m`, `24h`, `90d` or `2w`, up to a hundred years. */
+/** Parses a duration such as `30s`, `15m`, `24h`, `90d` or `2w` to milliseconds. The maximum is a hundred years. */
 export function parseDuration(text: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   const ms = Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS];
@@ -45,7 +45,7 @@ export function parseShare(text: string): number {
   throw new InvalidArgumentError('It must be a number from 0 to 1.');
 }
 
-/** Scopes separated by commas; the option may be repeated. */
+/** Parses scopes separated by commas and adds them to `before`: the option may be repeated. */
 export function parseScopes(text: string, before: readonly string[] = []): readonly string[] {
   const scopes = [...new Set([...before, ...text.split(',').map((scope) => scope.trim())])];
   if (scopes.every(isScope)) return scopes;
@@ -58,10 +58,10 @@ export function parseClientName(text: string): string {
   throw new InvalidArgumentError(`It ${CLIENT_NAME_RULE}.`);
 }
 
-/** Requests per minute; 0 for no limit. */
+/** Parses requests per minute; 0 means no limit. */
 export const parseRateLimit = integer(0, MAX_RATE_LIMIT);
 
-/** As `parseRateLimit`, or `default`. */
+/** Parses a rate limit or `default`. */
 export function parseRateLimitOrDefault(text: string): number | 'default' {
   return text === 'default' ? 'default' : parseRateLimit(text);
 }

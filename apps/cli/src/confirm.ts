@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Asks on a terminal, and returns whether the answer is yes. The default is no. */
+/** Asks a yes/no question on a terminal. Returns true for yes; the default is no. */
 export async function confirm(input: NodeJS.ReadableStream, output: NodeJS.WritableStream, question: string): Promise<boolean> {
   const terminal = createInterface({ input, output });
   try {

@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { animalStore, animalStoreIn, json, type KeyJson } from './testing/animal-store.js';
 
 describe('animal-store without a database', () => {
-  it('refuses wrong usage with exit code 2 and one line', async () => {
+  it('rejects wrong usage with exit code 2 and one line', async () => {
     const { exitCode, stdout, stderr } = await animalStore({}, 'keys', 'craete');
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n$/);
   });
 
-  it('asks for DATABASE_URL where PostgreSQL is not part of the installation', async () => {
+  it('requires DATABASE_URL if PostgreSQL is not part of the installation', async () => {
     const hide = `import { registerHooks } from 'node:module';
       registerHooks({ resolve: (name, context, next) => next(name === '@animal-store/local-postgres' ? '@animal-store/absent' : name, context) });`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hide)}`;
@@ -35,13 +35,13 @@ describe('animal-store on a data folder', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('reads .env where it is run', async () => {
+  it('reads .env in the working directory', async () => {
     await writeFile(join(folder, '.env'), 'DATABASE_URL=mysql://elsewhere\n');
     const stderr = 'error: DATABASE_URL must be a postgres:// URL\n';
     expect(await animalStoreIn(folder, {}, 'keys', 'list')).toEqual({ exitCode: 2, stdout: '', stderr });
   });
 
-  it('brings it up to date by itself, and works beside the service', async () => {
+  it('migrates the database automatically and works while the service runs', async () => {
     expect(await run('keys', 'list')).toMatchObject({ exitCode: 1, stderr: 'error: the tables are missing: run "migrate up" first\n' });
     const created = await run('keys', 'create', '--client', 'acme', '--json');
     expect(json<KeyJson>(created).key).toMatch(/^ast_local_/);

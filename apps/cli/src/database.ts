@@ -9,12 +9,12 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 
 export interface Database {
   readonly url: SecretUrl;
-  /** It is the project's own PostgreSQL in the data folder. */
+  /** Whether this is the local PostgreSQL in the data folder. */
   readonly isLocal: boolean;
   readonly citus?: boolean;
 }
 
-/** Returns the first of the variables that is set, itself or as the file that NAME_FILE names. */
+/** Returns the database URL of the first variable that is set. NAME_FILE names a file that contains it. */
 export function databaseUrl({ env }: Terminal, names: readonly string[] = ['DATABASE_URL']): SecretUrl | undefined {
   const variable = names.flatMap((name) => [name, `${name}_FILE`]).find((name) => env[name]);
   const value = variable && env[variable];
@@ -29,7 +29,7 @@ export function databaseUrl({ env }: Terminal, names: readonly string[] = ['DATA
   return url;
 }
 
-/** Does the work on the database that a variable names, or else on the one of the data folder, which it starts if need be. */
+/** Runs `work` on the database that a variable names, or else on the local one in the data folder, which it starts if required. */
 export async function withDatabase<T>(
   terminal: Terminal,
   work: (database: Database) => Promise<T>,
@@ -49,20 +49,20 @@ export async function withDatabase<T>(
   }
 }
 
-/** As the service reads it. */
+/** Parses CITUS like the service. */
 function isCitus({ env: { CITUS = '' } }: Terminal): boolean {
   if (/^(?:true|on|yes|1)$/.test(CITUS)) return true;
   if (/^(?:false|off|no|0|)$/.test(CITUS)) return false;
   throw new CliError('CITUS must be true or false', EXIT_USAGE);
 }
 
-/** The image of the service does without it. */
+/** Reports that PostgreSQL is not installed, as in the image of the service. */
 function explainAbsence(error: unknown): never {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
   throw new CliError('set DATABASE_URL: this installation has no PostgreSQL of its own');
 }
 
-/** With everything that the deployment keeps, for migrations. */
+/** Runs `work` on a data source with the migrations of all contexts. */
 export async function withDataSource<T>({ url, citus = false }: Database, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
   const dataSource = createDataSource({
     url,
@@ -79,7 +79,7 @@ export async function withDataSource<T>({ url, citus = false }: Database, work: 
   }
 }
 
-/** The project's own database needs no ceremony: whoever is first brings it up to date. */
+/** Migrates the database if it is the local one. */
 export async function migrateIfLocal(database: Database): Promise<void> {
   if (database.isLocal) await withDataSource(database, (dataSource) => migrateUp(dataSource));
 }

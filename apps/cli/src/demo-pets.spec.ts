@@ -9,21 +9,21 @@ const take = (count: number, options: Partial<DemoOptions> = {}) => {
 };
 
 describe('demoPets', () => {
-  it('are the same for the same seed, however many, and others for another', () => {
+  it('are the same for the same seed in any number, and differ for another seed', () => {
     const pets = take(1000);
     expect(take(1000)).toEqual(pets);
     expect(take(10)).toEqual(pets.slice(0, 10));
     for (const seed of [0, 2, 2 ** 32 - 1]) expect(take(1000, { seed })).not.toEqual(pets);
   });
 
-  it('hold what the domain promises, and nothing that COPY would read otherwise', () => {
+  it('follow the rules of the domain and need no escaping for COPY', () => {
     for (const { name, categoryId, status } of take(20_000)) {
       expect(() => NewPet.create({ name, categoryId: BigInt(categoryId), status })).not.toThrow();
       expect(name).toMatch(/^[A-Z][A-Za-z ]+$/);
     }
   });
 
-  it('have many names, some of them plain, and every category', () => {
+  it('have many names, including plain ones, and all categories', () => {
     const pets = take(20_000);
     expect(new Set(pets.map(({ name }) => name)).size).toBeGreaterThan(3_000);
     expect(pets.map(({ name }) => name)).toEqual(expect.arrayContaining(['Luna', 'Luna the Beagle', 'Captain Luna']));
@@ -36,7 +36,7 @@ describe('demoPets', () => {
     [0, 1],
     [0.0001, 0.2],
     [0.1, 0.5],
-  ])('are pending in a share of %d and sold in one of %d', (pendingShare, soldShare) => {
+  ])('are pending with a share of %d and sold with a share of %d', (pendingShare, soldShare) => {
     const count = 200_000;
     const pets = take(count, { pendingShare, soldShare });
     for (const [status, share] of [
@@ -45,7 +45,7 @@ describe('demoPets', () => {
       ['available', 1 - pendingShare - soldShare],
     ] as const) {
       const found = pets.filter((pet) => pet.status === status).length;
-      // The seed is fixed, so this either always holds or never does; five standard deviations and a half.
+      // Five and a half standard deviations. The seed is fixed, so the result is always the same.
       expect(Math.abs(found - count * share)).toBeLessThanOrEqual(5.5 * Math.sqrt(count * share * (1 - share)));
     }
   });

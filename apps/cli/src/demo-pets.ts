@@ -5,9 +5,9 @@ export interface DemoPet {
 }
 
 export interface DemoOptions {
-  /** Any unsigned 32-bit integer; equal seeds give equal pets. */
+  /** Any unsigned 32-bit integer. Equal seeds give equal pets. */
   readonly seed: number;
-  /** Of all pets, from 0 to 1. */
+  /** Share of all pets, from 0 to 1. */
   readonly pendingShare: number;
   readonly soldShare: number;
 }
@@ -23,7 +23,7 @@ const CALL_NAMES = (
 
 const TITLES = ['Baron', 'Captain', 'Dame', 'Doctor', 'Lady', 'Little', 'Lord', 'Miss', 'Mister', 'Old', 'Princess', 'Professor', 'Sir'];
 
-/** What a category is about; its identifier is its place, from 1 on. */
+/** The kinds of animals in each category. The id of a category is its index plus 1. */
 const CATEGORIES = [
   [
     'Airedale',
@@ -49,12 +49,12 @@ const CATEGORIES = [
   ['Connemara Pony', 'Donkey', 'Haflinger', 'Shetland Pony'],
 ] as const;
 
-/** Believable animals without end, the same ones for the same options. */
+/** Yields an endless sequence of realistic pets, the same one for the same options. */
 export function* demoPets({ seed, pendingShare, soldShare }: DemoOptions): Generator<DemoPet, never> {
   const random = randomNumbers(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   for (;;) {
-    // The square makes the first categories the common ones.
+    // Squaring makes the first categories more frequent.
     const category = Math.floor(random() ** 2 * CATEGORIES.length);
     const kind = pick(CATEGORIES[category] ?? CATEGORIES[0]);
     const form = random();
@@ -66,7 +66,7 @@ export function* demoPets({ seed, pendingShare, soldShare }: DemoOptions): Gener
   }
 }
 
-/** Numbers from 0 to 1: a counter, its bits mixed so that each output bit depends on all of them. Not for secrets. */
+/** Returns a pseudorandom number generator for numbers from 0 to 1. It mixes the bits of a counter. Not for secrets. */
 function randomNumbers(seed: number): () => number {
   let counter = mix(seed + 1);
   return () => {

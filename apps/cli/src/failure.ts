@@ -6,7 +6,7 @@ export const EXIT_OK = 0;
 export const EXIT_FAILURE = 1;
 export const EXIT_USAGE = 2;
 
-/** A failure that a person can act upon. */
+/** An error that the user can fix. */
 export class CliError extends Error {
   constructor(
     message: string,
@@ -17,14 +17,14 @@ export class CliError extends Error {
   }
 }
 
-/** undefined_table and invalid_schema_name. */
+/** SQLSTATE codes undefined_table and invalid_schema_name. */
 const NOT_MIGRATED = ['42P01', '3F000'];
 
 export function describeFailure(error: unknown): { readonly line: string; readonly exitCode: number } {
   if (error instanceof CliError) return { line: oneLine(error.message), exitCode: error.exitCode };
   if (error instanceof DomainError) return { line: oneLine(error.message), exitCode: error.kind === 'invalid' ? EXIT_USAGE : EXIT_FAILURE };
   const { code, message } = error as { code?: unknown; message?: unknown };
-  // The error of a connection that was tried at several addresses has a code and no message.
+  // The error of a connection that failed at several addresses has a code but no message.
   const text = oneLine(String(message || code || error));
   if (NOT_MIGRATED.includes(String(code))) return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
   if (isDatabaseUnavailable(error) && !isConnectionRefused(error))

@@ -25,7 +25,7 @@ describe('animal-store keys', () => {
     }
   };
 
-  it('create shows a key that works, once', async () => {
+  it('create prints a valid key, once', async () => {
     const { exitCode, stdout, stderr } = await store.run('keys', 'create', '--client', 'Acme Pets');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(/^Key 1 of the client Acme Pets, scopes pets:read pets:write, expires never:$/m);
@@ -39,7 +39,7 @@ describe('animal-store keys', () => {
     }
   });
 
-  it('create takes scopes, expiry and environment', async () => {
+  it('create accepts scopes, expiry and environment', async () => {
     const options = ['--scope', 'pets:read', '--expires-in', '90d', '--environment', 'staging', '--json'];
     const { key, ...rest } = json<KeyJson & { createdAt: string }>(await store.run('keys', 'create', '--client', 'acme', ...options));
     expect(key).toMatch(/^ast_staging_/);
@@ -47,7 +47,7 @@ describe('animal-store keys', () => {
     expect(Date.parse(rest.expiresAt ?? '') - Date.parse(rest.createdAt)).toBe(90 * 86_400_000);
   });
 
-  it('create makes no key with a scope that nothing asks for', async () => {
+  it('create rejects a scope that no operation requires', async () => {
     expect(await store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read,pets:reed')).toEqual({
       exitCode: 2,
       stdout: '',
@@ -56,12 +56,12 @@ describe('animal-store keys', () => {
     expect(json(await store.run('keys', 'list', '--json'))).toEqual([]);
   });
 
-  it('create takes the environment from ENVIRONMENT', async () => {
+  it('create reads the default environment from ENVIRONMENT', async () => {
     const { stdout } = await animalStore({ DATABASE_URL: store.url, ENVIRONMENT: 'qa' }, 'keys', 'create', '--client', 'acme');
     expect(stdout).toMatch(/^ast_qa_/m);
   });
 
-  it('create --if-none leaves a client with an active key alone', async () => {
+  it('create --if-none creates no key for a client with an active key', async () => {
     const create = (...more: string[]) => store.run('keys', 'create', '--client', 'acme', '--if-none', ...more);
     const together = await Promise.all([create(), create()]);
     expect(together.map(({ stdout }) => KEY.test(stdout)).sort()).toEqual([false, true]);
@@ -70,7 +70,7 @@ describe('animal-store keys', () => {
     expect(json<unknown[]>(await store.run('keys', 'list', '--json'))).toHaveLength(1);
   });
 
-  it('list shows all of a key but its secret, of one client if asked', async () => {
+  it('list shows keys without their secrets and filters by client', async () => {
     for (const client of ['acme', 'b']) await store.run('keys', 'create', '--client', client, '--expires-in', '1d');
     await store.run('keys', 'revoke', '2');
     const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
@@ -88,14 +88,14 @@ describe('animal-store keys', () => {
     expect(await store.run('keys', 'list', '--client', 'nobody')).toEqual({ exitCode: 0, stdout: 'No keys.\n', stderr: '' });
   });
 
-  it('list --expires-within shows the active keys that expire by then', async () => {
+  it('list --expires-within shows the active keys that expire within that time', async () => {
     for (const lifetime of ['29d', '31d']) await store.run('keys', 'create', '--client', 'acme', '--expires-in', lifetime);
     await store.run('keys', 'create', '--client', 'acme');
     expect(json<KeyJson[]>(await store.run('keys', 'list', '--expires-within', '30d', '--json')).map(({ id }) => id)).toEqual([1]);
     expect((await store.run('keys', 'list', '--expires-within', '1d')).stdout).toBe('No keys.\n');
   });
 
-  it('rotate makes a new key and lets the old one live on for the overlap', async () => {
+  it('rotate creates a key and keeps the old one valid for the overlap', async () => {
     const old = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read', '--json'));
     const rotated = json<KeyJson & { createdAt: string; retired: KeyJson }>(await store.run('keys', 'rotate', String(old.id), '--json'));
     expect(rotated).toMatchObject({ client: 'acme', scopes: ['pets:read'], expiresAt: null, retired: { id: old.id } });
@@ -111,7 +111,7 @@ describe('animal-store keys', () => {
     });
   });
 
-  it('revoke and rotate take a whole key, as it was leaked, and do not show it', async () => {
+  it('revoke and rotate accept a whole key and do not print it', async () => {
     const create = async () => json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
     const [first, second] = [await create(), await create()];
     const outcomes = [
@@ -127,7 +127,7 @@ describe('animal-store keys', () => {
     }
   });
 
-  it('revoke ends a key', async () => {
+  it('revoke invalidates a key', async () => {
     const { id, key, prefix } = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
     const revoked = await store.run('keys', 'revoke', prefix);
     expect(revoked.stdout).toMatch(new RegExp(`^Key ${String(id)} \\(${prefix}\\) of the client acme is revoked since .*Z\\.\\n$`));
@@ -143,7 +143,7 @@ describe('animal-store clients', () => {
     await query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY');
   });
 
-  it('are listed, disabled, enabled and limited, and keys audit tells who did it', async () => {
+  it('are listed, disabled, enabled and rate limited, and keys audit shows who did it', async () => {
     const runAs = (operator: string, ...args: string[]) => animalStore({ DATABASE_URL: store.url, OPERATOR: operator }, ...args);
     expect(await store.run('clients', 'list')).toEqual({ exitCode: 0, stdout: 'No clients.\n', stderr: '' });
     expect(await store.run('keys', 'audit')).toEqual({ exitCode: 0, stdout: 'No changes.\n', stderr: '' });

@@ -156,7 +156,7 @@ export function keysCommand(terminal: Terminal): Command {
     );
 }
 
-/** A scope that no context has would make a key that nothing accepts. */
+/** Returns the scopes of a new key, by default all. Throws for a scope that no context has. */
 async function checkScopes(wanted: readonly string[] | undefined): Promise<readonly string[]> {
   const known = await knownScopes();
   const unknown = wanted?.filter((scope) => !known.includes(scope)) ?? [];

@@ -7,7 +7,7 @@ import { animalStore, json, useAnimalStore } from './testing/animal-store.js';
 const store = useAnimalStore();
 
 describe('animal-store migrate', () => {
-  it('migrates up and down and tells the state', async () => {
+  it('migrates up and down and shows the status', async () => {
     const notMigrated = { exitCode: 1, stdout: '', stderr: 'error: the tables are missing: run "migrate up" first\n' };
     expect(await store.run('keys', 'list')).toEqual(notMigrated);
     expect(await store.run('seed', '--count', '1')).toEqual(notMigrated);
@@ -36,7 +36,7 @@ describe('animal-store migrate', () => {
     expect(json(await store.run('migrate', 'down', '--yes', '--json'))).toEqual({ undone: newest });
   });
 
-  it('with CITUS=on warns that the extension is missing, and refuses another value than on or off', async () => {
+  it('warns if CITUS is on without the extension, and rejects an invalid CITUS', async () => {
     await store.run('migrate', 'up');
     const stderr = 'CITUS is on, but the database lacks the extension citus: no table is distributed\n';
     expect(await animalStore({ DATABASE_URL: store.url, CITUS: 'on' }, 'migrate', 'up')).toEqual({
@@ -48,7 +48,7 @@ describe('animal-store migrate', () => {
     expect(refused).toMatchObject({ exitCode: 2, stderr: 'error: CITUS must be true or false\n' });
   });
 
-  it('migrates an empty database once when several processes start at once', async () => {
+  it('migrates an empty database once if several processes start concurrently', async () => {
     const empty = await createTestDatabase();
     const migrate = () => animalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--json');
     const outcomes = await Promise.all([migrate(), migrate(), migrate(), migrate()]);
@@ -59,7 +59,7 @@ describe('animal-store migrate', () => {
     await empty.drop();
   });
 
-  it('waits as long as told for another process that is migrating, and says so', async () => {
+  it('waits up to --wait for another process that is migrating, and reports it', async () => {
     const empty = await createTestDatabase();
     const holder = new Client({ connectionString: empty.url });
     await holder.connect();
@@ -74,7 +74,7 @@ describe('animal-store migrate', () => {
     await empty.drop();
   });
 
-  it('asks before it takes back a migration, and says what is dropped', async () => {
+  it('asks before it reverts a migration and shows what is dropped', async () => {
     await store.run('migrate', 'up');
     while (json<{ undone: string }>(await store.run('migrate', 'down', '--yes', '--json')).undone !== 'CreateIdempotencyKeys1763683320000');
     const asked: string[] = [];

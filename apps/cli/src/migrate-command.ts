@@ -7,7 +7,7 @@ import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
-/** Migrations may have to go round a pooler. */
+/** MIGRATION_DATABASE_URL lets migrations bypass a connection pooler. */
 const MIGRATION_VARIABLES = ['MIGRATION_DATABASE_URL', 'DATABASE_URL'];
 
 interface Options {
@@ -83,7 +83,7 @@ export function migrateCommand(terminal: Terminal): Command {
     );
 }
 
-/** Returns the migration to undo; undefined if none is applied. */
+/** Asks for confirmation and returns the migration to undo, or undefined if none is applied. */
 async function confirmUndo(dataSource: DataSource, { confirm, stderr }: Terminal, { yes = false }: Options): Promise<string | undefined> {
   const newest = await migrationToUndo(dataSource);
   if (!newest || yes) return newest?.name;

@@ -3,7 +3,7 @@ import { CLIENT_NAME_RULE, isClientName, type Operator, redactKeys, UNKNOWN_OPER
 import { CliError, EXIT_USAGE } from './failure.js';
 import type { Terminal } from './terminal.js';
 
-/** Returns OPERATOR, or else the name of the user at the operating system. Both are claims; the audit trail adds the database role. */
+/** Returns OPERATOR or the name of the operating system user. Neither is verified; the audit trail adds the database role. */
 export function operatorOf({ env }: Terminal): Operator {
   const given = env['OPERATOR'];
   if (!given) return asOperator(userName()) ?? UNKNOWN_OPERATOR;
@@ -16,7 +16,7 @@ function asOperator(text: string): Operator | undefined {
   return isClientName(text) && redactKeys(text) === text ? (text as string as Operator) : undefined;
 }
 
-/** In a container, a user may have a number only. */
+/** Returns the name of the operating system user, or its uid if it has no name, as in a container. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -1,17 +1,17 @@
 declare global {
   interface JSON {
-    /** ECMAScript 2026; writes the text as it is. */
+    /** ECMAScript 2026: writes the text unchanged. */
     rawJSON(text: string): object;
   }
 }
 
-/** JSON for programs: identifiers are exact integers, absent values null. */
+/** Returns a value as JSON. Bigints are written as exact integers. */
 export function toJson(value: unknown): string {
   const exact = (_key: string, member: unknown) => (typeof member === 'bigint' ? JSON.rawJSON(String(member)) : member);
   return `${JSON.stringify(value, exact, 2)}\n`;
 }
 
-/** Left-aligned columns for people. */
+/** Returns a table with left-aligned columns. */
 export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
@@ -26,7 +26,7 @@ export function toTable(header: readonly string[], rows: readonly (readonly stri
     .join('');
 }
 
-/** To the second; the tool shows all times in UTC. */
+/** Formats a date in UTC, to the second. */
 export function toText(date: Date): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }

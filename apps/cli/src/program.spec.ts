@@ -2,7 +2,7 @@ import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-sto
 import { describe, expect, it } from '@jest/globals';
 import { run } from './program.js';
 
-/** Nothing listens there: whatever gets as far as the database fails with exit code 1. */
+/** No server listens on this port: a command that connects fails with exit code 1. */
 const DATABASE_URL = 'postgres://somebody:secret@127.0.0.1:1/animals';
 
 async function animalStore(args: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL }) {
@@ -44,13 +44,13 @@ describe('a wrong command line', () => {
     [['seed']],
     [['seed', '--count', '0']],
     [['seed', '--count', '1', '--sold-share', '0.6', '--pending-share', '0.6']],
-  ])('%j is refused with one line and exit code 2', async (args) => {
+  ])('%j is rejected with one line and exit code 2', async (args) => {
     const { exitCode, stdout, stderr } = await animalStore(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n$/);
   });
 
-  it.each([[[]], [['keys']], [['clients']], [['migrate']]])('%j is answered with the help', async (args) => {
+  it.each([[[]], [['keys']], [['clients']], [['migrate']]])('%j prints the help and exits with code 2', async (args) => {
     const { exitCode, stdout, stderr } = await animalStore(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: animal-store /);
@@ -66,7 +66,7 @@ describe('a wrong command line', () => {
       'error: OPERATOR must be 1 to 100 printable characters, no space first or last, and no API key\n',
     ],
     [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
-  ])('in an environment of %j is refused without repeating it', async (env, stderr) => {
+  ])('is rejected in the environment %j without repeating it', async (env, stderr) => {
     expect(await animalStore(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
   });
 });
@@ -145,7 +145,7 @@ describe('a database that cannot be reached', () => {
     [['clients', 'list']],
     [['migrate', 'status']],
     [['seed', '--count', '1']],
-  ])('is what %j says', async (args) => {
+  ])('is reported by %j', async (args) => {
     const { exitCode, stdout, stderr } = await animalStore(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/^error: the database cannot be reached: .*ECONNREFUSED.*\n$/);

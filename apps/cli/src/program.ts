@@ -15,7 +15,7 @@ export async function run(args: readonly string[], given: Terminal): Promise<num
     await createProgram(terminal).parseAsync(args, { from: 'user' });
     return EXIT_OK;
   } catch (error) {
-    // commander has written its own line, or the help that was asked for.
+    // commander has already written its error or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE;
     const { line, exitCode } = describeFailure(error);
     terminal.stderr.write(`error: ${line}\n`);
@@ -23,7 +23,7 @@ export async function run(args: readonly string[], given: Terminal): Promise<num
   }
 }
 
-/** An operator may paste a key in the wrong place; error messages repeat arguments. */
+/** Redacts API keys: error messages repeat arguments, and an operator may paste a key in the wrong place. */
 function withoutKeys(output: Output): Output {
   return { isTTY: output.isTTY ?? false, write: (text) => output.write(redactKeys(text)) };
 }
@@ -51,7 +51,7 @@ Exit codes: ${String(EXIT_OK)} done, ${String(EXIT_FAILURE)} failed, ${String(EX
   );
 }
 
-/** Commander hands its settings on only to the commands that it makes itself. */
+/** Applies settings to all subcommands. Commander passes them on only to commands that it creates itself. */
 function withSettings(command: Command, terminal: Terminal): Command {
   command.exitOverride().configureOutput({
     writeOut: (text) => terminal.stdout.write(text),

@@ -25,5 +25,5 @@ describe('progressBar', () => {
     ]);
   });
 
-  it('writes nothing elsewhere', () => expect(drawn(false)).toEqual([]));
+  it('writes nothing without a terminal', () => expect(drawn(false)).toEqual([]));
 });

@@ -8,7 +8,7 @@ export interface ProgressBar {
   readonly clear: () => void;
 }
 
-/** Draws `[#####     ]  50 %  5 of 10` over itself on a terminal, and nothing anywhere else. */
+/** Returns a progress bar such as `[#####     ]  50 %  5 of 10`. It is drawn only on a terminal. */
 export function progressBar(output: Output, total: number): ProgressBar {
   if (!output.isTTY) return { update: () => undefined, clear: () => undefined };
   let drawnAt = -Infinity;

@@ -9,7 +9,7 @@ describe('animal-store seed', () => {
     expect(await store.run('migrate', 'up')).toMatchObject({ exitCode: 0 });
   });
 
-  it('adds the same animals for the same seed, and tells the planner', async () => {
+  it('adds the same pets for the same seed and updates the planner statistics', async () => {
     const first = await store.run('seed', '--count', '3500', '--seed', '7', '--pending-share', '0.1');
     expect(first).toMatchObject({ exitCode: 0, stderr: '' });
     expect(first.stdout).toMatch(/^Added 3,500 pets in [\d.]+ s: [\d,]+ available, \d+ pending, \d+ sold\.\n$/);

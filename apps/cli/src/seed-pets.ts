@@ -13,7 +13,7 @@ export interface SeedOptions extends DemoOptions {
 
 export type SeededPets = Record<DemoPet['status'], number>;
 
-/** Adds demo animals, all or none; a million takes seconds. `onProgress` hears how many were sent. */
+/** Inserts demo pets in one statement, all or none. Calls `onProgress` with the number of pets sent so far. */
 export async function seedPets(databaseUrl: SecretUrl, options: SeedOptions, onProgress: (sent: number) => void): Promise<SeededPets> {
   const seeded: SeededPets = { available: 0, pending: 0, sold: 0 };
   const client = new DatabaseClient({
@@ -21,13 +21,13 @@ export async function seedPets(databaseUrl: SecretUrl, options: SeedOptions, onP
     application_name: 'animal-store seed',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // A lost connection also fails the statement that is under way, and that is where it is reported.
+  // A lost connection also fails the running statement, which reports it.
   client.on('error', () => undefined);
   await client.connect();
   try {
     const copy = client.query(copyFrom('COPY pets.pets (name, category_id, status) FROM STDIN'));
     await pipeline(Readable.from(copyLines(options, seeded, onProgress)), copy);
-    // Gives the planner its figures now, and spares the first readers the work that autovacuum would do behind their backs.
+    // Vacuums and updates the planner statistics now instead of waiting for autovacuum.
     await client.query('VACUUM (ANALYZE) pets.pets');
     return seeded;
   } finally {
@@ -35,7 +35,7 @@ export async function seedPets(databaseUrl: SecretUrl, options: SeedOptions, onP
   }
 }
 
-/** The text format of COPY; nothing in a demo name needs escaping. */
+/** Yields lines in the text format of COPY. Demo names need no escaping. */
 function* copyLines(options: SeedOptions, seeded: SeededPets, onProgress: (sent: number) => void): Generator<string> {
   const pets = demoPets(options);
   for (let sent = 0; sent < options.count;) {

@@ -1,9 +1,9 @@
-/** What a command may use of its process. */
+/** The parts of the process that a command may use. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Asks the person at the terminal; absent without one, as in a pipe. */
+  /** Asks the user. Undefined without a terminal, as in a pipe. */
   readonly confirm?: (question: string) => Promise<boolean>;
 }
 

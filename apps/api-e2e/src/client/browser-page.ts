@@ -7,7 +7,7 @@ import { launchBrowser } from '../support/browser.js';
 
 const CAPABILITIES = join(import.meta.dirname, 'capabilities.ts');
 
-/** An empty page of an origin of its own in a real browser, where the capabilities run. */
+/** An empty page with its own origin in a real browser. Runs the capabilities. */
 export interface BrowserPage {
   readonly origin: string;
   run(name: string, args: readonly unknown[]): Promise<unknown>;
@@ -26,7 +26,7 @@ export async function openBrowserPage(): Promise<BrowserPage> {
   await addCapabilities(page);
   return {
     origin,
-    // An expression, because a function would be compiled by Jest for Node.js. JSON is also JavaScript.
+    // An expression, because Jest would compile a function for Node.js. JSON is valid JavaScript.
     run: (name, args) => page.evaluate(`bundle.capabilities[${JSON.stringify(name)}](...${JSON.stringify(args)})`),
     async close() {
       await browser.close();
@@ -42,7 +42,7 @@ async function addCapabilities(page: Page): Promise<void> {
     platform: 'browser',
     resolve: { conditionNames: ['@animal-store/source', 'import'] },
   });
-  // The default of the last option is a regular expression of Jest's own realm, which native code refuses.
+  // The default of `sourcemapIgnoreList` is a regular expression of Jest's realm, which native code rejects.
   const { output } = await bundle.generate({ format: 'iife', name: 'bundle', sourcemapIgnoreList: false });
   await bundle.close();
   await page.addScriptTag({ content: output[0].code });

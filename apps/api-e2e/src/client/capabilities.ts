@@ -9,7 +9,7 @@ import {
   type PetListParams,
 } from '@animal-store/client';
 
-/** Options of a client that are JSON: a test passes them to a page of a browser. */
+/** Client options that are valid JSON, so that a test can pass them to a browser page. */
 export interface Target {
   readonly apiKey: string;
   readonly baseURL: string;
@@ -52,7 +52,7 @@ const outcomeOf = (request: Promise<Pet>): Promise<Outcome> =>
     async () => ({ error: await failureOf(request) }),
   );
 
-/** What a caller does with the client. Runs in Node.js and in browsers, and returns plain data for the test to check. */
+/** Calls of the client. They run in Node.js and in browsers and return plain data for the test to check. */
 export const capabilities = {
   create: (target: Target, name: string, categoryId: string, options: CreateOptions = {}) =>
     clientOf(target).pets.create({ name, categoryId: BigInt(categoryId), status: 'sold' }, options),
@@ -67,7 +67,7 @@ export const capabilities = {
     return pets;
   },
 
-  /** The names on each page, requested one by one, and what comes after the last one. */
+  /** Returns the names on each page and the error of requesting a page after the last one. */
   async pages(target: Target, params: PetListParams): Promise<{ pages: string[][]; after: Failure }> {
     const pages: string[][] = [];
     let page = await clientOf(target).pets.list(params);
@@ -96,7 +96,7 @@ export const capabilities = {
 
   listFailure: (target: Target, params: object) => failureOf(clientOf(target).pets.list(params)),
 
-  /** Creates several pets one after the other, whatever becomes of each. */
+  /** Creates pets one at a time. Continues after a failure. */
   async createMany(target: Target, names: readonly string[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const name of names) outcomes.push(await outcomeOf(clientOf(target).pets.create({ name, categoryId: 7n })));
@@ -129,12 +129,12 @@ export const capabilities = {
     return replayed;
   },
 
-  /** The statuses of three lists, with a pet added before the third one, and the names in all pages of each. */
+  /** Lists all pages three times and adds a pet before the third time. Returns all response statuses, and the names of each list. */
   async cached(target: Target): Promise<{ statuses: number[]; names: string[][] }> {
     const statuses: number[] = [];
     const hooks = { onResponse: (_: unknown, { status }: { status: number }) => void statuses.push(status) };
     const stored = new Map<string, CachedResponse>();
-    // A cache that is asynchronous, as one outside the process is.
+    // Asynchronous, like a cache outside the process.
     const cache = {
       get: (url: string) => Promise.resolve(stored.get(url)),
       set: (url: string, response: CachedResponse) => Promise.resolve(stored.set(url, response)),
@@ -157,7 +157,7 @@ export const capabilities = {
     return statuses;
   },
 
-  /** Of the first page of two, before and after a revalidation. */
+  /** Returns `hasNextPage()` of the first page, before and after a revalidation. */
   async cachedHasNextPage(target: Target): Promise<boolean[]> {
     const { pets } = clientOf(target, { cache: new MemoryCache() });
     const found: boolean[] = [];
@@ -173,14 +173,14 @@ export const capabilities = {
     return failureOf(pets.list({}, { signal: controller.signal }));
   },
 
-  /** Aborts while an attempt is under way. */
+  /** Aborts during an attempt. */
   abortedDuring: (target: Target) => {
     const controller = new AbortController();
     const { pets } = clientOf(target, { hooks: { onRequest: () => void setTimeout(() => controller.abort(), 50) } });
     return failureOf(pets.list({}, { signal: controller.signal }));
   },
 
-  /** Aborts while the client waits for the next attempt, for half an hour on average. */
+  /** Aborts during the delay before a retry, which is half an hour on average. */
   abortedBetween: (target: Target) => {
     const controller = new AbortController();
     const delays = { minRetryDelay: 3_600_000, maxRetryDelay: 3_600_000 };
@@ -188,7 +188,7 @@ export const capabilities = {
     return failureOf(pets.list({}, { signal: controller.signal }));
   },
 
-  /** The hooks that are called for a creation. */
+  /** Returns the hook calls for one creation. */
   async hooks(target: Target): Promise<string[]> {
     const events: string[] = [];
     const client = clientOf(target, {
@@ -208,7 +208,7 @@ export const capabilities = {
     return events;
   },
 
-  /** The delay that the client announces before each retry. */
+  /** Returns the delay that the client reports before each retry. */
   async retryDelays(target: Target): Promise<(number | undefined)[]> {
     const delays: (number | undefined)[] = [];
     const hooks = { onError: (_: unknown, __: unknown, retryInMs: number | undefined) => void delays.push(retryInMs) };
@@ -216,7 +216,7 @@ export const capabilities = {
     return delays;
   },
 
-  /** The warnings after two calls of a deprecated operation. */
+  /** Returns the warnings of two calls of a deprecated operation. */
   async warnings(target: Target, id: string): Promise<string[]> {
     Object.assign(globalThis, { [Symbol.for('@animal-store/client.warned')]: undefined });
     const warnings: string[] = [];

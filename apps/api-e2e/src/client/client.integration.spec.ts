@@ -13,10 +13,10 @@ type Run = <Name extends keyof Capabilities>(
   ...args: Parameters<Capabilities[Name]>
 ) => Promise<Awaited<ReturnType<Capabilities[Name]>>>;
 
-/** Beyond 2^53: a number of JavaScript would be the even one next to it. */
+/** Above 2^53: a JavaScript number would round it to an even number. */
 const FIRST_ID = 9007199254740993n;
 const INT64_MAX = '9223372036854775807';
-/** An address that clients in front of a proxy have; it leads nowhere here. */
+/** Public URL of the service, as behind a proxy. It is not reachable in this test. */
 const PUBLIC_BASE_URL = 'https://store.example/animals';
 
 let database: TestDatabase;
@@ -78,14 +78,14 @@ describe.each([
   };
 
   describe('identifiers', () => {
-    it('are exact, sent and received', async () => {
+    it('are exact when sent and received', async () => {
       const pet = { id: FIRST_ID, name: 'Rex', categoryId: BigInt(INT64_MAX), status: 'sold' };
       expect(await run('create', direct(), 'Rex', INT64_MAX)).toEqual(pet);
       expect(await run('list', direct(), {})).toEqual([pet]);
       expect(await run('retrieve', direct(), String(FIRST_ID))).toEqual(pet);
     });
 
-    it('are never numbers', async () => {
+    it('must be bigints', async () => {
       const message = 'must be a bigint such as 7n, because a number is not exact above 2^53';
       expect(await run('createNumberFailure', direct())).toEqual({ name: 'TypeError', message: `categoryId ${message}` });
       expect(await run('retrieveNumberFailure', direct())).toEqual({ name: 'TypeError', message: `id ${message}` });
@@ -113,7 +113,7 @@ describe.each([
       expect(await run('iteratedPages', direct(), { limit: 3 })).toEqual([3, 2]);
     });
 
-    it('keep to the address of the client, which the links of the service may not know', async () => {
+    it('request pages from the base URL of the client, not from the host of the Link header', async () => {
       expect(await run('iteratedPages', throughProxy(), { limit: 3 })).toEqual([3, 2]);
       expect(proxy.requests).toHaveLength(2);
     });
@@ -128,7 +128,7 @@ describe.each([
         ],
       });
       expect(await run('memoryCached', direct())).toEqual([200, 304]);
-      // A 304 need not repeat the link.
+      // A 304 response may omit the Link header.
       proxy.inject('none', { status: 304, body: '' });
       expect(await run('cachedHasNextPage', throughProxy())).toEqual([true, true]);
     });
@@ -182,20 +182,23 @@ describe.each([
   });
 
   describe('idempotency keys', () => {
-    it('repeat a creation', async () => {
+    it('replay a creation', async () => {
       expect(await run('replayed', direct(), 'a "quoted" key\\'.replaceAll(' ', '-'))).toEqual([null, 'true']);
       expect(await stored()).toHaveLength(1);
     });
 
-    it.each(['', 'with space', 'ä', 'x'.repeat(256)])('are refused if they are not visible ASCII: %j', async (idempotencyKey) => {
-      expect(await run('createFailure', direct(), 'Rex', { idempotencyKey })).toEqual({
-        name: 'TypeError',
-        message: 'idempotencyKey must be 1 to 255 visible ASCII characters',
-      });
-    });
+    it.each(['', 'with space', 'ä', 'x'.repeat(256)])(
+      'are rejected unless they are 1 to 255 visible ASCII characters: %j',
+      async (idempotencyKey) => {
+        expect(await run('createFailure', direct(), 'Rex', { idempotencyKey })).toEqual({
+          name: 'TypeError',
+          message: 'idempotencyKey must be 1 to 255 visible ASCII characters',
+        });
+      },
+    );
   });
 
-  it('raw responses come with the data', async () => {
+  it('raw responses are available with the data', async () => {
     const raw = await run('rawResponses', direct());
     const text = `{"id":${FIRST_ID},"name":"Rex","categoryId":7,"status":"available"}`;
     expect(raw).toEqual({
@@ -210,14 +213,14 @@ describe.each([
     });
   });
 
-  it('a deprecated operation is warned about once per process', async () => {
+  it('a deprecated operation logs one warning per process', async () => {
     await add('Rex');
     expect(await run('warnings', direct(), String(FIRST_ID))).toEqual([
       `Animal Store: getPet has been deprecated since 2025-12-05. It will be removed on 2030-12-05. Use ${PUBLIC_BASE_URL}/v1/pets instead.`,
     ]);
   });
 
-  it('hooks are called for each attempt, and may add headers', async () => {
+  it('hooks are called for each attempt and can add headers', async () => {
     proxy.inject('reset', { status: 503 });
     expect(await run('hooks', throughProxy())).toEqual([
       'request createPet POST /v1/pets 1',
@@ -233,29 +236,29 @@ describe.each([
   describe('a signal', () => {
     const aborted = { name: 'APIUserAbortError', message: 'The request was aborted', retryable: false };
 
-    it('that is aborted already sends nothing', async () => {
+    it('that is already aborted prevents the request', async () => {
       expect(await run('abortedBefore', throughProxy())).toMatchObject(aborted);
       expect(proxy.requests).toEqual([]);
     });
 
-    it('that a hook aborts sends nothing', async () => {
+    it('that a hook aborts prevents the request', async () => {
       expect(await run('abortedByHook', throughProxy())).toMatchObject(aborted);
       expect(proxy.requests).toEqual([]);
     });
 
-    it('ends an attempt', async () => {
+    it('aborts an attempt', async () => {
       proxy.inject('hang');
       expect(await run('abortedDuring', throughProxy({ timeout: 3_600_000 }))).toMatchObject(aborted);
     });
 
-    it('ends the wait for the next attempt', async () => {
+    it('aborts the delay before a retry', async () => {
       proxy.inject({ status: 503 });
       expect(await run('abortedBetween', throughProxy())).toMatchObject(aborted);
       expect(proxy.requests).toHaveLength(1);
     });
   });
 
-  /** The faults of one attempt, and whether the service processes the request nevertheless. */
+  /** Faults that the client retries. */
   const FAULTS: readonly [string, Fault][] = [
     ['a reset connection', 'reset'],
     ['a lost response', 'lose'],
@@ -265,7 +268,7 @@ describe.each([
   ];
 
   describe.each(FAULTS)('after %s', (_fault, fault) => {
-    it('a creation is retried with its key and adds one pet', async () => {
+    it('a creation is retried with the same idempotency key and adds one pet', async () => {
       proxy.inject(fault, fault);
       const pet = await run('create', throughProxy(), 'Rex', '7');
       expect(await stored()).toEqual([{ id: String(pet.id), name: 'Rex' }]);
@@ -281,7 +284,7 @@ describe.each([
       expect(proxy.requests).toHaveLength(3);
     });
 
-    it('a caller gets a typed error when the retries are used up', async () => {
+    it('the caller gets a typed error after the last retry', async () => {
       proxy.inject(fault, fault);
       expect(await run('listFailure', throughProxy({ maxRetries: 1 }), {})).toMatchObject({
         name: expect.stringMatching(/^(?:APIConnectionError|APIError|RateLimitError|InternalServerError)$/),
@@ -297,7 +300,7 @@ describe.each([
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('Retry-After is the shortest delay', async () => {
+  it('Retry-After is the minimum delay', async () => {
     proxy.inject({ status: 429, retryAfter: '1' }, { status: 503, retryAfter: new Date(Date.now() + 1_500).toUTCString() });
     const [first, second, third] = await run('retryDelays', throughProxy());
     expect(first).toBeGreaterThanOrEqual(1_000);
@@ -308,7 +311,7 @@ describe.each([
     expect(Number(retried) - Number(sent)).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('a Retry-After above a minute is left to the caller', async () => {
+  it('a response with a Retry-After above a minute is not retried', async () => {
     proxy.inject({ status: 429, retryAfter: '3600' });
     expect(await run('listFailure', throughProxy(), {})).toMatchObject({ name: 'RateLimitError', retryAfter: 3_600_000 });
     expect(proxy.requests).toHaveLength(1);
@@ -326,23 +329,23 @@ describe.each([
     });
   });
 
-  it('a timeout may be longer than a timer can run', async () => {
+  it('a timeout may exceed the maximum delay of a timer', async () => {
     expect(await run('list', { ...direct(), timeout: 1e12 }, {})).toEqual([]);
   });
 
-  it('all attempts together end with the total timeout', async () => {
+  it('the total timeout limits all attempts together', async () => {
     proxy.inject('hang', 'hang', 'hang');
     expect(await run('listFailure', throughProxy({ totalTimeout: 200, maxRetries: 1_000 }), {})).toMatchObject({
       name: 'APIConnectionTimeoutError',
     });
     expect(proxy.requests).toHaveLength(1);
-    // The next attempt would begin after the end.
+    // The next attempt would start after the total timeout.
     proxy.inject({ status: 503, retryAfter: '30' });
     expect(await run('listFailure', throughProxy({ totalTimeout: 20_000 }), {})).toMatchObject({ status: 503 });
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('through any faults, a caller gets its pet or a typed error, and never a duplicate', async () => {
+  it('with random faults, each creation returns its pet or a typed error, and none adds a duplicate', async () => {
     const faults: Fault[] = ['none', 'reset', 'lose', 'truncate', { status: 503 }, { status: 429 }];
     proxy.inject(...fc.sample(fc.constantFrom(...faults), { numRuns: 60, seed: 1 }));
     const names = Array.from({ length: 30 }, (_, index) => `pet ${index}`);
@@ -368,11 +371,11 @@ describe('the options of a client', () => {
   it.each([
     ['apiKey', { apiKey: '', baseURL: 'http://localhost' }, 'apiKey is required'],
     ['baseURL', { apiKey: 'key', baseURL: '' }, 'baseURL is required'],
-  ])('need %s', async (_option, target, message) => {
+  ])('require %s', async (_option, target, message) => {
     await expect((async () => capabilities.createWithDefaults(target))()).rejects.toThrow(message);
   });
 
-  it('accept a base URL with a path and a slash', async () => {
+  it('accept a base URL with a path and a trailing slash', async () => {
     const failure = await capabilities.listFailure({ apiKey, baseURL: `${service.url}/animals/` }, {});
     expect(failure).toMatchObject({ status: 404, code: 'route_not_found' });
   });

@@ -1,14 +1,14 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What happens to one request. With `lose` and `truncate`, the service has processed it. */
+/** Fault of one request. With `lose` and `truncate`, the service processes the request. */
 export type Fault =
   | 'none'
   /** Closes the connection before the service gets the request. */
   | 'reset'
   /** Closes the connection instead of sending the response. */
   | 'lose'
-  /** Closes the connection in the middle of the response's body. */
+  /** Closes the connection in the middle of the response body. */
   | 'truncate'
   /** Never responds. */
   | 'hang'
@@ -23,7 +23,7 @@ interface SeenRequest {
 
 /** An HTTP proxy between the client and the service that injects a fault into each of the next requests. */
 export class FaultProxy {
-  /** Every request since the last `inject`, except for CORS preflights. */
+  /** All requests since the last `inject`, except CORS preflights. */
   readonly requests: SeenRequest[] = [];
   private faults: Fault[] = [];
   private readonly agent = new http.Agent({ keepAlive: true });
@@ -41,7 +41,7 @@ export class FaultProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Forgets the requests so far. The next requests get these faults, one each, and all later ones none. */
+  /** Clears the recorded requests and sets one fault for each of the next requests. Later requests get no fault. */
   inject(...faults: readonly Fault[]): void {
     this.requests.length = 0;
     this.faults = [...faults];
@@ -55,7 +55,7 @@ export class FaultProxy {
 
   private handle(request: http.IncomingMessage, response: http.ServerResponse): void {
     const { method = 'GET', headers } = request;
-    // Chromium itself repeats a request on a connection that it has used before.
+    // Chromium retries a request by itself on a connection that it reuses.
     response.shouldKeepAlive = false;
     let fault: Fault = 'none';
     if (method !== 'OPTIONS') {

@@ -27,7 +27,7 @@ async function main() {
 const PRINTED = '9223372036854775807n bigint\nBadRequestError invalid_request\n';
 const IMPORT = `import { AnimalStore, APIError } from '@animal-store/client';`;
 
-describe('the installed package is used from', () => {
+describe('the installed package works in', () => {
   it.each([
     ['an ES module', 'program.mjs', `${IMPORT}${USE}await main();`],
     ['a CommonJS module', 'program.cjs', `const { AnimalStore, APIError } = require('@animal-store/client');${USE}void main();`],
@@ -68,7 +68,7 @@ describe('the installed package is used from', () => {
     expect(message.match(/error TS/g)).toHaveLength(wrong.length);
   });
 
-  it('both kinds of modules in one process, which warns once', async () => {
+  it('an ES and a CommonJS module in one process, which warns once', async () => {
     const retrieve = 'await client.pets.create({ name: "Rex", categoryId: 7n }).then(({ id }) => client.pets.retrieve(id));';
     await project.write(
       'both.cjs',
@@ -94,7 +94,7 @@ describe('the README of the client', () => {
     }
   });
 
-  it('has snippets that compile, with the types of Node.js instead of those of browsers', async () => {
+  it('has snippets that compile with the types of Node.js and without those of browsers', async () => {
     const typed = files.filter((file) => file.endsWith('.mts'));
     expect(typed.length).toBeGreaterThan(10);
     await project.compile(typed, { module: 'nodenext', ...NODE_TYPES, noEmit: true });

@@ -7,12 +7,12 @@ import { promisify } from 'node:util';
 
 const CLIENT = join(import.meta.dirname, '../../../../libs/client');
 const WORKSPACE_PACKAGES = join(import.meta.dirname, '../../../../node_modules');
-/** TypeScript 6: callers are slower to move to 7 than we are. */
+/** Compiler of TypeScript 6, which callers may still use. */
 const TSC = createRequire(import.meta.url).resolve('typescript/bin/tsc6');
 const run = promisify(execFile);
 const npm = (args: readonly string[], cwd: string) => run('npm', args, { cwd, shell: process.platform === 'win32' });
 
-/** An otherwise empty project that has the client installed, as npm would download it. */
+/** An empty project with the client installed from its npm package. */
 export class InstalledClient {
   private constructor(readonly folder: string) {}
 
@@ -29,7 +29,7 @@ export class InstalledClient {
     await writeFile(join(this.folder, name), text);
   }
 
-  /** Type-checks files, and the declarations of the client, and compiles the files. Throws with the errors. */
+  /** Compiles files and type-checks them and the declarations of the client. Throws the compiler errors. */
   async compile(files: readonly string[], options: object): Promise<void> {
     const compilerOptions = {
       strict: true,
@@ -45,12 +45,12 @@ export class InstalledClient {
     });
   }
 
-  /** Adds packages from the registry. */
+  /** Installs packages from the npm registry. */
   async add(...packages: readonly string[]): Promise<void> {
     await npm(['install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages], this.folder);
   }
 
-  /** Runs a program and returns what it prints on standard output and standard error. The runtime is Node.js unless another is named. */
+  /** Runs a program and returns its standard output and standard error. The default runtime is Node.js. */
   async run(
     file: string,
     environment: NodeJS.ProcessEnv,
@@ -64,5 +64,5 @@ export class InstalledClient {
   }
 }
 
-/** Compiler options with the types of Node.js instead of those of browsers. */
+/** Compiler options with the types of Node.js and without those of browsers. */
 export const NODE_TYPES = { lib: ['es2022'], types: ['node'], typeRoots: [join(WORKSPACE_PACKAGES, '@types')] };

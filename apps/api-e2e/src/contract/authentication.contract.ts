@@ -26,28 +26,28 @@ const OPERATIONS: readonly Operation[] = [
   { name: 'getPet', method: 'GET', path: () => `/v1/pets/${petId}`, options: {}, success: 200 },
 ];
 
-/** Values of `Authorization` that carry no valid key, made from one that does. */
+/** `Authorization` values without a valid key, derived from a valid key, and the expected error codes. */
 const REFUSED: readonly [string, (key: string) => string | readonly string[] | null, ...ErrorCode[]][] = [
-  ['no header', () => null, 'missing_api_key'],
+  ['a missing header', () => null, 'missing_api_key'],
   ['an empty header', () => '', 'missing_api_key'],
   ['the key without a scheme', (key) => key, 'missing_api_key'],
   ['the Basic scheme', () => 'Basic c3VpdGU6c2VjcmV0', 'missing_api_key'],
   ['the Basic scheme with the key', (key) => `Basic ${key}`, 'missing_api_key'],
   ['the Token scheme with the key', (key) => `Token ${key}`, 'missing_api_key'],
   ['a scheme that begins like Bearer', (key) => `Bearers ${key}`, 'missing_api_key'],
-  ['no space after the scheme', (key) => `Bearer${key}`, 'missing_api_key'],
+  ['a missing space after the scheme', (key) => `Bearer${key}`, 'missing_api_key'],
   ['the scheme alone', () => 'Bearer', 'missing_api_key', 'invalid_api_key'],
-  ['text that is no key', () => 'Bearer hello', 'invalid_api_key'],
+  ['text that is not a key', () => 'Bearer hello', 'invalid_api_key'],
   ['the prefix of a key', () => 'Bearer ast_', 'invalid_api_key'],
   ['SQL', () => `Bearer ' OR '1'='1`, 'invalid_api_key'],
   ['a member of Object.prototype', () => 'Bearer __proto__', 'invalid_api_key'],
   ['4,000 characters', () => `Bearer ${'a'.repeat(4_000)}`, 'invalid_api_key'],
-  ['bytes beyond ASCII', (key) => `Bearer ${key}é`, 'invalid_api_key'],
+  ['non-ASCII bytes', (key) => `Bearer ${key}é`, 'invalid_api_key'],
   ['the key in quotes', (key) => `Bearer "${key}"`, 'invalid_api_key'],
   ['the key twice', (key) => `Bearer ${key} ${key}`, 'invalid_api_key'],
   ['the key and a parameter', (key) => `Bearer ${key}, realm="animal-store"`, 'invalid_api_key'],
   ['the key without its last character', (key) => `Bearer ${key.slice(0, -1)}`, 'invalid_api_key'],
-  ['the key and a character more', (key) => `Bearer ${key}a`, 'invalid_api_key'],
+  ['the key with one more character', (key) => `Bearer ${key}a`, 'invalid_api_key'],
   ['the key without its checksum', (key) => `Bearer ${withoutChecksum(key)}`, 'invalid_api_key'],
   ['the key with a wrong checksum', (key) => `Bearer ${withTypo(key, -1)}`, 'invalid_api_key'],
   ['the key with a typing error', (key) => `Bearer ${withTypo(key, -20)}`, 'invalid_api_key'],
@@ -69,8 +69,8 @@ beforeAll(async () => {
   petId = (await api.createPet()).id;
 });
 
-describe("the suite's key", () => {
-  it('has the published form and carries its checksum', () => {
+describe('the key of the suite', () => {
+  it('has the documented format and a valid checksum', () => {
     const { key } = api.target;
     expect(key).toMatch(KEY_FORMAT);
     expect(key).toBe(withoutChecksum(key) + checksumOf(withoutChecksum(key)));
@@ -89,12 +89,12 @@ describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, suc
     expectStatus(answer, success);
   });
 
-  it.each(REFUSED)('%s is a 401', async (_what, authorization, ...codes) => {
+  it.each(REFUSED)('responds with 401 to %s', async (_what, authorization, ...codes) => {
     expectUnauthenticated(await api.send(method, path(), { ...options, authorization: authorization(api.target.key) }), ...codes);
   });
 
   it.each(['api_key', 'apikey', 'access_token', 'authorization', 'key', 'token'])(
-    'a key in the query as %s is not accepted',
+    'responds with 401 to a key in the query parameter %s',
     async (parameter) => {
       const target = `${path()}?${parameter}=${api.target.key}`;
       expectUnauthenticated(await api.send(method, target, { ...options, authorization: null }), 'missing_api_key');
@@ -102,7 +102,7 @@ describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, suc
   );
 
   it.each(['cookie', 'x-api-key', 'api-key', 'proxy-authorization', 'x-authorization'])(
-    'a key in the field %s is not accepted',
+    'responds with 401 to a key in the header %s',
     async (field) => {
       const { key } = api.target;
       const value = field === 'cookie' ? `api_key=${key}; authorization=Bearer ${key}` : `Bearer ${key}`;
@@ -113,33 +113,33 @@ describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, suc
 });
 
 describe('HEAD: authentication', () => {
-  it.each(['/v1/pets', '/v1/pets/1'])('%s without a key is a 401 with its challenge and no body', async (path) => {
+  it.each(['/v1/pets', '/v1/pets/1'])('responds to %s without a key with 401, a challenge and no body', async (path) => {
     const answer = await api.send('HEAD', path, { authorization: null });
     expect(answer).toMatchObject({ status: 401, text: '' });
     expectChallenge(answer, {});
   });
 });
 
-describe('401 comes before every other refusal', () => {
+describe('401 takes precedence over', () => {
   const big = `{"name":"Rex","categoryId":7,"note":"${'x'.repeat(100_000)}"}`;
   it.each<[string, string, string, RequestOptions]>([
-    ['a bad limit', 'GET', '/v1/pets?limit=0', {}],
-    ['a bad status', 'GET', '/v1/pets?status=lost', {}],
-    ['a bad cursor', 'GET', '/v1/pets?cursor=x', {}],
-    ['percent garbage in the query', 'GET', '/v1/pets?limit=%zz', {}],
-    ['a pet that is not there', 'GET', '/v1/pets/-1', {}],
-    ['an id that is no integer', 'GET', '/v1/pets/abc', {}],
+    ['an invalid limit', 'GET', '/v1/pets?limit=0', {}],
+    ['an invalid status', 'GET', '/v1/pets?status=lost', {}],
+    ['an invalid cursor', 'GET', '/v1/pets?cursor=x', {}],
+    ['invalid percent-encoding in the query', 'GET', '/v1/pets?limit=%zz', {}],
+    ['an unknown pet', 'GET', '/v1/pets/-1', {}],
+    ['an id that is not an integer', 'GET', '/v1/pets/abc', {}],
     ['an id of 2,000 digits', 'GET', `/v1/pets/${'9'.repeat(2_000)}`, {}],
-    ['percent garbage as id', 'GET', '/v1/pets/%zz', {}],
-    ['bytes that are not UTF-8 as id', 'GET', '/v1/pets/%ff', {}],
-    ['no body', 'POST', '/v1/pets', {}],
+    ['an id with invalid percent-encoding', 'GET', '/v1/pets/%zz', {}],
+    ['an id that is not UTF-8', 'GET', '/v1/pets/%ff', {}],
+    ['a missing body', 'POST', '/v1/pets', {}],
     ['an empty JSON body', 'POST', '/v1/pets', { headers: JSON_BODY, body: '' }],
     ['an invalid pet', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{}' }],
     ['malformed JSON', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{' }],
     ['a body that is not UTF-8', 'POST', '/v1/pets', { headers: JSON_BODY, body: Uint8Array.of(0xff) }],
-    ['no content type', 'POST', '/v1/pets', { body: VALID }],
+    ['a missing content type', 'POST', '/v1/pets', { body: VALID }],
     ['another content type', 'POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: VALID }],
-    ['a content type that is none', 'POST', '/v1/pets', { headers: { 'content-type': ';' }, body: VALID }],
+    ['an invalid content type', 'POST', '/v1/pets', { headers: { 'content-type': ';' }, body: VALID }],
     ['another charset', 'POST', '/v1/pets', { headers: { 'content-type': 'application/json; charset=utf-16' }, body: VALID }],
     ['a content encoding', 'POST', '/v1/pets', { headers: { ...JSON_BODY, 'content-encoding': 'gzip' }, body: gzipSync(VALID) }],
     ['a body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: big }],
@@ -152,7 +152,7 @@ describe('401 comes before every other refusal', () => {
 });
 
 if (hasReadOnlyKey) {
-  describe('a key with the scope pets:read alone (API_KEY_READ_ONLY)', () => {
+  describe('a key with only the scope pets:read (API_KEY_READ_ONLY)', () => {
     const authorization = (): string => `Bearer ${api.target.readOnlyKey}`;
 
     it('may list and get', async () => {
@@ -162,7 +162,7 @@ if (hasReadOnlyKey) {
       }
     });
 
-    it('may not create: 403 with the scope that is wanting', async () => {
+    it('may not create: 403 names the missing scope', async () => {
       const answer = await api.create(VALID, { authorization: authorization() });
       expectForbidden(answer, 'pets:write');
     });

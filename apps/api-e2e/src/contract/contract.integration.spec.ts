@@ -1,4 +1,4 @@
-// One spec file, so that one service answers all parts; each part also says what it is about in its own names.
+// One spec file, so that all parts share one service.
 import './list-pets.contract.js';
 import './create-pet.contract.js';
 import './get-pet.contract.js';

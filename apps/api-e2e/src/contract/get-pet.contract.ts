@@ -20,7 +20,7 @@ function expectDeprecation(answer: Answer): void {
 }
 
 describe('getPet: GET /v1/pets/{petId}', () => {
-  it('answers 200 with exactly the Pet', async () => {
+  it('responds with 200 and exactly the Pet', async () => {
     const answer = await api.get(`/v1/pets/${pet.id}`);
     expect(answer.status).toBe(200);
     expectJson(answer);
@@ -32,19 +32,19 @@ describe('getPet: GET /v1/pets/{petId}', () => {
     expect((await api.get(`/v1/pets/${pet.id}?limit=0&status=lost&cursor=&x=%zz`)).status).toBe(200);
   });
 
-  it('says the same to HEAD, without the body', async () => {
+  it('responds to HEAD with the same headers and no body', async () => {
     const [head, get] = [await api.send('HEAD', `/v1/pets/${pet.id}`), await api.get(`/v1/pets/${pet.id}`)];
     expect(head).toMatchObject({ status: 200, text: '' });
     for (const name of ['content-type', 'cache-control', 'link', 'deprecation', 'sunset'])
       expect(head.headers[name]).toBe(get.headers[name]);
   });
 
-  it('answers HEAD for a pet that is not there with 404', async () => {
+  it('responds with 404 to HEAD for an unknown pet', async () => {
     expect(await api.send('HEAD', '/v1/pets/-1')).toMatchObject({ status: 404, text: '' });
   });
 });
 
-describe('getPet: a petId that is no pet', () => {
+describe('getPet: an unknown or invalid petId', () => {
   it.each([
     ['zero', '0'],
     ['a negative id', '-1'],
@@ -72,16 +72,16 @@ describe('getPet: a petId that is no pet', () => {
     ['a line break', '1%0A'],
     ['U+0000', '1%00'],
     ['an encoded slash', '1%2F2'],
-    ['other digits', '%D9%A7'],
+    ['an Arabic-Indic digit', '%D9%A7'],
     ['full-width digits', '%EF%BC%97'],
     ['text', '%E7%8A%AC'],
     ['SQL', "1'%20OR%20'1'='1"],
     ['a member of Object.prototype', '__proto__'],
     ['null', 'null'],
-    ['percent garbage', '%zz'],
-    ['percent garbage behind digits', '1%zz'],
+    ['invalid percent-encoding', '%zz'],
+    ['invalid percent-encoding after a digit', '1%zz'],
     ['a lone percent sign', '%'],
-    ['a cut-off percent code', '%4'],
+    ['incomplete percent-encoding', '%4'],
     ['a byte that is not UTF-8', '%ff'],
     ['an overlong encoding', '%C0%AF'],
     ['an encoded surrogate', '%ED%A0%80'],
@@ -90,13 +90,13 @@ describe('getPet: a petId that is no pet', () => {
     ['2,000 letters', 'x'.repeat(2_000)],
     ['a negative id of 2,000 digits', `-${'9'.repeat(2_000)}`],
     ['2,000 zeros before a digit', `${'0'.repeat(2_000)}1`],
-  ])('%s is 404 pet_not_found', async (_what, petId) => {
+  ])('responds with 404 pet_not_found to %s', async (_what, petId) => {
     const answer = await api.get(`/v1/pets/${petId}`);
     expectError(answer, 'pet_not_found');
     expectDeprecation(answer);
   });
 
-  it('holds for every int64 that is not a pet', async () => {
+  it('responds with 404 to any int64 below 1', async () => {
     await fc.assert(
       fc.asyncProperty(
         int64.map((value) => (value > 0n ? -value : value)),
@@ -108,7 +108,7 @@ describe('getPet: a petId that is no pet', () => {
     );
   });
 
-  it('holds for any text in its place', async () => {
+  it('responds with 404 to any text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'binary', minLength: 1, maxLength: 50 }).filter((text) => !/^(?:[0-9]+|\.{1,2})$/.test(text)),
@@ -120,13 +120,13 @@ describe('getPet: a petId that is no pet', () => {
     );
   });
 
-  it('holds up to a URL of 4 KiB', async () => {
+  it('responds with 404 up to a URL of 4 KiB and with 414 above', async () => {
     const longest = '7'.repeat(MAX_TARGET - api.path('/v1/pets/').length);
     expectError(await api.get(`/v1/pets/${longest}`), 'pet_not_found');
     expectError(await api.get(`/v1/pets/${longest}7`), 'uri_too_long');
   });
 
-  it('does not take an encoded digit for another id', async () => {
+  it('decodes percent-encoded digits', async () => {
     const answer = await api.get(`/v1/pets/${[...String(pet.id)].map((digit) => `%3${digit}`).join('')}`);
     expect(answer.status).toBe(200);
     expect(readPet(answer.text)).toEqual(pet);
@@ -138,10 +138,10 @@ describe('getPet: deprecation', () => {
     ['200', 'GET', () => `/v1/pets/${pet.id}`, {}, 200],
     ['HEAD', 'HEAD', () => `/v1/pets/${pet.id}`, {}, 200],
     ['404', 'GET', () => '/v1/pets/-1', {}, 404],
-    ['404 of an id that is no integer', 'GET', () => '/v1/pets/abc', {}, 404],
+    ['404 of an id that is not an integer', 'GET', () => '/v1/pets/abc', {}, 404],
     ['401 without a key', 'GET', () => `/v1/pets/${pet.id}`, { authorization: null }, 401],
     ['401 with a wrong key', 'GET', () => `/v1/pets/${pet.id}`, { authorization: 'Bearer wrong' }, 401],
-    ['401 of percent garbage', 'GET', () => '/v1/pets/%zz', { authorization: null }, 401],
+    ['401 of invalid percent-encoding', 'GET', () => '/v1/pets/%zz', { authorization: null }, 401],
     ['401 of HEAD', 'HEAD', () => '/v1/pets/-1', { authorization: null }, 401],
   ])('is announced on %s', async (_what, method, path, options, status) => {
     const answer = await api.send(method, path(), options);
@@ -149,7 +149,7 @@ describe('getPet: deprecation', () => {
     expectDeprecation(answer);
   });
 
-  it('concerns no other operation', async () => {
+  it('is not announced by other operations', async () => {
     for (const answer of [await api.get('/v1/pets'), await api.create('{"name":"Rex","categoryId":7}'), await api.create('{}')]) {
       expect(answer.headers).not.toHaveProperty('deprecation');
       expect(answer.headers).not.toHaveProperty('sunset');

@@ -6,7 +6,7 @@ import { useApi } from '../support/use-api.js';
 const api = useApi();
 const STATUSES = ['available', 'pending', 'sold'] as const;
 
-/** The next page's address in the request's own form. */
+/** Returns the query parameters of the `next` link. */
 function next(answer: Answer): URLSearchParams {
   const [target = '', ...others] = linksOf(answer, 'next');
   expect(others).toEqual([]);
@@ -24,30 +24,30 @@ function expectAscending(pets: readonly Pet[]): void {
   for (const [index, pet] of pets.slice(1).entries()) expect(pet.id > (pets[index]?.id ?? 0n)).toBe(true);
 }
 
-// Enough for a second page of the default length, whatever the deployment holds already.
+// Enough for a second page of the default size, even in an empty deployment.
 beforeAll(async () => {
   await Promise.all(Array.from({ length: 24 }, (_, index) => api.createPet({ status: STATUSES[index % 3] ?? 'sold' })));
 });
 
 describe('listPets: GET /v1/pets', () => {
-  it('answers 200 with a bare array of Pets in ascending order of id', async () => {
+  it('responds with 200 and an array of Pets in ascending order of id', async () => {
     const answer = await api.get('/v1/pets');
     expect(answer.status).toBe(200);
     expectJson(answer);
     expectAscending(readPets(answer.text));
   });
 
-  it('may be kept by the client alone, and only to ask again', async () => {
+  it('may be cached by the client only, and must be revalidated', async () => {
     expect((await api.get('/v1/pets')).headers['cache-control']).toBe('private, no-cache');
   });
 
-  it('says the same to HEAD, without the body', async () => {
+  it('responds to HEAD with the same headers and no body', async () => {
     const [head, get] = [await api.send('HEAD', '/v1/pets?limit=2'), await api.get('/v1/pets?limit=2')];
     expect(head).toMatchObject({ status: 200, text: '' });
     for (const name of ['content-type', 'cache-control', 'link']) expect(head.headers[name]).toBe(get.headers[name]);
   });
 
-  it('returns the same whatever Accept says', async () => {
+  it('responds with JSON even if Accept is text/html', async () => {
     const answer = await api.get('/v1/pets?limit=1', { headers: { accept: 'text/html' } });
     expect(answer.status).toBe(200);
     expectJson(answer);
@@ -55,13 +55,13 @@ describe('listPets: GET /v1/pets', () => {
 });
 
 describe('listPets: limit', () => {
-  it('is 20 when omitted', async () => expect(await api.listPets()).toHaveLength(20));
+  it('defaults to 20', async () => expect(await api.listPets()).toHaveLength(20));
 
-  it.each(['1', '2', '9', '10', '19', '20', '21', '%31', '1%30'])('%s returns that many', async (limit) => {
+  it.each(['1', '2', '9', '10', '19', '20', '21', '%31', '1%30'])('limit=%s returns that number of pets', async (limit) => {
     expect(await api.listPets(`?limit=${limit}`)).toHaveLength(Number(decodeURIComponent(limit)));
   });
 
-  it.each(['99', '100'])('%s returns no more than that', async (limit) => {
+  it.each(['99', '100'])('limit=%s returns at most that number of pets', async (limit) => {
     const { length } = await api.listPets(`?limit=${limit}`);
     expect(length).toBeGreaterThanOrEqual(24);
     expect(length).toBeLessThanOrEqual(Number(limit));
@@ -100,20 +100,20 @@ describe('listPets: limit', () => {
     '%zz',
     '%ff',
     '%',
-  ])('limit=%s is a 400', async (limit) => {
+  ])('responds with 400 to limit=%s', async (limit) => {
     expect(expectError(await api.get(`/v1/pets?limit=${limit}`), 'invalid_request')).toContain('limit');
   });
 });
 
 describe('listPets: status', () => {
-  it.each(STATUSES)('%s returns those pets alone', async (status) => {
+  it.each(STATUSES)('status=%s returns only pets with that status', async (status) => {
     const pets = await api.listPets(`?status=${status}&limit=5`);
     expect(pets.map((pet) => pet.status)).toEqual(Array.from({ length: 5 }, () => status));
     expectAscending(pets);
   });
 
   it.each(['', 'Available', 'SOLD', 'lost', 'sold%20', '%20sold', 'sold%00', 'available,sold', 'null', '__proto__', 'toString', '%zz'])(
-    'status=%s is a 400',
+    'responds with 400 to status=%s',
     async (status) => {
       expect(expectError(await api.get(`/v1/pets?status=${status}`), 'invalid_request')).toContain('status');
     },
@@ -121,7 +121,7 @@ describe('listPets: status', () => {
 });
 
 describe('listPets: id', () => {
-  it.each(['', '&limit=1', '&limit=100'])('returns that pet alone, without a next page (%s)', async (limit) => {
+  it.each(['', '&limit=1', '&limit=100'])('returns only that pet, without a next page (%s)', async (limit) => {
     const pet = await api.createPet({ categoryId: 9007199254740993n });
     const answer = await api.get(`/v1/pets?id=${pet.id}${limit}`);
     expect(answer.status).toBe(200);
@@ -132,13 +132,13 @@ describe('listPets: id', () => {
     expect(await api.send('HEAD', `/v1/pets?id=${pet.id}${limit}`)).toMatchObject({ status: 200, text: '', headers: { etag: tag } });
   });
 
-  it('returns the pet only with its own status', async () => {
+  it('returns the pet only if its status matches the status filter', async () => {
     const pet = await api.createPet({ status: 'sold' });
     expect(await api.listPets(`?status=sold&id=${pet.id}`)).toEqual([pet]);
     expect(await api.listPets(`?status=pending&id=${pet.id}`)).toEqual([]);
   });
 
-  it.each(['0', '-1', '-0', '-9223372036854775808', '9223372036854775807'])('%s is no pet: an empty page', async (id) => {
+  it.each(['0', '-1', '-0', '-9223372036854775808', '9223372036854775807'])('id=%s returns an empty page', async (id) => {
     expect(await api.get(`/v1/pets?id=${id}`)).toMatchObject({ status: 200, text: '[]' });
   });
 
@@ -168,23 +168,23 @@ describe('listPets: id', () => {
     '9223372036854775808',
     '-9223372036854775809',
     '9'.repeat(1_000),
-  ])('id=%s is a 400', async (id) => {
+  ])('responds with 400 to id=%s', async (id) => {
     const message = expectError(await api.get(`/v1/pets?id=${id}`), 'invalid_request');
     expect(message).toBe('id must be an integer from -9223372036854775808 to 9223372036854775807');
   });
 
-  it('is named with the other invalid parameters', async () => {
+  it('is reported together with the other invalid parameters', async () => {
     const message = expectError(await api.get('/v1/pets?id=x&limit=0&status=lost'), 'invalid_request');
     for (const name of ['id', 'limit', 'status']) expect(message).toMatch(new RegExp(`\\b${name} must\\b`));
   });
 
-  it('refuses the cursor of a list without the filter', async () => {
+  it('rejects the cursor of a list without the id filter', async () => {
     const cursor = encodeURIComponent(await cursorOf('?limit=1'));
     const [pet] = await api.listPets('?limit=1');
     expect(expectError(await api.get(`/v1/pets?limit=1&id=${pet?.id}&cursor=${cursor}`), 'invalid_request')).toContain('cursor');
   });
 
-  it('is a known parameter: strict handling accepts it', async () => {
+  it('is accepted with Prefer: handling=strict', async () => {
     const answer = await api.get('/v1/pets?id=0', { headers: { prefer: 'handling=strict' } });
     expect(answer).toMatchObject({ status: 200, headers: { 'preference-applied': 'handling=strict' } });
   });
@@ -208,16 +208,16 @@ describe('listPets: query', () => {
     '?__proto__[limit]=0',
     '?constructor=1&toString=2&hasOwnProperty=3',
     `?${'a=&'.repeat(1_200)}`,
-  ])('%s has no parameter that is known, so all are ignored', async (query) => {
+  ])('ignores the unknown parameters of %s', async (query) => {
     expect(await api.listPets(query)).toHaveLength(20);
   });
 
-  it('counts a parameter after unknown ones', async () => expect(await api.listPets('?x=1&limit=3&y=2')).toHaveLength(3));
+  it('reads a known parameter between unknown ones', async () => expect(await api.listPets('?x=1&limit=3&y=2')).toHaveLength(3));
 
-  it('reads a percent-encoded parameter name', async () => expect(await api.listPets('?%6Cimit=3')).toHaveLength(3));
+  it('decodes a percent-encoded parameter name', async () => expect(await api.listPets('?%6Cimit=3')).toHaveLength(3));
 
   it.each(['?limit', '?status', '?cursor', '?id', '?limit=', '?status=', '?cursor=', '?id='])(
-    '%s is a 400: a known parameter is never empty',
+    'responds with 400 to %s: a known parameter must not be empty',
     async (query) => {
       expectError(await api.get(`/v1/pets${query}`), 'invalid_request');
     },
@@ -232,11 +232,11 @@ describe('listPets: query', () => {
     '?limit=5&%6Cimit=5',
     '?id=5&id=5',
     '?id=5&id=6',
-  ])('%s is a 400: a known parameter is never repeated', async (query) => {
+  ])('responds with 400 to %s: a known parameter must not be repeated', async (query) => {
     expectError(await api.get(`/v1/pets${query}`), 'invalid_request');
   });
 
-  it('names every offending parameter in one 400', async () => {
+  it('names all invalid parameters in one 400', async () => {
     const message = expectError(await api.get('/v1/pets?limit=0&status=lost'), 'invalid_request');
     expect(message).toMatch(/\blimit\b/);
     expect(message).toMatch(/\bstatus\b/);
@@ -244,7 +244,7 @@ describe('listPets: query', () => {
 });
 
 describe('listPets: paging', () => {
-  it('links to the next page, which goes on after this one', async () => {
+  it('links to the next page, which continues after this one', async () => {
     const first = await api.get('/v1/pets?limit=3');
     const second = await api.follow(linksOf(first, 'next')[0] ?? '');
     expect(second.status).toBe(200);
@@ -254,25 +254,25 @@ describe('listPets: paging', () => {
     expect(pets).toEqual(await api.listPets('?limit=6'));
   });
 
-  it('repeats limit and status in the link', async () => {
+  it('includes limit and status in the link', async () => {
     const parameters = next(await api.get('/v1/pets?status=sold&limit=2'));
     expect(parameters.getAll('limit')).toEqual(['2']);
     expect(parameters.getAll('status')).toEqual(['sold']);
     expect(parameters.getAll('cursor')).toHaveLength(1);
   });
 
-  it('adds no status and no other limit of its own', async () => {
+  it('adds no status to the link, and no limit but the default', async () => {
     const parameters = next(await api.get('/v1/pets'));
     expect(parameters.get('status')).toBeNull();
     expect([null, '20']).toContain(parameters.get('limit'));
   });
 
-  it('keeps unknown parameters and the key out of the link', async () => {
+  it('omits unknown parameters and the key from the link', async () => {
     const parameters = next(await api.get('/v1/pets?limit=2&colour=brown'));
     expect([...parameters.keys()].sort()).toEqual(['cursor', 'limit']);
   });
 
-  it('keeps to the status over pages', async () => {
+  it('filters every page by status', async () => {
     const first = await api.get('/v1/pets?status=pending&limit=2');
     const second = await api.follow(linksOf(first, 'next')[0] ?? '');
     const pets = [...readPets(first.text), ...readPets(second.text)];
@@ -284,7 +284,7 @@ describe('listPets: paging', () => {
     ['?status=sold&limit=1', '?status=available&limit=1'],
     ['?status=sold&limit=1', '?limit=1'],
     ['?limit=1', '?status=sold&limit=1'],
-  ])('refuses the cursor of %s for %s', async (of, used) => {
+  ])('rejects the cursor of %s for %s', async (of, used) => {
     const cursor = encodeURIComponent(await cursorOf(of));
     expect((await api.get(`/v1/pets${of}&cursor=${cursor}`)).status).toBe(200);
     expect(expectError(await api.get(`/v1/pets${used}&cursor=${cursor}`), 'invalid_request')).toContain('cursor');
@@ -306,11 +306,11 @@ describe('listPets: paging', () => {
     'A'.repeat(2_000),
     '_',
     '__proto__',
-  ])('refuses %s, which is no cursor', async (cursor) =>
+  ])('rejects %s, which is not a cursor', async (cursor) =>
     expect(expectError(await api.get(`/v1/pets?cursor=${cursor}`), 'invalid_request')).toContain('cursor'),
   );
 
-  it('refuses a cursor with anything added or taken away', async () => {
+  it('rejects a cursor with characters added or removed', async () => {
     const cursor = await cursorOf('?limit=2');
     await expectRefused([
       ...Array.from(cursor, (_, index) => cursor.slice(0, index)),
@@ -319,7 +319,7 @@ describe('listPets: paging', () => {
     ]);
   });
 
-  it('refuses a cursor with any character changed', async () => {
+  it('rejects a cursor with a changed character', async () => {
     const cursor = await cursorOf('?limit=2');
     const swap = (character: string): string => (character === 'A' ? 'B' : 'A');
     await expectRefused(Array.from(cursor, (character, index) => cursor.slice(0, index) + swap(character) + cursor.slice(index + 1)));

@@ -59,14 +59,14 @@ describe.each(['/health/live', '/health/ready', '/openapi.json'])('%s', (path) =
   it.each([
     ['without a key', null],
     ['with a wrong key', 'Bearer wrong'],
-  ])('answers 200 %s', async (_how, authorization) => {
+  ])('responds with 200 %s', async (_how, authorization) => {
     expect((await api.get(path, { authorization })).status).toBe(200);
     expect(await api.send('HEAD', path, { authorization })).toMatchObject({ status: 200, text: '' });
   });
 });
 
 describe('/openapi.json', () => {
-  it('is OpenAPI 3.1 of version 1.0.0', async () => {
+  it('is an OpenAPI 3.1 document of API version 1.0.0', async () => {
     const answer = await api.get('/openapi.json', WITHOUT_KEY);
     expectJson(answer);
     const document = JSON.parse(answer.text) as OpenApi;
@@ -74,7 +74,7 @@ describe('/openapi.json', () => {
     expect(document.info.version).toBe('1.0.0');
   });
 
-  it('names each of its servers once', async () => {
+  it('lists each server once', async () => {
     const { servers } = await openApi();
     expect(servers.length).toBeGreaterThan(0);
     expect(new Set(servers.map(({ url }) => url)).size).toBe(servers.length);
@@ -94,7 +94,7 @@ describe('/openapi.json', () => {
     expect(found.operation.deprecated ?? false).toBe(operationId === 'getPet');
   });
 
-  it('asks for a bearer key on every operation', async () => {
+  it('requires a bearer key for every operation', async () => {
     const document = await openApi();
     for (const operationId of ['listPets', 'createPet', 'getPet']) {
       const [requirement = {}] = operation(document, operationId).operation.security ?? document.security ?? [];
@@ -119,7 +119,7 @@ describe('/openapi.json', () => {
     expect(parameters).toContainEqual(expect.objectContaining({ name: 'id', in: 'query', schema: { type: 'integer', format: 'int64' } }));
   });
 
-  it('shares the responses that are errors', async () => {
+  it('references shared error responses', async () => {
     const document = await openApi();
     const errors = ['listPets', 'createPet', 'getPet'].flatMap((operationId) =>
       Object.entries(operation(document, operationId).operation.responses).filter(([status]) => Number(status) >= 400),
@@ -139,7 +139,7 @@ describe('/openapi.json', () => {
     expect(components.schemas['PetStatus']?.enum).toEqual(['available', 'pending', 'sold']);
   });
 
-  it('names every error code that an operation answers with', async () => {
+  it('names the error codes of the operations', async () => {
     const { text } = await api.get('/openapi.json', WITHOUT_KEY);
     const published = Object.keys(ERROR_STATUS).filter((code) => new RegExp(`\\b${code}\\b`).test(text));
     expect(published).toEqual(
@@ -158,7 +158,7 @@ describe('/openapi.json', () => {
     );
   });
 
-  it('holds no reference that leads nowhere', async () => {
+  it('has no broken references', async () => {
     const document = await openApi();
     const references = JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g);
     for (const [, reference = ''] of references) {
@@ -173,7 +173,7 @@ describe('/openapi.json', () => {
 });
 
 describe.each(['/docs', '/docs/errors', '/docs/reference'])('%s', (path) => {
-  it('is a page whose parts all come from the service itself, without a key', async () => {
+  it('is a page that loads all of its resources from the service, without a key', async () => {
     const { page, url } = await fetchPage(path);
     expect(page.status).toBe(200);
     expect(page.headers['content-type']).toMatch(/^text\/html/);

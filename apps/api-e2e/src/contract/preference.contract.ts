@@ -10,17 +10,17 @@ describe('Prefer: handling=strict', () => {
   it.each<[status: number, what: string, method: string, path: string, options: RequestOptions]>([
     [200, 'a list', 'GET', '/v1/pets?limit=1', {}],
     [400, 'an unknown query parameter', 'GET', '/v1/pets?colour=brown', {}],
-    [404, 'a pet that is not there', 'GET', '/v1/pets/-1', {}],
+    [404, 'an unknown pet', 'GET', '/v1/pets/-1', {}],
     [201, 'a creation', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{"name":"Rex","categoryId":7}' }],
     [400, 'an unknown member', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{"name":"Rex","categoryId":7,"colour":"brown"}' }],
     [413, 'a body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: `"${'x'.repeat(64 * 1024)}"` }],
     [415, 'another content type', 'POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: 'Rex' }],
-  ])('is said to be applied with %i, %s', async (status, _what, method, path, options) => {
+  ])('is reported as applied with status %i: %s', async (status, _what, method, path, options) => {
     const answer = await api.send(method, path, { ...options, headers: { ...options.headers, ...STRICT } });
     expect([answer.status, answer.headers['preference-applied']]).toEqual([status, 'handling=strict']);
   });
 
-  it('is not spoken of without the preference', async () => {
+  it('is not reported without the preference', async () => {
     expect((await api.get('/v1/pets/-1')).headers).not.toHaveProperty('preference-applied');
   });
 });

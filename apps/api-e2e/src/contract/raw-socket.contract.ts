@@ -7,7 +7,7 @@ const api = useApi();
 const BODY = '{"name":"Rex","categoryId":7}';
 const JSON_LENGTH = ['Content-Type: application/json', `Content-Length: ${BODY.length}`];
 
-/** A request text; the request line's target and the field lines are written as given. */
+/** Returns the text of a request. The request line and the header lines are written unchanged. */
 function message(requestLine: string, fields: readonly string[], body = ''): string {
   return [requestLine, ...fields, '', body].join('\r\n');
 }
@@ -22,10 +22,10 @@ async function expectStillServing(): Promise<void> {
   expect((await api.get('/v1/pets')).status).toBe(200);
 }
 
-describe('bytes that are no HTTP request', () => {
-  // No `Connection: close` in these: that the exchange ends at all shows that the service closes.
+describe('bytes that are not a valid HTTP request', () => {
+  // These do not send `Connection: close`: the exchange ends only if the service closes the connection.
   it.each<[string, () => string | Uint8Array]>([
-    ['no HTTP at all', () => 'hello\r\n\r\n'],
+    ['text that is not HTTP', () => 'hello\r\n\r\n'],
     ['binary', () => Uint8Array.of(0, 1, 2, 255, 13, 10, 13, 10)],
     ['a TLS client hello', () => Uint8Array.of(0x16, 3, 1, 0, 0xa5, 1, 0, 0, 0xa1, 3, 3)],
     ['a request line without a version', () => `GET ${pets()}\r\n\r\n`],
@@ -45,13 +45,13 @@ describe('bytes that are no HTTP request', () => {
     ['a field without a name', () => get(': x')],
     ['U+0000 in a value', () => get('X-Bad: a\0b')],
     ['a lone carriage return in a value', () => get('X-Bad: a\rb')],
-    ['a length that is no number', () => post(['Content-Type: application/json', 'Content-Length: ten'], BODY)],
+    ['a length that is not a number', () => post(['Content-Type: application/json', 'Content-Length: ten'], BODY)],
     ['a negative length', () => post(['Content-Type: application/json', 'Content-Length: -1'], BODY)],
     ['a signed length', () => post(['Content-Type: application/json', `Content-Length: +${BODY.length}`], BODY)],
-    ['a length beyond any number', () => post(['Content-Type: application/json', `Content-Length: ${'9'.repeat(30)}`], BODY)],
+    ['a length of 30 digits', () => post(['Content-Type: application/json', `Content-Length: ${'9'.repeat(30)}`], BODY)],
     ['two lengths', () => post([...JSON_LENGTH, 'Content-Length: 3'], BODY)],
     ['a list of lengths', () => post(['Content-Type: application/json', `Content-Length: ${BODY.length}, 3`], BODY)],
-  ])('%s is a 400, and the connection closes', async (_what, bytes) => {
+  ])('responds with 400 and closes the connection: %s', async (_what, bytes) => {
     const answers = await api.exchange({ bytes: bytes() });
     expect(answers).toHaveLength(1);
     for (const answer of answers) expectError(answer, 'invalid_request');
@@ -59,7 +59,7 @@ describe('bytes that are no HTTP request', () => {
   });
 });
 
-describe('smuggling', () => {
+describe('request smuggling', () => {
   const hidden = (): string => message(`GET ${api.path('/health/live')} HTTP/1.1`, [host()]);
   const chunked = 'Transfer-Encoding: chunked';
   const json = 'Content-Type: application/json';
@@ -70,11 +70,11 @@ describe('smuggling', () => {
     ['an unknown transfer coding', () => post([json, 'Transfer-Encoding: xchunked'], `0\r\n\r\n${hidden()}`)],
     ['chunked before another coding', () => post([json, 'Transfer-Encoding: chunked, identity'], `0\r\n\r\n${hidden()}`)],
     ['chunked twice with a length', () => post([json, chunked, 'transfer-encoding: chunked', 'Content-Length: 5'], `0\r\n\r\n${hidden()}`)],
-    ['a chunk size that is no number', () => post([json, chunked], `zz\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
-    ['a chunk size beyond any number', () => post([json, chunked], `${'f'.repeat(20)}\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
+    ['a chunk size that is not a number', () => post([json, chunked], `zz\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
+    ['a chunk size of 20 digits', () => post([json, chunked], `${'f'.repeat(20)}\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
     ['a negative chunk size', () => post([json, chunked], `-1\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
     ['a chunk longer than its size', () => post([json, chunked], `5\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
-  ])('%s: one error, and what hides behind it is never served', async (_what, bytes) => {
+  ])('responds with one error and does not serve the hidden request: %s', async (_what, bytes) => {
     const answers = await api.exchange({ bytes: bytes() });
     expect(answers).toHaveLength(1);
     for (const answer of answers) expectError(answer, 'invalid_request', 'malformed_json');
@@ -82,7 +82,7 @@ describe('smuggling', () => {
   });
 });
 
-describe('well-formed requests that are refused', () => {
+describe('well-formed requests that are rejected', () => {
   const close = 'Connection: close';
 
   it.each<[string, () => string, ...ErrorCode[]]>([
@@ -111,10 +111,10 @@ describe('well-formed requests that are refused', () => {
     ],
     ['TRACE', () => message(`TRACE ${pets()} HTTP/1.1`, [host(), close]), 'method_not_allowed'],
     ['GET *', () => message('GET * HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
-    ['a target without its slash', () => message('GET v1/pets HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
+    ['a target without a leading slash', () => message('GET v1/pets HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
     ['a backslash in the target', () => message('GET \\v1\\pets HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
     ['an absolute target without a host', () => message('GET http:// HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
-    ['an absolute target that is no URL', () => message('GET http://[ HTTP/1.1', [host(), close]), 'invalid_request'],
+    ['an absolute target that is not a URL', () => message('GET http://[ HTTP/1.1', [host(), close]), 'invalid_request'],
     ['an absolute target with a broken path', () => message('GET https://%zz/%zz HTTP/1.1', [host(), close]), 'invalid_request'],
     ['an absolute target with a broken port', () => message('POST http://x:x/v1/pets HTTP/1.1', [host(), close]), 'invalid_request'],
     ['a target of another scheme', () => message('GET ftp://[/ HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
@@ -127,9 +127,9 @@ describe('well-formed requests that are refused', () => {
   });
 
   it.each([
-    ['is refused before it comes', []],
-    ['is refused when the client asks first', ['Expect: 100-continue']],
-  ])('a body of a declared terabyte %s', async (_how, fields) => {
+    ['before it is sent', []],
+    ['with Expect: 100-continue', ['Expect: 100-continue']],
+  ])('rejects a body with a declared length of one terabyte %s', async (_how, fields) => {
     const declared = [host(), close, 'Content-Type: application/json', `Content-Length: ${10 ** 12}`, ...fields];
     const withKey = (await api.exchange({ bytes: message(`POST ${pets()} HTTP/1.1`, [key(), ...declared]) })).at(-1);
     const withoutKey = (await api.exchange({ bytes: message(`POST ${pets()} HTTP/1.1`, declared) })).at(-1);
@@ -137,55 +137,55 @@ describe('well-formed requests that are refused', () => {
     expectError(withoutKey, 'missing_api_key');
   });
 
-  it('bytes beyond ASCII in the target are an id that is no integer, or no target', async () => {
+  it('responds with 404 or 400 to non-ASCII bytes in the target', async () => {
     const bytes = Buffer.from(message(`GET ${pets()}/\xff HTTP/1.1`, [host(), key(), close]), 'latin1');
     const [answer] = await api.exchange({ bytes });
     expectError(answer, 'pet_not_found', 'invalid_request');
   });
 
-  it('a body cut off by the end of the connection is a 400, and no pet', async () => {
+  it('responds with 400 to a body cut off by the end of the connection', async () => {
     const [answer] = await api.exchange({ bytes: post(JSON_LENGTH, BODY.slice(0, 10)), halfClose: true });
     expectError(answer, 'invalid_request', 'malformed_json');
     await expectStillServing();
   });
 
-  it('header fields cut off by the end of the connection are a 400', async () => {
+  it('responds with 400 to header fields cut off by the end of the connection', async () => {
     const [answer] = await api.exchange({ bytes: `GET ${pets()} HTTP/1.1\r\nHost:`, halfClose: true });
     expectError(answer, 'invalid_request');
     await expectStillServing();
   });
 });
 
-describe('well-formed requests of unusual shape', () => {
+describe('unusual but valid requests', () => {
   const close = 'Connection: close';
 
-  it('a target in absolute form is served', async () => {
+  it('serves a target in absolute form', async () => {
     const [answer] = await api.exchange({ bytes: message(`GET ${api.url.origin}${pets()}?limit=1 HTTP/1.1`, [host(), key(), close]) });
     expect(answer?.status).toBe(200);
     expect(readPets(answer?.text ?? '').length).toBeLessThanOrEqual(1);
   });
 
-  it('a target in absolute form needs a key as any other', async () => {
+  it('requires a key for a target in absolute form', async () => {
     const [answer] = await api.exchange({ bytes: message(`GET ${api.url.origin}${pets()} HTTP/1.1`, [host(), close]) });
     expect(answer?.status).toBe(401);
   });
 
-  it('OPTIONS * is answered', async () => {
+  it('responds to OPTIONS *', async () => {
     const [answer] = await api.exchange({ bytes: message('OPTIONS * HTTP/1.1', [host(), close]) });
     if (answer?.status !== 204) expectError(answer, 'route_not_found', 'invalid_request', 'method_not_allowed');
   });
 
-  it.each(['websocket', 'h2c'])('an offer to upgrade to %s is passed over', async (protocol) => {
+  it.each(['websocket', 'h2c'])('ignores a request to upgrade to %s', async (protocol) => {
     const [answer] = await api.exchange({ bytes: get('Connection: Upgrade, close', `Upgrade: ${protocol}`) });
     expect(answer?.status).toBe(200);
   });
 
-  it('a client that waits for 100 Continue gets it, and then its pet', async () => {
+  it('sends 100 and then 201 to a client that waits for 100 Continue', async () => {
     const answers = await api.exchange({ bytes: post([close, 'Expect: 100-continue', ...JSON_LENGTH], BODY) });
     expect(answers.map(({ status }) => status)).toEqual([100, 201]);
   });
 
-  it('pipelined requests are answered in their order, errors among them', async () => {
+  it('responds to pipelined requests in order, including errors', async () => {
     const bytes = [
       get(),
       message(`GET ${pets()}/-1 HTTP/1.1`, [host(), key()]),
@@ -198,7 +198,7 @@ describe('well-formed requests of unusual shape', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 201, 401, 415, 200]);
   });
 
-  it('trailer fields and chunk extensions are passed over', async () => {
+  it('ignores trailer fields and chunk extensions', async () => {
     const body = `${BODY.length.toString(16)};extension=1\r\n${BODY}\r\n0\r\nX-Trailer: x\r\n\r\n`;
     const [answer] = await api.exchange({ bytes: post([close, 'Content-Type: application/json', 'Transfer-Encoding: chunked'], body) });
     expect(answer?.status).toBe(201);
@@ -206,13 +206,13 @@ describe('well-formed requests of unusual shape', () => {
 });
 
 describe('X-Request-Id on the socket', () => {
-  it('is made for a request that cannot be read', async () => {
+  it('is generated for a request that cannot be parsed', async () => {
     const [first] = await api.exchange({ bytes: 'hello\r\n\r\n' });
     const [second] = await api.exchange({ bytes: 'hello\r\n\r\n' });
     expect(first?.headers['x-request-id']).not.toBe(second?.headers['x-request-id']);
   });
 
-  it('never carries what was smuggled into it', async () => {
+  it('never contains a control character of the request', async () => {
     const [answer] = await api.exchange({ bytes: get('Connection: close', 'X-Request-Id: a\u0001b') });
     expect(answer?.headers['x-request-id']).not.toContain('\u0001');
   });

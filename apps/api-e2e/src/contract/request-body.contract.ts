@@ -8,7 +8,7 @@ const api = useApi();
 const LIMIT = 64 * 1024;
 const VALID = '{"name":"Rex","categoryId":7}';
 
-/** A valid body of this many bytes. */
+/** Returns a valid body of the given size. */
 function bodyOf(bytes: number): string {
   const frame = '{"name":"Rex","categoryId":7,"note":""}';
   return frame.replace('""', `"${'x'.repeat(bytes - frame.length)}"`);
@@ -24,7 +24,7 @@ describe('request body: size', () => {
     ['chunked', inChunks(bodyOf(LIMIT), 8_000)],
     ['of white space', VALID.padEnd(LIMIT)],
     ['of two-byte characters', `{"name":"Rex","categoryId":7,"note":"${'é'.repeat(32_000)}"}`],
-  ])('65,536 bytes are accepted, %s', async (_how, body) => {
+  ])('accepts 65,536 bytes %s', async (_how, body) => {
     const answer = await api.create(body);
     expectStatus(answer, 201);
   });
@@ -34,24 +34,24 @@ describe('request body: size', () => {
     ['one byte more chunked', inChunks(bodyOf(LIMIT + 1), 8_000)],
     ['one byte more of white space', VALID.padEnd(LIMIT + 1)],
     ['fewer characters but more bytes', `{"name":"Rex","categoryId":7,"note":"${'é'.repeat(40_000)}"}`],
-    ['what is not JSON either', 'x'.repeat(LIMIT + 1)],
+    ['one byte more that is not JSON either', 'x'.repeat(LIMIT + 1)],
     ['256 KiB', bodyOf(4 * LIMIT)],
     ['256 KiB chunked', inChunks(bodyOf(4 * LIMIT), 8_000)],
-  ])('%s is a 413', async (_what, body) => {
+  ])('responds with 413 to %s', async (_what, body) => {
     expectError(await api.create(body), 'payload_too_large');
   });
 
-  it('8 MiB are a 413 that reaches a client which sends them all before it reads', async () => {
+  it('delivers the 413 to a client that sends 8 MiB before it reads', async () => {
     const body = bodyOf(128 * LIMIT);
     for (let attempt = 0; attempt < 20; attempt++) expectError(await api.create(body), 'payload_too_large');
   });
 
-  it('a pet that came in one-byte chunks is a pet', async () => {
+  it('accepts a body in one-byte chunks', async () => {
     const answer = await api.create(inChunks(VALID, 1));
     expect(readPet(answer.text)).toMatchObject({ name: 'Rex', categoryId: 7n });
   });
 
-  it('characters may be cut anywhere between chunks', async () => {
+  it('accepts characters split between chunks', async () => {
     const body = Buffer.from('{"name":"犬🐕é","categoryId":7}');
     const answer = await api.create([...body].map((byte) => Uint8Array.of(byte)));
     expect(readPet(answer.text).name).toBe('犬🐕é');
@@ -65,7 +65,7 @@ describe('request body: content type', () => {
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
     'application/json ; charset="utf-8"',
-  ])('%s is accepted', async (contentType) => {
+  ])('accepts %s', async (contentType) => {
     expect((await api.create(VALID, { headers: { 'content-type': contentType } })).status).toBe(201);
   });
 
@@ -87,14 +87,14 @@ describe('request body: content type', () => {
     'application',
     ';',
     '',
-  ])('"%s" is a 415', async (contentType) => {
+  ])('responds with 415 to "%s"', async (contentType) => {
     expectError(await api.create(VALID, { headers: { 'content-type': contentType } }), 'unsupported_media_type');
   });
 
   it.each([
     ['with a length', VALID],
     ['chunked', [VALID]],
-  ])('none is a 415 when there is a body, %s', async (_how, body) => {
+  ])('responds with 415 to a body without a content type, %s', async (_how, body) => {
     expectError(await api.send('POST', '/v1/pets', { body }), 'unsupported_media_type');
   });
 
@@ -105,19 +105,19 @@ describe('request body: content type', () => {
     ['gzip', VALID],
     ['identity', VALID],
     ['unheard-of', VALID],
-  ])('Content-Encoding: %s is a 415', async (encoding, body) => {
+  ])('responds with 415 to Content-Encoding: %s', async (encoding, body) => {
     expectError(await api.create(body, { headers: { 'content-encoding': encoding } }), 'unsupported_media_type');
   });
 });
 
-describe('request body: absent, malformed or not an object', () => {
+describe('request body: missing, malformed or not an object', () => {
   it.each([
-    ['nothing at all', undefined, {}],
+    ['no body', undefined, {}],
     ['a length of 0', '', {}],
-    ['nothing, as JSON', undefined, { 'content-type': 'application/json' }],
+    ['no body, as JSON', undefined, { 'content-type': 'application/json' }],
     ['a length of 0, as JSON', '', { 'content-type': 'application/json' }],
     ['no chunk, as JSON', [], { 'content-type': 'application/json' }],
-  ])('%s is a 400', async (_what, body, headers) => {
+  ])('responds with 400 to %s', async (_what, body, headers) => {
     expectError(
       await api.send('POST', '/v1/pets', { headers, ...(body === undefined ? {} : { body }) }),
       'invalid_request',
@@ -144,13 +144,16 @@ describe('request body: absent, malformed or not an object', () => {
     'name=Rex&categoryId=7',
     '<pet/>',
     'undefined',
-  ])('%j is malformed', async (body) => {
+  ])('responds with malformed_json to %j', async (body) => {
     expectError(await api.create(body), 'malformed_json');
   });
 
-  it.each(['[]', `[${VALID}]`, 'null', 'true', '7', '1e999999999', '"Rex"', JSON.stringify(VALID)])('%s is not an object', async (body) => {
-    expectError(await api.create(body), 'invalid_request');
-  });
+  it.each(['[]', `[${VALID}]`, 'null', 'true', '7', '1e999999999', '"Rex"', JSON.stringify(VALID)])(
+    'rejects %s, which is not an object',
+    async (body) => {
+      expectError(await api.create(body), 'invalid_request');
+    },
+  );
 
   it.each([
     ['a stray continuation byte', [0x80]],
@@ -160,25 +163,25 @@ describe('request body: absent, malformed or not an object', () => {
     ['a code point above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
     ['a cut-off character', [0xf0, 0x9f, 0x90]],
     ['byte 255', [0xff]],
-  ])('%s is not UTF-8, in a name or elsewhere', async (_what, bytes) => {
+  ])('rejects %s, which is not UTF-8, in a name and elsewhere', async (_what, bytes) => {
     const within = (before: string, after: string): Buffer => Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]);
     expectError(await api.create(within('{"name":"Re', 'x","categoryId":7}')), 'malformed_json', 'invalid_request');
     expectError(await api.create(within('{"name":"Rex","categoryId":7,"x":"', '"}')), 'malformed_json', 'invalid_request');
     expectError(await api.create(within(VALID, '')), 'malformed_json', 'invalid_request');
   });
 
-  it.each(['utf16le', 'latin1'] as const)('%s text is not UTF-8', async (encoding) => {
+  it.each(['utf16le', 'latin1'] as const)('rejects %s text, which is not UTF-8', async (encoding) => {
     expectError(await api.create(Buffer.from('{"name":"Réx","categoryId":7}', encoding)), 'malformed_json', 'invalid_request');
   });
 
-  it.each([65, 1_000, 10_000])('%i levels of nesting in any member are malformed', async (depth) => {
+  it.each([65, 1_000, 10_000])('rejects %i levels of nesting in any member', async (depth) => {
     const values = [`${'['.repeat(depth)}${']'.repeat(depth)}`, `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`];
     for (const name of ['name', 'categoryId', 'status', 'other']) {
       for (const value of values) expectError(await api.create(`{"name":"Rex","categoryId":7,"${name}":${value}}`), 'malformed_json');
     }
   });
 
-  it('a byte order mark is passed over or malformed, and never part of a value', async () => {
+  it('ignores or rejects a byte order mark', async () => {
     const answer = await api.create(`\ufeff${VALID}`);
     if (answer.status === 201) expect(readPet(answer.text).name).toBe('Rex');
     else expectError(answer, 'malformed_json');

@@ -53,47 +53,47 @@ function allowOf(headers: Readonly<Record<string, string>>): string[] {
 }
 
 describe('an unknown path', () => {
-  it.each(UNKNOWN_PATHS)('%s is 404 route_not_found, without a key', async (path) => {
+  it.each(UNKNOWN_PATHS)('responds with 404 route_not_found to %s, without a key', async (path) => {
     expectError(await api.get(path, WITHOUT_KEY), 'route_not_found');
   });
 
-  it.each(UNKNOWN_PATHS.slice(0, 4))('%s is the same with a key and with a wrong one', async (path) => {
+  it.each(UNKNOWN_PATHS.slice(0, 4))('responds with the same to %s with a valid and with a wrong key', async (path) => {
     expectError(await api.get(path), 'route_not_found');
     expectError(await api.get(path, { authorization: 'Bearer wrong' }), 'route_not_found');
   });
 
-  it.each(METHODS.filter((method) => method !== 'CONNECT'))('is a 404 for %s too', async (method) => {
+  it.each(METHODS.filter((method) => method !== 'CONNECT'))('responds with 404 to %s', async (method) => {
     const answer = await api.send(method, '/v1/unknown', WITHOUT_KEY);
     expect(answer.status).toBe(404);
     if (method !== 'HEAD') expectError(answer, 'route_not_found');
   });
 
-  it('is a 404 whatever the body', async () => {
+  it('responds with 404 to any body', async () => {
     const options = { ...WITHOUT_KEY, headers: { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, body: 'x'.repeat(100_000) };
     expectError(await api.send('POST', '/v1/unknown', options), 'route_not_found');
   });
 
   it.each(['/%zz', '/v1/%ff', '/v1/pets/1/%zz', '/%', '/docs/%zz'])(
-    '%s, which cannot be decoded, is an error like any other',
+    'responds with an error to %s, which cannot be decoded',
     async (path) => {
       expectError(await api.get(path, WITHOUT_KEY), 'route_not_found', 'invalid_request');
     },
   );
 
-  it('with no id behind the slash is a 404', async () => {
+  it('responds with 404 to a missing id after the slash', async () => {
     expectError(await api.get('/v1/pets/'), 'route_not_found', 'pet_not_found');
   });
 });
 
 describe.each(KNOWN_PATHS)('%s', (path, methods) => {
-  it('answers OPTIONS with 204 and Allow, without a key', async () => {
+  it('responds to OPTIONS with 204 and Allow, without a key', async () => {
     const answer = await api.send('OPTIONS', path, WITHOUT_KEY);
     expect(answer).toMatchObject({ status: 204, text: '' });
     expect(allowOf(answer.headers)).toEqual(methods);
   });
 
   it.each(METHODS.filter((method) => method !== 'CONNECT' && !methods.includes(method)))(
-    'is 405 method_not_allowed with Allow for %s, without a key',
+    'responds to %s with 405 method_not_allowed and Allow, without a key',
     async (method) => {
       const answer = await api.send(method, path, WITHOUT_KEY);
       expectError(answer, 'method_not_allowed');
@@ -101,27 +101,27 @@ describe.each(KNOWN_PATHS)('%s', (path, methods) => {
     },
   );
 
-  it('is a 405 whatever the body', async () => {
+  it('responds with 405 to any body', async () => {
     const options = { ...WITHOUT_KEY, headers: { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, body: 'x'.repeat(100_000) };
     expectError(await api.send('PUT', path, options), 'method_not_allowed');
   });
 });
 
 describe('a URL', () => {
-  it('of 4 KiB is answered, one byte more is 414 uri_too_long', async () => {
+  it('of 4 KiB is accepted, one byte more is 414 uri_too_long', async () => {
     const start = '/v1/pets?x=';
     const longest = start + 'x'.repeat(MAX_TARGET - api.path(start).length);
     expect((await api.get(longest)).status).toBe(200);
     expectError(await api.get(`${longest}x`), 'uri_too_long');
   });
 
-  it('is measured as it was sent', async () => {
+  it('is measured as sent, not decoded', async () => {
     const path = `/v1/pets/${'%'.repeat(MAX_TARGET - api.path('/v1/pets/').length)}`;
     expectError(await api.get(path), 'pet_not_found');
     expectError(await api.get(`${path}%`), 'uri_too_long');
   });
 
-  it('above 4 KiB is a 414 on any path', async () => {
+  it('above 4 KiB is 414 on any path', async () => {
     expectError(await api.get(`/${'x'.repeat(MAX_TARGET)}`, WITHOUT_KEY), 'uri_too_long');
     expectError(await api.get(`/v1/pets/${'7'.repeat(MAX_TARGET)}`), 'uri_too_long');
   });
@@ -153,31 +153,31 @@ describe('X-Request-Id', () => {
     ['200 of an operational endpoint', 'GET', '/health/live', WITHOUT_KEY, 200],
   ] as const;
 
-  it.each(ANSWERS)('of the request is repeated on %s', async (_what, method, path, options, status) => {
+  it.each(ANSWERS)('of the request is returned on %s', async (_what, method, path, options, status) => {
     const headers = { ...('headers' in options ? options.headers : {}), 'x-request-id': 'suite-4711' };
     const answer = await api.send(method, path, { ...options, headers });
     expect(answer.status).toBe(status);
     expect(answer.headers['x-request-id']).toBe('suite-4711');
   });
 
-  it.each(['x', '0', '{"a":1}', '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', 'x'.repeat(128)])('%s is sane', async (id) => {
+  it.each(['x', '0', '{"a":1}', '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', 'x'.repeat(128)])('accepts %s', async (id) => {
     expect((await api.get('/health/live', { headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
   });
 
   it.each([
     ['empty', ''],
     ['longer than 128 characters', 'x'.repeat(129)],
-    ['of two words', 'a b'],
-    ['with a tabulator', 'a\tb'],
-    ['beyond ASCII', 'é'],
+    ['two words', 'a b'],
+    ['text with a tab', 'a\tb'],
+    ['not ASCII', 'é'],
     ['repeated', ['first', 'second']],
-  ])('is made anew when the one sent is %s', async (_what, id) => {
+  ])('is generated if the one sent is %s', async (_what, id) => {
     const made = (await api.get('/health/live', { headers: { 'x-request-id': id } })).headers['x-request-id'];
     expect(made).toMatch(/^[\x21-\x7e]{1,128}$/);
     expect(id).not.toContain(made);
   });
 
-  it('is another one for every request that brings none', async () => {
+  it('is unique for each request without one', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => api.get('/health/live')));
     expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(answers.length);
   });
@@ -185,7 +185,7 @@ describe('X-Request-Id', () => {
 
 describe('an error', () => {
   it.each(['text/html', 'application/xml', 'application/problem+json', 'image/png', '*/*;q=0', ''])(
-    'is JSON even when Accept is "%s"',
+    'is JSON even if Accept is "%s"',
     async (accept) => {
       const headers = { accept };
       expectError(await api.get('/v1/pets?limit=0', { headers }), 'invalid_request');
@@ -195,7 +195,7 @@ describe('an error', () => {
     },
   );
 
-  it("shows neither the request's header values nor its key", async () => {
+  it('contains neither header values nor the key of the request', async () => {
     const headers = { 'content-type': 'text/secret-type', 'x-secret': 'secret-value' };
     const answer = await api.send('POST', '/v1/pets', { headers, body: '{}' });
     expectError(answer, 'unsupported_media_type');

@@ -1,4 +1,4 @@
-/** `curl` with the options of the guides, for machines without it: `npm test` needs npm only. `npm run verify:guides` uses curl itself. */
+/** Implements the `curl` options of the guides, since `npm test` requires only npm. `npm run verify:guides` uses the real curl. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { parseArgs } from 'node:util';

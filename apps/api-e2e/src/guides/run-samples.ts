@@ -8,13 +8,13 @@ import { useOwnService } from '../support/use-api.js';
 import { type Language, readSamples, type Sample } from './samples.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../../..');
-/** In the workspace, so that TypeScript samples find the client. */
+/** In the workspace, so that TypeScript samples can import the client. */
 const RESULTS = join(import.meta.dirname, '../../test-results');
 const CLI = join(WORKSPACE, 'apps/cli/bundle/main.js');
 
-/** The address that samples name. */
+/** Base URL in the samples. */
 const ADDRESS = 'http://localhost:3000';
-/** What the store holds when the samples of a guide begin, except for the quickstart. */
+/** Pets in the store before the samples of a guide run. The quickstart starts with an empty store. */
 const ANIMALS = [
   { name: 'Rex', status: 'available' },
   { name: 'Mia', status: 'available' },
@@ -28,11 +28,11 @@ export interface Runner {
   readonly language: Language;
   /** Name of the file that a sample is written to. */
   readonly file: string;
-  /** Program and arguments that run it. */
+  /** Program and arguments that run the file. */
   readonly command: readonly string[];
 }
 
-/** Runs the samples of all guides in these languages and compares what they print. Each guide begins with the same store. */
+/** Defines a test for each sample in these languages, which compares its output. Each guide starts with the same pets. */
 export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readonly withCurl: boolean }): void {
   const own = useOwnService();
   const folder = join(RESULTS, `guides-${process.pid}`);
@@ -56,7 +56,7 @@ export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readon
       writeFileSync(path, code.replaceAll(ADDRESS, own.api.target.baseUrl));
       const { stdout } = await promisify(execFile)(program, [...args, path], {
         env: {
-          // Some installations of Python need it.
+          // Some Python installations require it.
           HOME: process.env['HOME'],
           PATH: [programs, process.env['PATH']].join(delimiter),
           API_KEY: own.api.target.key,
@@ -88,7 +88,7 @@ export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readon
   }
 }
 
-/** Header names are case-insensitive, and `…` in a guide stands for any text. */
+/** Returns a pattern for a header line of a guide. Header names are case-insensitive; `…` matches any text. */
 function patternOf(line: string): RegExp {
   return new RegExp(`^${line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*')}\\r?$`, 'im');
 }
@@ -97,7 +97,7 @@ function withoutSpace(json: string): string {
   return json.replace(/\s/g, '');
 }
 
-/** The next animal gets the identifier 1. */
+/** Empties all tables of the store. The next pet gets the id 1. */
 async function emptyStore(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

@@ -18,7 +18,7 @@ describe('the samples of the guides', () => {
     { withCurl: false },
   );
 
-  it('have the types of the client', async () => {
+  it('compile with the types of the client', async () => {
     const folder = join(import.meta.dirname, '../../test-results', `guide-types-${process.pid}`);
     const samples = [...readSamples().values()].flat().filter(({ language }) => language === 'ts');
     const compilerOptions = { target: 'es2024', module: 'nodenext', strict: true, noEmit: true, types: ['node'] };
@@ -45,7 +45,7 @@ describe('the samples of the guides', () => {
   });
 });
 
-it('the guide to errors says of each code what the client does: retry or not', () => {
+it('the error guide states for each code whether the client retries', () => {
   const guide = readFileSync(join(GUIDES, 'errors.md'), 'utf8');
   const codes = [...guide.matchAll(/^### `([a-z_]+)`\n\nStatus ([0-9]{3})\. Retry: (no|yes)/gm)];
   expect(codes.length).toBeGreaterThan(15);

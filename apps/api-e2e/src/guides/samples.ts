@@ -6,7 +6,7 @@ export const GUIDES = join(import.meta.dirname, '../../../../docs/guides');
 const LANGUAGES = ['sh', 'ts', 'js', 'python', 'go'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A code block of a guide, with the response and the output that the guide shows for it. */
+/** A code block of a guide, with the response and output shown for it. */
 export interface Sample {
   readonly language: Language;
   /** Title of the section. */
@@ -14,13 +14,13 @@ export interface Sample {
   readonly code: string;
   /** Body of the response, shown for `sh`. */
   json?: string;
-  /** Status and header lines of the response, shown for `sh`. `…` stands for any text. */
+  /** Status and header lines of the response, shown for `sh`. `…` matches any text. */
   http?: string;
-  /** Output of the programs, in every language but `sh`. */
+  /** Output of the program, shown for all languages except `sh`. */
   text?: string;
 }
 
-/** Returns the samples of each guide by its name, in the order of the page. Blocks marked `norun` are left out. */
+/** Returns the samples by guide name, in page order, without blocks marked `norun`. */
 export function readSamples(): ReadonlyMap<string, readonly Sample[]> {
   const files = readdirSync(GUIDES).filter((file) => file.endsWith('.md'));
   return new Map(files.map((file) => [basename(file, '.md'), samplesOf(readFileSync(join(GUIDES, file), 'utf8'))]));
@@ -31,7 +31,7 @@ const PARTS = /^#+ (?<title>.+)$|^```(?<language>\w+)(?<norun> norun)?\n(?<code>
 
 function samplesOf(markdown: string): Sample[] {
   const samples: Sample[] = [];
-  /** The same request in several languages: code blocks with nothing in between. */
+  /** Consecutive code blocks: the same request in several languages. */
   let group: Sample[] = [];
   let isOpen = false;
   let heading = '';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { beforeAll, describe } from '@jest/globals';
 import { itRunsSamples } from './run-samples.js';
 
-describe('the samples of the guides, with the programs of the machine', () => {
+describe('the samples of the guides, with the installed curl and Python', () => {
   beforeAll(() => {
     for (const program of ['curl', 'python3']) {
       try {

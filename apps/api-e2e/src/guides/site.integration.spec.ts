@@ -7,7 +7,7 @@ import { useOwnService } from '../support/use-api.js';
 import { readSamples } from './samples.js';
 
 const DESKTOP = { width: 1440, height: 900 };
-/** Other sites that the guides link to, and tests do not request. */
+/** Other sites that the guides link to. The tests do not request them. */
 const ELSEWHERE = /^https:\/\/(?:www\.rfc-editor\.org|datatracker\.ietf\.org)\//;
 
 const own = useOwnService();
@@ -26,7 +26,7 @@ describe.each([
   });
   afterAll(() => page.close());
 
-  it.each(pages)('%s is accessible and fits', async (path) => {
+  it.each(pages)('%s is accessible and fits the screen width', async (path) => {
     await page.goto(own.api.target.baseUrl + path);
     if (path === '/docs/reference') await page.locator('#operations-pets-listPets').waitFor();
     await screenshot(page, `${path.split('/').at(-1)}-${device}-${colorScheme}`, { fullPage: true });
@@ -36,7 +36,7 @@ describe.each([
 });
 
 describe('a new user', () => {
-  it('finds the first request from the home page, for this service, and copies it', async () => {
+  it('finds and copies the first request, with the URL of this service', async () => {
     const page = await open('/docs');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('main').getByRole('link', { name: 'Quickstart' }).click();
@@ -50,7 +50,7 @@ describe('a new user', () => {
     await page.close();
   });
 
-  it('chooses a language by keyboard, once for all pages', async () => {
+  it('selects a language by keyboard for all pages', async () => {
     const page = await open('/docs/quickstart');
     await page.getByRole('tab', { name: 'curl' }).first().focus();
     await page.keyboard.press('End');
@@ -62,7 +62,7 @@ describe('a new user', () => {
     await page.close();
   });
 
-  it('chooses the dark theme, once for all pages', async () => {
+  it('selects the dark theme for all pages', async () => {
     const page = await open('/docs');
     const background = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
     const light = await background();
@@ -98,7 +98,7 @@ describe('a new user', () => {
     await page.close();
   });
 
-  it('gets from an error response to the explanation of its code', async () => {
+  it('follows the help link of an error response to the explanation of its code', async () => {
     const answer = await own.api.get('/v1/pets?limit=0');
     const { code } = JSON.parse(answer.text) as { code: string };
     const [help = ''] = linksOf(answer, 'help');
@@ -107,7 +107,7 @@ describe('a new user', () => {
     await page.close();
   });
 
-  it('gets from an old link to an operation to the reference', async () => {
+  it('is redirected from an old link of an operation to the reference', async () => {
     const page = await open('/docs#/pets/createPet');
     await page.waitForURL('**/docs/reference#/pets/createPet');
     await page.close();
@@ -115,13 +115,13 @@ describe('a new user', () => {
 });
 
 describe('links', () => {
-  it('lead somewhere, on every page that can be reached from /docs', async () => {
+  it('are not broken on any page that can be reached from /docs', async () => {
     const page = await open('/docs');
     const start = new URL('/docs', own.api.url).href;
     const visited = new Map<string, ReadonlySet<string>>();
     const links: { from: string; to: string }[] = [{ from: '', to: start }];
     const dead: string[] = [];
-    // The list grows on the way.
+    // The loop appends to this list.
     for (const { from, to } of links) {
       const { origin, pathname, hash, href } = new URL(to);
       if (origin !== own.api.url.origin) {
@@ -143,6 +143,6 @@ describe('links', () => {
   });
 });
 
-it('nothing went wrong in the browser, and nothing was requested from another origin', () => {
+it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);
 });

@@ -8,11 +8,11 @@ import { DebianPostgres } from '../support/debian-postgres.js';
 import { type Pet, readPet, readPets } from '../support/json.js';
 import { createKey, Service } from '../support/service.js';
 
-// `npm run verify:backup`, the rehearsal of docs/operations.md: not part of `npm test`, since node_modules has no pg_dump.
+// `npm run verify:backup` tests the backups of docs/operations.md. Not part of `npm test`, since node_modules has no pg_dump.
 
 const WRITERS = 8;
 const ENOUGH = 200;
-/** As in docs/operations.md. */
+/** Same statement as in docs/operations.md. */
 const SKIP_IDS = `SELECT setval(pg_get_serial_sequence('pets.pets', 'id'), nextval(pg_get_serial_sequence('pets.pets', 'id')) + 1000000)`;
 
 interface Created {
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const api of apis) api.close();
   for (const service of services) await service.stop('SIGKILL');
-  // Undefined if there is no PostgreSQL.
+  // Undefined if PostgreSQL was not found.
   await (postgres as DebianPostgres | undefined)?.remove();
 });
 
@@ -53,7 +53,7 @@ async function serve(databaseUrl: string): Promise<Api> {
   return api;
 }
 
-/** Clients that add animals one after the other, each with a key, until they are stopped. */
+/** Clients that each add one pet after the other, with idempotency keys, until stopped. */
 class Load {
   readonly answered: Created[] = [];
   private isStopped = false;
@@ -96,7 +96,7 @@ async function walk(api: Api, start = '/v1/pets?limit=100'): Promise<Pet[]> {
   return pets;
 }
 
-/** Every animal that was answered is there, and its key still stands for it. */
+/** Expects that each confirmed pet exists and that its idempotency key replays it. Returns all pets by id. */
 async function expectKept(api: Api, kept: readonly Created[]): Promise<ReadonlyMap<Pet['id'], Pet>> {
   const pets = await walk(api);
   const byId = new Map(pets.map((pet) => [pet.id, pet]));
@@ -109,7 +109,7 @@ async function expectKept(api: Api, kept: readonly Created[]): Promise<ReadonlyM
   return byId;
 }
 
-/** New animals get identifiers that nobody was ever told. */
+/** Expects that new pets get ids that no response contained before. */
 async function expectNewIds(api: Api, told: ReadonlySet<Pet['id']>): Promise<void> {
   const created = await Promise.all(Array.from({ length: 50 }, (_, n) => api.createPet({ name: `new ${n}` })));
   expect(new Set(created.map(({ id }) => id)).size).toBe(created.length);
@@ -118,8 +118,8 @@ async function expectNewIds(api: Api, told: ReadonlySet<Pet['id']>): Promise<voi
 
 const KEYS_WITHOUT_PET = `SELECT key FROM pets.idempotency_keys LEFT JOIN pets.pets ON pets.id = pet_id WHERE pets.id IS NULL`;
 
-describe('while clients add animals', () => {
-  it('a dump restores to what was answered before it began, with keys and cursors', async () => {
+describe('while clients add pets', () => {
+  it('a dump restores all pets confirmed before it started, with idempotency keys and cursors', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);
     await load.more(ENOUGH);

@@ -9,14 +9,14 @@ import { useOwnService } from '../support/use-api.js';
 const own = useOwnService();
 const { api } = own;
 
-/** All pages from the first on, by the links alone; `meanwhile` runs after each page. */
+/** Returns all pages, following the `next` links. Calls `meanwhile` after each page. */
 async function walk(query: string, meanwhile: () => Promise<unknown> = () => Promise.resolve()): Promise<Pet[][]> {
   const pages: Pet[][] = [];
   for (let link: string | undefined = `/v1/pets${query}`; link !== undefined;) {
     const answer = await api.follow(link);
     expectStatus(answer, 200);
     pages.push(readPets(answer.text));
-    expect(pages.length).toBeLessThan(1_000); // The walk ends.
+    expect(pages.length).toBeLessThan(1_000); // Prevents an endless loop.
     await meanwhile();
     [link] = linksOf(answer, 'next');
   }
@@ -24,7 +24,7 @@ async function walk(query: string, meanwhile: () => Promise<unknown> = () => Pro
 }
 
 describe('an empty catalogue', () => {
-  it('is an empty array without a next page, whatever the filter', async () => {
+  it('is an empty array without a next page, with any filter', async () => {
     for (const query of ['', '?limit=1', '?limit=100', '?status=available', '?status=pending', '?status=sold']) {
       const answer = await api.get(`/v1/pets${query}`);
       expect(answer).toMatchObject({ status: 200, text: '[]' });
@@ -46,25 +46,22 @@ describe('a catalogue of twelve pets', () => {
     expect(await api.listPets()).toEqual(pets);
   });
 
-  it.each(['available', 'pending', 'sold'] as const)('has those that are %s under that filter', async (status) => {
+  it.each(['available', 'pending', 'sold'] as const)('returns only the %s pets with that status filter', async (status) => {
     expect(await api.listPets(`?status=${status}`)).toEqual(pets.filter((pet) => pet.status === status));
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 100])(
-    'has a next page exactly when a further pet exists, with a limit of %i',
-    async (limit) => {
-      for (const status of [undefined, 'available', 'pending', 'sold'] as const) {
-        const expected = pets.filter((pet) => status === undefined || pet.status === status);
-        const pages = await walk(`?limit=${limit}${status ? `&status=${status}` : ''}`);
-        expect(pages.flat()).toEqual(expected);
-        expect(pages.map(({ length }) => length).slice(0, -1)).toEqual(
-          Array.from({ length: Math.ceil(expected.length / limit) - 1 }, () => limit),
-        );
-      }
-    },
-  );
+  it.each([1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 100])('has a next page exactly if there are more pets, with a limit of %i', async (limit) => {
+    for (const status of [undefined, 'available', 'pending', 'sold'] as const) {
+      const expected = pets.filter((pet) => status === undefined || pet.status === status);
+      const pages = await walk(`?limit=${limit}${status ? `&status=${status}` : ''}`);
+      expect(pages.flat()).toEqual(expected);
+      expect(pages.map(({ length }) => length).slice(0, -1)).toEqual(
+        Array.from({ length: Math.ceil(expected.length / limit) - 1 }, () => limit),
+      );
+    }
+  });
 
-  it('has each of its pets under its id, together with its status only', async () => {
+  it('returns each pet by id, and with a status filter only if it matches', async () => {
     for (const pet of pets) {
       expect(await api.listPets(`?id=${pet.id}`)).toEqual([pet]);
       for (const status of ['available', 'pending', 'sold'] as const) {
@@ -73,13 +70,13 @@ describe('a catalogue of twelve pets', () => {
     }
   });
 
-  it('links to the next page on HEAD as well', async () => {
+  it('links to the next page in HEAD responses', async () => {
     const [head, get] = [await api.send('HEAD', '/v1/pets?limit=5'), await api.get('/v1/pets?limit=5')];
     expect(linksOf(head, 'next')).toEqual(linksOf(get, 'next'));
     expect(linksOf(head, 'next')).toHaveLength(1);
   });
 
-  it('gives out links and locations that are relative to the origin', async () => {
+  it('returns links and locations relative to the origin', async () => {
     expect(linksOf(await api.get('/v1/pets?limit=5'), 'next')).toEqual([expect.stringMatching(/^\/v1\/pets\?/)]);
     const created = await api.create('{"name":"Rex","categoryId":7}');
     expect(created.headers['location']).toBe(`/v1/pets/${readPet(created.text).id}`);
@@ -89,8 +86,8 @@ describe('a catalogue of twelve pets', () => {
   });
 });
 
-describe('a walk while pets are added', () => {
-  it.each(['?limit=3', '?limit=4&status=available'])('%s visits every pet that was there at its start exactly once', async (query) => {
+describe('paging while pets are added', () => {
+  it.each(['?limit=3', '?limit=4&status=available'])('%s returns each pet that existed at the start exactly once', async (query) => {
     const before = (await walk(query)).flat();
     let rounds = 8;
     const add = async (): Promise<void> => {
@@ -105,7 +102,7 @@ describe('a walk while pets are added', () => {
 });
 
 describe('int64 end to end', () => {
-  it('any categoryId is in the list digit for digit', async () => {
+  it('every categoryId is exact in the list', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(int64, { minLength: 1, maxLength: 12 }), async (categoryIds) => {
         const created = await Promise.all(categoryIds.map((categoryId) => api.createPet({ categoryId })));
@@ -117,9 +114,9 @@ describe('int64 end to end', () => {
     );
   });
 
-  // Last, since it moves the ids of all that is added later.
+  // Runs last, since it changes the ids of all pets added later.
   it.each([2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n, INT64_MAX - 1n, INT64_MAX])(
-    'the id %d is itself at the Location, in getPet, list and cursor',
+    'the id %d is exact in Location, getPet, list and cursor',
     async (id) => {
       await setNextPetId(id);
       const created = await api.create('{"name":"Rex","categoryId":7}');
@@ -134,7 +131,7 @@ describe('int64 end to end', () => {
     },
   );
 
-  /** Sets what the database counts ids with; only the id of the next pet matters to the service. */
+  /** Sets the sequence of the database, and so the id of the next pet. */
   async function setNextPetId(id: bigint): Promise<void> {
     const client = new Client({ connectionString: own.databaseUrl });
     await client.connect();

@@ -5,8 +5,8 @@ import { Api } from '../support/api.js';
 import { readPet, readPets } from '../support/json.js';
 import { animalStore, createKey, Service } from '../support/service.js';
 
-// `npm run verify:citus`: not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL leads an owner to an empty
-// database of a coordinator, with the extension and at least one worker.
+// `npm run verify:citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL is the URL of an empty
+// database, as its owner, on a coordinator with the extension and at least one worker.
 
 const PETS = 200;
 const HIDDEN = '{"name":"Hidden","categoryId":7,"status":"sold"}';
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe('on a Citus coordinator', () => {
-  it('the tables of the catalogue are distributed, once', async () => {
+  it('the tables of the catalogue are distributed once', async () => {
     const { rows } = await database.query(
       `SELECT logicalrelid::text AS name, column_to_column_name(logicalrelid, partkey) AS "column" FROM pg_dist_partition
        WHERE partmethod = 'h' ORDER BY 1`,
@@ -46,7 +46,7 @@ describe('on a Citus coordinator', () => {
     expect(await animalStore(url, 'migrate', 'up')).toContain('up to date');
   });
 
-  it('animals that are added at once have their own identifiers, and are fetched and listed', async () => {
+  it('pets added concurrently get unique ids and are fetched and listed', async () => {
     const created = await Promise.all(Array.from({ length: PETS }, (_, n) => api.createPet({ name: `Pet ${n}` })));
     const fetched = await Promise.all(created.map(({ id }) => api.get(`/v1/pets/${id}`)));
     expect(fetched.map(({ text }) => readPet(text))).toEqual(created);
@@ -61,7 +61,7 @@ describe('on a Citus coordinator', () => {
     expect(created.filter(({ id }) => !ids.has(id))).toEqual([]);
   });
 
-  it('an idempotency key holds, in two processes at once', async () => {
+  it('an idempotency key adds one pet with concurrent requests to two processes', async () => {
     const { key } = await createKey(url, 'suite');
     const create = async ({ url: base }: Service) => {
       const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'once' };

@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
 
-/** More than a supervisor accepts in a minute of workers that were ready. */
+/** More exits of ready workers than a supervisor accepts per minute. */
 const MANY_ENDS = 12;
-/** As in libs/database/src/migrations.ts. */
+/** Same lock id as in libs/database/src/migrations.ts. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 
 let database: TestDatabase;
@@ -40,11 +40,11 @@ async function expectWaiting(): Promise<void> {
     expect(await get(path)).toEqual({ status: 503, retryAfter: '1', code: 'service_unavailable' });
 }
 
-/** Ready means migrated, too. */
+/** Expects that the service becomes ready, which includes the migrations, and serves requests. */
 async function expectServing(url = database.url): Promise<void> {
   await waitFor(async () => expect((await get('/health/ready')).status).toBe(200));
   const { key } = await createKey(url, 'first');
-  // Each worker connects by itself.
+  // Each worker connects separately.
   await waitFor(async () => {
     for (let i = 0; i < 4; i++) expect((await get('/v1/pets', key)).status).toBe(200);
   });
@@ -54,19 +54,19 @@ describe.each([
   ['a single process', {}, 1],
   ['two workers', { WORKERS: '2' }, 3],
 ])('%s started without its database', (_what, environment, processes) => {
-  it('waits for one that is away', async () => {
+  it('waits for a database that cannot be reached', async () => {
     await proxy.cut();
     await start(proxy.url, environment);
     await expectWaiting();
     await proxy.restore();
     await expectServing();
     await waitFor(() => expect(count('the database is connected')).toBe(processes));
-    // One line for each process.
+    // One log line per process.
     expect(count('cannot be reached')).toBe(processes);
     expect(await service?.stop()).toBe(0);
   });
 
-  it('waits for one that does not respond', async () => {
+  it('waits for a database that does not respond', async () => {
     proxy.slowDown(600_000);
     await start(proxy.url, environment);
     await expectWaiting();
@@ -74,14 +74,14 @@ describe.each([
     await expectServing();
   });
 
-  it('stops while it waits', async () => {
+  it('stops while waiting', async () => {
     await proxy.cut();
     await start(proxy.url, environment);
     expect(await service?.stop()).toBe(0);
   });
 });
 
-it('a single process responds after a SIGTERM that comes during its first attempt to connect', async () => {
+it('a single process responds after a SIGTERM during its first connection attempt', async () => {
   proxy.slowDown(600_000);
   service = Service.startOn(await freePort(), {
     DATABASE_URL: proxy.url,
@@ -98,7 +98,7 @@ it('a single process responds after a SIGTERM that comes during its first attemp
 });
 
 describe('a single process waits for a database', () => {
-  it('that refuses the login, at the start and later', async () => {
+  it('that rejects the login, at the start and later', async () => {
     const role = `late_${process.pid}`;
     await query(
       database.url,
@@ -139,7 +139,7 @@ describe('a single process waits for a database', () => {
     await query(database.url, `DROP DATABASE ${name} WITH (FORCE)`);
   });
 
-  it('without migrations, and is ready when another process has migrated', async () => {
+  it('without migrating, and is ready after another process has migrated', async () => {
     await proxy.cut();
     await start(proxy.url, { MIGRATE_ON_START: 'false' });
     await expectWaiting();
@@ -164,11 +164,11 @@ describe('two workers', () => {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has ended already.
+        // The process has already exited.
       }
     }
   };
-  /** One after the other, so that each one is counted. */
+  /** Kills the workers repeatedly until more than MANY_ENDS exits are logged. */
   const killManyWorkers = async () => {
     await waitFor(() => {
       killWorkers();
@@ -176,14 +176,14 @@ describe('two workers', () => {
     });
   };
 
-  it.each(['at the start', 'later'])('may be killed however often while the database is away %s, and are replaced', async (when) => {
+  it.each(['at the start', 'later'])('are replaced however often they are killed while the database cannot be reached %s', async (when) => {
     if (when === 'at the start') await proxy.cut();
     await start(proxy.url, { WORKERS: '2' });
     await proxy.cut();
     await killManyWorkers();
     await waitFor(() => expectWaiting());
     const times = [...(service?.output ?? '').matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
-    // Pauses of 0.1 to 2 s, shared by two workers; no upper bound, since a busy machine takes its time.
+    // Restart delays are 0.1 to 2 s, shared by two workers. No upper bound, since a busy machine is slower.
     expect((times[MANY_ENDS] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
     await proxy.restore();
     await expectServing();
@@ -195,12 +195,12 @@ it.each([
   ['a single process', {}],
   ['two workers', { WORKERS: '2' }],
 ])(
-  '%s, waiting for another migrating process, says so, responds with 503, and ends after MIGRATION_WAIT_SECONDS',
+  '%s waiting for another migrating process: logs it, responds with 503 and exits after MIGRATION_WAIT_SECONDS',
   async (_what, workers) => {
     const holder = new Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    // The log line comes after 5 s.
+    // The log line is written after 5 s.
     const environment = { DATABASE_URL: database.url, MIGRATION_WAIT_SECONDS: '6', DRAIN_SECONDS: '0', ...workers };
     service = Service.startOn(await freePort(), environment);
     await waitFor(() => expectWaiting());
@@ -215,7 +215,7 @@ it.each([
   ['a single process', {}],
   ['two workers', { WORKERS: '2' }],
   ['two workers that do not migrate', { WORKERS: '2', MIGRATE_ON_START: 'false' }],
-])('a wrong setting ends %s at once', async (_what, environment) => {
+])('an invalid setting stops %s immediately', async (_what, environment) => {
   const { exitCode, output } = await refusedStart({ DATABASE_URL: `${database.url}?sslmode=require`, PORT: '0', ...environment });
   expect(exitCode).toBe(1);
   expect(output).toMatch(/^The database at \S+ cannot be reached: the server does not support TLS, which sslmode requires$/m);

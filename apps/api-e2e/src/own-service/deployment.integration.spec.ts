@@ -57,7 +57,7 @@ describe('PUBLIC_BASE_URL', () => {
     expect(servers).toEqual([{ url: `${PUBLIC_BASE_URL}/v1`, description: 'Production' }]);
   });
 
-  it('takes nothing from Host or the fields of a proxy', async () => {
+  it('ignores Host and the headers of a proxy', async () => {
     const headers = {
       host: 'evil.example',
       'x-forwarded-host': 'evil.example',
@@ -80,28 +80,28 @@ describe('without its database', () => {
     ['listPets', 'GET', '/v1/pets'],
     ['createPet', 'POST', '/v1/pets'],
     ['getPet', 'GET', '/v1/pets/1'],
-  ])('%s is 503 service_unavailable, never 401, with a key it may know or not', async (_operation, method, path) => {
+  ])('%s responds with 503 service_unavailable, not 401, to known and unknown keys', async (_operation, method, path) => {
     const options = method === 'POST' ? { headers: { 'content-type': 'application/json' }, body: VALID } : {};
     for (const presented of [key, unknownKey(key)]) {
       expectError(await api.send(method, path, { ...options, authorization: `Bearer ${presented}` }), 'service_unavailable');
     }
   });
 
-  it('what no key can be is still a 401', async () => {
+  it('responds with 401 to a missing or malformed key', async () => {
     expectError(await api.get('/v1/pets', { authorization: null }), 'missing_api_key');
     expectError(await api.get('/v1/pets', { authorization: 'Bearer wrong' }), 'invalid_api_key');
     expectError(await api.get('/v1/pets', { authorization: `Bearer ${key}x` }), 'invalid_api_key');
   });
 
-  it('serves again when the database is back', async () => {
+  it('recovers when the database is back', async () => {
     await proxy.restore();
     await waitFor(async () => expect((await api.get('/v1/pets')).status).toBe(200));
     expect((await api.create(VALID)).status).toBe(201);
   });
 });
 
-describe('a pet that was answered with 201', () => {
-  it('is there after the process was killed', async () => {
+describe('a pet that was confirmed with 201', () => {
+  it('exists after the process was killed', async () => {
     const created = await api.create(VALID);
     await service.stop('SIGKILL');
     api.open({ baseUrl: await start(), key });
@@ -111,7 +111,7 @@ describe('a pet that was answered with 201', () => {
 });
 
 describe('the log', () => {
-  it('holds no key, neither a valid nor a refused one', async () => {
+  it('contains no key, valid or rejected', async () => {
     const refused = unknownKey(key);
     await api.get('/v1/pets', { authorization: `Bearer ${refused}` });
     await api.get(`/v1/pets?api_key=${refused}`, { authorization: null });
@@ -122,8 +122,8 @@ describe('the log', () => {
   });
 });
 
-describe('a bad configuration', () => {
-  it('ends the start with an error for each variable', async () => {
+describe('an invalid configuration', () => {
+  it('stops the start with an error for each variable', async () => {
     const bad = { DATABASE_URL: 'nonsense', PORT: '65536', PUBLIC_BASE_URL: 'nonsense' };
     const { exitCode, output } = await refusedStart(bad);
     expect(exitCode).toBeGreaterThan(0);

@@ -35,7 +35,7 @@ const send = async (url: string, path = '/v1/pets', body?: string) => {
 };
 
 describe('SIGTERM', () => {
-  it('makes the process unready, lets it serve on and answer what it has begun, and ends it with exit code 0', async () => {
+  it('makes the process unready while it keeps serving, completes running requests and exits with code 0', async () => {
     const service = await start({ DRAIN_SECONDS: '1' });
     expect(await send(service.url, '/health/ready')).toMatchObject({ status: 200 });
     const other = new Client({ connectionString: database.url });
@@ -51,7 +51,7 @@ describe('SIGTERM', () => {
     const exit = service.stop('SIGTERM');
     await waitFor(async () => expect(await send(service.url, '/health/ready')).toMatchObject({ status: 503, connection: 'close' }));
     expect(await send(service.url, '/v1/pets/none')).toMatchObject({ connection: 'close' });
-    // It has stopped listening, but has requests to answer.
+    // It no longer listens, but two requests are still running.
     await waitFor(async () => await expect(send(service.url, '/health/live')).rejects.toThrow('fetch failed'));
     await other.query('COMMIT');
     expect(await read).toMatchObject({ status: 200 });
@@ -64,7 +64,7 @@ describe('SIGTERM', () => {
     await watcher.end();
   });
 
-  it('a second time changes nothing, and SIGINT ends the grace', async () => {
+  it('has no effect the second time, and SIGINT ends the drain period', async () => {
     const service = await start({ DRAIN_SECONDS: '600' });
     const exit = service.stop('SIGTERM');
     void service.stop('SIGTERM');
@@ -75,7 +75,7 @@ describe('SIGTERM', () => {
 });
 
 it.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s: requests that are not answered 15 seconds after the grace are cut, and the exit code is 0',
+  '%s closes requests still running 15 seconds after the drain period and exits with code 0',
   async (signal) => {
     const service = await start({ DRAIN_SECONDS: '0' });
     const other = new Client({ connectionString: database.url });
@@ -95,7 +95,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-describe('processes behind a balancer, replaced one after the other under load', () => {
+describe('processes behind a load balancer, replaced one at a time under load', () => {
   it('drop no request', async () => {
     const environment = { DRAIN_SECONDS: '1' };
     const [one, two, ...replacements] = await Promise.all([start(environment), start(environment), start(environment), start(environment)]);

@@ -6,7 +6,7 @@ import { animalStore, createKey, type CreatedKey, Service } from '../support/ser
 
 const AT_ONCE = 1_000;
 const AFTER_KILL = 100;
-/** A busy machine may take its time: no request is refused for it. */
+/** Generous limits, so that no request is rejected on a busy machine. */
 const PATIENT = {
   RATE_LIMIT: '0',
   MAX_IN_FLIGHT: String(AT_ONCE),
@@ -17,9 +17,9 @@ const PATIENT = {
 
 let database: TestDatabase;
 let sql: Client;
-/** A service of two workers. */
+/** A service with two workers. */
 let survivor: Service;
-/** A service of one process, which reaches the database through `network`. */
+/** A service with one process, which connects to the database through `network`. */
 let mortal: Service;
 let network: TcpProxy;
 let beforeRotation = '';
@@ -53,7 +53,7 @@ interface Outcome {
   readonly replayed: boolean;
 }
 
-/** Adds the animal. The client retries a failed request once, on the other service: it is one address with a balancer behind it. */
+/** Adds the pet. The client retries a failed request once, on `retryOn`, as through a load balancer. */
 async function create(service: Service, apiKey: string, retryOn = service): Promise<Outcome> {
   let attempts = 0;
   const client = new AnimalStore({
@@ -69,7 +69,7 @@ async function create(service: Service, apiKey: string, retryOn = service): Prom
   return { answer: `${status} ${headers.get('location')} ${await response.text()}`, replayed: headers.has('idempotent-replayed') };
 }
 
-/** That there is one animal, which every answer tells of; how many of them are no replays. */
+/** Expects one stored pet, which every response contains. Returns how many responses are not replays. */
 async function firstAnswers(outcomes: readonly Outcome[]): Promise<number> {
   const { rows } = await sql.query<{ id: string }>('SELECT id::text FROM pets.pets');
   expect(rows).toHaveLength(1);
@@ -86,7 +86,7 @@ const waitingForLocks = () =>
 
 describe.each([
   ['one API key', () => ({ first: beforeRotation, second: beforeRotation })],
-  ['the API keys of before and after a rotation', () => ({ first: beforeRotation, second: afterRotation })],
+  ['the API keys before and after a rotation', () => ({ first: beforeRotation, second: afterRotation })],
 ])('with %s', (_which, keys) => {
   beforeAll(async () => {
     network.slowDown(0);
@@ -96,21 +96,21 @@ describe.each([
 
   beforeEach(() => sql.query('TRUNCATE pets.pets, pets.idempotency_keys'));
 
-  /** Every third one to the service of one process, so that each process gets as many; the API keys by turns. */
+  /** Sends every third request to `mortal`, so that each of the three processes gets about the same number. Alternates the API keys. */
   const retries = (count: number, send: (service: Service, key: string) => Promise<Outcome>) =>
     Promise.all(Array.from({ length: count }, (_, n) => send(n % 3 === 0 ? mortal : survivor, n % 2 === 0 ? keys().first : keys().second)));
 
-  it(`${AT_ONCE} requests at once over three processes add one animal and are answered alike`, async () => {
+  it(`${AT_ONCE} concurrent requests to three processes add one pet and get the same response`, async () => {
     expect(await firstAnswers(await retries(AT_ONCE, create))).toBe(1);
   });
 
-  it(`${AFTER_KILL} requests do so when the process that has added it is killed before it answers`, async () => {
+  it(`${AFTER_KILL} requests get the same response if the process that added the pet is killed before it responds`, async () => {
     const locker = await connect();
     await locker.query('BEGIN');
     await locker.query('LOCK TABLE pets.pets IN SHARE MODE');
     const unanswered = create(mortal, keys().first).catch(() => 'no answer');
     await waitFor(async () => expect(await waitingForLocks()).toBe(1));
-    // From now on the process hears nothing of its database: not even that its animal is there.
+    // From now on the process receives nothing from its database, not even the result of its insert.
     network.slowDown(60_000);
     await locker.query('COMMIT');
     await locker.end();

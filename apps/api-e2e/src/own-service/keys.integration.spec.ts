@@ -24,7 +24,7 @@ afterAll(async () => {
   await otherProcess.stop();
 });
 
-/** A client's new key, which both processes have accepted and may remember. */
+/** Creates a key and sends a request with it to both processes, which may then cache it. */
 async function keyInUse(client: string, ...options: readonly string[]): Promise<CreatedKey> {
   const created = await createKey(own.databaseUrl, client, undefined, ...options);
   await expectAccepted(created.key);
@@ -37,7 +37,7 @@ async function expectAccepted(key: string): Promise<void> {
 
 const HOLDS_WITHIN_MS = 5_000;
 
-/** Sends requests, which keep the key in memory, until the promised time after a change. Returns the later response of each process. */
+/** Sends requests, which keep the key cached, until the guaranteed time after a change. Then returns a response of each process. */
 async function responsesAfterChange(key: string, changedAt = performance.now()): Promise<Answer[]> {
   const ask = (process: Api) => process.get('/v1/pets', { authorization: `Bearer ${key}` });
   for (; performance.now() < changedAt + HOLDS_WITHIN_MS; await sleep(100)) for (const process of [api, other]) await ask(process);
@@ -48,20 +48,20 @@ async function expectSoonRefused(key: string, endedAt?: number): Promise<void> {
   for (const response of await responsesAfterChange(key, endedAt)) expectUnauthenticated(response, 'invalid_api_key');
 }
 
-describe('the end of a key', () => {
-  it.concurrent('holds on every process when it is revoked, and for that key alone', async () => {
+describe('a key', () => {
+  it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await keyInUse('suite');
     await animalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
     await expectSoonRefused(revoked.key);
     await expectAccepted(api.target.key);
   });
 
-  it.concurrent('holds on every process when it expires', async () => {
+  it.concurrent('is rejected by every process after it expires', async () => {
     const { key } = await keyInUse('visitor', '--expires-in', '4s');
     await expectSoonRefused(key, performance.now() + 4_000);
   });
 
-  it.concurrent('comes with the end of the overlap when it is rotated, not before', async () => {
+  it.concurrent('is rejected after the overlap when it is rotated, not before', async () => {
     const first = await keyInUse('rotator');
     const second = await rotate(first);
     for (const { key } of [first, second]) await expectAccepted(key);
@@ -76,7 +76,7 @@ describe('the end of a key', () => {
 });
 
 describe('a client', () => {
-  it.concurrent('is refused on every process while it is disabled, as with a revoked key, and no other client is', async () => {
+  it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await keyInUse('suspended');
     await animalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
     await expectSoonRefused(key);
@@ -85,7 +85,7 @@ describe('a client', () => {
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });
   });
 
-  it.concurrent('has the rate limit of its own, which every response tells, and a change of it holds on every process', async () => {
+  it.concurrent('has its own rate limit in the response headers, and a change takes effect in every process', async () => {
     const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
     const ask = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });
     const first = await ask();
@@ -106,7 +106,7 @@ describe('a client', () => {
 describeAccess('pets', own, {
   listPets: { method: 'GET', path: '/v1/pets', scope: 'pets:read', success: 200 },
   createPet: { method: 'POST', path: '/v1/pets', body: '{"name":"Rex","categoryId":7}', scope: 'pets:write', success: 201 },
-  // None is there.
+  // No pet has this id.
   getPet: { method: 'GET', path: '/v1/pets/-1', scope: 'pets:read', success: 404 },
 });
 
@@ -117,7 +117,7 @@ describe('the secret of a key', () => {
     created = await keyInUse('keeper');
   });
 
-  it('is listed nowhere', async () => {
+  it('is not listed', async () => {
     for (const options of [[], ['--json']]) {
       const listed = await animalStore(own.databaseUrl, 'keys', 'list', ...options);
       expect(listed).toContain(created.prefix);
@@ -125,7 +125,7 @@ describe('the secret of a key', () => {
     }
   });
 
-  it('is nowhere in the database', async () => {
+  it('is not in the database', async () => {
     const client = new Client({ connectionString: own.databaseUrl });
     await client.connect();
     try {

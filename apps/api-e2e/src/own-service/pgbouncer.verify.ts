@@ -10,15 +10,15 @@ import { DEBIAN_PATH, DebianServer } from '../support/debian-server.js';
 import { readPet, readPets } from '../support/json.js';
 import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
 
-// `npm run verify:pgbouncer`: not part of `npm test`, since there is no PgBouncer in the npm registry.
+// `npm run verify:pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer.
 
-/** Fewer than the service's own pool, so that its connections take turns at the server's. */
+/** Fewer than the pool of the service, so that its connections share those of the server. */
 const SERVER_CONNECTIONS = 3;
 const PETS = 300;
 
-/** From this version on it can track the named statements of its clients. */
+/** PgBouncer can track the named statements of its clients since version 1.21. */
 const TRACKS_STATEMENTS = versionOf('pgbouncer') >= 1.21;
-/** Which PgBouncer before 1.21 has no setting for. */
+/** Disables tracking. PgBouncer before 1.21 has no such setting. */
 const UNTRACKED = TRACKS_STATEMENTS ? ['max_prepared_statements = 0'] : [];
 const IGNORE_TIMEOUT = 'ignore_startup_parameters = statement_timeout';
 
@@ -41,7 +41,7 @@ function versionOf(program: string): number {
     const [, version] = /(\d+\.\d+)/.exec(execFileSync(program, ['--version'], { encoding: 'utf8', env: { PATH: DEBIAN_PATH } })) ?? [];
     return Number(version);
   } catch {
-    // DebianServer reports it.
+    // DebianServer reports a missing program.
     return 0;
   }
 }
@@ -109,7 +109,7 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
     await pooler.stop();
   });
 
-  it('animals are added, fetched and listed, many at once', async () => {
+  it('pets are added and fetched concurrently, and listed', async () => {
     const created = await Promise.all(Array.from({ length: PETS }, (_, n) => api.createPet({ name: `Pet ${n}` })));
     const fetched = await Promise.all(created.map(({ id }) => api.get(`/v1/pets/${id}`)));
     expect(fetched.map(({ text }) => readPet(text))).toEqual(created);
@@ -123,7 +123,7 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
     expect(created.filter(({ id }) => !ids.has(id))).toEqual([]);
   });
 
-  it('an idempotency key holds', async () => {
+  it('concurrent requests with one idempotency key get the same response', async () => {
     const headers = { 'idempotency-key': `"once-${new URL(pooler.url).port}"` };
     const answers = await Promise.all(Array.from({ length: 50 }, () => api.create('{"name":"Once","categoryId":7}', { headers })));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -137,7 +137,7 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
     for (let i = 0; i < SERVER_CONNECTIONS; i++) expect(await query(pooler.url, 'SELECT name FROM pg_prepared_statements')).toEqual([]);
   });
 
-  it('migrations go round it', async () => {
+  it('migrations bypass the pooler', async () => {
     const nowhere = { ...environment, MIGRATION_DATABASE_URL: 'postgres://localhost:1/nowhere' };
     const waiting = await Service.start(pooler.url, nowhere);
     expect((await fetch(`${waiting.url}/health/ready`)).status).toBe(503);
@@ -147,7 +147,7 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
 });
 
 describe('a primary and a replica, each behind a pooler', () => {
-  it('serve lists that have what was just written, while the replica lags and when it has caught up', async () => {
+  it('serve lists with the latest writes, while the replica lags and after it has caught up', async () => {
     const primary = await DurablePostgres.start();
     const standby = await primary.addStandby();
     const poolers = [await startPoolerOf(primary.url, UNTRACKED), await startPoolerOf(standby.url, UNTRACKED)] as const;
@@ -189,7 +189,7 @@ describe('a primary and a replica, each behind a pooler', () => {
 });
 
 describe('a pooler that does not track named statements', () => {
-  it('refuses statement_timeout, and the service ends with a line that says so', async () => {
+  it('rejects statement_timeout, and the service exits with an error that names it', async () => {
     const pooler = await startPooler(...UNTRACKED);
     const { exitCode, output } = await refusedStart({ DATABASE_URL: pooler.url, MIGRATION_DATABASE_URL: database.url, PORT: '0' });
     expect(exitCode).toBe(1);
@@ -197,7 +197,7 @@ describe('a pooler that does not track named statements', () => {
     await pooler.stop();
   });
 
-  it('is named in the log with the setting that it needs, and requests get 503', async () => {
+  it('is logged with the required setting, and requests get 503', async () => {
     const pooler = await startPooler(...UNTRACKED, IGNORE_TIMEOUT);
     const service = await Service.start(pooler.url, { MIGRATION_DATABASE_URL: database.url, RATE_LIMIT: '0' });
     const { key } = await createKey(database.url, 'untracked');

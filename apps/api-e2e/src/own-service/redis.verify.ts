@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DebianServer } from '../support/debian-server.js';
 import { createKey, Service } from '../support/service.js';
 
-// `npm run verify:redis`: not part of `npm test`, since there is no Redis in the npm registry.
+// `npm run verify:redis`. Not part of `npm test`, since the npm registry has no Redis.
 
 const LIMIT = 300;
 
@@ -13,7 +13,7 @@ let machines: readonly [Service, Service];
 let clients = 0;
 
 beforeAll(async () => {
-  // It keeps nothing.
+  // Without persistence.
   redis = await DebianServer.start({
     program: 'redis-server',
     args: (port) => ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
@@ -30,7 +30,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** How many requests of a new client each machine admits, of more than it may send. */
+/** Sends more requests of a new client than its limit allows. Returns how many each machine admits. */
 async function admitted(): Promise<[number, number]> {
   const { key } = await createKey(database.url, `client ${++clients}`);
   const counts: [number, number] = [0, 0];
@@ -67,7 +67,7 @@ async function expectCountPerMachine(): Promise<void> {
 
 const logged = (text: string, times: number) =>
   waitFor(() => expect(machines[0].output.split(text).length - 1).toBeGreaterThanOrEqual(times));
-/** Of the machine with two workers. */
+/** Expects a metric of the machine with two workers. */
 const expectMetric = (connected: number) =>
   waitFor(async () => {
     const [, port] = /"port":(\d+),"msg":"metrics"/.exec(machines[1].output) ?? [];
@@ -82,7 +82,7 @@ describe('two machines', () => {
     await expectMetric(1);
   });
 
-  it('count alone while Redis is gone, and together again when it is back', async () => {
+  it('count separately while Redis is down and together after it is back', async () => {
     await redis.stop();
     await logged(LOST, 1);
     await expectCountPerMachine();
@@ -92,7 +92,7 @@ describe('two machines', () => {
     await expectOneCount();
   });
 
-  it('count alone while Redis is silent, and together again when it answers', async () => {
+  it('count separately while Redis does not respond and together after it does', async () => {
     redis.signal('SIGSTOP');
     await logged(LOST, 2);
     await expectCountPerMachine();

@@ -7,7 +7,7 @@ import { asRole } from '../support/service-role.js';
 import { animalStore, createKey, refusedStart, Service } from '../support/service.js';
 
 const PASSWORD = 'of-tests-only';
-/** Roles are known to the whole server: this file has its own. */
+/** Roles belong to the whole server, so this file uses unique names. */
 const NAME = `roles_${randomBytes(6).toString('hex')}`;
 const [OWNER, SERVICE, KEYS] = [`${NAME}_owner`, `${NAME}_service`, `${NAME}_keys`];
 const TABLES = ['pets', 'idempotency_keys', 'clients', 'api_keys', 'audit_events', 'schema_migrations'];
@@ -25,7 +25,7 @@ const asSuperuser = (sql: string, database = NAME) => {
 };
 const [owner, service, keys] = [urlOf(NAME, OWNER), urlOf(NAME, SERVICE), urlOf(NAME, KEYS)];
 
-/** The statements of docs/deployment.md, with names of this file. */
+/** Returns the SQL statements of docs/deployment.md with the names of this file. */
 function documentedStatements(): string[] {
   const page = readFileSync(new URL('../../../../docs/deployment.md', import.meta.url), 'utf8');
   const [, sql = ''] = /## Database roles[^]*?```sql\n([^]*?)```/.exec(page) ?? [];
@@ -45,7 +45,7 @@ beforeAll(async () => {
   const statements = documentedStatements();
   expect(statements).toHaveLength(6);
   for (const statement of statements) await query(superuser, statement);
-  // Tables of the same names, too. No role may use `public` without naming it.
+  // Also tables with the same names. The search_path omits `public`, so statements must name it.
   await asSuperuser(HOSTILE_SCHEMA);
   for (const table of TABLES) await asSuperuser(`CREATE TABLE hostile.${table} (trap text); GRANT ALL ON hostile.${table} TO PUBLIC`);
   for (const role of [OWNER, SERVICE, KEYS]) await query(superuser, `ALTER ROLE ${role} SET search_path = hostile, pg_catalog`);
@@ -60,11 +60,11 @@ afterAll(async () => {
 
 describe('with the documented roles and a hostile search_path', () => {
   it.each(['SELECT now()', `SELECT 'a'::pg_catalog.text = 'b'::pg_catalog.text`, `SELECT '{}'::jsonb`])(
-    'other programs meet traps: %s',
+    'unqualified names fail: %s',
     (sql) => expect(query(service, sql)).rejects.toThrow(/a hostile object was used|type boolean/),
   );
 
-  it('the service serves, and the command line manages keys', async () => {
+  it('the service serves requests and the command line manages keys', async () => {
     const running = await Service.start(service, { MIGRATE_ON_START: 'false', MIGRATION_DATABASE_URL: owner });
     try {
       const { id, key } = await createKey(keys, 'acme', undefined, '--rate-limit', '100');
@@ -93,7 +93,7 @@ describe('with the documented roles and a hostile search_path', () => {
     }
   });
 
-  it('the service says in one line that it may not migrate', async () => {
+  it('the service reports in one line that its role may not migrate', async () => {
     await asSuperuser(`DELETE FROM public.schema_migrations WHERE name LIKE 'AddClientLimits%'`);
     const { exitCode, output } = await refusedStart({ DATABASE_URL: service });
     await asSuperuser(
@@ -131,7 +131,7 @@ describe('with the documented roles and a hostile search_path', () => {
     'SELECT * FROM access.audit_events',
     'DELETE FROM public.schema_migrations',
     'CREATE ROLE more',
-  ])('the service may not: %s', (sql) => expect(query(service, sql)).rejects.toThrow(forbidden));
+  ])('the role of the service may not run: %s', (sql) => expect(query(service, sql)).rejects.toThrow(forbidden));
 
   it.each([
     'SELECT * FROM pets.pets',
@@ -144,9 +144,9 @@ describe('with the documented roles and a hostile search_path', () => {
     'TRUNCATE access.audit_events',
     `INSERT INTO access.audit_events (database_role, operator, action, client_id, client_name, details) VALUES ('x', 'x', 'create', 1, 'x', '{}')`,
     'CREATE TABLE access.more (x text)',
-  ])('who manages keys may not: %s', (sql) => expect(query(keys, sql)).rejects.toThrow(forbidden));
+  ])('the role for keys may not run: %s', (sql) => expect(query(keys, sql)).rejects.toThrow(forbidden));
 
-  it('grants are repeated after a migration, and take back what is not needed', async () => {
+  it('grants can be repeated and revoke privileges that are not required', async () => {
     await query(owner, `GRANT DELETE ON pets.pets TO ${SERVICE}; GRANT UPDATE (name) ON pets.pets TO ${SERVICE}`);
     await query(service, 'DELETE FROM pets.pets WHERE false');
     await grant();

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const get = async (path: string, key = '') => {
-  // A connection of its own each time: the workers take turns.
+  // A new connection for each request, so that the workers take turns.
   const response = await fetch(service.url + path, { headers: { Authorization: `Bearer ${key}`, Connection: 'close' } });
   await response.arrayBuffer();
   return response.status;
@@ -40,13 +40,13 @@ const kill = (pid = 0, signal: NodeJS.Signals = 'SIGKILL') => {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended already.
+    // The process has already exited.
   }
 };
 const twoWorkers = () => waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]));
 
-describe('a service of two workers', () => {
-  it('holds the rate limit of a client together, and measures together', async () => {
+describe('a service with two workers', () => {
+  it('enforces the rate limit and reports metrics across its workers', async () => {
     const { key } = await createKey(database.url, 'limited');
     const statuses: number[] = [];
     for (let i = 0; i < 16; i++) statuses.push(...(await Promise.all(Array.from({ length: 20 }, () => get('/v1/pets', key)))));
@@ -57,7 +57,7 @@ describe('a service of two workers', () => {
     // A scrape fails while a worker is too busy to report.
     await waitFor(async () => {
       expect(await metric(/^http_request_duration_seconds_count\{operation="listPets",status="200"\} (\d+)$/m)).toBe(admitted);
-      // One of both, not their sum.
+      // The value of one worker, not the sum.
       expect(await metric(/^build_info\{version="[0-9.]+",commit="[^"]+",node_version="v[0-9.]+"\} (\d+)$/m)).toBe(1);
       expect(await metric(/^database_migrations_pending (\d+)$/m)).toBe(0);
       expect(await metric(/^database_migration_info\{latest="\w+"\} (\d+)$/m)).toBe(1);
@@ -67,7 +67,7 @@ describe('a service of two workers', () => {
     });
   });
 
-  it('replaces a worker that was killed, and serves meanwhile', async () => {
+  it('replaces a killed worker and keeps serving', async () => {
     const before = workers();
     expect(before).toHaveLength(WORKERS);
     kill(before[0]);
@@ -79,15 +79,15 @@ describe('a service of two workers', () => {
     expect(service.output).toContain('a worker ended unexpectedly');
   });
 
-  it('ends with all of its workers and exit code 0 after SIGTERM', async () => {
+  it('stops all workers and exits with code 0 after SIGTERM', async () => {
     const started = await Service.start(database.url, { WORKERS: '2' });
     expect(await started.stop('SIGTERM')).toBe(0);
     await expect(fetch(`${started.url}/health/live`)).rejects.toThrow('fetch failed');
   });
 });
 
-it.each(['SIGKILL', 'SIGTERM'] as const)('a service gives up, loudly, when its workers end again and again: %s', async (signal) => {
-  // Two rounds are more than ten ends.
+it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if its workers exit repeatedly: %s', async (signal) => {
+  // Two rounds are more than ten exits.
   const many = 6;
   const crashing = await Service.start(database.url, { WORKERS: String(many), ADMIN_PORT: '0' });
   const exit = crashing.exit();
@@ -103,7 +103,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a service gives up, loudly, when its w
 });
 
 describe('a service whose workers cannot start', () => {
-  it('says why and ends', async () => {
+  it('reports the reason and exits', async () => {
     const holder = net.createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const PORT = String((holder.address() as net.AddressInfo).port);

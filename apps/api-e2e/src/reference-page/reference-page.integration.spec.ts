@@ -7,7 +7,7 @@ import { useOwnService } from '../support/use-api.js';
 
 const DESKTOP = { width: 1280, height: 900 };
 
-/** Beyond 2^53: a number of JavaScript would be the even one next to it. */
+/** Above 2^53: a JavaScript number would round it to an even number. */
 const ID = '9007199254740993';
 const CATEGORY_ID = '9223372036854775807';
 
@@ -17,14 +17,14 @@ let page: Page;
 
 const operation = (id: string): Locator => page.locator(`#operations-pets-${id}`);
 
-/** Presses Execute and returns the answer as it is shown: status and body. */
+/** Clicks Execute and returns the displayed status and body of the response. */
 async function execute(id: string): Promise<[status: string, body: string]> {
   await operation(id).getByRole('button', { name: 'Execute' }).click();
   const answer = operation(id).locator('.live-responses-table tbody tr.response');
   return [await answer.locator('.response-col_status').innerText(), await answer.locator('.highlight-code pre').innerText()];
 }
 
-/** Takes a picture of what is on the screen once an element is at its top. */
+/** Scrolls to an element and takes a screenshot. */
 async function screenshotFrom(selector: string, name: string): Promise<void> {
   await page.evaluate(`document.querySelector('${selector}').scrollIntoView()`);
   await screenshot(page, name);
@@ -46,7 +46,7 @@ describe.each([
     await screenshot(page, `reference-page-${device}`, { fullPage: true });
   });
 
-  it('takes a key', async () => {
+  it('accepts an API key', async () => {
     await page.getByRole('button', { name: 'Authorize' }).click();
     const dialog = page.locator('.dialog-ux');
     await dialog.getByRole('textbox').fill(own.api.target.key);
@@ -55,7 +55,7 @@ describe.each([
     await dialog.waitFor({ state: 'hidden' });
   });
 
-  it('tries createPet, and shows the answer digit for digit', async () => {
+  it('executes createPet and shows the response with exact integers', async () => {
     await operation('createPet').locator('.opblock-summary-control').click();
     const example = await operation('createPet').locator('textarea.body-param__text').inputValue();
     expect(example).toBe(`{\n  "name": "Rex",\n  "categoryId": ${ID},\n  "status": "available"\n}`);
@@ -66,7 +66,7 @@ describe.each([
     ]);
   });
 
-  it('tries listPets, and shows the answer digit for digit', async () => {
+  it('executes listPets and shows the response with exact integers', async () => {
     await operation('listPets').locator('.opblock-summary-control').click();
     expect(await execute('listPets')).toEqual([
       '200',
@@ -74,7 +74,7 @@ describe.each([
     ]);
   });
 
-  it('tries getPet, and shows the answer digit for digit', async () => {
+  it('executes getPet and shows the response with exact integers', async () => {
     await operation('getPet').locator('.opblock-summary-control').click();
     await operation('getPet').getByPlaceholder('petId').fill(ID);
     expect(await execute('getPet')).toEqual([
@@ -83,23 +83,23 @@ describe.each([
     ]);
   });
 
-  it('is no wider than the screen, with all operations open and answered', async () => {
+  it('fits the screen width with all operations and responses open', async () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
     await screenshotFrom('#operations-pets-createPet', `reference-page-${device}-operation`);
     await screenshotFrom('#operations-pets-createPet .responses-wrapper', `reference-page-${device}-answer`);
   });
 
-  it('is accessible, with all operations open and answered', async () => {
+  it('is accessible with all operations and responses open', async () => {
     await screenshot(page, `reference-page-${device}-${colorScheme}`, { fullPage: true });
     expect(await accessibilityViolations(page)).toEqual([]);
   });
 });
 
-it('nothing was asked of another origin, and nothing went wrong in the browser', () => {
+it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);
 });
 
-/** Removes all animals and sets the identifier of the next one. */
+/** Removes all pets and sets the id of the next one. */
 async function emptyStore(id: string): Promise<void> {
   const client = new Client({ connectionString: own.databaseUrl });
   await client.connect();

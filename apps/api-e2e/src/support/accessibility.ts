@@ -5,10 +5,10 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The results in full have several hundred kilobytes. */
+/** Returns only the violations, since the full results are several hundred kilobytes. */
 const RUN = `axe.run({ resultTypes: ['violations'], selectors: false }).then(({ violations }) => violations)`;
 
-/** Returns what axe-core finds on the page as it is shown, by all of its rules. */
+/** Returns the violations that axe-core finds on the displayed page, by all of its rules. */
 export async function accessibilityViolations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const violations = await page.evaluate<AxeResults['violations']>(RUN);

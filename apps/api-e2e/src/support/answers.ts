@@ -1,13 +1,13 @@
 import { expect } from '@jest/globals';
 
-/** One HTTP answer; field names are in lower case, a repeated field is joined by `, `. */
+/** An HTTP response. Header names are in lower case; repeated headers are joined by `, `. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-/** The published error codes and the status of each; contexts have further codes of what was not found. */
+/** The documented error codes and their statuses. Contexts add further `…_not_found` codes. */
 export const ERROR_STATUS = {
   invalid_request: 400,
   malformed_json: 400,
@@ -34,10 +34,10 @@ export type ErrorCode = keyof typeof ERROR_STATUS | `${string}_not_found`;
 
 const statusOf = (code: ErrorCode): number => (code in ERROR_STATUS ? ERROR_STATUS[code as keyof typeof ERROR_STATUS] : 404);
 
-/** A stack frame, a statement, a path of the machine. */
+/** Matches stack frames, SQL statements and paths of source files. */
 const INTERNALS = /\n\s+at |\.[jt]s:\d|node_modules|\/dist\/|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) /;
 
-/** What every answer of the service carries, whatever wrote it. */
+/** Expects the headers that every response of the service has. */
 export function expectCommonHeaders({ headers }: Answer): void {
   expect(headers).toMatchObject({
     'x-content-type-options': 'nosniff',
@@ -46,7 +46,7 @@ export function expectCommonHeaders({ headers }: Answer): void {
   expect(headers).not.toHaveProperty('x-powered-by');
 }
 
-/** On failure, Jest shows the body as well. */
+/** Expects a status. On failure, Jest also shows the body. */
 export function expectStatus({ status, text }: Answer, expected: number): void {
   expect({ status, text }).toEqual({ status: expected, text });
 }
@@ -55,7 +55,7 @@ export function expectJson(answer: Answer): void {
   expect(answer.headers['content-type']).toBe('application/json');
 }
 
-/** The answer is an Error with one of the codes, and links its explanation; returns its message. */
+/** Expects an Error with one of the codes and a link to its explanation. Returns its message. */
 export function expectError(answer: Answer | undefined, ...codes: readonly ErrorCode[]): string {
   if (!answer) throw new Error('no answer');
   expectJson(answer);
@@ -69,7 +69,7 @@ export function expectError(answer: Answer | undefined, ...codes: readonly Error
   return body.message;
 }
 
-/** The targets of the `Link` field with this relation (RFC 8288). */
+/** Returns the targets of the `Link` header with this relation (RFC 8288). */
 export function linksOf({ headers }: Answer, relation: string): string[] {
   return [...(headers['link'] ?? '').matchAll(/<([^>]*)>\s*;\s*rel="?([\w-]+)"?/g)].flatMap(([, target = '', rel]) =>
     rel === relation ? [target] : [],

@@ -11,21 +11,21 @@ export interface ApiTarget {
   readonly baseUrl: string;
   /** A key with the scopes pets:read and pets:write. */
   readonly key: string;
-  /** A key with the scope pets:read alone. */
+  /** A key with only the scope pets:read. */
   readonly readOnlyKey?: string | undefined;
 }
 
 export interface RequestOptions {
-  /** Value or values of `Authorization`; null sends none, the default is the target's key. */
+  /** Values of `Authorization`; null sends none. The default is the key of the target. */
   readonly authorization?: string | readonly string[] | null;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** A list is sent chunked, anything else with its `Content-Length`. */
+  /** An array is sent chunked, anything else with a `Content-Length`. */
   readonly body?: string | Uint8Array | readonly (string | Uint8Array)[];
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
-/** A client that sends what it is told, byte for byte; every answer is checked for what all answers carry. */
+/** HTTP client that sends requests unchanged and checks the common headers of each response. */
 export class Api {
   private opened: ApiTarget | undefined;
   private readonly agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
@@ -47,7 +47,7 @@ export class Api {
     return new URL(this.target.baseUrl);
   }
 
-  /** `path` as the request line shall carry it. */
+  /** Returns the request target: `path` below the path of the base URL. */
   path(path: string): string {
     return this.url.pathname.replace(/\/$/, '') + path;
   }
@@ -68,7 +68,7 @@ export class Api {
     return this.send('POST', '/v1/pets', { ...options, body, headers: { ...JSON_BODY, ...options.headers } });
   }
 
-  /** A stored pet; bigints are written digit for digit. */
+  /** Creates a pet and returns it. Bigints are written exactly. */
   async createPet({ name = 'Rex', categoryId = 7n, status }: Partial<Omit<Pet, 'id'>> = {}): Promise<Pet> {
     const members = [`"name":${JSON.stringify(name)}`, `"categoryId":${categoryId}`, ...(status ? [`"status":"${status}"`] : [])];
     const answer = await this.create(`{${members.join()}}`);
@@ -82,7 +82,7 @@ export class Api {
     return readPets(answer.text);
   }
 
-  /** GETs a URI reference that the service gave out; the key never leaves the deployment's origin. */
+  /** Requests a URI reference from a response. Sends the key only to the origin of the deployment. */
   async follow(reference: string): Promise<Answer> {
     const { origin, pathname, search } = new URL(reference, this.url);
     expect(origin).toBe(this.url.origin);
@@ -92,7 +92,7 @@ export class Api {
     return answer;
   }
 
-  /** Writes bytes on a connection of its own and reads until the server closes it. */
+  /** Writes bytes to a new connection and reads until the server closes it. */
   async exchange(request: RawRequest): Promise<Answer[]> {
     const answers = await rawExchange(this.url, request);
     for (const answer of answers.filter(({ status }) => status >= 200)) expectCommonHeaders(answer);

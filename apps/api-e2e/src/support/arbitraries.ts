@@ -3,7 +3,7 @@ import fc from 'fast-check';
 export const INT64_MAX = 2n ** 63n - 1n;
 export const INT64_MIN = -(2n ** 63n);
 
-/** int64, often at its limits and where a double stops being exact. */
+/** int64 values, often near 0, ±2^53 and the limits. */
 export const int64 = fc.oneof(
   fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
   fc
@@ -12,10 +12,10 @@ export const int64 = fc.oneof(
     .filter((value) => value >= INT64_MIN && value <= INT64_MAX),
 );
 
-/** White space by Unicode or by ECMAScript: the two disagree on a few characters, which a name is not tested with alone. */
+/** White space by Unicode or ECMAScript, which differ in a few characters. No name consists only of such characters. */
 const BLANK = /^[\s\p{White_Space}]*$/u;
 
-/** Names by the published rule: 1 to 255 code points, one of them not white space, no U+0000. */
+/** Valid names: 1 to 255 code points, at least one that is not white space, no U+0000. */
 export const petName = fc
   .oneof(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }), fc.string({ unit: 'binary', minLength: 1, maxLength: 255 }))
   .filter((name) => !BLANK.test(name) && !name.includes('\0') && [...name].length <= 255);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 const PROBE_INTERVAL_MS = 100;
 
-/** A balancer as they are: keeps connections, asks each backend whether it is ready, and sends no request twice. */
+/** A load balancer that keeps connections open, probes the readiness of each backend and never retries a request. */
 export class Balancer {
   private readonly backends = new Map<string, { isReady: boolean; readonly agent: http.Agent }>();
   private readonly server = http.createServer((request, response) => this.forward(request, response));

@@ -6,17 +6,17 @@ import type { Api } from './api.js';
 
 export const PHONE = { width: 375, height: 812 };
 
-/** The Chromium that an npm package carries where it has one, elsewhere the Chrome of the machine. */
+/** Launches the Chromium of an npm package on Linux x64, and the installed Chrome elsewhere. */
 export async function launchBrowser(): Promise<Browser> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return chromium.launch({ channel: 'chrome' });
-  // The package's own arguments would switch off what this suite looks at: --disable-web-security.
+  // The default arguments of the package include --disable-web-security, which would disable what this suite tests.
   return chromium.launch({ executablePath: await bundled.executablePath(), args: ['--no-sandbox', '--disable-gpu'] });
 }
 
 export interface SpecBrowser {
-  /** Errors of the console and of scripts, violations of the Content-Security-Policy, requests to other origins. */
+  /** Console errors and warnings, script errors, Content-Security-Policy violations and requests to other origins. */
   readonly problems: readonly string[];
-  /** Opens a page of the service in a context of its own. */
+  /** Opens a page of the service in a new browser context. */
   open(path: string, options?: BrowserContextOptions): Promise<Page>;
 }
 
@@ -52,7 +52,7 @@ export function useBrowser({ api }: { readonly api: Api }): SpecBrowser {
   };
 }
 
-/** Takes a picture of a page if the variable SCREENSHOTS names a folder for it. */
+/** Saves a screenshot of a page in the folder SCREENSHOTS, if set. */
 export async function screenshot(page: Page, name: string, options: PageScreenshotOptions = {}): Promise<void> {
   const folder = process.env['SCREENSHOTS'];
   if (folder) await page.screenshot({ ...options, path: join(folder, `${name}.png`) });

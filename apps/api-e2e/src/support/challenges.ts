@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { type Answer, type ErrorCode, expectError } from './answers.js';
 
-/** The challenge of a 401 or 403 (RFC 6750, section 3), its description aside. */
+/** Expects the challenge of a 401 or 403 (RFC 6750, section 3). Ignores its description. */
 export function expectChallenge(answer: Answer, expected: Readonly<Record<string, string>>): void {
   const challenge = answer.headers['www-authenticate'] ?? '';
   expect(challenge).toMatch(/^Bearer realm="animal-store"(?:, [a-z_]+="[^"]*")*$/);
@@ -9,14 +9,14 @@ export function expectChallenge(answer: Answer, expected: Readonly<Record<string
   expect(Object.fromEntries(parameters.filter(([name]) => name !== 'error_description'))).toEqual({ realm: 'animal-store', ...expected });
 }
 
-/** A 401 with one of the codes and the challenge that belongs to it. */
+/** Expects a 401 with one of the codes and its challenge. */
 export function expectUnauthenticated(answer: Answer, ...codes: readonly ErrorCode[]): void {
   expectError(answer, ...codes);
   const { code } = JSON.parse(answer.text) as { code: ErrorCode };
   expectChallenge(answer, code === 'invalid_api_key' ? { error: 'invalid_token' } : {});
 }
 
-/** A 403 that says which scope is wanting. */
+/** Expects a 403 that names the missing scope. */
 export function expectForbidden(answer: Answer, scope: string): void {
   expectError(answer, 'insufficient_scope');
   expectChallenge(answer, { error: 'insufficient_scope', scope });

@@ -5,21 +5,21 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '@animal-store/local-postgres/testing';
 
-/** Debian installs each major version into a folder of its own here. */
+/** Debian installs each major version in its own subfolder. */
 const VERSIONS = '/usr/lib/postgresql';
 const NOBODY = 65_534;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'];
 
 /**
- * PostgreSQL of Debian. The one in node_modules lacks pg_dump, pg_restore and pg_basebackup, and these refuse a server that is newer than
- * they are.
+ * PostgreSQL as installed by Debian. The one in node_modules has no pg_dump, pg_restore and pg_basebackup, and these programs reject a
+ * newer server.
  */
 export class DebianPostgres {
   private readonly servers = new Set<string>();
 
   private constructor(
     private readonly bin: string,
-    /** Everything of it; PostgreSQL may write here. */
+    /** Holds all files of the servers. PostgreSQL may write here. */
     readonly folder: string,
   ) {}
 
@@ -37,7 +37,7 @@ export class DebianPostgres {
     throw new Error("there is no PostgreSQL server with pg_dump: install Debian's package postgresql (apt-get install postgresql)");
   }
 
-  /** Runs one of its programs to its end and returns what it prints. As root, it runs as nobody: a server refuses root. */
+  /** Runs a program of PostgreSQL and returns its output. Root runs it as `nobody`, since a server does not start as root. */
   async run(program: string, ...args: readonly string[]): Promise<string> {
     const account = process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY };
     const { stdout } = await promisify(execFile)(join(this.bin, program), args, { cwd: this.folder, ...account });
@@ -55,7 +55,7 @@ export class DebianPostgres {
     return this.run('initdb', '--pgdata', join(this.folder, name), '--username', 'postgres', '--auth', 'trust', '--no-sync');
   }
 
-  /** Starts a server on these data and returns its URL, without a database. */
+  /** Starts a server on a data folder and returns its URL without a database. */
   async start(name: string, settings: readonly string[] = []): Promise<string> {
     const port = await freePort();
     const options = [...SETTINGS, `port=${port}`, ...settings].map((setting) => `-c "${setting}"`).join(' ');

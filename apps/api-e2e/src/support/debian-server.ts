@@ -4,18 +4,18 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@animal-store/local-postgres/testing';
 
-/** Debian keeps servers here, where users do not look for programs. */
+/** Debian installs servers in this folder, which is not in the PATH of users. */
 const SERVERS = '/usr/sbin';
 export const DEBIAN_PATH = `${process.env['PATH'] ?? ''}:${SERVERS}`;
 const NOBODY = 65_534;
 
 export interface DebianServerOptions {
-  /** The program, which its package is named for. */
+  /** Name of the program and of its Debian package. */
   readonly program: string;
   readonly args: (port: number) => readonly string[] | Promise<readonly string[]>;
 }
 
-/** A server that the npm registry does not have, on a port of its own. */
+/** A server that is not in the npm registry, on a free port. */
 export class DebianServer {
   private process: ChildProcess | undefined;
 

@@ -8,7 +8,7 @@ import { createKey } from './service.js';
 import type { OwnService } from './use-api.js';
 
 const DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
-/** For a context with one scope alone. */
+/** Scopes of the key without the required scope, for a context with only one scope. */
 const ELSEWHERE = ['pets:read'];
 const JSON_BODY = { 'content-type': 'application/json' };
 
@@ -19,22 +19,23 @@ interface OpenApi {
 export interface Operation {
   readonly method: string;
   readonly path: string;
-  /** JSON. */
+  /** JSON text. */
   readonly body?: string;
-  /** The one scope that it needs. */
+  /** Required scope. */
   readonly scope: string;
-  /** The status of its success. */
+  /** Status of a successful response. */
   readonly success: number;
 }
 
 /**
- * The table of 401 and 403 over all operations of a context: each asks for a key, and for its own scope.
- * @param tag of the context in the OpenAPI document; every operation that has it has to be in the table, under its operation id
+ * Defines the 401 and 403 tests of a context: each operation requires a key with its scope.
+ * @param tag of the context in the OpenAPI document
+ * @param operations every operation with this tag, by operation id
  */
 export function describeAccess(tag: string, own: OwnService, operations: Readonly<Record<string, Operation>>): void {
   const { api } = own;
   const scopes = [...new Set(Object.values(operations).map(({ scope }) => scope))];
-  /** By scope: a key that has it alone, and one that has every other. */
+  /** By scope: a key with only this scope and a key with all other scopes. */
   const keys = new Map<string, { readonly only: string; readonly without: string }>();
 
   describe(`access to ${tag}`, () => {
@@ -46,28 +47,28 @@ export function describeAccess(tag: string, own: OwnService, operations: Readonl
       }
     });
 
-    it('is told of every operation', () => {
+    it('is tested for every operation', () => {
       const { paths } = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as OpenApi;
       const tagged = Object.values(paths).flatMap((item) => Object.values(item).filter(({ tags }) => tags?.includes(tag)));
       expect(tagged.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(operations).sort());
     });
 
     describe.each(Object.entries(operations))('%s', (_operationId, operation) => {
-      it('is a 401 without a key', async () => {
+      it('responds with 401 without a key', async () => {
         expectUnauthenticated(await send(api, operation, null), 'missing_api_key');
       });
 
-      it('is a 401 with a key that is unknown', async () => {
+      it('responds with 401 to an unknown key', async () => {
         expectUnauthenticated(await send(api, operation, `Bearer ${unknownKey(api.target.key)}`), 'invalid_api_key');
       });
 
       const authorization = (which: 'only' | 'without'): string => keys.get(operation.scope)?.[which] ?? '';
 
-      it('is a 403 with every scope but its own', async () => {
+      it('responds with 403 to a key with every other scope', async () => {
         expectForbidden(await send(api, operation, authorization('without')), operation.scope);
       });
 
-      it('is answered with its own scope alone', async () => {
+      it('accepts a key with only its scope', async () => {
         const answer = await send(api, operation, authorization('only'));
         expectStatus(answer, operation.success);
       });

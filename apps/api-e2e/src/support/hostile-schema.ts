@@ -1,6 +1,6 @@
 /**
- * SQL that creates a schema with a trap for each function, aggregate and operator of PostgreSQL, and for types that statements name. Who
- * has it before `pg_catalog` in the `search_path`, and calls one of them without its schema, gets an error.
+ * SQL that creates a schema with a failing copy of each function, aggregate and operator of PostgreSQL, and of types that statements name.
+ * With this schema before `pg_catalog` in the `search_path`, calls without a schema fail.
  */
 export const HOSTILE_SCHEMA = `
   CREATE SCHEMA hostile;

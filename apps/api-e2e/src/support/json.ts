@@ -1,12 +1,12 @@
 import { expect } from '@jest/globals';
 
 type SourceReviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
-/** The ES2026 signature of JSON.parse, which TypeScript's library does not know yet. */
+/** JSON.parse with its ES2026 signature, which TypeScript does not declare yet. */
 export const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 
 const JSON_INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
 
-/** Reads JSON in which every number must be an integer written as one; each comes back as a bigint, since a number would round it. */
+/** Parses JSON in which every number must be written as an integer. Returns each as a bigint, since a number would round it. */
 function parseExact(text: string): unknown {
   return parseWithSource(text, (_key, value, { source }) => {
     if (typeof value !== 'number') return value;
@@ -22,14 +22,14 @@ export interface Pet {
   readonly status: 'available' | 'pending' | 'sold';
 }
 
-/** A Pet with its four members and no other. */
+/** Parses a Pet with exactly its four members. */
 export function readPet(text: string): Pet {
   const pet = parseExact(text);
   expectPet(pet);
   return pet;
 }
 
-/** A bare array of Pets. */
+/** Parses an array of Pets. */
 export function readPets(text: string): Pet[] {
   const pets = parseExact(text);
   if (!Array.isArray(pets)) throw new Error(`not an array: ${text.slice(0, 100)}`);

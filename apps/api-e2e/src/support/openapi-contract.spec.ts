@@ -15,7 +15,7 @@ const created = ({ headers = {}, ...changes }: Partial<Answer> = {}): Answer => 
 });
 
 describe('the OpenAPI contract', () => {
-  it('is kept by an answer as documented, int64 to its limits', () => {
+  it('accepts a documented response, with int64 values at the limits', () => {
     expect(contract.violations('POST', '/v1/pets', created())).toEqual([]);
     expect(
       contract.violations('POST', '/v1/pets?x=1', created({ headers: { 'content-type': 'Application/JSON; charset=utf-8' } })),
@@ -23,23 +23,23 @@ describe('the OpenAPI contract', () => {
   });
 
   it.each([
-    ['a status', created({ status: 202 }), 'status 202 is not documented'],
-    ['a content type', created({ headers: { 'content-type': 'text/html' } }), 'the content type text/html is not documented'],
-    ['a body that is no JSON', created({ text: '{' }), 'the body is not JSON: {'],
+    ['an undocumented status', created({ status: 202 }), 'status 202 is not documented'],
+    ['an undocumented content type', created({ headers: { 'content-type': 'text/html' } }), 'the content type text/html is not documented'],
+    ['a body that is not JSON', created({ text: '{' }), 'the body is not JSON: {'],
     ['a body without a member', created({ text: '{"id":1,"name":"Rex","categoryId":7}' }), "the body must have required property 'status'"],
     [
       'an unknown status of a pet',
       created({ text: PET.replace('sold', 'lost') }),
       'the body/status must be equal to one of the allowed values',
     ],
-    ['an id beyond int64', created({ text: PET.replace('807', '808') }), 'the body/id must pass "int64" keyword validation'],
+    ['an id above int64', created({ text: PET.replace('807', '808') }), 'the body/id must pass "int64" keyword validation'],
     [
       'an id below int64',
       created({ text: PET.replace('-9223372036854775808', '-9223372036854775809') }),
       'the body/categoryId must pass "int64" keyword validation',
     ],
     [
-      'an id that is no integer',
+      'an id that is not an integer',
       created({ text: PET.replace('9223372036854775807', '7.5') }),
       'the body/id must pass "int64" keyword validation',
     ],
@@ -48,11 +48,11 @@ describe('the OpenAPI contract', () => {
       created({ text: PET.replace('9223372036854775807', '"7"') }),
       'the body/id must pass "int64" keyword validation',
     ],
-  ])('is broken by %s', (_what, answer, violation) => {
+  ])('reports %s', (_what, answer, violation) => {
     expect(contract.violations('POST', '/v1/pets', answer)).toEqual([violation]);
   });
 
-  it('is broken by a missing header, documented in place or by reference', () => {
+  it('reports a missing header, documented inline or by reference', () => {
     expect(contract.violations('POST', '/v1/pets', { status: 201, text: PET, headers: { 'content-type': 'application/json' } })).toEqual([
       'the header X-Request-Id is missing',
       'the header X-Content-Type-Options is missing',
@@ -60,7 +60,7 @@ describe('the OpenAPI contract', () => {
     ]);
   });
 
-  it('is broken by a shared response without one of its headers', () => {
+  it('reports a missing header of a shared response', () => {
     const text = '{"code":"missing_api_key","message":"Send an API key.","status":401}';
     const headers = {
       ...COMMON,
@@ -74,13 +74,13 @@ describe('the OpenAPI contract', () => {
     expect(contract.violations('POST', '/v1/pets', { status: 401, text: '{}', headers })).not.toEqual([]);
   });
 
-  it('is broken by a header that the document names for other answers only', () => {
+  it('reports a header that is documented only for other responses', () => {
     expect(contract.violations('POST', '/v1/pets', created({ headers: { etag: '"x"', via: '1.1 proxy' } }))).toEqual([
       'the header etag is not documented for 201',
     ]);
   });
 
-  it('knows an operation by template, by path and by its path below the base of a server', () => {
+  it('finds an operation by template, by path and by its path below a server URL', () => {
     const strange: Answer = { status: 299, text: '', headers: {} };
     for (const path of ['/v1/pets/{petId}', '/v1/pets/7', '/v1/pets/%20?x=y']) {
       expect(contract.violations('GET', path, strange)).toEqual(['status 299 is not documented']);
@@ -92,7 +92,7 @@ describe('the OpenAPI contract', () => {
     }
   });
 
-  it('asks nothing but the shape of errors outside the operations', () => {
+  it('checks only the schema of errors outside the operations', () => {
     for (const [method, path] of [
       ['GET', '/pets'],
       ['GET', '/v1/pets/'],
@@ -106,7 +106,7 @@ describe('the OpenAPI contract', () => {
     }
   });
 
-  it('holds for HEAD what it holds for GET but the body, and for 304 that there is none', () => {
+  it('checks HEAD like GET but without the body, and requires an empty body for 304', () => {
     const headers = { ...COMMON, 'cache-control': 'private, no-cache', etag: '"x"' };
     expect(contract.violations('HEAD', '/v1/pets', { status: 200, text: '', headers })).toEqual([]);
     expect(contract.violations('HEAD', '/v1/pets', { status: 200, text: '', headers: COMMON })).toContain('the header ETag is missing');

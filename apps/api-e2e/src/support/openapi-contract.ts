@@ -32,15 +32,15 @@ interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Tells where an answer is not what an OpenAPI document says. */
+/** Checks responses against an OpenAPI document. */
 export class OpenApiContract {
   private readonly document: OpenApi;
   private readonly ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
   private readonly prefixes: ReadonlySet<string>;
-  /** Every header that the document names; what proxies add is none of them. */
+  /** All headers that the document names. Others, such as those of proxies, are ignored. */
   private readonly headers: ReadonlySet<string>;
 
-  /** @param text of the document: /openapi.json of a deployment, or docs/openapi.json, which is the default */
+  /** @param text OpenAPI document as JSON. The default is docs/openapi.json. */
   constructor(text = readFileSync(KEPT_DOCUMENT, 'utf8')) {
     this.ajv.addKeyword({ keyword: 'int64', validate: (_schema: unknown, value: unknown) => isInt64(value) });
     const document = JSON.parse(text, withInt64Keyword) as OpenApi;
@@ -55,9 +55,8 @@ export class OpenApiContract {
   }
 
   /**
-   * What the document does not allow about the answer to a request; none means that the contract is kept. Outside its operations only
-   * errors are looked at.
-   * @param path of the request, or its template: `/v1/pets/7?x=y`, `/v1/pets/{petId}`
+   * Returns how the response violates the document; empty if it conforms. Outside the documented operations, only errors are checked.
+   * @param path of the request, or its template: `/v1/pets/7?x=y` or `/v1/pets/{petId}`
    */
   violations(method: string, path: string, answer: Answer): string[] {
     const found = this.find(method, path);
@@ -132,7 +131,7 @@ function stepsOf({ $ref }: Reference): string[] {
 
 let kept: OpenApiContract | undefined;
 
-/** The answer is one that the document allows for the request; the document is docs/openapi.json unless another is given. */
+/** Expects that the response conforms to the document, by default docs/openapi.json. */
 export function expectDocumented(
   method: string,
   path: string,
@@ -143,7 +142,7 @@ export function expectDocumented(
   expect({ request, violations: contract.violations(method, path, answer) }).toEqual({ request, violations: [] });
 }
 
-/** A number that does not hold the digits it was written with is read as a bigint. */
+/** Returns a bigint for an integer that a number cannot represent exactly, and other values unchanged. */
 function exactly(value: unknown, source: string | undefined): unknown {
   if (typeof value !== 'number' || source === undefined || Number.isSafeInteger(value) || !/^-?[0-9]+$/.test(source)) return value;
   return BigInt(source);
@@ -153,7 +152,7 @@ function isInt64(value: unknown): boolean {
   return typeof value === 'bigint' ? value >= INT64_MIN && value <= INT64_MAX : Number.isSafeInteger(value);
 }
 
-/** JSON Schema's integer knows no bigint. */
+/** Replaces int64 types by the keyword `int64`, since `integer` of JSON Schema rejects bigints. */
 function withInt64Keyword(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('type' in value) || !('format' in value)) return value;
   if (value.type !== 'integer' || value.format !== 'int64') return value;

@@ -4,13 +4,13 @@ import type { Answer } from './answers.js';
 
 const NO_ANSWER_MS = 8_000;
 
-/** What to write on the socket; `halfClose` ends our side after it. */
+/** Bytes to write to the socket. `halfClose` then closes the sending side. */
 export interface RawRequest {
   readonly bytes: string | Uint8Array;
   readonly halfClose?: boolean;
 }
 
-/** Writes bytes on a new connection and reads until the server closes it; no answer or an open connection is a rejection. */
+/** Writes bytes to a new connection and returns the responses once the server closes it. Rejects if the connection stays open. */
 export async function rawExchange(url: URL, { bytes, halfClose = false }: RawRequest): Promise<Answer[]> {
   const secure = url.protocol === 'https:';
   const address = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || (secure ? 443 : 80) };
@@ -23,7 +23,7 @@ export async function rawExchange(url: URL, { bytes, halfClose = false }: RawReq
     });
     socket.on('data', (chunk: Buffer) => received.push(chunk));
     socket.on('close', () => resolve());
-    // A server that closes with our bytes unread resets the connection: what counts is what it answered.
+    // A server that closes with unread bytes resets the connection. Responses received before are valid.
     socket.on('error', (error) => (received.length > 0 ? resolve() : reject(error)));
     if (halfClose) socket.end(bytes);
     else socket.write(bytes);
@@ -49,7 +49,7 @@ function parseAnswers(bytes: Buffer): Answer[] {
   return answers;
 }
 
-/** The body at the start of the bytes, and how many of them it takes. */
+/** Returns the body at the start of the bytes, and its encoded size. */
 function readBody(headers: Readonly<Record<string, string>>, bytes: Buffer): [body: Buffer, size: number] {
   if (headers['transfer-encoding'] !== 'chunked') {
     const size = Number(headers['content-length'] ?? bytes.length);

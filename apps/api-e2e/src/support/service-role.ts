@@ -1,6 +1,6 @@
 import { query } from '@animal-store/local-postgres/testing';
 
-/** Of the database server, for all databases of the suite. */
+/** Role of the database server, shared by all databases of the suite. */
 const ROLE = 'animal_store_e2e';
 const PASSWORD = 'of-tests-only';
 
@@ -19,7 +19,7 @@ export function serviceUrl(ownerUrl: string, animalStore: AnimalStore): Promise<
 async function prepare(ownerUrl: string, animalStore: AnimalStore): Promise<void> {
   await animalStore(ownerUrl, 'migrate', 'up');
   const grants = await animalStore(ownerUrl, 'grants', 'service', ROLE);
-  // Other spec files create the role at the same time.
+  // Other spec files may create the role concurrently.
   await query(
     ownerUrl,
     `DO $$ BEGIN

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { serviceUrl } from './service-role.js';
 
-/** What is deployed is the bundle; coverage counts the files that it is made of. */
+/** Folder of the program: by default the deployed bundle, for coverage the compiled files. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
 const API_MAIN = `../../../api/${FOLDER}/main.js`;
 const CLI_MAIN = `../../../cli/${FOLDER}/main.js`;
 const LISTENING = /"url":"(http:\/\/[^"]+)"|(http:\/\/(?:localhost|127\.0\.0\.1|\[::1?\]|0\.0\.0\.0):[0-9]+)/;
 const START_TIMEOUT_MS = 60_000;
-/** A busy machine is no overload of the service. */
+/** Prevents a busy machine from counting as an overload of the service. */
 const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000' };
 
 export type Environment = Readonly<Record<string, string>>;
@@ -25,8 +25,8 @@ export class Service {
   ) {}
 
   /**
-   * Starts the service on a free port and waits until it listens. Migrates the database, and gives the service a role that may do what
-   * docs/deployment.md says and nothing else, unless MIGRATION_DATABASE_URL tells who owns the database.
+   * Starts the service on a free port and waits until it listens. Unless MIGRATION_DATABASE_URL is set, migrates the database first and
+   * gives the service a role with only the privileges of docs/deployment.md.
    */
   static async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
     const url = environment['MIGRATION_DATABASE_URL'] === undefined ? await serviceUrl(databaseUrl, animalStore) : databaseUrl;
@@ -51,13 +51,13 @@ export class Service {
     return new Service(listening, service, output);
   }
 
-  /** Starts the service on a port and waits for nothing. */
+  /** Starts the service on a port without waiting. */
   static startOn(port: number, environment: Environment): Service {
     const { process: service, output } = spawnService({ PORT: String(port), ...PATIENT, ...environment });
     return new Service(`http://127.0.0.1:${port}`, service, output);
   }
 
-  /** Everything it has written so far. */
+  /** Everything the process has written to stdout and stderr. */
   get output(): string {
     return this.readOutput();
   }
@@ -66,7 +66,7 @@ export class Service {
     return this.process.pid ?? 0;
   }
 
-  /** Resolves to the exit code once the process has ended, null after a signal. */
+  /** Sends a signal. Resolves to the exit code after the process has exited, or null if the signal ended it. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     const exit = this.exit();
     this.process.kill(signal);
@@ -80,7 +80,7 @@ export class Service {
   }
 }
 
-/** Runs the service with a configuration that it must refuse. */
+/** Runs the service with a configuration that it must reject. Returns its exit code and output. */
 export async function refusedStart(environment: Environment): Promise<{ exitCode: number | null; output: string }> {
   const { process: service, output } = spawnService(environment);
   const timer = setTimeout(() => service.kill('SIGKILL'), START_TIMEOUT_MS);
@@ -89,7 +89,7 @@ export async function refusedStart(environment: Environment): Promise<{ exitCode
   return { exitCode, output: output() };
 }
 
-/** Runs the command-line tool against a database and returns what it prints. */
+/** Runs the command-line tool on a database and returns its standard output. */
 export async function animalStore(databaseUrl: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [built(CLI_MAIN), ...args], {
     env: processEnvironment({ DATABASE_URL: databaseUrl }),
@@ -105,7 +105,7 @@ export interface CreatedKey {
   readonly prefix: string;
 }
 
-/** Makes a key of a client; `options` are further ones of `keys create`. */
+/** Creates a key for a client. `options` are added to `keys create`. */
 export async function createKey(
   databaseUrl: string,
   client: string,
@@ -128,7 +128,7 @@ function spawnService(environment: Environment): { process: ChildProcess; output
   return { process: service, output: () => output };
 }
 
-/** Only what a process needs from ours, so that a developer's own settings never reach the service under test. */
+/** Returns only the variables that a process needs, so that a developer's settings do not reach the service under test. */
 function processEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const { PATH, HOME, SystemRoot, TEMP } = process.env;
   return { PATH, HOME, SystemRoot, TEMP, ...environment };

@@ -5,12 +5,12 @@ import { ALL_PETS, createKey, Service } from './service.js';
 
 const { API_KEY, API_KEY_READ_ONLY, BASE_URL } = process.env;
 
-/** Whether the suite holds a key that may only read: always with a service of its own. */
+/** Whether the suite has a read-only key. Always true if the suite starts its own service. */
 export const hasReadOnlyKey = (BASE_URL ?? API_KEY) === undefined || API_KEY_READ_ONLY !== undefined;
 
 let shared: Api | undefined;
 
-/** The deployment at BASE_URL, or else a service that all parts of this spec file share. */
+/** Returns a client for the deployment at BASE_URL, or for a service that all parts of this spec file share. */
 export function useApi(): Api {
   return (shared ??= openApi());
 }
@@ -29,11 +29,11 @@ function openApi(): Api {
 
 export interface OwnService {
   readonly api: Api;
-  /** There from `beforeAll` on. */
+  /** Set in `beforeAll`. */
   readonly databaseUrl: string;
 }
 
-/** A service of this file's own, with an empty database and a key of its own with the scopes, whatever BASE_URL says. */
+/** Starts a service for this spec file, with an empty database and a key with these scopes. Ignores BASE_URL. */
 export function useOwnService(scopes: readonly string[] = ALL_PETS): OwnService {
   const api = new Api();
   const own = { api } as { -readonly [Name in keyof OwnService]: OwnService[Name] };

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll } from '@jest/globals';
 
-/** What is deployed is the bundle; coverage counts the files that it is made of. */
+/** Folder of the program: by default the deployed bundle, for coverage the compiled files. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
 const MAIN = fileURLToPath(new URL(`../../${FOLDER}/main.js`, import.meta.url));
 
@@ -22,7 +22,7 @@ export interface KeyJson {
   readonly expiresAt: string | null;
 }
 
-/** Runs the built program with nothing of our environment but what a process needs. */
+/** Runs the built program with only the environment variables that a process needs. */
 export const animalStore = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
   animalStoreIn('.', environment, ...args);
 
@@ -40,7 +40,7 @@ export function animalStoreIn(cwd: string, environment: Readonly<Record<string, 
 
 export const json = <T>({ stdout }: Outcome) => JSON.parse(stdout) as T;
 
-/** The database of a spec file, and the program run on it. */
+/** The database of a spec file, and a function that runs the program on it. */
 export interface AnimalStoreOnDatabase {
   readonly url: string;
   run(...args: readonly string[]): Promise<Outcome>;
