@@ -16,7 +16,7 @@ export abstract class ApiKeyRepository {
   /** Returns the key with this hash. Used for authentication. */
   abstract findByHash(hash: KeyHash): Promise<ApiKey | undefined>;
 
-  /** In ascending order of `id`. */
+  /** Returns the keys in ascending order of `id`. */
   abstract list(filter?: ApiKeyFilter): Promise<readonly ApiKey[]>;
 
   abstract add(key: NewApiKey): Promise<ApiKey>;
@@ -30,11 +30,11 @@ export abstract class ApiKeyRepository {
   /** Like `update`, but also adds the successor in the same transaction. */
   abstract replace(id: ApiKeyId, change: (key: ApiKey) => KeyRotation<NewApiKey>): Promise<KeyRotation<ApiKey> | undefined>;
 
-  /** In ascending order of `id`. */
+  /** Returns the clients in ascending order of `id`. */
   abstract listClients(): Promise<readonly Client[]>;
   /** Stores the result of `change`. The client is locked meanwhile. Returns undefined if it does not exist. */
   abstract updateClient(name: string, change: (client: Client) => Client): Promise<Client | undefined>;
-  /** The newest events first, by time and then by `id`. */
+  /** Returns the newest events first, ordered by time and then by `id`. */
   abstract listAudit(page: AuditPage): Promise<readonly AuditEvent[]>;
   /** Writes the time of last use unless the stored one is less than a minute older. */
   abstract recordUse(id: ApiKeyId, at: Date): Promise<void>;
