@@ -110,7 +110,7 @@ function errorBody(text: string): { code?: string; message?: string } {
     const body = JSON.parse(text) as { code?: unknown; message?: unknown } | null;
     if (typeof body?.code === 'string' && typeof body.message === 'string') return { code: body.code, message: body.message };
   } catch {
-    // Not an error of the service.
+    // The body was not written by the service.
   }
   return {};
 }
