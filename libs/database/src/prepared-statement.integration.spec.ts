@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Of one connection. */
+/** Opens a pool of one connection. */
 async function open(options: Partial<DatabaseOptions> = {}): Promise<Pool> {
   dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [], ...options });
   await dataSource.initialize();
