@@ -17,7 +17,7 @@ export class APIError extends AnimalStoreError {
   readonly headers: Headers | undefined;
   /** Code of the error (docs/guides/errors.md). Undefined without a response, or if a proxy wrote it. */
   readonly code: ErrorCode | undefined;
-  /** `X-Request-Id` of the response, which finds the request in the service's log. */
+  /** `X-Request-Id` of the response, which identifies the request in the service's log. */
   readonly requestId: string | undefined;
 
   constructor(message: string, { cause, response, code }: { cause?: unknown; response?: Response; code?: ErrorCode | undefined } = {}) {
@@ -94,7 +94,7 @@ const ERROR_CLASSES: Readonly<Record<number, typeof APIError>> = {
   429: RateLimitError,
 };
 
-/** Returns the error for a response; a response of a proxy may have any body. */
+/** Returns the error for a response. The response of a proxy may have any body. */
 export function errorOf(response: Response, text: string): APIError {
   const { status } = response;
   const { code, message } = errorBody(text);
@@ -110,7 +110,7 @@ function errorBody(text: string): { code?: string; message?: string } {
     const body = JSON.parse(text) as { code?: unknown; message?: unknown } | null;
     if (typeof body?.code === 'string' && typeof body.message === 'string') return { code: body.code, message: body.message };
   } catch {
-    // Not an error of the service.
+    // The body was not written by the service.
   }
   return {};
 }

@@ -7,7 +7,7 @@ type SourceReviver = (name: string, value: unknown, context: { readonly source?:
 /** The signature of ES2026, which Node.js 20 and some browsers lack. */
 const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 
-/** What `parseJson` does, with the access to the source text that newer engines have. */
+/** Does the same as `parseJson`, with the source text access of newer engines. */
 function parseNatively(text: string): unknown {
   return parseWithSource(text, (name, value, { source = '' }) =>
     typeof value === 'number' && INT64_MEMBERS.has(name) && /^-?\d+$/.test(source) ? BigInt(source) : value,
@@ -39,17 +39,17 @@ const { json } = fc.letrec<{ json: string }>((tie) => ({
 }));
 
 describe('parseJson', () => {
-  it('returns int64 members as bigints, digit for digit, and other numbers as numbers', () => {
+  it('returns int64 members as exact bigints, and other numbers as numbers', () => {
     expect(parseJson('[{"id":9007199254740993,"categoryId":-9223372036854775808,"age":7,"name":"\\"id\\":1"}]')).toEqual([
       { id: 9007199254740993n, categoryId: -9223372036854775808n, age: 7, name: '"id":1' },
     ]);
   });
 
-  it('returns for any JSON what the access to the source text of newer engines returns', () => {
+  it('returns the same for any JSON as a reviver with source text access', () => {
     fc.assert(fc.property(json, (text) => expect(parseJson(text)).toEqual(parseNatively(text))));
   });
 
-  it('throws for exactly the texts that JSON.parse refuses', () => {
+  it('throws for the same texts as JSON.parse', () => {
     const broken = fc
       .tuple(json, fc.nat(), fc.nat({ max: 3 }), fc.oneof(fc.string(), fc.constantFrom('"', '\\', '0', '-', '.', '}', ',')))
       .map(
@@ -72,7 +72,7 @@ describe('stringifyJson', () => {
     fc.assert(fc.property(fc.array(value), (pets) => expect(parseJson(stringifyJson(pets))).toEqual(pets)));
   });
 
-  it.each([7, 2 ** 53 + 2, Number.NaN])('refuses the number %s for an int64', (categoryId) => {
+  it.each([7, 2 ** 53 + 2, Number.NaN])('rejects the number %s for an int64', (categoryId) => {
     expect(() => stringifyJson({ name: 'Rex', categoryId })).toThrow(
       new TypeError('categoryId must be a bigint such as 7n, because a number is not exact above 2^53'),
     );

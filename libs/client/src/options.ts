@@ -8,7 +8,7 @@ export interface RequestAttempt {
   readonly operation: keyof operations;
   readonly method: string;
   readonly url: string;
-  /** What is sent; `onRequest` may add headers such as `traceparent`. */
+  /** The request headers. `onRequest` may add others, such as `traceparent`. */
   readonly headers: Headers;
   /** 1 for the first attempt. */
   readonly attempt: number;

@@ -1,7 +1,7 @@
 import { APIPromise, type CompletedRequest } from './api-promise.js';
 import { AnimalStoreError } from './errors.js';
 
-/** A page of a list. Iterating over it continues with the pages after it. */
+/** A page of a list. Iterating over it continues with the following pages. */
 export class Page<T> implements AsyncIterable<T> {
   constructor(
     readonly data: readonly T[],
@@ -52,8 +52,8 @@ export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable
 }
 
 /**
- * Returns the query of the link to the next page (RFC 8288). Only the query: the API key goes to the configured address alone, and
- * behind a proxy the service may not know under which address the client reaches it.
+ * Returns the query of the link to the next page (RFC 8288). The address is ignored: the API key is sent only to the configured
+ * address, and behind a proxy the service may not know that address.
  */
 function nextQuery(link = ''): object | undefined {
   const [, target] = /<([^>]*)>[^<]*;\s*rel="?next\b/i.exec(link) ?? [];

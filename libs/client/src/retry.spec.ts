@@ -23,7 +23,7 @@ describe('retryDelay', () => {
     expect(retryDelay(attempt, DELAYS, undefined)).toBe(max / 2);
   });
 
-  it('is never shorter than Retry-After, nor the same for every client', () => {
+  it('is never shorter than Retry-After, and differs between clients', () => {
     fc.assert(
       fc.property(fc.nat({ max: 60_000 }), fc.integer({ min: 1, max: 20 }), (retryAfter, attempt) => {
         const delay = retryDelay(attempt, DELAYS, retryAfter) ?? 0;
@@ -34,7 +34,7 @@ describe('retryDelay', () => {
     expect(new Set(Array.from({ length: 20 }, () => retryDelay(1, DELAYS, 1_000))).size).toBeGreaterThan(1);
   });
 
-  it('gives up if Retry-After is longer than a minute', () => {
+  it('is undefined if Retry-After is longer than a minute', () => {
     expect(retryDelay(1, DELAYS, 60_001)).toBeUndefined();
   });
 });
@@ -48,7 +48,7 @@ describe('parseRetryAfter', () => {
     ['soon', undefined],
     ['', undefined],
     [null, undefined],
-  ])('returns of %j the milliseconds %s', (value, ms) => {
+  ])('parses %j to %s milliseconds', (value, ms) => {
     jest.useFakeTimers({ now: Date.parse('2026-11-22T12:00:00Z') });
     expect(parseRetryAfter(value)).toBe(ms);
   });

@@ -1,4 +1,4 @@
-/** A longer `Retry-After` is not waited for: the caller gets the error. */
+/** If `Retry-After` is longer, the client does not retry. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 export interface RetryDelays {

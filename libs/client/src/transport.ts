@@ -6,7 +6,7 @@ import type { CachedResponse } from './memory-cache.js';
 import type { ClientOptions, RequestAttempt, RequestOptions } from './options.js';
 import { retryDelay, sleep } from './retry.js';
 
-/** The longest time of a timer; a longer one would end at once. */
+/** Maximum time of a timer. A longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 const DEFAULTS = { timeout: 30_000, totalTimeout: Infinity, maxRetries: 2, minRetryDelay: 500, maxRetryDelay: 8_000 };
@@ -72,7 +72,7 @@ export class Transport {
     }
   }
 
-  /** Makes one attempt. Resolves after the complete response. */
+  /** Sends one attempt. Resolves after the complete response. */
   private async exchange(
     request: RequestAttempt,
     requestBody: string | undefined,

@@ -15,7 +15,7 @@ enum Size {
   Large = 'large',
 }
 
-/** A column of every type that such statements carry, and names that SQL has to quote. */
+/** Has a column of every supported type, and names that SQL must quote. */
 @Entity({ schema: 'shop', name: 'Order lines' })
 class OrderLineEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
@@ -113,7 +113,7 @@ const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: strin
 
 let database: TestDatabase;
 let dataSource: DataSource;
-/** Of two processes: they share nothing but the database. */
+/** The repositories of two processes that share only the database. */
 let first: BatchedRepository<OrderLineEntity>;
 let second: BatchedRepository<OrderLineEntity>;
 
@@ -135,7 +135,7 @@ afterAll(async () => {
 
 const all = async () => JSON.parse((await first.page({}, { limit: 100 })).items.text) as { key: string }[];
 
-/** Counts the statements that begin with a name. */
+/** Counts the executed statements whose name has this prefix. */
 function statementsOf(name: string): { readonly count: number } {
   const pool = poolOf(dataSource) as unknown as { query(statement: { name?: string }): Promise<unknown> };
   const query = pool.query.bind(pool);
@@ -168,7 +168,7 @@ describe('a row', () => {
     size: fc.constantFrom(...Object.values(Size)),
   });
 
-  it('comes back as it was inserted, by its identifier, in a page, and by its key', async () => {
+  it('is returned unchanged by identifier, in a page, and by key', async () => {
     await fc.assert(
       fc.asyncProperty(line, fc.uuid(), async (row, key) => {
         const { id, ...inserted } = await first.insertOnce(row, { clientId: 1n, key });
@@ -185,7 +185,7 @@ describe('a row', () => {
     );
   });
 
-  it('that violates a constraint fails alone', async () => {
+  it('fails without affecting other rows if it violates a constraint', async () => {
     const rows = ['good', 'broken', 'good'].map((key) => aLine({ key }));
     const plain = await Promise.allSettled(rows.map((row) => first.insert(row)));
     const keyed = await Promise.allSettled(rows.map((row, index) => first.insertOnce(row, { clientId: 1n, key: String(index) })));
@@ -197,17 +197,17 @@ describe('a row', () => {
     expect(await dataSource.getRepository(OrderLineKeyEntity).count()).toBe(2);
   });
 
-  it('that is not there is undefined', async () => {
+  it('is undefined if it does not exist', async () => {
     for (const id of [INT64_MIN, 0n, INT64_MAX]) expect(await first.findById(id)).toBeUndefined();
   });
 });
 
 describe('concurrent calls', () => {
-  it('share statements, and each gets its own answer', async () => {
+  it('share statements and each return their own result', async () => {
     const inserts = statementsOf('insert ');
     const ids = await Promise.all(Array.from({ length: 300 }, (_, quantity) => first.insert(aLine({ quantity }))));
     expect(new Set(ids).size).toBe(300);
-    // The first alone, the others in batches of 128.
+    // The first call runs alone, the others in batches of 128.
     expect(inserts.count).toBe(4);
     restore();
     const finds = statementsOf('find ');
@@ -216,7 +216,7 @@ describe('concurrent calls', () => {
     expect(finds.count).toBeLessThan(5);
   });
 
-  it('for pages with different values of a filter share one statement', async () => {
+  it('share one statement for pages with different values of a filter', async () => {
     for (const size of [Size.Small, Size.Large, Size.Small]) await first.insert(aLine({ size, key: size }));
     const lists = statementsOf('list ');
     const wanted = [Size.Small, Size.Large, Size.Small, Size.Large].map((size, index) => ({ size, limit: 2 + index }));
@@ -230,7 +230,7 @@ describe('concurrent calls', () => {
     expect(lists.count).toBe(2);
   });
 
-  it('for pages of several filters are told apart', async () => {
+  it('return the page of their own filters', async () => {
     for (const [size, quantity] of [
       [Size.Small, 1],
       [Size.Small, 2],
@@ -257,11 +257,11 @@ describe('concurrent calls', () => {
 });
 
 describe('a page', () => {
-  it.each([0, 101, 1.5, Number.NaN])('of %d rows is refused', (limit) => {
+  it.each([0, 101, 1.5, Number.NaN])('rejects a size of %d rows', (limit) => {
     expect(() => first.page({}, { limit })).toThrow(RangeError);
   });
 
-  it('names the last row exactly when there is a further one', async () => {
+  it('has the identifier of its last row as `next` exactly if there are more rows', async () => {
     const ids: bigint[] = [];
     for (let i = 0; i < 3; i++) ids.push(await first.insert(aLine()));
     expect((await first.page({}, { limit: 2 })).next).toBe(ids[1]);
@@ -274,14 +274,14 @@ describe('a page', () => {
 describe('insertOnce', () => {
   const key: IdempotencyKey = { clientId: 1n, key: 'once' };
 
-  it('inserts one row however often, and in however many processes, it is repeated at once', async () => {
+  it('inserts one row for concurrent repetitions in several processes', async () => {
     const results = await Promise.all(Array.from({ length: 30 }, (_, index) => (index % 2 ? first : second).insertOnce(aLine(), key)));
     expect(new Set(results.map(({ id }) => id)).size).toBe(1);
     expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
     expect(await all()).toHaveLength(1);
   });
 
-  it('answers the row that the key stands for, whatever row comes with it', async () => {
+  it('returns the row of the first call for a key, even if the new row is different', async () => {
     const [one, other] = await Promise.all([first.insertOnce(aLine({ key: 'one' }), key), first.insertOnce(aLine({ key: 'other' }), key)]);
     expect([one.row.key, other.row.key]).toEqual(['one', 'one']);
     expect([one.replayed, other.replayed]).toEqual([false, true]);
@@ -289,18 +289,18 @@ describe('insertOnce', () => {
     expect(await all()).toHaveLength(1);
   });
 
-  it('keeps clients and keys apart', async () => {
+  it('distinguishes clients and keys', async () => {
     const others = [key, { ...key, clientId: 2n }, { ...key, key: 'Once' }];
     const results = await Promise.all(others.map((other) => first.insertOnce(aLine(), other)));
     expect(results.map(({ replayed }) => replayed)).toEqual([false, false, false]);
   });
 
-  it('with a key whose first row failed inserts the next one', async () => {
+  it('inserts a row for a key whose first row failed', async () => {
     await expect(first.insertOnce(aLine({ key: 'broken' }), key)).rejects.toMatchObject({ constraint: 'line_key_check' });
     expect(await first.insertOnce(aLine(), key)).toMatchObject({ replayed: false });
   });
 
-  it('never holds up an insert without a key', async () => {
+  it('never delays an insert without a key', async () => {
     const runner = dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query(`INSERT INTO shop.order_line_keys (client_id, key, line_id, request) VALUES (1, 'once', 0, '{}')`);
@@ -312,7 +312,7 @@ describe('insertOnce', () => {
     expect(await held).toMatchObject({ replayed: false });
   });
 
-  it('does not deadlock with another process over the same keys', async () => {
+  it('does not deadlock with another process on the same keys', async () => {
     for (let round = 0; round < 20; round++) {
       const keys = Array.from({ length: 20 }, (_, index) => ({ clientId: 2n, key: `${String(round)} ${String(index)}` }));
       const results = await Promise.all([
@@ -324,7 +324,7 @@ describe('insertOnce', () => {
     expect(await dataSource.getRepository(OrderLineEntity).count()).toBe(400);
   });
 
-  it('forgets a key after 24 hours by the clock of the database, in batches, and then inserts anew', async () => {
+  it('inserts again after the key was deleted, which happens after 24 hours by the clock of the database, in batches', async () => {
     await first.insertOnce(aLine(), key);
     await dataSource.query(
       `INSERT INTO shop.order_line_keys (client_id, key, line_id, request, created_at)
@@ -341,7 +341,7 @@ describe('insertOnce', () => {
     expect(await second.insertOnce(aLine(), { ...key, key: 'old 1' })).toMatchObject({ replayed: false });
   });
 
-  it('answers a request that was recorded before the table had a column with what the row has', async () => {
+  it("returns the row's value of a column that was added after the request was recorded", async () => {
     const { id } = await first.insertOnce(aLine({ quantity: 7, note: 'as asked' }), key);
     await dataSource.query(`UPDATE shop.order_line_keys SET request = request - 'quantity' - 'ordinal'`);
     await dataSource.query(`UPDATE shop."Order lines" SET quantity = 9, ordinal = 5, note = 'changed'`);
@@ -349,13 +349,13 @@ describe('insertOnce', () => {
     expect(await second.insertOnce(aLine(), key)).toEqual({ id, row, replayed: true });
   });
 
-  it('needs a table of keys', async () => {
+  it('requires a table of keys', async () => {
     const keyless = new BatchedRepository(dataSource.getRepository(OrderLineEntity));
     await expect(keyless.insertOnce(aLine(), key)).rejects.toThrow('insertOnce needs a repository of idempotency keys.');
   });
 });
 
-it('an entity with a column that cannot be carried is refused by name', async () => {
+it('an entity with a column of an unsupported type is rejected with the name of the column', async () => {
   const drawings = new BatchedRepository(dataSource.getRepository(DrawingEntity));
   await expect(drawings.insert({ place: '(1,2)' })).rejects.toThrow(
     'DrawingEntity.place: BatchedRepository knows no columns of type point.',

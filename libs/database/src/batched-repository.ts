@@ -18,7 +18,7 @@ import {
 } from './statements.js';
 import { type Column, Table } from './table.js';
 
-/** An entity whose identifier PostgreSQL draws: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
+/** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
 export interface Numbered {
   id: bigint;
 }
@@ -26,14 +26,14 @@ export interface Numbered {
 /** A row without its identifier. */
 export type NewRow<Entity extends Numbered> = Readonly<Omit<Entity, 'id'>>;
 
-/** Rows with exactly these values; a member that is undefined filters nothing. Needs an index on the columns and the identifier. */
+/** Selects rows with exactly these values. Undefined members are ignored. Requires an index on the columns and the identifier. */
 export type Filter<Entity extends Numbered> = { readonly [Property in Exclude<keyof Entity, 'id'>]?: Entity[Property] | undefined };
 
 export interface InsertedOnce<Entity extends Numbered> {
   readonly id: bigint;
-  /** What was asked for when the key was first used. */
+  /** The row of the first call with the key. */
   readonly row: NewRow<Entity>;
-  /** An earlier call with the same key has inserted it. */
+  /** Whether an earlier call with the same key inserted the row. */
   readonly replayed: boolean;
 }
 
@@ -44,7 +44,7 @@ interface KeyedRow<Entity extends Numbered> {
 
 interface WantedPage {
   readonly filters: readonly Column[];
-  /** Of the filters, the least identifier, the length. */
+  /** The values of the filters, then the lowest identifier and the page size. */
   readonly parameters: Values;
 }
 
@@ -53,14 +53,14 @@ const MAX_FINDS = 256;
 const MAX_PAGES = 32;
 
 /**
- * Reading statements of one repository under way at once: enough to keep PostgreSQL busy while the answers of one are sent.
- * Several workers do that by themselves.
+ * Maximum number of concurrent read statements per repository. Two keep PostgreSQL busy while the process handles results.
+ * With several workers, one each is enough.
  */
 const MAX_READS_AT_ONCE = cluster.isWorker ? 1 : 2;
 
 /**
- * A TypeORM repository whose concurrent calls share statements: what is inserted at once commits together, what is read at once
- * travels together, and every caller reads what was written before it asked. Names and types come from the entity.
+ * A TypeORM repository that runs concurrent calls in one statement. Concurrent inserts commit together. Each read sees all writes
+ * that were committed before the call. Names and types come from the entity.
  */
 export class BatchedRepository<Entity extends Numbered> {
   private readonly inserts: Batcher<NewRow<Entity>, bigint>;
@@ -70,7 +70,7 @@ export class BatchedRepository<Entity extends Numbered> {
   private readonly pages: Batcher<WantedPage, Page<Entity>>;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
 
-  /** @param keys remembers what `insertOnce` has inserted */
+  /** @param keys stores the idempotency keys of `insertOnce` */
   constructor(
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
@@ -80,19 +80,19 @@ export class BatchedRepository<Entity extends Numbered> {
     this.keyedInserts = new Batcher({ ...inserting, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
     const slots = new BatchSlots(MAX_READS_AT_ONCE);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, run: (ids) => this.runFinds(ids) });
-    // A page may wait for a replica, and `findById` not for that page.
+    // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
     const slotsOfPages = replicasOf(repository.manager.dataSource) ? new BatchSlots(MAX_READS_AT_ONCE) : slots;
     this.pages = new Batcher({ maxSize: MAX_PAGES, slots: slotsOfPages, run: (pages) => this.runPages(pages) });
   }
 
-  /** Resolves with the new identifier when the row is durable. A row that violates a constraint fails alone. */
+  /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
   insert(row: NewRow<Entity>): Promise<bigint> {
     return this.inserts.submit(row);
   }
 
   /**
-   * Inserts the row and remembers the key, both or neither. When the key is known, answers what was inserted for it, also to calls
-   * that come at once, in this process or another; whether that is what this caller asked for is for the caller to say.
+   * Inserts the row and its key in one transaction. If the key exists, returns the row of the first call, even for concurrent calls
+   * in other processes. The caller checks whether that row equals its own.
    */
   async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertedOnce<Entity>> {
     const name = `${String(key.clientId)} ${key.key}`;
@@ -107,7 +107,7 @@ export class BatchedRepository<Entity extends Numbered> {
     return this.finds.submit(id);
   }
 
-  /** Equal calls share one answer. */
+  /** Returns a page of rows. Equal concurrent calls share one result. */
   page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<Page<Entity>> {
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
       throw new RangeError(`A page has 1 to ${String(MAX_PAGE_SIZE)} rows.`);
@@ -121,13 +121,13 @@ export class BatchedRepository<Entity extends Numbered> {
       parameters.push(value);
       key += `${column.property} ${JSON.stringify(String(value))} `;
     }
-    // Nothing comes after the greatest identifier.
+    // No row comes after the greatest identifier.
     const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
     parameters.push(first, size);
     return this.pages.submit({ filters, parameters }, `${key}${String(first)} ${String(size)}`);
   }
 
-  /** Not before the first call: metadata is there once the DataSource is connected. */
+  /** Builds the statements on the first call, because metadata exists only once the DataSource is connected. */
   private prepared(): ReturnType<typeof prepare<Entity>> {
     return (this.statements ??= prepare(this.repository, this.keys));
   }
@@ -137,7 +137,7 @@ export class BatchedRepository<Entity extends Numbered> {
     return insert.run(pool, columnsOf(rows));
   }
 
-  /** No two of them have the same key. */
+  /** Requires that no two rows have the same key. */
   private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<InsertedOnce<Entity>[]> {
     const { pool, insertOnce, findRecorded, columnsOf } = this.prepared();
     if (!insertOnce || !findRecorded) throw new Error('insertOnce needs a repository of idempotency keys.');
@@ -149,7 +149,7 @@ export class BatchedRepository<Entity extends Numbered> {
         results.set(keyed, { id, row: keyed.row, replayed: false });
       }
       if (results.size === keyedRows.length) break;
-      // What is found neither way was forgotten in between: the key is free again.
+      // Keys that are neither inserted nor found were deleted in between, so the loop inserts them again.
       for (const { index, id, row, missing } of await findRecorded.run(pool, keys)) {
         const keyed = left[index] as KeyedRow<Entity>;
         if (results.has(keyed)) continue;
@@ -160,7 +160,7 @@ export class BatchedRepository<Entity extends Numbered> {
     return keyedRows.map((keyed) => results.get(keyed) as InsertedOnce<Entity>);
   }
 
-  /** NULL for a row that is gone. */
+  /** Returns the current values of the properties; null if the row no longer exists. */
   private async propertiesOf(id: bigint, properties: readonly string[]): Promise<Record<string, unknown>> {
     const [row] = await this.runFinds([id]);
     return Object.fromEntries(properties.map((property) => [property, row?.[property as keyof Entity] ?? null]));
@@ -173,7 +173,7 @@ export class BatchedRepository<Entity extends Numbered> {
     return ids.map((id) => byId.get(id));
   }
 
-  /** One statement for each set of filters, whatever their values; if sharded, one for each page. */
+  /** Runs one statement per set of filters; if sharded, one per page. */
   private async runPages(wanted: readonly WantedPage[]): Promise<Page<Entity>[]> {
     const { lists, list, sharded } = this.prepared();
     const results = new Map<WantedPage, Page<Entity>>();
@@ -190,7 +190,7 @@ export class BatchedRepository<Entity extends Numbered> {
   }
 }
 
-/** What is known of an entity once its DataSource is connected. */
+/** Builds the statements of an entity. Requires a connected DataSource. */
 function prepare<Entity extends Numbered>(repository: Repository<Entity>, keys: Repository<IdempotencyKeyEntity> | undefined) {
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
@@ -201,7 +201,7 @@ function prepare<Entity extends Numbered>(repository: Repository<Entity>, keys: 
   return {
     pool,
     sharded,
-    /** Where pages are read. */
+    /** Executes the statements of pages. */
     lists: replicasOf(dataSource) ?? pool,
     table,
     insert: insertStatement(table),

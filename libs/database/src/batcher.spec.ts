@@ -3,13 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Batcher, BatchSlots } from './batcher.js';
 
-/** One turn of the event loop, in which a batch begins. */
+/** Waits for one turn of the event loop, in which a batch starts. */
 const turn = async () => {
   await setImmediate();
   await setImmediate();
 };
 
-/** Batches that end when the test says so. */
+/** Batches that end when the test ends them. */
 class Runs {
   readonly batches: (readonly number[])[] = [];
   private readonly ends: (() => void)[] = [];
@@ -27,7 +27,7 @@ class Runs {
 }
 
 describe('Batcher', () => {
-  it('runs a lone call at once, and what comes meanwhile together as the next batch', async () => {
+  it('runs a single call immediately and the calls that arrive meanwhile as the next batch', async () => {
     const runs = new Runs();
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
     const lone = batcher.submit(1);
@@ -39,13 +39,13 @@ describe('Batcher', () => {
     expect(runs.batches).toEqual([[1], [2, 3]]);
     const late = batcher.submit(2);
     await runs.endOldest();
-    // Not the answer of the batch that began before it was asked for.
+    // A call does not get the result of a batch that started before it.
     expect(runs.batches).toEqual([[1], [2, 3], [2]]);
     await runs.endOldest();
     expect(await Promise.all([lone, ...calls, late])).toEqual([2, 4, 6, 4]);
   });
 
-  it('shares one item among calls of one key that wait for the same batch', async () => {
+  it('shares one item between calls with the same key in one batch', async () => {
     const runs = new Runs();
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
     const calls = [1, 2, 2, 2].map((item) => batcher.submit(item, `key ${String(item)}`));
@@ -56,7 +56,7 @@ describe('Batcher', () => {
     expect(await Promise.all(calls)).toEqual([2, 4, 4, 4]);
   });
 
-  it('answers each call with its own result, in batches of at most the size', async () => {
+  it('resolves each call with its own result, in batches of at most `maxSize`', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.integer(), { maxLength: 60 }), fc.integer({ min: 1, max: 9 }), async (items, maxSize) => {
         const sizes: number[] = [];
@@ -75,7 +75,7 @@ describe('Batcher', () => {
     );
   });
 
-  it('fails all calls of a batch, and only those', async () => {
+  it('rejects all calls of a failed batch and no others', async () => {
     let attempts = 0;
     const batcher = new Batcher<number, number>({
       run: async (items) => {
@@ -93,7 +93,7 @@ describe('Batcher', () => {
     expect(await batcher.submit(4)).toBe(4);
   });
 
-  it('tries each item alone when one of them is at fault', async () => {
+  it('runs each item alone if one of them caused the error', async () => {
     const bad = new Error('bad value');
     const batcher = new Batcher<number, number>({
       run: async (items) => {
@@ -113,7 +113,7 @@ describe('Batcher', () => {
     ]);
   });
 
-  it('does not wait for a batch that has stalled', async () => {
+  it('starts the next batch when a batch stalls', async () => {
     const runs = new Runs();
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
     const stalled = batcher.submit(1);
@@ -125,11 +125,11 @@ describe('Batcher', () => {
     expect(await Promise.all([stalled, next])).toEqual([2, 4]);
   });
 
-  it('runs a call at once that comes when a batch has stalled already', async () => {
+  it('runs a call immediately if it arrives after a batch has stalled', async () => {
     const runs = new Runs();
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
     const stalled = batcher.submit(1);
-    // Longer than it takes to be held for stalled.
+    // Longer than the time after which a batch counts as stalled.
     await sleep(80);
     const late = batcher.submit(2);
     expect(runs.batches).toEqual([[1], [2]]);
@@ -138,7 +138,7 @@ describe('Batcher', () => {
     expect(await Promise.all([stalled, late])).toEqual([2, 4]);
   });
 
-  it('waits for a slot that it shares with others, and gathers meanwhile', async () => {
+  it('waits for a shared slot and collects calls meanwhile', async () => {
     const slots = new BatchSlots(1);
     const [one, other] = [new Runs(), new Runs()];
     const batcher = new Batcher({ run: one.run, maxSize: 10, slots });
@@ -157,7 +157,7 @@ describe('Batcher', () => {
     expect(await lone).toBe(10);
   });
 
-  it('gives its slot away when it has stalled', async () => {
+  it('releases its slot when its batch stalls', async () => {
     const slots = new BatchSlots(1);
     const [stalled, other] = [new Runs(), new Runs()];
     const first = new Batcher({ run: stalled.run, maxSize: 10, slots }).submit(1);

@@ -1,22 +1,22 @@
 import { AsyncResource } from 'node:async_hooks';
 
 export interface BatcherOptions<Item, Result> {
-  /** Answers the items in their order, or rejects for all of them. */
+  /** Returns the results in the order of the items, or rejects for all of them. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly maxSize: number;
-  /** Whether the error says that one item was at fault and nothing has happened: then each item is tried alone. */
+  /** Whether one item caused the error and the batch had no effect. If so, each item is run alone. */
   readonly isFaultOfOneItem?: (error: unknown) => boolean;
-  /** Shared with other batchers; by itself a batcher runs one batch after the other. */
+  /** Slots shared with other batchers. By default, a batcher runs one batch at a time. */
   readonly slots?: BatchSlots;
 }
 
-/** So many batches of several batchers are under way at once. Those that wait go on gathering: fewer and larger statements cost less. */
+/** Limits the number of concurrent batches across several batchers. Waiting batchers keep collecting calls. */
 export class BatchSlots {
   private readonly waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
 
-  /** Begins now, or when others have left, in the order of arrival. */
+  /** Calls `begin` as soon as a slot is free, in the order of arrival. */
   enter(begin: () => void): void {
     if (this.free === 0) {
       this.waiting.push(begin);
@@ -46,22 +46,22 @@ class Call<Item, Result> {
   }
 }
 
-/** A batch that takes longer holds nobody up: the next one starts beside it. */
+/** Time in ms after which a batch no longer blocks the next one. */
 const STALL_MS = 50;
 const MOST_AT_ONCE = 3;
 
 /**
- * Runs calls in batches: what arrives while a batch is under way waits for the next one, never for one that began before it, so
- * that everybody reads what was written before they asked. A lone call runs at once. Calls with the same key share one item.
+ * Runs calls in batches. Calls that arrive while a batch is running join the next one, so each read sees all earlier writes.
+ * A call runs immediately if no batch is running. Calls with the same key share one item.
  */
 export class Batcher<Item, Result> {
   private gathered = new Map<unknown, Call<Item, Result>>();
   private underWay = 0;
-  /** Whether the batch that began last is under way and has not stalled. */
+  /** Whether the latest batch is running and has not stalled. */
   private isBusy = false;
   private isStarting = false;
   private readonly slots: BatchSlots;
-  /** That of the first call: its trace is the one that the batch shows up in. */
+  /** The async context of the first call: the batch is part of its trace. */
   private context = new AsyncResource('Batch');
 
   constructor(private readonly options: BatcherOptions<Item, Result>) {
@@ -90,7 +90,7 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Once the event loop has read every request that has arrived: the batch is larger, and nobody waits longer for it. */
+  /** Starts after the event loop has read all requests that have arrived, so that the batch includes them. */
   private startSoon(): void {
     if (!this.mayStart()) return;
     this.isStarting = true;
@@ -99,7 +99,7 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** In a slot. */
+  /** Runs a batch. Must be called in a slot. */
   private begin(): void {
     const calls = this.take();
     this.underWay++;
@@ -136,7 +136,7 @@ export class Batcher<Item, Result> {
     return oldest.map(([, call]) => call);
   }
 
-  /** Never rejects: each call hears of its own end. */
+  /** Settles each call. Never rejects. */
   private async run(calls: readonly Call<Item, Result>[]): Promise<void> {
     try {
       const results = await this.options.run(calls.map(({ item }) => item));

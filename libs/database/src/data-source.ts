@@ -10,14 +10,14 @@ import { readSecretUrl, type SecretUrl } from './secret-url.js';
 
 const INT8_OID = types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How much later than the server this side gives a statement up: then the connection is dead. */
+/** Added to the server's statement timeout to get the client's. If that passes, the connection is considered lost. */
 const ANSWER_GRACE_MS = 1_000;
 const MIGRATIONS_SCHEMA = 'public';
 const MIGRATIONS_NAME = 'schema_migrations';
-/** With its schema: no statement depends on `search_path`. */
+/** Includes the schema because no statement depends on `search_path`. */
 export const MIGRATIONS_TABLE = `${MIGRATIONS_SCHEMA}.${MIGRATIONS_NAME}`;
 
-/** int8 comes back as a bigint: a JavaScript number would round it. */
+/** Parses int8 as bigint, because a JavaScript number would round it. */
 const exactTypes: CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8_OID && format !== 'binary'
@@ -26,41 +26,41 @@ const exactTypes: CustomTypesConfig = {
 };
 
 export interface DatabaseOptions {
-  /** A connection URL of libpq. Each new connection reads a file again. */
+  /** A libpq connection URL. A file is read again for each new connection. */
   readonly url: SecretUrl;
-  /** Of servers that follow the one of `url`, and may serve lists; see `Replicas`. */
+  /** URLs of replicas of the server in `url`. They serve lists; see `Replicas`. */
   readonly replicaUrls?: readonly SecretUrl[];
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly poolSize: number;
-  /** How long to wait for a connection, be it a free one of the pool or a new one. */
+  /** Maximum time to wait for a free or new connection. */
   readonly connectTimeoutMs?: number;
-  /** The server ends a statement that runs longer, and one that is not answered ends with its connection; 0 or absent: no limit. */
+  /** Statement timeout of the server. If the server does not respond either, the connection is closed. 0 or absent: no limit. */
   readonly statementTimeoutMs?: number;
-  /** False for a pooler that knows no named statements; see `UnnamedStatementsClient`. */
+  /** Set to false for a pooler that does not support named statements; see `UnnamedStatementsClient`. */
   readonly preparedStatements?: boolean;
-  /** Citus distributes the tables of contexts that are `sharded`, once `migrateUp` has seen its extension (ADR 56). */
+  /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 56). */
   readonly citus?: boolean;
   readonly persistence: readonly Persistence[];
 }
 
-/** A DataSource that is not connected yet: `connect()` or `initialize()` it, `destroy()` it. */
+/** Creates a DataSource without connecting it. Call `connect()` or `initialize()` to open it and `destroy()` to close it. */
 export function createDataSource(options: DatabaseOptions): DataSource {
   const extra: object = { Client: DatabaseClient, types: exactTypes, keepAlive: true, ...limitStatements(options) };
   const dataSource = new DataSource({
     type: 'postgres',
-    // By default TypeORM looks for `pg` in node_modules, which a bundle does without.
+    // By default, TypeORM loads `pg` from node_modules, which a bundle does not have.
     driver: { ...pg, Pool: DatabasePool },
     ...(typeof options.url === 'string' && { url: options.url }),
     applicationName: options.applicationName,
     poolSize: options.poolSize,
     connectTimeoutMS: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-    // Lost idle connections are replaced by the pool; a request that needs one meets the error itself.
+    // The pool replaces lost idle connections. Errors of busy connections reject their statements.
     poolErrorHandler: () => undefined,
     logging: false,
     entities: options.persistence.flatMap(({ entities }) => [...entities]),
     migrations: options.persistence.flatMap(({ migrations }) => [...migrations]),
-    // Of the table of migrations; each entity names its own schema.
+    // The schema of the migrations table. Each entity names its own schema.
     schema: MIGRATIONS_SCHEMA,
     migrationsTableName: MIGRATIONS_NAME,
     migrationsTransactionMode: 'each',
@@ -72,7 +72,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     const pools = replicaUrls.map((url) => ({
       name: showServers(parseDatabaseUrl(readSecretUrl(url))),
       pool: new DatabasePool({
-        // Also without a statement timeout, a replica that does not respond gives its connection back.
+        // Ends statements on a replica that does not respond, even without a statement timeout.
         query_timeout: CONNECT_TIMEOUT_MS,
         ...extra,
         ...{ url, application_name: applicationName, max, connectionTimeoutMillis },
@@ -91,7 +91,7 @@ export function replicasOf(dataSource: DataSource): Replicas | undefined {
 }
 
 /**
- * Initialises the DataSource. In contrast to `initialize()` it fails within a bounded time if the server accepts connections but does not
+ * Initialises the DataSource. Unlike `initialize()`, it fails within a bounded time if the server accepts connections but does not
  * respond, and it can be called again after a failure.
  */
 export async function connect(dataSource: DataSource): Promise<void> {
@@ -123,12 +123,12 @@ async function probe(dataSource: DataSource): Promise<void> {
 
 function limitStatements({ statementTimeoutMs = 0, preparedStatements = true }: DatabaseOptions): object {
   const answerTimeout = statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + ANSWER_GRACE_MS } : {};
-  // The poolers that know no named statements refuse this start-up parameter as well.
+  // Poolers that do not support named statements also reject this start-up parameter.
   const serverTimeout = preparedStatements && statementTimeoutMs > 0 ? { statement_timeout: statementTimeoutMs } : {};
   return { ...answerTimeout, ...serverTimeout, ...(!preparedStatements && { Client: UnnamedStatementsClient }) };
 }
 
-/** For PgBouncer before 1.21 in transaction mode, where the next transaction runs on a connection that lacks the statement. */
+/** Removes the names of statements. PgBouncer before 1.21 in transaction mode loses named statements when it switches connections. */
 class UnnamedStatementsClient extends DatabaseClient {
   constructor(config: DatabaseClientConfig) {
     super(config);
@@ -142,12 +142,12 @@ function withoutName(statement: unknown): unknown {
   return typeof statement === 'object' && statement !== null && 'name' in statement ? { ...statement, name: undefined } : statement;
 }
 
-/** Returns the URL, or the file that holds it. */
+/** Returns the URL or the file that contains it. */
 export function urlOf(dataSource: DataSource): SecretUrl {
   return (dataSource.options.extra as { url: SecretUrl }).url;
 }
 
-/** Whether statements must suit tables that Citus distributes. */
+/** Whether statements must support tables that are distributed by Citus. */
 export function isSharded(dataSource: DataSource): boolean {
   return (dataSource.options.extra as { citus: boolean }).citus;
 }
@@ -156,12 +156,12 @@ export function persistenceOf(dataSource: DataSource): readonly Persistence[] {
   return (dataSource.options.extra as { persistence: readonly Persistence[] }).persistence;
 }
 
-/** Returns what the URL says now. */
+/** Reads and parses the current URL. */
 export function targetOf(dataSource: DataSource): DatabaseTarget {
   return parseDatabaseUrl(readSecretUrl(urlOf(dataSource)));
 }
 
-/** The `pg` pool below a connected DataSource, for the few statements that TypeORM's API has no words for. */
+/** Returns the `pg` pool of a connected DataSource, for statements that TypeORM's API cannot run. */
 export function poolOf(dataSource: DataSource): Pool {
   return (dataSource.driver as unknown as { master: Pool }).master;
 }

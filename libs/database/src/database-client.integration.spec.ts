@@ -44,7 +44,7 @@ describe('a URL in a file', () => {
     await rm(file);
   });
 
-  it('is read for each new connection, so that the password can be rotated', async () => {
+  it('is read for each new connection', async () => {
     const rotate = async (password: string) => {
       const url = new URL(database.url);
       [url.username, url.password] = [role, password];
@@ -61,7 +61,7 @@ describe('a URL in a file', () => {
     held.release();
   });
 
-  it('that is lost or bad fails the connection alone', async () => {
+  it('fails only the connection if it is missing or invalid', async () => {
     await writeFile(file, database.url);
     const pool = await open({ file });
     const held = await pool.connect();
@@ -75,7 +75,7 @@ describe('a URL in a file', () => {
   });
 });
 
-it('a server that ends a connection right behind the login ends no process', async () => {
+it('the process survives a server that closes the connection right after the login', async () => {
   const message = (type: string, body: Buffer) => {
     const head = Buffer.from(`${type}0000`);
     head.writeInt32BE(body.length + 4, 1);
@@ -83,7 +83,7 @@ it('a server that ends a connection right behind the login ends no process', asy
   };
   const loggedIn = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]);
   const ended = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
-  // One segment: the error is read before the pool learns that the login has succeeded.
+  // Sent in one segment, so that the client reads the error before the pool handles the login.
   const server = createServer((socket) =>
     socket.on('error', () => undefined).once('data', () => socket.end(Buffer.concat([loggedIn, ended]))),
   );
@@ -120,20 +120,20 @@ describe('several servers', () => {
   });
   afterAll(() => Promise.all([first.remove(), second.remove()]));
 
-  it('are tried in order', async () => {
+  it('are used in the order of the URL', async () => {
     expect(await port(await open(urlOf([host(first), host(second)].join())))).toBe(portOf(first));
     expect(await port(await open(urlOf([CLOSED, host(second)].join())))).toBe(portOf(second));
     const parameters = `?host=127.0.0.1,127.0.0.1&port=1,${portOf(second)}`;
     expect(await port(await open(urlOf('', parameters)))).toBe(portOf(second));
   });
 
-  it('that all fail are named', async () => {
+  it('are all listed in the error if all of them fail', async () => {
     const error = await failure(open(readWrite(CLOSED, '127.0.0.1:2')));
     expect(error?.message).toMatch(/^127\.0\.0\.1:1: .*ECONNREFUSED.*; 127\.0\.0\.1:2: .*ECONNREFUSED/);
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
-  it('a silent one does not keep another from being used', async () => {
+  it('are usable if one of them does not respond', async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -144,7 +144,7 @@ describe('several servers', () => {
     silent.close();
   });
 
-  it('target_session_attrs=read-write takes the one that accepts writes, and leaves one that became read-only', async () => {
+  it('with target_session_attrs=read-write, the writable one is used, and one that became read-only is left', async () => {
     await setReadOnly(second, 'on');
     const pool = await open(readWrite(host(second), host(first)), { poolSize: 3 });
     expect(await port(pool)).toBe(portOf(first));
@@ -167,7 +167,7 @@ describe('several servers', () => {
     await setReadOnly(first, 'off');
   });
 
-  it('are all refused while none accepts writes', async () => {
+  it('are all rejected while none accepts writes', async () => {
     await Promise.all([setReadOnly(first, 'on'), setReadOnly(second, 'on')]);
     const error = await failure(open(readWrite(host(first), host(second))));
     expect(error?.message).toBe(`${host(first)}: the server is read-only; ${host(second)}: the server is read-only`);

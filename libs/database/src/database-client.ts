@@ -6,9 +6,9 @@ import type { Tls } from './tls.js';
 
 /** read_only_sql_transaction */
 export const READ_ONLY = '25006';
-/** Of the connect timeout: a silent server leaves time for another one. */
+/** Share of the connect timeout for one attempt, so that time remains for another one. */
 const PROBE_SHARE = 0.5;
-/** Nothing outside of `pg_catalog` is found without its schema, so no object can take the place of one of PostgreSQL. As pg_dump does. */
+/** Only objects of `pg_catalog` are found without their schema, so other objects cannot shadow them. pg_dump does the same. */
 const EMPTY_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', '', false)";
 
 export interface DatabaseClientConfig extends Omit<
@@ -25,8 +25,8 @@ interface Attempt extends Server {
 type Callback = (error: Error) => void;
 
 /**
- * A client of `pg` that connects as libpq does: to the first of several servers that will do, with TLS as `sslmode` says. Reads the URL
- * when it is constructed, so that each new connection uses the current password. Its `search_path` is empty.
+ * A `pg` client that connects like libpq: it supports several servers, `sslmode` and `target_session_attrs`. It reads the URL in its
+ * constructor, so each new connection uses the current password. Its `search_path` is empty.
  */
 export class DatabaseClient extends Client {
   private readonly config: ClientConfig;
@@ -46,8 +46,8 @@ export class DatabaseClient extends Client {
     const config = { ...options, ...parameters, user, password, database, connectionString: undefined } as ClientConfig;
     const [server] = target?.servers ?? [];
     super({ ...config, host: server?.host, port: server?.port, ssl: target?.tls[0] ?? false });
-    // Each query rejects by itself. Without a listener, an error outside of queries would end the process: between two of them, or right
-    // behind the login, before the pool has its own listener.
+    // Errors during a query reject it. Without this listener, an error between queries, or after the login but before the pool adds
+    // its listener, would crash the process.
     this.on('error', () => undefined);
     this.config = config;
     this.target = target;
@@ -70,7 +70,7 @@ export class DatabaseClient extends Client {
       throw explainTls(error);
     });
     await this.query(EMPTY_SEARCH_PATH).catch((error: unknown) => {
-      // The pool closes no connection that it has not been given.
+      // The pool does not close a connection that failed to connect.
       this.connection.stream.destroy();
       throw error;
     });
@@ -78,7 +78,7 @@ export class DatabaseClient extends Client {
   }
 
   private use({ host, port, ssl }: Attempt): void {
-    // The pool has given up in the meantime.
+    // The pool's connect timeout has passed in the meantime.
     if (this.connection.stream.destroyed) throw new Error('timeout exceeded when trying to connect');
     this.host = host;
     this.port = port;
@@ -86,7 +86,7 @@ export class DatabaseClient extends Client {
     Object.assign(this.connection, { ssl });
   }
 
-  /** Asks all servers at once. Of those that will do, takes the first one in the URL, or the first to respond if only one can be writable. */
+  /** Probes all servers concurrently. Returns the first suitable one in the URL's order, or for read-write the first to respond. */
   private async choose({ servers, tls, isReadWrite }: DatabaseTarget): Promise<Attempt> {
     const probes = servers.map((server) => this.probe(server, tls, isReadWrite));
     if (isReadWrite) return Promise.any(probes).catch((error: unknown) => failAll(servers, (error as AggregateError).errors));
@@ -105,7 +105,7 @@ export class DatabaseClient extends Client {
     return failAll(servers, errors);
   }
 
-  /** Returns the first way to connect to the server that works. */
+  /** Tries the TLS options in order and returns the first one that works. */
   private async probe(server: Server, tls: readonly Tls[], isReadWrite: boolean): Promise<Attempt> {
     const { connectionTimeoutMillis = 0 } = this.config;
     let failure: unknown;
@@ -142,7 +142,7 @@ function reasonOf(error: unknown): string {
   return message || (code ?? 'no reason given');
 }
 
-/** Errors of OpenSSL and of Node.js about certificates have many codes, those of `pg` none. */
+/** Error codes of OpenSSL and Node.js for TLS and certificates. `pg` errors about TLS have no code. */
 const TLS_CODE = /^(?:ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO)/;
 
 function explainTls(error: unknown): unknown {

@@ -5,7 +5,7 @@ import { isMigrated } from './migrations.js';
 
 const POLL_MS = 200;
 
-/** Whether requests may use the database: not until it has been reached and migrated for the first time. */
+/** Tracks whether requests may use the database: only after it was first connected and migrated. */
 export class DatabaseConnection {
   private hasOpened = false;
 
@@ -18,7 +18,7 @@ export class DatabaseConnection {
     return this.hasOpened;
   }
 
-  /** One attempt. With `awaitsMigrations` it also waits for another process that migrates. */
+  /** Tries once to connect. With `awaitsMigrations`, also waits until another process has migrated the database. */
   async open({ awaitsMigrations = false } = {}): Promise<void> {
     if (!this.dataSource.isInitialized) {
       await connect(this.dataSource);

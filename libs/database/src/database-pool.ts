@@ -1,7 +1,7 @@
 import pg, { type PoolClient, type PoolConfig } from 'pg';
 import { READ_ONLY } from './database-client.js';
 
-/** A pool that leaves a server which became read-only: it closes idle connections at once, the others when they are released. */
+/** A pool that leaves a server that became read-only: it closes idle connections immediately and the others on release. */
 export class DatabasePool extends pg.Pool {
   private readonly idle = new Set<PoolClient>();
   private readonly busy = new Set<PoolClient>();
@@ -20,7 +20,7 @@ export class DatabasePool extends pg.Pool {
     });
     this.on('release', (_error, client) => {
       this.busy.delete(client);
-      // The pool removes a client that is ending.
+      // The pool removes clients that are ending.
       if (this.left.has(client)) void client.end().catch(() => undefined);
       else this.idle.add(client);
     });
@@ -29,7 +29,7 @@ export class DatabasePool extends pg.Pool {
 
   private leaveServer(): void {
     for (const client of this.busy) this.left.add(client);
-    // To the pool, as if the server had closed them.
+    // The pool handles this as if the server had closed the connections.
     for (const client of this.idle) client.connection.stream.destroy();
     this.idle.clear();
   }

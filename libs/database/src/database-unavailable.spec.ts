@@ -87,7 +87,7 @@ describe('isNamedStatementLost', () => {
   });
 });
 
-it('isConnectionRefused is true of the login and of an unknown database', () => {
+it('isConnectionRefused is true for a rejected login and an unknown database', () => {
   expect(['28000', '28P01', '3D000', '57P03', 'ECONNREFUSED'].map((code) => isConnectionRefused(withCode(code)))).toEqual([
     true,
     true,
@@ -98,7 +98,7 @@ it('isConnectionRefused is true of the login and of an unknown database', () => 
 });
 
 describe('isFaultOfStatement', () => {
-  it('is true of values and constraints alone', () => {
+  it('is true only for invalid values and violated constraints', () => {
     expect(['22001', '23514', '57014', '42P01'].map((code) => isFaultOfStatement(withCode(code)))).toEqual([true, true, false, false]);
     expect(isFaultOfStatement(new Error('a bug'))).toBe(false);
   });

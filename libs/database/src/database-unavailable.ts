@@ -25,18 +25,18 @@ const UNAVAILABLE_SQLSTATE = /^(?:08...|53...|57014|57P0[123]|40001|40P01|25006|
 /** sqlclient_unable_to_establish_sqlconnection: our code for an unusable URL, failed TLS, and several servers that all failed. */
 export const CANNOT_CONNECT = '08001';
 const STATEMENT_TIMEOUT = '57014';
-/** PgBouncer's error for a parameter that it does not pass on. Other errors of PgBouncer with the same code may pass. */
+/** PgBouncer's error for a start-up parameter that it does not support. Its other errors with the same code may be temporary. */
 const UNSUPPORTED_PARAMETER = /^unsupported startup parameter/;
 
-/** 26000 a prepared statement that does not exist, 42P05 one that exists already; poolers also report it as 08P01, a protocol violation. */
+/** 26000 prepared statement does not exist, 42P05 it already exists. Poolers also report this as 08P01, protocol violation. */
 const NAMED_STATEMENT_SQLSTATE = /^(?:26000|42P05|08P01)$/;
 const NAMED_STATEMENT_MESSAGE = /prepared statement/i;
 
-/** `pg` and `pg-pool` give these a message but no code. */
+/** Errors of `pg` and `pg-pool` that have no code. */
 const MESSAGES =
   /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after calling end|Driver not Connected)/i;
 
-/** Whether the error says that the database cannot be reached or cannot serve, as against a fault of the statement. */
+/** Whether the error means that the database is unreachable or unavailable, rather than that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   const { code } = error as { code?: unknown };
@@ -47,7 +47,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return isDatabaseUnavailable(driverError ?? error.cause);
 }
 
-/** Whether the connection lacks a statement that was prepared, or has one that was not: behind a pooler that does not track them. */
+/** Whether a named statement is missing or already exists on the connection. Happens behind poolers that do not track statements. */
 export function isNamedStatementLost(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   const { code } = error as { code?: unknown };
@@ -60,7 +60,7 @@ export function isConnectionRefused(error: unknown): boolean {
   return typeof code === 'string' && REFUSED_SQLSTATE.test(code);
 }
 
-/** Whether a connection that failed like this may succeed later without a change of the settings. */
+/** Whether connecting may succeed later without a change of settings. */
 export function mayRecover(error: unknown): boolean {
   if (!isDatabaseUnavailable(error)) return false;
   const { code, message, driverError, errors, cause } = error as Error & { code?: unknown; driverError?: unknown; errors?: unknown };
@@ -69,7 +69,7 @@ export function mayRecover(error: unknown): boolean {
   return code !== CANNOT_CONNECT && code !== STATEMENT_TIMEOUT && !UNSUPPORTED_PARAMETER.test(message);
 }
 
-/** Data exceptions and violated constraints: the values of one row are at fault, and the statement has done nothing. */
+/** Data exceptions (22) and integrity constraint violations (23): a row has invalid values, and the statement had no effect. */
 const FAULT_SQLSTATE = /^2[23]...$/;
 
 export function isFaultOfStatement(error: unknown): boolean {

@@ -5,27 +5,27 @@ const DATABASE_URL = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*
 const SERVER = /^(?:\[([^\]]+)\]|([^:[\]]*))(?::([0-9]{0,5}))?$/;
 
 export interface Server {
-  /** A name, an address, or the folder of a Unix socket. */
+  /** A host name, an IP address, or the folder of a Unix socket. */
   readonly host: string;
   readonly port: number;
 }
 
-/** What a connection URL of libpq says. */
+/** A parsed libpq connection URL. */
 export interface DatabaseTarget {
   readonly servers: readonly [Server, ...Server[]];
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly database: string | undefined;
-  /** Only a server that accepts writes will do: target_session_attrs=read-write. */
+  /** Whether the server must accept writes (`target_session_attrs=read-write`). */
   readonly isReadWrite: boolean;
-  /** In the order in which they are tried. */
+  /** TLS options in the order in which they are tried. */
   readonly tls: readonly Tls[];
-  /** The other parameters, which `pg` reads. */
+  /** All other parameters. They are passed to `pg`. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
 /**
- * Parses a connection URL as libpq does: several servers, `sslmode`, `target_session_attrs`.
+ * Parses a connection URL like libpq: several servers, `sslmode`, `target_session_attrs`.
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
  * @throws Error whose message begins with "must" or "cannot", and does not repeat the URL
  */
@@ -36,7 +36,7 @@ export function parseDatabaseUrl(url: string): DatabaseTarget {
   if (attributes !== 'any' && attributes !== 'read-write') throw new Error('must have a target_session_attrs of any or read-write');
   const [user = '', ...password] = credentials.split(':');
   const { ssl, ...others } = parameters;
-  // JDBC's name for it, which libpq accepts. Without any, libpq prefers TLS; `pg` and this library connect without it.
+  // libpq also accepts JDBC's `ssl=true`. Without sslmode, libpq prefers TLS, but `pg` and this library connect without it.
   const mode = sslmode ?? (ssl === 'true' ? 'require' : process.env['PGSSLMODE']);
   return {
     servers: serversOf(host ?? decode(authority), port),
@@ -49,7 +49,7 @@ export function parseDatabaseUrl(url: string): DatabaseTarget {
   };
 }
 
-/** Returns host and port of each server, for messages. */
+/** Returns the host and port of each server, for messages. */
 export function showServers({ servers }: DatabaseTarget): string {
   return servers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',');
 }
@@ -67,7 +67,7 @@ function paramsOf(query: string): Partial<Record<string, string>> & Record<strin
 function serversOf(hosts: string, ports: string | undefined): readonly [Server, ...Server[]] {
   const given = ports?.split(',') ?? [];
   return hosts.split(',').map((text, index) => {
-    // A socket folder may hold a colon.
+    // The path of a socket folder may contain a colon.
     const [, ipv6, name, port] = text.startsWith('/') ? [text, undefined, text, undefined] : (SERVER.exec(text) ?? []);
     const host = ipv6 ?? name;
     if (host === undefined) throw new Error('must have hosts such as db1.example:5432,db2.example:5432');

@@ -3,15 +3,15 @@ import { isSharded, persistenceOf, poolOf } from './data-source.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { qualifiedName } from './table.js';
 
-/** A table whose rows Citus spreads over servers. */
+/** A table whose rows Citus distributes over servers. */
 export interface DistributedTable {
   /** Quoted for SQL. */
   readonly name: string;
-  /** Whose value names the shard of a row. */
+  /** The distribution column. Its value determines the shard of a row. */
   readonly column: string;
 }
 
-/** The tables of all contexts that are `sharded`: rows by their identifier, idempotency keys by the key. */
+/** Returns the tables of all `sharded` contexts: tables of keys with the column `key`, others with `id`. */
 export function distributedTables(dataSource: DataSource): DistributedTable[] {
   const schemas = new Set(persistenceOf(dataSource).flatMap(({ schema, sharded = true }) => (sharded ? [schema] : [])));
   return dataSource.entityMetadatas
@@ -19,7 +19,7 @@ export function distributedTables(dataSource: DataSource): DistributedTable[] {
     .map((metadata) => ({ name: qualifiedName(metadata), column: isTableOfKeys(metadata) ? 'key' : 'id' }));
 }
 
-/** Returns the tables that are not distributed yet, none if `citus` is off; undefined if the extension is missing. */
+/** Returns the tables that are not distributed yet; an empty array if `citus` is off, undefined if the extension is missing. */
 export async function tablesToDistribute(dataSource: DataSource): Promise<readonly DistributedTable[] | undefined> {
   if (!isSharded(dataSource)) return [];
   const pool = poolOf(dataSource);
@@ -33,10 +33,10 @@ export async function tablesToDistribute(dataSource: DataSource): Promise<readon
   return distributedTables(dataSource).filter(({ name }) => found.has(name));
 }
 
-/** Moves existing rows, and blocks writes meanwhile. */
+/** Distributes a table. Moves existing rows and blocks writes in the meantime. */
 export async function distribute(dataSource: DataSource, { name, column }: DistributedTable): Promise<void> {
   await dataSource.transaction(async (manager) => {
-    // Citus calls triggers unsafe because they may reach other shards. Those of a context change their own row only.
+    // Citus considers triggers unsafe because they may access other shards. The contexts' triggers only change their own row.
     await manager.query(`SELECT set_config('citus.enable_unsafe_triggers', 'on', true)`);
     await manager.query('SELECT create_distributed_table($1, $2)', [name, column]);
   });

@@ -2,14 +2,14 @@ import { MIGRATIONS_TABLE } from './data-source.js';
 import type { Persistence, Privileges } from './persistence.js';
 import { quoted } from './table.js';
 
-/** Types are PostgreSQL's own, whatever path the owner's session has. */
+/** Ensures that type names refer to PostgreSQL's types, whatever the session's `search_path` is. */
 const NO_SEARCH_PATH = "SET LOCAL search_path = ''";
 
 export type RolePurpose = keyof Privileges;
 
 /**
- * Returns the statements that give a role exactly what its purpose requires. Repeating them after a migration covers new tables. They are
- * one transaction, so a running service loses nothing meanwhile.
+ * Returns the statements that grant a role exactly the privileges of its purpose. Run them again after a migration to include new tables.
+ * They form one transaction, so a running service does not lose privileges in between.
  */
 export function grantStatements(persistence: readonly Persistence[], purpose: RolePurpose, role: string): string[] {
   const to = quoted(role);

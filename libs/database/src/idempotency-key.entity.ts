@@ -1,11 +1,11 @@
 import { Column, PrimaryColumn } from 'typeorm';
 
 /**
- * One remembered request. A context extends it by a table in its own schema, and says which column holds the identifier of the row:
+ * A stored idempotency key. A context extends it for a table in its own schema and names the column that holds the row's identifier:
  * `@Column('bigint', { name: 'pet_id' }) override rowId!: bigint`.
  */
 export abstract class IdempotencyKeyEntity {
-  /** By value: clients belong to the context access. */
+  /** No foreign key: clients belong to the context `access`. */
   @PrimaryColumn('bigint', { name: 'client_id' })
   clientId!: bigint;
 
@@ -14,11 +14,11 @@ export abstract class IdempotencyKeyEntity {
 
   abstract rowId: bigint;
 
-  /** The columns of the row as they were asked for, by their names in the entity. */
+  /** The values of the row in the first request, by property name. */
   @Column('jsonb')
   request!: object;
 
-  /** By the clock of the database. */
+  /** Set by the database. */
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
   createdAt!: Date;
 }

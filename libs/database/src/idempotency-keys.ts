@@ -3,14 +3,14 @@ import type { DataSource } from 'typeorm';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { forgetKeysStatement, keyTableOf } from './statements.js';
 
-/** Small, so that no deletion holds locks or vacuum back for long. */
+/** Small, so that a deletion does not hold locks or delay vacuum for long. */
 const BATCH = 500;
-/** Key of the advisory lock of the one process that deletes; the number only has to be ours. */
+/** Key of the advisory lock for deletions. The number is arbitrary but must be unique. */
 const EXPIRY_LOCK = 7_302_947_561_038_215n;
 
 /**
- * Deletes the expired keys of every context, by the clock of the database, and returns how many there were. One process at a time: two
- * that delete the same keys could wait for each other in a circle, and Citus has no SKIP LOCKED.
+ * Deletes the expired keys of every context and returns their number. Uses the database's clock. Only one process deletes at a time:
+ * two could deadlock on the same keys, and Citus does not support SKIP LOCKED.
  */
 export async function forgetExpiredIdempotencyKeys(dataSource: DataSource): Promise<number> {
   let total = 0;
@@ -20,7 +20,7 @@ export async function forgetExpiredIdempotencyKeys(dataSource: DataSource): Prom
     let forgotten: number;
     do {
       forgotten = await dataSource.transaction(async (manager) => {
-        // Until the end of the transaction, so that it works through a pooler.
+        // A transaction-level lock also works through a pooler.
         const [lock] = await manager.query<{ locked: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS locked', [EXPIRY_LOCK]);
         if (!lock?.locked) return 0;
         const [, count] = await manager.query<[unknown, number]>(text, [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH]);

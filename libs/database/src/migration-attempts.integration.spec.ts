@@ -12,14 +12,14 @@ const lockTimeouts: unknown[] = [];
 class LockTable1763683200000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     lockTimeouts.push(...((await queryRunner.query('SHOW lock_timeout')) as unknown[]));
-    // As after the timeout.
+    // The error of a lock timeout.
     await queryRunner.query("DO $$ BEGIN RAISE EXCEPTION 'no lock' USING ERRCODE = '55P03'; END $$");
   }
 
   async down(): Promise<void> {}
 }
 
-it('a migration waits 2 seconds for a lock, and tries 30 times, a second apart', async () => {
+it('a migration waits 2 seconds for a lock and is tried 30 times at intervals of one second', async () => {
   // TypeORM logs each failure.
   jest.spyOn(console, 'log').mockImplementation(() => undefined);
   const database = await createTestDatabase();

@@ -49,7 +49,7 @@ const tables = async () => {
 };
 const LOCK_HOLDER = "FROM pg_stat_activity WHERE application_name = 'animal-store migration lock' AND datname = current_database()";
 
-it('the migration to undo is the one that was applied last, whatever the order of the contexts', async () => {
+it('the migration to undo is the one applied last, whatever the order of the contexts', async () => {
   expect(await migrationToUndo(dataSource)).toBeUndefined();
   const later = class CreateLater1763683320000 extends CreateMore1763683260000 {};
   const open = (migrations: (new () => MigrationInterface)[]) =>
@@ -67,7 +67,7 @@ it('the migration to undo is the one that was applied last, whatever the order o
 });
 
 describe('the migration lock', () => {
-  it('is waited for until the deadline, and reported after 5 seconds, once', async () => {
+  it('is awaited until the timeout, and the wait is reported once after 5 seconds', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<unknown>();
     const { promise: held, resolve: hold } = Promise.withResolvers<unknown>();
     betweenStatements = () => {
@@ -99,24 +99,24 @@ describe('the migration lock', () => {
     await late.destroy();
   });
 
-  it('protects the table of the migrations too', async () => {
+  it('also protects the table of the migrations', async () => {
     await admin.query('SELECT pg_advisory_lock($1)', [7_302_947_561_038_214n]);
     expect((await migrationStatus(dataSource)).map(({ applied }) => applied)).toEqual([false, false]);
     await expect(migrateUp(dataSource, { timeoutMs: 0 })).rejects.toThrow('another process has been migrating the database for 0 s');
     expect(await tables()).toEqual([]);
   });
 
-  it('has a connection with keep-alive', async () => {
+  it('uses a connection with keep-alive', async () => {
     const setKeepAlive = jest.spyOn(Socket.prototype, 'setKeepAlive');
     await migrateUp(dataSource);
     expect(setKeepAlive).toHaveBeenCalledWith(true, 10_000);
   });
 
-  it('stops the migration before the next statement when it is lost', async () => {
+  it('stops the migration before the next statement if the lock is lost', async () => {
     betweenStatements = () => admin.query(`SELECT pg_terminate_backend(pid) ${LOCK_HOLDER}`);
     await expect(migrateUp(dataSource)).rejects.toThrow('the connection that holds the migration lock is lost; the migration was stopped');
     expect(await tables()).toEqual(['schema_migrations']);
-    // No transaction was left open.
+    // No transaction is left open.
     const { rows } = await poolOf(dataSource).query(
       "SELECT pid FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND datname = current_database()",
     );

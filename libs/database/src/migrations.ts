@@ -4,25 +4,25 @@ import { MIGRATIONS_TABLE, poolOf, urlOf } from './data-source.js';
 import { DatabaseClient } from './database-client.js';
 import { distribute, tablesToDistribute } from './distribution.js';
 
-/** Key of the advisory lock that one migrating process holds; the number only has to be ours. */
+/** Key of the advisory lock for migrations. The number is arbitrary but must be unique. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 const LOCK_POLL_MS = 200;
 const LOCK_TIMEOUT_MS = 300_000;
 const REPORT_AFTER_MS = 5_000;
 const LOCK_RESPONSE_MS = 5_000;
 const LOCK_KEEP_ALIVE_MS = 10_000;
-/** Statements that end a migration, also one that has lost its lock. */
+/** Statements that end a migration. They run even if the lock is lost. */
 const CLEAN_UP = /^(?:ROLLBACK|RESET)\b/;
-/** PostgreSQL requires CREATE on the database for this statement even if the schema is there. */
+/** PostgreSQL requires CREATE on the database for this statement even if the schema exists. */
 const CREATE_SCHEMA = /^CREATE SCHEMA IF NOT EXISTS (\w+)$/;
-/** Lock timeout for migrations, so that queries behind them do not wait longer. After it, the migration is tried again. */
+/** Lock timeout for migrations, and so the maximum time that queries queue behind one. Afterwards the migration is retried. */
 const TABLE_LOCK_TIMEOUT_MS = 2_000;
 const TABLE_LOCK_ATTEMPTS = 30;
 const TABLE_LOCK_PAUSE_MS = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 const UNDEFINED_TABLE = '42P01';
 
-/** Waiting for another process that is migrating. */
+/** Options for waiting until another process has finished migrating. */
 export interface LockWait {
   /** The default is 5 minutes. */
   readonly timeoutMs?: number;
@@ -40,13 +40,13 @@ export interface MigrationStatus {
 }
 
 export interface MigrateOptions extends LockWait {
-  /** Called with a table that Citus distributes from now on, or with undefined if Citus should distribute tables but is missing. */
+  /** Called with each table that was distributed, or with undefined if `citus` is on but the extension is missing. */
   readonly onDistributed?: (table: string | undefined) => void;
 }
 
 /**
- * Applies pending migrations and returns their names. Processes that start at once do it one after the other. If Citus is on, distributes
- * the tables that are not distributed yet, whenever they were created.
+ * Applies pending migrations and returns their names. Concurrent processes run one after the other. If `citus` is on, also distributes
+ * the tables that are not distributed yet.
  */
 export async function migrateUp(dataSource: DataSource, options: MigrateOptions = {}): Promise<string[]> {
   if ((await isMigrated(dataSource)) && (await tablesToDistribute(dataSource))?.length === 0) return [];
@@ -72,7 +72,7 @@ export interface MigrationToUndo {
   readonly statements: readonly string[];
 }
 
-/** Returns the newest applied migration with the statements that undo it; undefined if none is applied. */
+/** Returns the most recently applied migration and the statements that undo it; undefined if none is applied. */
 export async function migrationToUndo(dataSource: DataSource): Promise<MigrationToUndo | undefined> {
   const name = [...(await appliedMigrations(dataSource))].at(-1);
   if (name === undefined) return undefined;
@@ -85,8 +85,8 @@ export async function migrationToUndo(dataSource: DataSource): Promise<Migration
 }
 
 /**
- * Undoes the newest applied migration and returns its name, or undefined if none is applied.
- * @throws Error if the newest one is not the expected one
+ * Undoes the most recently applied migration and returns its name, or undefined if none is applied.
+ * @throws Error if that migration is not the expected one
  */
 export async function migrateDown(dataSource: DataSource, expected?: string, wait?: LockWait): Promise<string | undefined> {
   return withMigrationLock(dataSource, wait, async (lock) => {
@@ -104,14 +104,14 @@ export async function migrateDown(dataSource: DataSource, expected?: string, wai
   });
 }
 
-/** Returns the migrations of all contexts in the order in which they are applied. */
+/** Returns the migrations of all contexts, ordered by timestamp. */
 export async function migrationStatus(dataSource: DataSource): Promise<MigrationStatus[]> {
   const applied = await appliedMigrations(dataSource);
   const names = dataSource.migrations.map(nameOf).sort((one, other) => timestampOf(one) - timestampOf(other));
   return names.map((name) => ({ name, applied: applied.has(name) }));
 }
 
-/** Names end in a timestamp of 13 digits. */
+/** Returns the timestamp of 13 digits at the end of the name. */
 function timestampOf(name: string): number {
   return Number(name.slice(-13));
 }
@@ -119,11 +119,11 @@ function timestampOf(name: string): number {
 export interface MigrationState {
   /** Number of this release's migrations that are not applied. */
   readonly pending: number;
-  /** The newest applied migration, which may belong to a later release; undefined if none is applied. */
+  /** The most recently applied migration, possibly of a later release; undefined if none is applied. */
   readonly latest: string | undefined;
 }
 
-/** Runs one statement. */
+/** Returns the state of the database in one statement. */
 export async function migrationState(dataSource: DataSource): Promise<MigrationState> {
   const applied = await appliedMigrations(dataSource);
   const pending = dataSource.migrations.filter((migration) => !applied.has(nameOf(migration))).length;
@@ -134,12 +134,12 @@ function nameOf(migration: MigrationInterface): string {
   return migration.name ?? migration.constructor.name;
 }
 
-/** Whether every migration is applied, by one statement; the database may be ahead. */
+/** Whether every migration of this release is applied. Runs one statement. */
 export async function isMigrated(dataSource: DataSource): Promise<boolean> {
   return (await migrationState(dataSource)).pending === 0;
 }
 
-/** Oldest first. Creates nothing: it runs without the lock. */
+/** Returns the names, oldest first. Does not create the table, because it runs without the lock. */
 async function appliedMigrations(dataSource: DataSource): Promise<ReadonlySet<string>> {
   try {
     const { rows } = await poolOf(dataSource).query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
@@ -150,21 +150,21 @@ async function appliedMigrations(dataSource: DataSource): Promise<ReadonlySet<st
   }
 }
 
-/** For statements that wait for long transactions without holding anybody up, such as CREATE INDEX CONCURRENTLY. */
+/** Runs `work` without a lock timeout, for statements that wait without blocking others, such as CREATE INDEX CONCURRENTLY. */
 export async function withoutLockTimeout(queryRunner: QueryRunner, work: () => Promise<void>): Promise<void> {
   await queryRunner.query('SET lock_timeout = 0');
   await work();
   await queryRunner.query(`SET lock_timeout = ${String(TABLE_LOCK_TIMEOUT_MS)}`);
 }
 
-/** Newest first. */
+/** Returns the applied migrations, newest first. */
 function executedMigrations(dataSource: DataSource): Promise<Migration[]> {
   return new MigrationExecutor(dataSource).getExecutedMigrations();
 }
 
 /**
- * Polls instead of waiting inside PostgreSQL: a session blocked in pg_advisory_lock holds a snapshot, for which
- * CREATE INDEX CONCURRENTLY of the lock's holder would wait in turn, a deadlock.
+ * Runs `work` while holding the migration lock. Polls for the lock: a session blocked in pg_advisory_lock holds a snapshot, and
+ * CREATE INDEX CONCURRENTLY in the session with the lock would wait for that snapshot, a deadlock.
  */
 async function withMigrationLock<T>(
   dataSource: DataSource,
@@ -203,8 +203,8 @@ async function withMigrationLock<T>(
 }
 
 /**
- * Before each statement, checks the session that holds the lock: without it, another process may be migrating. Skips the creation of a
- * schema that is there, so that an owner of the schemas can migrate without CREATE on the database.
+ * Checks before each statement that the session with the lock is alive; otherwise another process may be migrating. Skips CREATE SCHEMA
+ * if the schema exists, so that the owner of the schemas can migrate without CREATE on the database.
  */
 function guard(queryRunner: QueryRunner, lock: DatabaseClient): void {
   const query = queryRunner.query.bind(queryRunner) as (...args: unknown[]) => Promise<unknown>;
@@ -223,7 +223,7 @@ function guard(queryRunner: QueryRunner, lock: DatabaseClient): void {
   }) as QueryRunner['query'];
 }
 
-/** What was applied before an attempt failed stays applied: each migration is a transaction of its own. */
+/** Retries `work` when a table lock times out. Each migration is a separate transaction, so earlier ones stay applied. */
 async function withShortTableLocks(
   dataSource: DataSource,
   lock: DatabaseClient,

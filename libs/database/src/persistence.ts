@@ -1,20 +1,20 @@
 import type { EntitySchema, MigrationInterface } from 'typeorm';
 
-/** What a role of PostgreSQL may do: as in GRANT, between GRANT and TO. */
+/** Privileges of PostgreSQL roles, in the syntax between GRANT and TO. */
 export interface Privileges {
   readonly service: readonly string[];
-  /** For the command line's management of keys. */
+  /** Privileges for managing API keys with the command line. */
   readonly keys?: readonly string[];
 }
 
-/** What a context keeps in PostgreSQL: the schema that it alone owns, and what TypeORM has to know of it. */
+/** A context's schema in PostgreSQL, with its entities and migrations. */
 export interface Persistence {
   readonly schema: string;
   readonly entities: readonly ((new () => object) | EntitySchema)[];
-  /** In the order they are applied; a class name ends in its timestamp in ms (13 digits). */
+  /** In the order of their timestamps. A class name ends in its timestamp in ms (13 digits). */
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** False keeps the tables on one server although Citus distributes others: they are small, or have constraints across rows (ADR 56). */
+  /** Set to false to keep the tables on one server when Citus distributes others (ADR 56). */
   readonly sharded?: boolean;
-  /** By default, the service may read and write the rows of all tables of the schema. */
+  /** By default, the service may read and write the rows of all tables in the schema. */
   readonly privileges?: Privileges;
 }

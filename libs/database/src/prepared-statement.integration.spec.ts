@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Of one connection. */
+/** Opens a pool of one connection. */
 async function open(options: Partial<DatabaseOptions> = {}): Promise<Pool> {
   dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [], ...options });
   await dataSource.initialize();
@@ -42,7 +42,7 @@ const ECHO = new PreparedStatement(
 const prepared = async (pool: Pool) => (await pool.query<{ name: string }>('SELECT name FROM pg_prepared_statements')).rows;
 
 describe('a prepared statement', () => {
-  it('tells the observer of each execution, failed ones too, how long it took and how many calls shared it', async () => {
+  it('reports the duration and batch size of each execution to the observer, also if it fails', async () => {
     const pool = await open({ statementTimeoutMs: 50 });
     const executions: [string, number, boolean][] = [];
     const executed = (statement: string, seconds: number, size: number) => executions.push([statement, size, seconds >= 0.05]);
@@ -60,14 +60,14 @@ describe('a prepared statement', () => {
     expect(executions.at(-1)?.[2]).toBe(true);
   });
 
-  it('carries texts and int64 there and back as they are', async () => {
+  it('passes texts and int64 to the server and back unchanged', async () => {
     const pool = await open();
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({ unit: fc.constantFrom(...'"\\{},\' \n\t'), maxLength: 9 }),
       fc.constant('NULL'),
     );
-    // PostgreSQL stores no NUL, and UTF-8 no half of a pair.
+    // PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates.
     const name = text.map((value) => value.replaceAll('\0', '').toWellFormed());
     const pet = fc.record({ name, id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }) });
     await fc.assert(
@@ -79,7 +79,7 @@ describe('a prepared statement', () => {
     expect(await prepared(pool)).toEqual([{ name: 'echo' }]);
   });
 
-  it('is not kept by the server where a pooler would lose it', async () => {
+  it('is not named if preparedStatements is false', async () => {
     const pool = await open({ preparedStatements: false });
     for (const id of [1n, 2n]) expect(await ECHO.run(pool, [['Tom'], [id]])).toEqual([{ name: 'Tom', id, nothing: null }]);
     expect(await prepared(pool)).toEqual([]);
@@ -88,7 +88,7 @@ describe('a prepared statement', () => {
   it.each([
     ['does not parse', new PreparedStatement('wrong', 'SELEKT $1::bigint[]', () => undefined), '42601'],
     ['fails', new PreparedStatement('failing', 'SELECT 1 / id FROM unnest($1::bigint[]) AS given (id)', () => undefined), '22012'],
-  ])('that %s says so each time, and its connection goes on', async (_, statement, code) => {
+  ])('that %s rejects each time and keeps its connection', async (_, statement, code) => {
     const pool = await open();
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       await expect(statement.run(pool, [[1n, 0n]])).rejects.toMatchObject({ code });
@@ -97,7 +97,7 @@ describe('a prepared statement', () => {
     expect(pool.totalCount).toBe(1);
   });
 
-  it('whose row cannot be read says so, and its connection goes on', async () => {
+  it('rejects if a row cannot be parsed, and keeps its connection', async () => {
     const pool = await open();
     const statement = new PreparedStatement('unreadable', 'SELECT unnest($1::text[])', ([text]: [string]) => BigInt(text));
     await expect(statement.run(pool, [['1', 'x', 'y']])).rejects.toThrow(new SyntaxError('Cannot convert x to a BigInt'));
@@ -105,14 +105,14 @@ describe('a prepared statement', () => {
     expect(pool.totalCount).toBe(1);
   });
 
-  it('that nobody answers is given up with its connection, which another one takes the place of', async () => {
+  it('rejects if the server does not respond, and its connection is replaced', async () => {
     const pool = await open({ statementTimeoutMs: 1, preparedStatements: false });
     const statement = new PreparedStatement('slow', 'SELECT pg_sleep(30) FROM unnest($1::int[])', () => undefined);
     await expect(statement.run(pool, [[1]])).rejects.toThrow('Query read timeout');
     expect(await ECHO.run(pool, [['Tom'], [1n]])).toHaveLength(1);
   });
 
-  it('lets its rows die young', async () => {
+  it('does not keep its rows in memory', async () => {
     const pool = await open({ statementTimeoutMs: 60_000 });
     const rows: WeakRef<object>[] = [];
     for (let i = 0; i < 3; i++) {
@@ -125,11 +125,11 @@ describe('a prepared statement', () => {
       collect({ type: 'minor' });
       await setImmediate();
     }
-    // The last one is still held here.
+    // This function still refers to the last one.
     expect(rows.slice(0, 2).map((row) => row.deref())).toEqual([undefined, undefined]);
   });
 
-  it('whose connection is lost says so, and is prepared anew on the next one', async () => {
+  it('rejects if its connection is lost, and is prepared again on the next one', async () => {
     const pool = await open();
     const statement = new PreparedStatement(
       'suicide',

@@ -3,15 +3,15 @@ import type { Client, Submittable } from 'pg';
 import { observerOf } from './statement-observer.js';
 import type { Columns } from './table.js';
 
-/** A parameter: a column of values; undefined is NULL. */
+/** A parameter: an array of values. Undefined is NULL. */
 export type Values = readonly (bigint | number | string | boolean | Date | null | undefined)[];
 
-/** PostgreSQL cuts longer names off, and two statements would have one name. */
+/** PostgreSQL truncates longer names, so two statements could get the same name. */
 const MAX_NAME_BYTES = 63;
 
 /**
- * A statement that each connection prepares once, over arrays as parameters. As a named statement of `pg`, but a quarter of its time is
- * saved: no copy of a configuration, no description of rows whose columns the text names, no look-up of how to read each column.
+ * A statement that each connection prepares once. Its parameters are arrays. Compared with a named statement of `pg`, it takes 25% less
+ * time: it copies no configuration, requests no row description and looks up no type parsers.
  */
 export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   constructor(
@@ -22,11 +22,11 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
     if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new Error(`The name of the statement "${name}" has more than 63 bytes.`);
   }
 
-  /** Rejects as `query` does, of a pool or of replicas. */
+  /** Executes the statement. Rejects with the error of `pool.query`. */
   async run(pool: Executor, parameters: readonly Values[]): Promise<Row[]> {
     const startedAt = performance.now();
     try {
-      // Resolves with what the callback of the execution is given.
+      // The pool resolves with the second argument of the execution's callback.
       return await (pool.query(this.execution(parameters)) as Promise<Row[]>);
     } finally {
       observerOf(pool)?.executed(this.name, (performance.now() - startedAt) / 1000, parameters[0]?.length ?? 1);
@@ -38,15 +38,15 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   }
 }
 
-/** A pool of `pg`, or `Replicas`. */
+/** A `pg` pool or `Replicas`. */
 export interface Executor {
   query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): unknown;
 }
 
-/** What `pg` gives a Submittable to speak with; see its connection.js. */
+/** The connection that `pg` passes to a Submittable; see its connection.js. */
 interface Connection {
   readonly stream: Writable;
-  /** Text by name: prepared, and on their way. */
+  /** Text by name of the statements that are prepared, and of those that were sent. */
   readonly parsedStatements: Readonly<Record<string, string>>;
   readonly submittedNamedStatements: Record<string, string>;
   parse(message: { name: string; text: string }): void;
@@ -56,8 +56,8 @@ interface Connection {
 }
 
 /**
- * One run of a statement on one connection. `pg` calls `submit`, then `handle…` for each message, and reads `name` and `text` to
- * remember what is prepared.
+ * One execution of a statement on one connection. `pg` calls `submit`, then `handle…` for each message. It reads `name` and `text`
+ * to track prepared statements.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
 export class Execution<Row, RowColumns extends Columns> implements Submittable {
@@ -70,13 +70,13 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
   constructor(
     private readonly statement: PreparedStatement<Row, RowColumns>,
     readonly values: readonly string[],
-    /** Empty for none. */
+    /** Empty for an unnamed statement. */
     readonly name: string = statement.name,
   ) {
     this.text = statement.text;
   }
 
-  /** For another attempt: an execution runs once. */
+  /** Returns a copy for another attempt, because an execution can run only once. */
   again(): Execution<Row, RowColumns> {
     return new Execution(this.statement, this.values, this.name);
   }
@@ -87,12 +87,12 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
         if (rows) resolve(rows);
         else reject(error);
       };
-      // Not as a member: the client may run an unnamed copy.
+      // The callback is not set on this object because the client may run an unnamed copy.
       (client.query as (execution: unknown, values: undefined, callback: typeof done) => unknown).call(client, this, undefined, done);
     });
   }
 
-  /** Prepared anew, for a connection that may be another one with each transaction. */
+  /** Returns a copy without a name. It works behind poolers that switch connections between transactions. */
   unnamed(): Execution<Row, RowColumns> {
     return new Execution(this.statement, this.values, '');
   }
@@ -126,7 +126,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
 
   handleReadyForQuery(): void {
     const { rows, failure } = this;
-    // What `pg` wraps around the callback for a timeout keeps this object alive until V8 collects the old generation: not the rows.
+    // For a timeout, `pg` wraps the callback, which keeps this object alive for long. Without this line, it would keep the rows too.
     this.rows = [];
     if (failure === undefined) this.callback?.(null, rows);
     else this.callback?.(failure);
@@ -137,7 +137,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
     this.callback?.(error);
   }
 
-  /** Nothing is to be done about the other messages that such a statement is answered with. */
+  /** Required by `pg`, with nothing to do. */
   handleCommandComplete(): void {}
 }
 

@@ -16,7 +16,7 @@ class ThingEntity {
   name!: string;
 }
 
-/** Two servers start, stop and start again. */
+/** Two servers are started, stopped and started again. */
 const START_TIMEOUT_MS = 120_000;
 const BACK_WITHIN_MS = 20_000;
 
@@ -52,7 +52,7 @@ afterAll(async () => {
 interface Process {
   readonly things: BatchedRepository<ThingEntity>;
   readonly replicas: Replicas;
-  /** Who served each list, in order. */
+  /** The server of each list, in order. */
   readonly servers: readonly string[];
   /** Each change of a replica's state. */
   readonly changes: readonly (string | undefined)[];
@@ -60,7 +60,7 @@ interface Process {
 
 const opened: DatabaseConnection[] = [];
 
-/** As a process of the service has it. */
+/** Opens a repository as a process of the service does. */
 async function open(replicaUrls = [network.url], preparedStatements = true): Promise<Process> {
   const dataSource = createDataSource({
     url: primary.url,
@@ -93,7 +93,7 @@ async function lastPage({ things }: Process, after: bigint): Promise<string> {
   return (await things.page({}, { limit: 100, after })).items.text;
 }
 
-/** Resolves when a list was served by the replica. A busy machine may be late once. */
+/** Resolves when a list was served by the replica. Retries, because a busy machine may be late. */
 async function servedByReplica(process: Process): Promise<void> {
   await waitFor(
     async () => {
@@ -108,7 +108,7 @@ describe('lists', () => {
   it.each([
     ['named', true],
     ['unnamed', false],
-  ])('are read from the replica, by %s statements', async (_kind, preparedStatements) => {
+  ])('are read from the replica with %s statements', async (_kind, preparedStatements) => {
     const process = await open(undefined, preparedStatements);
     await servedByReplica(process);
     const { rows } = await onStandby.query('SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND query LIKE $2', [
@@ -120,7 +120,7 @@ describe('lists', () => {
 });
 
 describe('a replica that lags', () => {
-  it('serves no list that would lack a row, of any process', async () => {
+  it('serves no list without a row that any process has committed', async () => {
     const [writer, reader] = [await open(), await open()];
     await servedByReplica(reader);
     await onStandby.query('SELECT pg_wal_replay_pause()');
@@ -133,7 +133,7 @@ describe('a replica that lags', () => {
     expect(behind.rows).toEqual([]);
   });
 
-  it('is left out, and comes back by itself', async () => {
+  it('is excluded and used again later', async () => {
     const process = await open();
     await servedByReplica(process);
     await onStandby.query('SELECT pg_wal_replay_pause()');
@@ -161,7 +161,7 @@ describe('a replica that is lost', () => {
   it.each([
     ['refuses connections', () => network.cut()],
     ['is silent', () => Promise.resolve(network.slowDown(60_000))],
-  ])('and %s is left out, no list fails, and it comes back by itself', async (_how, lose) => {
+  ])('and %s is excluded, no list fails, and it is used again later', async (_how, lose) => {
     const process = await open();
     await servedByReplica(process);
     await lose();
@@ -174,7 +174,7 @@ describe('a replica that is lost', () => {
     await servedByReplica(process);
   });
 
-  it('at the start is used once it is there', async () => {
+  it('at the start is used once it is available', async () => {
     await network.cut();
     const process = await open();
     expect(await lastPage(process, 0n)).toContain('[');
@@ -184,15 +184,15 @@ describe('a replica that is lost', () => {
   });
 });
 
-describe('a server that is no replica of the primary', () => {
-  it('but the primary itself is left out', async () => {
+describe('a server that is not a replica of the primary', () => {
+  it('but the primary itself is excluded', async () => {
     const process = await open([primary.url]);
     await waitFor(() => expect(problemOf(process)).toBe('the server is not a replica'));
     await lastPage(process, 0n);
     expect(process.servers).toEqual(['primary']);
   });
 
-  it('but of another cluster is left out', async () => {
+  it('but a replica of another cluster is excluded', async () => {
     const other = await DurablePostgres.start();
     const stranger = await other.addStandby();
     try {
@@ -210,7 +210,7 @@ describe('a server that is no replica of the primary', () => {
 });
 
 describe('everything else', () => {
-  it('is read from the primary: rows by identifier, and rows by key', async () => {
+  it('is read from the primary: rows by identifier and rows by key', async () => {
     const process = await open();
     await servedByReplica(process);
     await onStandby.query('SELECT pg_wal_replay_pause()');

@@ -5,18 +5,18 @@ import { isDatabaseUnavailable } from './database-unavailable.js';
 import { type Execution, PreparedStatement } from './prepared-statement.js';
 import type { Columns } from './table.js';
 
-/** How long a statement waits until a replica is known to be up to date. Then the primary serves it. */
+/** Maximum time that a statement waits for a replica to be up to date. Afterwards the primary serves it. */
 const MAX_WAIT_MS = 100;
 const FIRST_PAUSE_MS = 1;
 const PROBE_INTERVAL_MS = 1_000;
 
-/** The end of the WAL that is on the primary's disk. A commit is acknowledged, and seen by others, when its WAL is. */
+/** The end of the WAL on the primary's disk. A commit becomes visible only after its WAL is flushed. */
 const POSITION = new PreparedStatement(
   'position of the primary',
   `SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0'), system_identifier FROM pg_control_system()`,
   ([position, system]: Columns): Position => ({ position: BigInt(position as string), system: system as string }),
 );
-/** No row if the server is a primary. */
+/** Returns no row if the server is a primary. */
 const REPLAYED = new PreparedStatement(
   'position of the replica',
   `SELECT pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0'), system_identifier FROM pg_control_system() WHERE pg_is_in_recovery()`,
@@ -26,27 +26,27 @@ const REPLAYED = new PreparedStatement(
 interface Position {
   /** Bytes from the beginning of the WAL. */
   readonly position: bigint;
-  /** Which replicas share with their primary, and no other servers. */
+  /** The system identifier. Only a primary and its replicas share it. */
   readonly system: string;
 }
 
 export interface ReplicaPool {
-  /** For people: host and port. */
+  /** Host and port, for logs and metrics. */
   readonly name: string;
   readonly pool: Pool;
 }
 
 /** For logs and metrics. Must not throw. */
 export interface ReplicaObserver {
-  /** Called once for each statement that replicas may serve. */
+  /** Called once per statement that replicas may serve. */
   read(servedBy: 'replica' | 'primary'): void;
-  /** @param problem why the replica is left out; undefined if it is used */
+  /** @param problem why the replica is not used; undefined if it is used */
   changed(replica: string, problem: string | undefined): void;
 }
 
 /**
- * Runs statements that read on replicas that are up to date, otherwise on the primary. A replica is up to date if it has replayed
- * everything that the primary had committed when the statement was asked for, so the result is as recent as the primary's (ADR 55).
+ * Runs read statements on replicas that are up to date, otherwise on the primary. A replica is up to date if it has replayed
+ * everything that the primary had committed at the time of the call, so reads are never stale (ADR 55).
  */
 export class Replicas {
   private readonly replicas: readonly Replica[];
@@ -62,7 +62,7 @@ export class Replicas {
     this.replicas = pools.map((pool) => new Replica(pool, (name, problem) => this.observer?.changed(name, problem)));
   }
 
-  /** Each replica, and why it is left out. */
+  /** Maps each replica to the reason why it is not used; undefined if it is used. */
   get problems(): ReadonlyMap<string, string | undefined> {
     return new Map(this.replicas.map(({ name, problem }) => [name, problem]));
   }
@@ -71,12 +71,12 @@ export class Replicas {
     this.observer = observer;
   }
 
-  /** Begins to look after the replicas. Until a replica has proved to be up to date, it is not used. */
+  /** Starts probing the replicas. A replica is used only after a successful probe. */
   start(): void {
     for (const replica of this.replicas) void this.keepProbing(replica);
   }
 
-  /** As `pool.query`. */
+  /** Executes the statement like `pool.query`. */
   async query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
     const rows = await this.readFromReplica(execution);
     this.observer?.read(rows ? 'replica' : 'primary');
@@ -95,7 +95,7 @@ export class Replicas {
     return position && replica.read(execution, position);
   }
 
-  /** Of the primary, not before this call. Concurrent calls share a statement. */
+  /** Returns the primary's position at the time of this call or later. Concurrent calls share a statement. */
   private position(): Promise<Position> {
     return this.positions.submit('position');
   }
@@ -106,7 +106,7 @@ export class Replicas {
       await this.position().then(
         (position) => replica.probe(position),
         (error: unknown) => {
-          // Without a primary there is nothing to compare with.
+          // While the primary is unavailable, replicas keep their state.
           if (!isDatabaseUnavailable(error)) replica.leaveOut(error);
         },
       );
@@ -118,7 +118,7 @@ export class Replicas {
 class Replica {
   readonly name: string;
   readonly pool: Pool;
-  /** Why it is left out; undefined while it is used. */
+  /** Why the replica is not used; undefined while it is used. */
   problem: string | undefined = 'it is not connected yet';
 
   constructor(
@@ -127,11 +127,11 @@ class Replica {
   ) {
     this.name = name;
     this.pool = pool;
-    // Lost idle connections are replaced by the pool.
+    // The pool replaces lost idle connections.
     pool.on('error', () => undefined);
   }
 
-  /** Returns undefined, and leaves the replica out until the next probe, if it is not up to date in time or fails. */
+  /** Executes the statement. If the replica fails or is late, returns undefined and excludes it until a probe succeeds. */
   async read<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>, atLeast: Position): Promise<Row[] | undefined> {
     try {
       const client = await this.connectUpToDate(atLeast);
@@ -161,7 +161,7 @@ class Replica {
     this.onChange(this.name, problem);
   }
 
-  /** Returns a connection, since behind one address there may be several replicas. */
+  /** Returns a connection that is up to date. There may be several replicas behind one address. */
   private async connectUpToDate(atLeast: Position): Promise<PoolClient> {
     const deadline = new AbortController();
     const connecting = this.connectWhenUpToDate(atLeast, deadline.signal);
@@ -169,7 +169,7 @@ class Replica {
     try {
       return await Promise.race([connecting, late]);
     } catch (error) {
-      // A connection that comes later serves others.
+      // A connection that is opened later goes back to the pool.
       connecting.then(
         (client) => client.release(),
         () => undefined,
@@ -209,12 +209,12 @@ async function releaseAfter<T>(client: PoolClient, work: () => Promise<T>): Prom
   }
 }
 
-/** The statement goes to the primary, which reports a fault by itself. It is not asked twice if it is away. */
+/** Ignores other errors, since the statement runs on the primary next. If the primary is unavailable, rethrows without a second attempt. */
 function unlessUnavailable(error: unknown): undefined {
   if (isDatabaseUnavailable(error)) throw error;
 }
 
-/** Rejects after the time, but not before responses that have arrived in the meantime are read: the event loop may be late. */
+/** Rejects after the time. First lets the event loop read responses that have already arrived. */
 async function passed(ms: number, signal: AbortSignal): Promise<never> {
   await sleep(ms, undefined, { signal, ref: false });
   await new Promise((resolve) => setImmediate(resolve));

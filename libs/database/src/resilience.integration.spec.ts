@@ -54,7 +54,7 @@ const terminate = (dataSource: DataSource) =>
     .then(() => dataSource);
 
 describe('a statement', () => {
-  it('that runs too long is ended by the server, and the next one runs', async () => {
+  it('that runs too long is cancelled by the server, and the next one succeeds', async () => {
     const pool = poolOf(await open({ statementTimeoutMs: 100, poolSize: 1 }));
     const error = await failure(pool.query('SELECT pg_sleep(10)'));
     expect(error).toMatchObject({ code: '57014' });
@@ -62,8 +62,8 @@ describe('a statement', () => {
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('that nobody answers is given up with its connection', async () => {
-    // The server itself is not told of any limit.
+  it('rejects if the server does not respond, and its connection is replaced', async () => {
+    // The server has no statement timeout.
     const pool = poolOf(await open({ statementTimeoutMs: 100, preparedStatements: false, poolSize: 1 }));
     const error = await failure(pool.query('SELECT pg_sleep(30)'));
     expect(error).toEqual(new Error('Query read timeout'));
@@ -74,7 +74,7 @@ describe('a statement', () => {
   it.each([
     [true, ['pick']],
     [false, []],
-  ])('with preparedStatements %s leaves %j behind on the server', async (preparedStatements, left) => {
+  ])('with preparedStatements %s leaves the prepared statements %j on the server', async (preparedStatements, left) => {
     const pool = poolOf(await open({ preparedStatements, poolSize: 1 }));
     for (const value of [1, 2]) {
       expect((await pool.query({ name: 'pick', text: 'SELECT $1::int AS value', values: [value] })).rows).toEqual([{ value }]);
@@ -84,7 +84,7 @@ describe('a statement', () => {
 });
 
 describe('a connection', () => {
-  it('is waited for no longer than told when the pool is exhausted', async () => {
+  it('is awaited for at most connectTimeoutMs if the pool is exhausted', async () => {
     const pool = poolOf(await open({ poolSize: 1, connectTimeoutMs: 2_000 }));
     const taken = await pool.connect();
     const error = await failure(pool.query('SELECT 1'));
@@ -94,7 +94,7 @@ describe('a connection', () => {
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
-  it('that is lost while it is checked out and idle ends neither the process nor the pool', async () => {
+  it('that is lost while checked out and idle crashes neither the process nor the pool', async () => {
     const dataSource = await open({ poolSize: 1 });
     const taken: PoolClient = await poolOf(dataSource).connect();
     const lost = new Promise((resolve) => taken.once('end', resolve));
@@ -106,7 +106,7 @@ describe('a connection', () => {
 });
 
 describe('retryRead', () => {
-  it('reads once more when the connection is lost under the read', async () => {
+  it('reads once more if the connection is lost during the read', async () => {
     const pool = poolOf(await open());
     let attempts = 0;
     const read = () => pool.query(attempts++ === 0 ? 'SELECT pg_terminate_backend(pg_backend_pid())' : 'SELECT 1 AS one');
@@ -115,9 +115,9 @@ describe('retryRead', () => {
   });
 
   it.each([
-    ['lost again', 'SELECT pg_terminate_backend(pg_backend_pid())', 2, '57P01'],
-    ['of another fault', 'SELECT 1 / 0', 1, '22012'],
-  ])('fails when it is %s', async (_what, text, expected, code) => {
+    ['a second lost connection', 'SELECT pg_terminate_backend(pg_backend_pid())', 2, '57P01'],
+    ['another error', 'SELECT 1 / 0', 1, '22012'],
+  ])('rejects after %s', async (_what, text, expected, code) => {
     const pool = poolOf(await open());
     let attempts = 0;
     const read = () => {
@@ -132,7 +132,7 @@ describe('retryRead', () => {
 describe('a migration', () => {
   const schema = { schema: 'public', entities: [], migrations: [CreateThings1763683200000] };
 
-  it('steps back from a lock that it cannot have, so that those behind it go on, and succeeds later', async () => {
+  it('gives up waiting for a lock, so that queries behind it run, and succeeds later', async () => {
     const first = await open({ persistence: [schema] });
     expect(await isMigrated(first)).toBe(false);
     await migrateUp(first);
@@ -145,7 +145,7 @@ describe('a migration', () => {
     await reader.query('SELECT * FROM public.things');
     const migrated = migrateUp(second);
     await until(`SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'`);
-    // Queued behind the migration, which waits for the reader: answered because the migration gives way.
+    // Queued behind the migration, which waits for the reader. It succeeds after the migration's lock timeout.
     expect((await poolOf(first).query('SELECT * FROM public.things')).rows).toEqual([]);
     await reader.query('COMMIT');
     reader.release();

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Until the pool has noticed which of its other connections are lost as well. */
+/** Time for the pool to detect its other lost connections. */
 const PAUSE_MS = 50;
 
-/** Shut down by an administrator, crash of another session, serialization failure, deadlock. */
+/** admin_shutdown, crash_shutdown, serialization_failure, deadlock_detected. */
 const TRY_AGAIN_SQLSTATE = /^(?:57P0[12]|40001|40P01)$/;
 const LOST_SYSTEM_ERRORS = new Set(['ECONNRESET', 'EPIPE']);
 const LOST_MESSAGES = /^(?:Connection terminated unexpectedly|Client has encountered a connection error|Client was closed)/;
 
 /**
- * Reads once more when the connection was lost under the first attempt, as after a restart of the database. For statements
- * that change nothing, and none else: whether a lost write has happened is not known.
+ * Retries a read once if its connection was lost, for example when the database restarts. Only for statements without side effects,
+ * because after a lost connection it is unknown whether a write was executed.
  */
 export function retryRead<T>(read: () => Promise<T>): Promise<T> {
   return read().catch(async (error: unknown) => {
@@ -22,7 +22,7 @@ export function retryRead<T>(read: () => Promise<T>): Promise<T> {
 
 function isWorthAnotherRead(error: unknown): boolean {
   if (!Error.isError(error)) return false;
-  // TypeORM puts its own message around that of `pg`.
+  // TypeORM wraps the error of `pg`.
   const { driverError } = error as { driverError?: unknown };
   if (driverError !== undefined) return isWorthAnotherRead(driverError);
   const { code } = error as { code?: unknown };

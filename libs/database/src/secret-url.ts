@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** A URL with a password, or the file that holds it; of several URLs in a file, the one at the index. */
+/** A URL with a password, or the file that contains it. If the file contains several URLs, `index` selects one. */
 export type SecretUrl = string | { readonly file: string; readonly index?: number };
 
-/** Between two URLs: several hosts of one URL are separated by commas as well. */
+/** A comma between two URLs. Commas also separate the hosts within one URL. */
 const SEPARATOR = /\s*,\s*(?=\w+:\/\/)/;
 
 export function splitUrls(text: string): string[] {

@@ -1,8 +1,8 @@
-/** For metrics. This library depends on no metrics package. */
+/** Receives measurements of statements, without a dependency on a metrics package. */
 export interface StatementObserver {
   /**
-   * Called once for each execution of a prepared statement, whether it succeeds or fails. Must not throw.
-   * @param seconds from the wait for a connection to the last row
+   * Called once per execution of a prepared statement, whether it succeeds or fails. Must not throw.
+   * @param seconds total time, including the wait for a connection
    * @param batchSize number of calls that share the execution
    */
   executed(statement: string, seconds: number, batchSize: number): void;
@@ -10,7 +10,7 @@ export interface StatementObserver {
 
 const observers = new WeakMap<object, StatementObserver>();
 
-/** @param executor what runs the statements, which has one observer at most */
+/** Sets the observer of an executor, replacing any earlier one. */
 export function setObserver(executor: object, observer: StatementObserver): void {
   observers.set(executor, observer);
 }

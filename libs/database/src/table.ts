@@ -1,19 +1,19 @@
 import { types } from 'pg';
 import type { EntityMetadata } from 'typeorm';
 
-/** What PostgreSQL answers for a row: each column as text. */
+/** A row as PostgreSQL returns it: each column as text. */
 export type Columns = readonly (string | null)[];
 
 interface ColumnType {
   readonly read: (text: string) => unknown;
-  /** SQL that writes the column as JSON, the same as JSON.stringify writes what `read` gives. */
+  /** Returns SQL that writes the column as JSON, identical to JSON.stringify of the value from `read`. */
   readonly json: (column: string) => string;
 }
 
 const asText: ColumnType = { read: (text) => text, json: (column) => `to_json(${column})` };
 const asNumber: ColumnType = { read: Number, json: (column) => column };
 
-/** By the names that TypeORM and PostgreSQL both use. */
+/** Supported column types by the name that TypeORM and PostgreSQL use. */
 const TYPES: Readonly<Record<string, ColumnType>> = {
   bigint: { read: BigInt, json: (column) => column },
   integer: asNumber,
@@ -28,33 +28,33 @@ const TYPES: Readonly<Record<string, ColumnType>> = {
   },
 };
 
-/** An enumeration of these needs no escaping in JSON. */
+/** Enum values that need no escaping in JSON. */
 const PLAIN_WORD = /^[A-Za-z0-9 _-]*$/;
 
 export interface Column {
-  /** In the entity, and in JSON. */
+  /** The name in the entity and in JSON. */
   readonly property: string;
   /** Quoted for SQL. */
   readonly name: string;
   readonly type: string;
   readonly read: (text: string | null) => unknown;
-  /** The JSON of a value is `open`, what the SQL in `value` gives, and `close`. */
+  /** The JSON of a value is `open`, the result of the SQL in `value`, and `close`. */
   readonly json: { readonly open: string; readonly value: string; readonly close: string };
 }
 
-/** A table as its entity declares it: the one source of names and types for every statement that is made for it. */
+/** Names and column types of an entity's table, from which its statements are built. */
 export class Table {
   /** Quoted for SQL. */
   readonly name: string;
   /** `schema.table`, for the names of statements. */
   readonly label: string;
-  /** PostgreSQL's name for the sequence of an identity column. */
+  /** Name of the sequence of the identity column. */
   readonly idSequence: string;
   readonly id: Column;
-  /** All but the identifier, in the order of the entity. */
+  /** All columns except the identifier, in the order of the entity. */
   readonly columns: readonly Column[];
 
-  /** @throws Error when the entity has a column that statements over many rows cannot carry */
+  /** @throws Error if the entity has a column of an unsupported type */
   constructor(metadata: EntityMetadata) {
     this.name = qualifiedName(metadata);
     this.label = metadata.tablePath;
@@ -73,7 +73,7 @@ export class Table {
     return this.read(row, texts, 1);
   };
 
-  /** Reads the columns without the identifier from the given place on. */
+  /** Reads all columns except the identifier into `row`, starting at index `from`. */
   read(row: Record<string, unknown>, texts: Columns, from: number): object {
     let index = from;
     for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);
@@ -81,7 +81,7 @@ export class Table {
   }
 }
 
-/** Quoted for SQL. */
+/** Returns `schema.table`, quoted for SQL. */
 export function qualifiedName({ schema = 'public', tableName }: Pick<EntityMetadata, 'schema' | 'tableName'>): string {
   return `${quoted(schema)}.${quoted(tableName)}`;
 }

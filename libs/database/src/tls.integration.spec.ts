@@ -75,14 +75,14 @@ describe.each<[parameters: string, byAddress: Outcome, byName: Outcome, withoutT
   ['sslmode=verify-full', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
   ['sslmode=verify-full&sslrootcert=system', UNKNOWN_CA, UNKNOWN_CA, NO_TLS],
 ])('%j', (parameters, byAddress, byName, withoutTls) => {
-  it('means what it means to libpq', async () => {
+  it('has the same effect as in libpq', async () => {
     expectOutcome(await connect(server.url, '127.0.0.1', parameters), byAddress);
     expectOutcome(await connect(server.url, 'localhost', parameters), byName);
     expectOutcome(await connect(plain.url, new URL(plain.url).hostname, parameters), withoutTls);
   });
 });
 
-it('without sslmode, PGSSLMODE counts', async () => {
+it('PGSSLMODE applies if sslmode is missing', async () => {
   const env = jest.replaceProperty(process, 'env', { ...process.env, PGSSLMODE: 'require' });
   try {
     expect(await connect(server.url, 'localhost', '')).toBe('TLS');
@@ -92,7 +92,7 @@ it('without sslmode, PGSSLMODE counts', async () => {
   }
 });
 
-it('sslcert and sslkey are the certificate of the client', async () => {
+it('sslcert and sslkey set the client certificate', async () => {
   const { certificate, key } = certificates;
   const url = (parameters: string) => `${server.url}?sslmode=require${parameters}`;
   const nameOf = async (parameters: string) => {
@@ -106,7 +106,7 @@ it('sslcert and sslkey are the certificate of the client', async () => {
   expect(await nameOf(`&sslcert=${certificate}&sslkey=${key}`)).toEqual([{ name: '/CN=localhost' }]);
 });
 
-it('sslmode applies to a pool, without a warning', async () => {
+it('sslmode applies to a pool without a warning', async () => {
   const url = `${server.url}?sslmode=require`;
   const dataSource = await createDataSource({ url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
   const { rows } = await poolOf(dataSource).query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, getCACertificates } from 'node:tls';
 
-/** Options for `tls.connect`, or false for a connection without TLS. */
+/** Options for `tls.connect`; false for a connection without TLS. */
 export type Tls = false | Pick<ConnectionOptions, 'ca' | 'cert' | 'checkServerIdentity' | 'key' | 'rejectUnauthorized'>;
 
 export interface TlsParameters {
@@ -13,7 +13,7 @@ export interface TlsParameters {
 }
 
 /**
- * Returns what libpq tries with this `sslmode`, in order.
+ * Returns the TLS options that libpq tries for this `sslmode`, in order.
  * https://www.postgresql.org/docs/current/libpq-ssl.html#LIBPQ-SSL-PROTECTION
  * @throws Error whose message begins with "must" or "cannot"
  */

@@ -7,9 +7,9 @@ export const REQUIRED_SCOPES = Symbol('requiredScopes');
 /** The scopes of an operation in the OpenAPI document. */
 export const SCOPES_EXTENSION = 'x-required-scopes';
 
-/** Opens a route to requests without a key. A route with neither this nor `@RequireScopes` is refused to everybody. */
+/** Allows requests without an API key. A route with neither this nor `@RequireScopes` rejects all requests. */
 export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC, true);
 
-/** The scopes that the key of a request must have, all of them. */
+/** Requires that the API key of the request has all of these scopes. */
 export const RequireScopes = (...scopes: [string, ...string[]]): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(REQUIRED_SCOPES, scopes), ApiExtension(SCOPES_EXTENSION, scopes));

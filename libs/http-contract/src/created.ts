@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** The `headers` of a documented 201; `example` is the address of what was created. For an operation that is `@IdempotentByKey`. */
+/** Returns the OpenAPI `headers` of the 201 of an `@IdempotentByKey` operation. `example` is an address of a created resource. */
 export const createdHeaders = (example: string) =>
   ({
     Location: { description: 'Address of what was created.', required: true, schema: { type: 'string' }, example },
@@ -11,7 +11,7 @@ export const createdHeaders = (example: string) =>
     },
   }) as const;
 
-/** Answers what was created, now or by an earlier request with the same Idempotency-Key. */
+/** Sets the headers of a 201 and returns the body. `replayed`: an earlier request with the same Idempotency-Key created the resource. */
 export function answerCreated<Body>(reply: FastifyReply, address: string, body: Body, replayed: boolean): Body {
   reply.header('Location', address);
   if (replayed) reply.header('Idempotent-Replayed', 'true');

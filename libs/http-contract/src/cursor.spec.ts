@@ -8,17 +8,17 @@ const value = fc.constantFrom(undefined, 'available', 'sold&category=7', 7n);
 const filters = fc.record({ status: value, category: value }).map(toQueryString);
 
 describe('a cursor', () => {
-  it('brings back the identifier for its filters', () => {
+  it('decodes to its identifier with the same filters', () => {
     fc.assert(fc.property(id, filters, (after, of) => decodeCursor(encodeCursor(after, of), of) === after));
   });
 
-  it('is refused for other filters', () => {
+  it('is rejected with other filters', () => {
     fc.assert(
       fc.property(id, filters, filters, (after, of, other) => of === other || decodeCursor(encodeCursor(after, of), other) === undefined),
     );
   });
 
-  it('has one spelling only: no other character will do anywhere', () => {
+  it('is rejected if any character is changed', () => {
     fc.assert(
       fc.property(id, filters, fc.nat(17), fc.constantFrom(...'AZaz09-_'), (after, of, index, character) => {
         const cursor = encodeCursor(after, of);
@@ -28,13 +28,13 @@ describe('a cursor', () => {
     );
   });
 
-  it('is never shorter than the OpenAPI document says', () => {
+  it('has at least the minimum length in the OpenAPI document', () => {
     fc.assert(fc.property(id, filters, (after, of) => encodeCursor(after, of).length >= CURSOR_SCHEMA.minLength));
     const shorter = fc.string({ maxLength: CURSOR_SCHEMA.minLength - 1 });
     fc.assert(fc.property(shorter, filters, (text, of) => decodeCursor(text, of) === undefined));
   });
 
-  // The last but one is of the format before this one.
+  // One of them has the previous format.
   it.each([
     '',
     'x',
@@ -46,17 +46,17 @@ describe('a cursor', () => {
     null,
     undefined,
     [encodeCursor(1n, '')],
-  ])('refuses %j', (text) => expect(decodeCursor(text, '')).toBeUndefined());
+  ])('rejects %j', (text) => expect(decodeCursor(text, '')).toBeUndefined());
 });
 
 describe('the filters of a query string', () => {
-  it('have one order, and leave out what is undefined', () => {
+  it('are sorted, and undefined ones are left out', () => {
     expect(toQueryString({ status: 'sold', category: 7n, further: undefined })).toBe('&category=7&status=sold');
     expect(toQueryString({ category: 7n, status: 'sold' })).toBe('&category=7&status=sold');
     expect(toQueryString({})).toBe('');
   });
 
-  it('tell any two filters apart', () => {
+  it('differ for any two different filters', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom('a', 'b'), fc.string()),

@@ -1,18 +1,18 @@
 import { crc32 } from 'node:zlib';
 
-/** Base64url of: one byte format, eight bytes of the last identifier, four bytes CRC-32 of both and of the filters, big-endian. */
+/** Version of the format: Base64url of version (1 byte), last identifier (8), CRC-32 of both and the filters (4), big-endian. */
 const FORMAT = 2;
 const CRC_AT = 9;
 const BYTES = 13;
 const CURSOR = /^[A-Za-z0-9_-]{18}$/;
 
-/** The schema of a cursor in the OpenAPI document. It promises no more than this: the next release may write longer or shorter cursors. */
+/** The schema of a cursor in the OpenAPI document. It leaves the length open because it may change in a later release. */
 export const CURSOR_SCHEMA = { type: 'string', minLength: 1 } as const;
 
-/** The filters of a list by name, and what a query string has of them: `&status=sold`. A cursor belongs to them. */
+/** The filters of a list by name. A cursor is valid only for the filters it was made for. */
 export type Filters = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
 
-/** In one order, whatever the order of the query. A filter that is undefined is the same as none. */
+/** Returns the filters as a query string such as `&status=sold`, sorted by name. Undefined filters are left out. */
 export function toQueryString(filters: Filters): string {
   let text = '';
   for (const name of Object.keys(filters).sort()) {
@@ -22,7 +22,7 @@ export function toQueryString(filters: Filters): string {
   return text;
 }
 
-/** Opaque to clients: leads to the page after this identifier. */
+/** Returns the cursor of the page after this identifier. Opaque to clients. */
 export function encodeCursor(after: bigint, filters: string): string {
   const bytes = Buffer.allocUnsafe(BYTES);
   bytes.writeUInt8(FORMAT, 0);
@@ -31,10 +31,10 @@ export function encodeCursor(after: bigint, filters: string): string {
   return bytes.toString('base64url');
 }
 
-/** The identifier after which the page begins; undefined for anything that `encodeCursor` did not make for these filters. */
+/** Returns the identifier after which the page begins; undefined unless `encodeCursor` made the cursor for these filters. */
 export function decodeCursor(cursor: unknown, filters: string): bigint | undefined {
   if (typeof cursor !== 'string' || !CURSOR.test(cursor)) return undefined;
   const after = Buffer.from(cursor, 'base64url').readBigInt64BE(1);
-  // The format, the checksum, and the unused bits of the last character have to be ours as well.
+  // Also checks the format, the checksum, and the unused bits of the last character.
   return encodeCursor(after, filters) === cursor ? after : undefined;
 }

@@ -4,22 +4,22 @@ import { ExtendRouteConfig } from './route-config.js';
 
 export const DEPRECATION = Symbol('deprecation');
 
-/** The day of removal in the OpenAPI document, as an RFC 3339 date. */
+/** The removal date in the OpenAPI document (RFC 3339). */
 const SUNSET_EXTENSION = 'x-sunset';
 
-/** The whole deprecation; read, and taken away, where the OpenAPI document is made. */
+/** The whole deprecation. Read and removed when the OpenAPI document is generated. */
 export const DEPRECATION_EXTENSION = 'x-deprecation';
 
 export interface Deprecation {
   /** Since when the operation is deprecated (RFC 9745). */
   readonly deprecatedAt: Date;
-  /** From when on it answers 410 (RFC 8594). */
+  /** From this date on, the operation responds with 410 (RFC 8594). */
   readonly removedAt: Date;
-  /** Path of what replaces it: `/v1/pets`. */
+  /** Path of the replacement, such as `/v1/pets`. */
   readonly successor: string;
 }
 
-/** Announces the removal of an operation on each of its answers and ends it when the day has come. */
+/** Marks an operation as deprecated: its responses announce the removal, and from `removedAt` on it responds with 410. */
 export const Deprecated = (deprecation: Deprecation): MethodDecorator =>
   applyDecorators(
     SetMetadata(DEPRECATION, deprecation),

@@ -7,8 +7,8 @@ export const INVALID_REQUEST = {
   message: 'The request is not valid.',
 } as const satisfies ErrorDefinition;
 
-/** Read, and taken away, where the OpenAPI document is made. */
+/** Read and removed when the OpenAPI document is generated. */
 export const THROWS_EXTENSION = 'x-throws';
 
-/** The errors of its own that an operation answers with; those that every operation shares are documented by the API. */
+/** Documents the errors specific to an operation. The API documents the errors that all operations share. */
 export const Throws = (...errors: ErrorDefinition[]): MethodDecorator => ApiExtension(THROWS_EXTENSION, errors);

@@ -1,7 +1,7 @@
 import { DomainError, type ErrorDefinition, parseInt64 } from '@animal-store/kernel';
 import type { PipeTransform } from '@nestjs/common';
 
-/** Text that is no int64 identifies nothing: the same error as for what is not there. */
+/** Parses an identifier. Throws the not-found error if the text is not an int64. */
 export class IdPipe implements PipeTransform<string, bigint> {
   constructor(private readonly notFound: ErrorDefinition) {}
 

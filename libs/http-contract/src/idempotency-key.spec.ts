@@ -9,7 +9,7 @@ const visible = fc.string({
   maxLength: 255,
 });
 
-/** By the words of the interface: 1 to 255 visible ASCII characters, bare or as a quoted string. */
+/** The documented rule: 1 to 255 visible ASCII characters, bare or as a quoted string. */
 function isAccepted(field: string): boolean {
   const characters = [...field];
   let key = field;
@@ -34,7 +34,7 @@ function refused(field: string): false {
 }
 
 describe('the Idempotency-Key', () => {
-  it('is the same quoted and bare', () => {
+  it('has the same value quoted and bare', () => {
     fc.assert(
       fc.property(visible, (key) => {
         expect(parseIdempotencyKey(`"${key.replace(/["\\]/g, '\\$&')}"`)).toBe(key);
@@ -44,9 +44,9 @@ describe('the Idempotency-Key', () => {
     );
   });
 
-  it('has the pattern of the OpenAPI document', () => {
+  it('matches the pattern in the OpenAPI document', () => {
     const pattern = new RegExp(IDEMPOTENCY_KEY_SCHEMA.pattern, 'u');
-    // Quotes, backslashes and lengths around the limit, one in ten characters neither visible nor ASCII.
+    // Quotes, backslashes and lengths around the limit. One in ten characters is not visible or not ASCII.
     const character = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom('a', '!', '#', '[', ']', '~') },
       { weight: 3, arbitrary: fc.constantFrom('"', '\\', '\\"', '\\\\') },
@@ -64,7 +64,7 @@ describe('the Idempotency-Key', () => {
   });
 
   it.each(['', '""', 'a b', 'a, b', '"a b"', '"a', '"a"b', '"a\\b"', 'ä', 'a\tb', 'x'.repeat(256), `"${'x'.repeat(256)}"`])(
-    'is refused when it is %j',
+    'is rejected if it is %j',
     (field) => {
       expect(() => parseIdempotencyKey(field)).toThrow(DomainError);
     },

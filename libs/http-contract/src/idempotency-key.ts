@@ -4,13 +4,16 @@ import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { INVALID_REQUEST } from './errors.js';
 
-/** A bare key, or a quoted one (RFC 8941, section 3.3.3) in which quote and backslash are escaped. */
+/** A bare key, or a quoted one with escaped quotes and backslashes (RFC 8941, section 3.3.3). */
 const IDEMPOTENCY_KEY = /^(?:[!#-~][!-~]{0,254}|"(?:[!#-[\]-~]|\\["\\]){1,255}")$/;
 
 /** The schema of the header in the OpenAPI document. */
 export const IDEMPOTENCY_KEY_SCHEMA = { type: 'string', pattern: IDEMPOTENCY_KEY.source } as const;
 
-/** @throws DomainError INVALID_REQUEST when the field is neither a quoted nor a bare key of 1 to 255 visible ASCII characters */
+/**
+ * Returns the key of a header value.
+ * @throws DomainError INVALID_REQUEST if the value is not a bare or quoted key of 1 to 255 visible ASCII characters
+ */
 export function parseIdempotencyKey(field: string): string {
   if (!IDEMPOTENCY_KEY.test(field)) {
     throw new DomainError(INVALID_REQUEST, 'Idempotency-Key must be one key of 1 to 255 visible ASCII characters, quoted or bare.');
@@ -18,7 +21,7 @@ export function parseIdempotencyKey(field: string): string {
   return field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, '$1') : field;
 }
 
-/** The Idempotency-Key of the request (draft-ietf-httpapi-idempotency-key-header) with the client it belongs to, if there is one. */
+/** Injects the request's Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) with its client; undefined if there is none. */
 export const RequestIdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext): IdempotencyKey | undefined => {
   const { headers, principal } = context.switchToHttp().getRequest<FastifyRequest>();
   const field = headers['idempotency-key'];
@@ -27,14 +30,14 @@ export const RequestIdempotencyKey = createParamDecorator((_data: unknown, conte
   return { clientId: principal.clientId, key: parseIdempotencyKey(String(field)) };
 });
 
-/** Documents an operation that takes `@RequestIdempotencyKey`. */
+/** Documents the header of an operation that uses `@RequestIdempotencyKey`. */
 export const IdempotentByKey = (): MethodDecorator =>
   applyDecorators(
     ApiHeader({
       name: 'Idempotency-Key',
       required: false,
       description: `Text of your own, such as a UUID, that makes retries safe: a repetition with the same key and an equal body answers what the first request answered, with \`Idempotent-Replayed: true\`; with a different body it is refused. A key is kept for ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours and belongs to one client, whichever of its API keys it uses.`,
-      // No example: reference pages would send it with every request.
+      // An example would be sent with every request from API reference pages.
       schema: IDEMPOTENCY_KEY_SCHEMA,
     }),
   );

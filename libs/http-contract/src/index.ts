@@ -11,5 +11,5 @@ export { PublicUrl } from './public-url.js';
 export { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
 export { useCase } from './use-case.js';
 export { MayBeAbsent, MemberRule, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
-// For what it adds to the types of Fastify.
+// Extends the types of Fastify.
 import './route-config.js';

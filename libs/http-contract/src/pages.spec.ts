@@ -23,12 +23,12 @@ async function answer(work: (reply: FastifyReply) => JsonText): Promise<{ body: 
 describe('a page', () => {
   const items: Page<object> = { items: new JsonText('[{"id":1}]') };
 
-  it('is answered with its items, and no Link when it is the last', async () => {
+  it('has its items, and no Link if it is the last one', async () => {
     const { body, headers } = await answer((reply) => answerPage(reply, '/v1/toys', query({}), items));
     expect([body, headers['link']]).toEqual(['[{"id":1}]', undefined]);
   });
 
-  it('leads to the next one with the same limit and filters, percent-encoded, and a cursor that belongs to them', async () => {
+  it('links to the next one with the same limit and percent-encoded filters, and a cursor for these filters', async () => {
     const asked = query({ limit: 7, colour: 'red & "blue"', size: 9n });
     const { headers } = await answer((reply) => answerPage(reply, 'https://toys.example/v1/toys', asked, { ...items, next: INT64_MAX }));
     const [, address = ''] = /^<(.+)>; rel="next"$/.exec(String(headers['link'])) ?? [];
@@ -40,14 +40,14 @@ describe('a page', () => {
     expect(decodeCursor(cursor, '&colour=red&size=9')).toBeUndefined();
   });
 
-  it('begins after the identifier of its cursor, for the filters of that cursor alone', () => {
+  it('starts after the identifier of its cursor, which is valid only for its filters', () => {
     const cursor = encodeCursor(5n, '&colour=red');
     expect(query({ cursor, colour: 'red' }).after).toBe(5n);
     expect(query({ cursor, colour: 'blue' }).after).toBeUndefined();
     expect(query({}).after).toBeUndefined();
   });
 
-  it('is documented with an example that works', () => {
+  it('has a valid example in the OpenAPI document', () => {
     const { example } = pageHeaders('/v1/toys', { colour: 'red' }).Link;
     const [, cursor] = /^<\/v1\/toys\?limit=20&colour=red&cursor=(.+)>; rel="next"$/.exec(example) ?? [];
     expect(decodeCursor(cursor, '&colour=red')).toBe(20n);
@@ -57,12 +57,12 @@ describe('a page', () => {
 it.each([
   [false, undefined],
   [true, 'true'],
-])('a creation is answered with its address; replayed: %s', async (replayed, header) => {
+])('a creation responds with its address; replayed: %s', async (replayed, header) => {
   const { headers } = await answer((reply) => answerCreated(reply, '/v1/toys/7', new JsonText('{"id":7}'), replayed));
   expect([headers['location'], headers['idempotent-replayed']]).toEqual(['/v1/toys/7', header]);
 });
 
-it('an identifier is an exact int64, and any other text is not found', () => {
+it('IdPipe returns an exact int64 and throws the not-found error for any other text', () => {
   const notFound = { code: 'toy_not_found', kind: 'not_found', message: 'No toy has this identifier.' } as const;
   const pipe = new IdPipe(notFound);
   expect(pipe.transform('9223372036854775807')).toBe(INT64_MAX);
@@ -72,7 +72,7 @@ it('an identifier is an exact int64, and any other text is not found', () => {
   }
 });
 
-it('a use case is made of the ports that it asks for', () => {
+it('useCase injects the ports of the constructor', () => {
   abstract class Toys {
     abstract count(): number;
   }

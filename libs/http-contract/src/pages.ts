@@ -6,14 +6,14 @@ import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
 const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;
 
-/** The query of a list in pages. */
+/** The query of a paginated list. */
 export interface PageQuery extends PageRequest {
   readonly cursor?: string;
 }
 
 /**
- * The class that the query of a list extends by its filters; each cursor belongs to the filters it was answered for.
- * @param items what the list is of, for the OpenAPI document: `animals`
+ * Returns the base class of a list's query. Subclasses add the filters. A cursor is valid only for the filters it was made for.
+ * @param items name of the items in the OpenAPI document, such as `animals`
  */
 export function PageQueryOf(items: string): abstract new () => PageQuery {
   abstract class PageOfItemsQuery implements PageQuery {
@@ -45,7 +45,7 @@ function filtersOf(query: PageQuery): string {
   return toQueryString(filters);
 }
 
-/** The `headers` of a documented 200 that is a page, with the link of a page with these filters as the example. */
+/** Returns the OpenAPI `headers` of a page's 200, with an example link for these filters. */
 export const pageHeaders = (path: string, filters: Filters = {}) =>
   ({
     Link: {
@@ -55,7 +55,7 @@ export const pageHeaders = (path: string, filters: Filters = {}) =>
     },
   }) as const;
 
-/** Answers the items of a page, with the `Link` to the next one if there is one. `address` is that of the list. */
+/** Sets the `Link` header if there is a next page, and returns the items. `address` is the address of the list. */
 export function answerPage<Item>(
   reply: FastifyReply,
   address: string,

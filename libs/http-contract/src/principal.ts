@@ -1,10 +1,10 @@
-/** Who sends a request: the client, and the key it uses today. */
+/** The sender of a request: the client and its API key. */
 export interface Principal {
   readonly clientId: bigint;
   readonly clientName: string;
   readonly keyId: bigint;
   readonly scopes: readonly string[];
-  /** Of the client, in requests per minute; undefined for the limit of the service. */
+  /** The client's limit in requests per minute; undefined if the service's limit applies. */
   readonly rateLimit: number | undefined;
 }
 

@@ -4,7 +4,7 @@ import { ExtendRouteConfig } from './route-config.js';
 
 const CACHE_CONTROL = 'private, no-cache';
 
-/** The `headers` of a documented 200 that caches may keep and have to revalidate. */
+/** The OpenAPI `headers` of a 200 that caches may store but must revalidate. */
 export const REVALIDATION_HEADERS = {
   'Cache-Control': { description: 'Caches have to revalidate.', required: true, schema: { type: 'string' }, example: CACHE_CONTROL },
   ETag: {
@@ -15,7 +15,7 @@ export const REVALIDATION_HEADERS = {
   },
 } as const;
 
-/** Gives the 200 of a GET operation an ETag, and answers 304 to a request that names it in If-None-Match. */
+/** Adds an ETag to the 200 of a GET operation, and responds with 304 if the request has that ETag in If-None-Match. */
 export const Revalidated = (): MethodDecorator =>
   applyDecorators(
     ExtendRouteConfig({ revalidated: true }),

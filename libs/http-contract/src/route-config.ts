@@ -4,9 +4,9 @@ import type { Deprecation } from './deprecation.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Announced on every answer of the route. */
+    /** Announced in every response of the route. */
     deprecation?: Deprecation;
-    /** Its 200 carries an ETag, and a request that has it already is answered 304. */
+    /** Whether 200 responses have an ETag, and requests with a matching If-None-Match get a 304. */
     revalidated?: boolean;
   }
 }
@@ -16,7 +16,7 @@ interface Config {
   readonly revalidated?: boolean;
 }
 
-/** Adds to the route's configuration; Nest's own RouteConfig replaces it. */
+/** Adds to the route's configuration. Nest's RouteConfig would replace it. */
 export const ExtendRouteConfig =
   (config: Config): MethodDecorator =>
   (target, key, descriptor) => {

@@ -1,6 +1,6 @@
 import type { Abstract, FactoryProvider, Type } from '@nestjs/common';
 
-/** Provides a use case, a plain class, with the ports that its constructor asks for. */
+/** Returns the provider of a use case, a plain class, and injects the ports of its constructor. */
 export function useCase<UseCase, Ports extends unknown[]>(
   type: new (...ports: Ports) => UseCase,
   ...ports: { [Index in keyof Ports]: Abstract<Ports[Index]> | Type<Ports[Index]> }

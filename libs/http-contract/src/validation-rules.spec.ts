@@ -36,9 +36,9 @@ describe('the rules of a class', () => {
     [{ copy: 'y' }, ['copy must equal the text']],
     [{ copy: null }, ['copy must equal the text']],
     [{ text: 7 as never, copy: 7 }, ['text must be text']],
-  ])('are checked by class-validator: %j', (members, expected) => expect(messages(members)).toEqual(expected));
+  ])('are validated by class-validator: %j', (members, expected) => expect(messages(members)).toEqual(expected));
 
-  it('are recorded in the metadata of class-validator, with their predicates', () => {
+  it('are stored in the metadata of class-validator with their predicates', () => {
     const metadata = getMetadataStorage().getTargetValidationMetadatas(ListQuery, '', false, false);
     const rules = Map.groupBy(metadata, ({ propertyName }) => propertyName);
     const contexts = (name: string) => rules.get(name)?.map(({ context }) => context as unknown);
@@ -56,7 +56,7 @@ describe('the rules of a class', () => {
     ['1.0', '1.0'],
     [7n, 7n],
     [undefined, undefined],
-  ])('read a query parameter as an integer: %p', (received, expected) => {
+  ])('parse a query parameter as an integer: %p', (received, expected) => {
     expect(readerOf(PageQuery)?.(received)).toBe(expected);
   });
 
@@ -73,7 +73,7 @@ describe('the rules of a class', () => {
     ['7.0', '7.0'],
     [['7'], ['7']],
     [undefined, undefined],
-  ])('read a query parameter as a 64-bit integer: %p', (received, expected) => {
+  ])('parse a query parameter as a 64-bit integer: %p', (received, expected) => {
     const read = readerOf(IdQuery)?.(received);
     expect(read).toEqual(expected);
     const messages = validateSync(Object.assign(new IdQuery(), { id: read })).flatMap(({ constraints }) =>

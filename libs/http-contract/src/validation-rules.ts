@@ -1,7 +1,7 @@
 import { INT64_RULE, isInt64, parseInt64 } from '@animal-store/kernel';
 import { ValidateBy, ValidateIf } from 'class-validator';
 
-/** What a decorator of this file declares about a member. It is the `context` of the member's class-validator metadata. */
+/** The rule that a decorator in this file sets, stored as the `context` of the member's class-validator metadata. */
 export class MemberRule {
   /**
    * @param holds The predicate; without one, the member may be absent.

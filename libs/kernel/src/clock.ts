@@ -1,4 +1,4 @@
-/** The only source of the current time; injected, so that tests can set it. */
+/** The source of the current time. Injected, so that tests can set it. */
 export abstract class Clock {
   abstract now(): Date;
 }

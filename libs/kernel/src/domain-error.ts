@@ -1,16 +1,16 @@
-/** What went wrong, in terms a transport can map once; see the API's exception filter for the HTTP status of each. */
+/** Category of an error. The API's exception filter maps each one to an HTTP status. */
 export type ErrorKind =
   'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'removed' | 'unprocessable' | 'rate_limited' | 'unavailable';
 
-/** One entry of the error catalogue. `code` is lower snake case and never changes once published. */
+/** An entry of the error catalogue. `code` is in lower snake case and never changes once published. */
 export interface ErrorDefinition {
   readonly code: string;
   readonly kind: ErrorKind;
-  /** Shown to clients unless the error is raised with a message of its own. */
+  /** The default message, which clients see. */
   readonly message: string;
 }
 
-/** An expected failure that a client may see: its code and message are public. */
+/** An expected error. Clients see its code and message. */
 export class DomainError extends Error {
   readonly code: string;
   readonly kind: ErrorKind;

@@ -3,14 +3,14 @@ import type { ErrorDefinition } from './domain-error.js';
 /** Published in the OpenAPI document. */
 export const IDEMPOTENCY_KEY_LIFETIME_HOURS = 24;
 
-/** What makes repetitions of one request recognisable: a key that its client chose. */
+/** Identifies repetitions of a request. The client chooses the key. */
 export interface IdempotencyKey {
-  /** The client, not its API key: a rotation changes nothing. */
+  /** The client, not its API key, so the rotation of an API key has no effect. */
   readonly clientId: bigint;
   readonly key: string;
 }
 
-/** Every operation that takes an Idempotency-Key throws it. */
+/** Thrown by operations that accept an Idempotency-Key. */
 export const IDEMPOTENCY_KEY_REUSED = {
   code: 'idempotency_key_reused',
   kind: 'unprocessable',

@@ -17,23 +17,23 @@ const edges = [
   INT64_MIN + 1n,
 ];
 
-it('an int64 has 64 bits, one of them for the sign', () => {
+it('INT64_MIN and INT64_MAX are the bounds of signed 64-bit integers', () => {
   expect([INT64_MIN, INT64_MAX]).toEqual([-9223372036854775808n, 9223372036854775807n]);
 });
 
-it('says its range in the rule', () => {
+it('INT64_RULE contains the range', () => {
   expect(INT64_RULE).toBe(`must be an integer from ${String(INT64_MIN)} to ${String(INT64_MAX)}`);
 });
 
 describe('isInt64', () => {
-  it('is true for an int64, and for nothing that only looks like one', () => {
+  it('is true only for bigints in the range', () => {
     for (const value of edges) expect(isInt64(value)).toBe(true);
     for (const value of [INT64_MIN - 1n, INT64_MAX + 1n, 7, '7', null, undefined]) expect(isInt64(value)).toBe(false);
   });
 });
 
 describe('parseInt64', () => {
-  it('reads every int64 from its canonical text', () => {
+  it('parses every int64 from its canonical text', () => {
     fc.assert(
       fc.property(int64, (value) => parseInt64(String(value)) === value),
       { examples: edges.map((value) => [value]) },
@@ -56,20 +56,20 @@ describe('parseInt64', () => {
     '9223372036854775808',
     '-9223372036854775809',
     '9'.repeat(5000),
-  ])('refuses %j', (text) => expect(parseInt64(text)).toBeUndefined());
+  ])('rejects %j', (text) => expect(parseInt64(text)).toBeUndefined());
 
-  it('reads minus zero as zero', () => expect(parseInt64('-0')).toBe(0n));
+  it('parses minus zero as zero', () => expect(parseInt64('-0')).toBe(0n));
 });
 
 describe('int64FromJsonNumber', () => {
-  it('reads every int64 from its digits', () => {
+  it('parses every int64 from its digits', () => {
     fc.assert(
       fc.property(int64, (value) => int64FromJsonNumber(String(value)) === value),
       { examples: edges.map((value) => [value]) },
     );
   });
 
-  it('reads the same integer from any way of writing it', () => {
+  it('parses every notation of an integer to the same value', () => {
     fc.assert(
       fc.property(int64, fc.nat(30), fc.nat(30), (value, zeros, shift) => {
         const sign = value < 0n ? '-' : '';
@@ -81,7 +81,7 @@ describe('int64FromJsonNumber', () => {
     );
   });
 
-  it('refuses what is not an integer, however close', () => {
+  it('rejects numbers that are not integers, however close', () => {
     fc.assert(fc.property(int64, fc.nat(400), (value, zeros) => int64FromJsonNumber(`${value}.${'0'.repeat(zeros)}1`) === undefined));
   });
 
@@ -104,7 +104,7 @@ describe('int64FromJsonNumber', () => {
     'Infinity',
     '0x10',
     '1_000',
-  ])('refuses %j', (text) => expect(int64FromJsonNumber(text)).toBeUndefined());
+  ])('rejects %j', (text) => expect(int64FromJsonNumber(text)).toBeUndefined());
 
   it.each([
     ['-0', 0n],
@@ -115,9 +115,9 @@ describe('int64FromJsonNumber', () => {
     ['70e-1', 7n],
     ['9223372036854775807.0', INT64_MAX],
     ['-9223372036854775808e0', INT64_MIN],
-  ])('reads %j as %s', (text, value) => expect(int64FromJsonNumber(text)).toBe(value));
+  ])('parses %j as %s', (text, value) => expect(int64FromJsonNumber(text)).toBe(value));
 
-  it('is linear in the length of the text', () => {
+  it('takes linear time in the length of the text', () => {
     const zeros = '0'.repeat(60_000);
     expect(int64FromJsonNumber(`1${zeros}e-60000`)).toBe(1n);
     expect(int64FromJsonNumber(`0.${zeros}1e60001`)).toBe(1n);

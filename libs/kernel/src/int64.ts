@@ -1,10 +1,10 @@
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 
-/** How an error names the rule of a field. */
+/** The rule in error messages, after the name of the field. */
 export const INT64_RULE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
 
-/** Digits of the longest int64; a longer canonical integer is out of range whatever its digits. */
+/** Maximum number of digits of an int64. */
 const INT64_MAX_DIGITS = 19;
 
 const CANONICAL_INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
@@ -15,7 +15,7 @@ export function isInt64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= INT64_MIN && value <= INT64_MAX;
 }
 
-/** Reads `-?(0|[1-9][0-9]*)` in the range of int64; anything else is undefined. */
+/** Parses `-?(0|[1-9][0-9]*)` in the range of int64. Returns undefined for any other text. */
 export function parseInt64(text: string): bigint | undefined {
   if (text.length > INT64_MAX_DIGITS + 1 || !CANONICAL_INTEGER.test(text)) return undefined;
   const value = BigInt(text);
@@ -23,8 +23,8 @@ export function parseInt64(text: string): bigint | undefined {
 }
 
 /**
- * Reads the source text of a JSON number whose value is an integer in the range of int64 (`7`, `7.0` and `7e0` are the same
- * integer); anything else is undefined. Exact, and linear in the length of the text whatever its exponent.
+ * Parses the source text of a JSON number exactly. Returns undefined unless its value is an integer in the range of int64; `7`, `7.0`
+ * and `7e0` are the same integer. Takes linear time in the length of the text, whatever its exponent.
  */
 export function int64FromJsonNumber(source: string): bigint | undefined {
   const match = JSON_NUMBER.exec(source);

@@ -1,17 +1,17 @@
 declare const value: unique symbol;
 
-// ECMAScript 2026, newer than TypeScript's library.
+// ECMAScript 2026. TypeScript's library does not have it yet.
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
-/** A value that is serialised already: it is sent as it is, nobody on its way looks into it. */
+/** A value that is already serialised as JSON. It is sent unchanged. */
 export class JsonText<Value = unknown> {
   declare readonly [value]: Value;
 
   constructor(readonly text: string) {}
 
   /**
-   * Writes a bigint as a JSON number, digit for digit.
-   * @param indent spaces for each level; without it the text is one line
+   * Serialises a value. Bigints become exact JSON numbers.
+   * @param indent number of spaces per level; by default, the text is one line
    */
   static of<Value>(written: Value, indent?: number): JsonText<Value> {
     return new JsonText(

@@ -3,21 +3,21 @@ import { SystemClock } from './clock.js';
 import { DomainError } from './domain-error.js';
 import { JsonText } from './json-text.js';
 
-it('the system clock tells the time of the system', () => {
+it('SystemClock returns the current time', () => {
   const before = Date.now();
   const now = new SystemClock().now().getTime();
   expect(now).toBeGreaterThanOrEqual(before);
   expect(now).toBeLessThanOrEqual(Date.now());
 });
 
-it('an expected failure carries the code and kind of its definition, and its message unless it has one of its own', () => {
+it('DomainError has the code and kind of its definition, and its message by default', () => {
   const definition = { code: 'pet_not_found', kind: 'not_found', message: 'There is no such pet.' } as const;
   const cause = new Error('no row');
   expect(new DomainError(definition)).toMatchObject({ ...definition, name: 'DomainError' });
   expect(new DomainError(definition, 'No pet is called Rex.', { cause })).toMatchObject({ message: 'No pet is called Rex.', cause });
 });
 
-it('JSON text holds each int64 as a number, digit for digit', () => {
+it('JsonText writes each int64 as an exact number', () => {
   expect(JsonText.of([{ id: 2n ** 63n - 1n, name: '"Rex"', tags: [-1n, 0.5, null] }]).text).toBe(
     '[{"id":9223372036854775807,"name":"\\"Rex\\"","tags":[-1,0.5,null]}]',
   );

@@ -1,11 +1,11 @@
 import type { JsonText } from './json-text.js';
 
-/** Of every list: how many items a page has unless the caller asks for another number, and at most. */
+/** The default and maximum number of items per page of every list. */
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
 
 export interface PageRequest {
-  /** At most so many items, from 1 to MAX_PAGE_SIZE. */
+  /** Maximum number of items, from 1 to MAX_PAGE_SIZE. */
   readonly limit: number;
   /** Only items with a greater identifier. */
   readonly after?: bigint | undefined;
@@ -14,6 +14,6 @@ export interface PageRequest {
 /** Items in ascending order of their identifiers. */
 export interface Page<Item> {
   readonly items: JsonText<readonly Item[]>;
-  /** The identifier of the last item, exactly when a further item exists. */
+  /** The identifier of the last item if there are more items; otherwise undefined. */
   readonly next?: bigint;
 }

@@ -2,13 +2,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LocalPostgresError } from './local-postgres-error.js';
 
-/** A user of the operating system, and its group. */
+/** A user of the operating system and its group. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** The owner of the data, or else `postgres` or `nobody`. Never root. */
+/** Returns the owner of the data, otherwise `postgres` or `nobody`. Never root. */
 export async function accountFor(dataDir: string): Promise<Account> {
   for (const folder of [join(dataDir, 'postgres'), dataDir]) {
     const owner = await stat(folder).catch(() => undefined);
@@ -21,8 +21,8 @@ export async function accountFor(dataDir: string): Promise<Account> {
 }
 
 /**
- * Returns the command that runs a program as the account. A workspace below /root is closed to other accounts:
- * CAP_DAC_OVERRIDE, the only capability that is kept, opens it.
+ * Returns the command that runs a program as the account. The program keeps CAP_DAC_OVERRIDE, because other accounts cannot access a
+ * workspace below /root without it.
  */
 export function setprivCommand({ uid, gid }: Account): string[] {
   const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`);

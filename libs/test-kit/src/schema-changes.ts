@@ -1,12 +1,12 @@
 import type { DataSource } from 'typeorm';
 
 export interface ColumnShape {
-  /** `pets.pets.name` */
+  /** Schema, table and column, such as `pets.pets.name`. */
   readonly name: string;
   readonly table: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** An INSERT may leave it out although it is NOT NULL. */
+  /** Whether an INSERT may omit the column even if it is NOT NULL. */
   readonly hasDefault: boolean;
 }
 
@@ -21,7 +21,7 @@ export function readColumns(dataSource: DataSource, schema: string): Promise<Col
   );
 }
 
-/** Returns what of a migration the release before it would stumble over; adding is allowed. */
+/** Returns the changes that would break the previous release. Additions are allowed. */
 export function breakingSchemaChanges(before: readonly ColumnShape[], after: readonly ColumnShape[]): string[] {
   const tables = new Set(before.map(({ table }) => table));
   const old = new Map(before.map((column) => [column.name, column]));

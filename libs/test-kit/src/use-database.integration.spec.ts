@@ -22,7 +22,7 @@ describeMigrations(persistence);
 describe('useDatabase', () => {
   const database = useDatabase(persistence);
 
-  it('gives the tables of the context, and empties them', async () => {
+  it('creates the tables of the context and empties them', async () => {
     const add = () => database.dataSource.query<{ id: bigint }[]>("INSERT INTO things.things (name) VALUES ('Rex') RETURNING id");
     const [first] = await add();
     await database.dataSource.query('INSERT INTO things.parts VALUES ($1)', [first?.id]);

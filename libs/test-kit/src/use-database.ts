@@ -4,14 +4,14 @@ import type { DataSource } from 'typeorm';
 import { createMigratedDatabase } from './migrated-database.js';
 
 export interface SpecDatabase {
-  /** There from `beforeAll` on, as all else. */
+  /** Set in `beforeAll`, like `url`. */
   readonly dataSource: DataSource;
   readonly url: string;
-  /** Takes every row out of the context's tables, and numbers them from the beginning again. */
+  /** Truncates the context's tables and restarts their identifiers. */
   empty(): Promise<void>;
 }
 
-/** A migrated database of the spec file's own for the context; its connections end with the file. */
+/** Creates a migrated database of the context for the spec file. Drops it after the last test. */
 export function useDatabase(persistence: Persistence): SpecDatabase {
   const database = { empty } as { -readonly [Name in keyof SpecDatabase]: SpecDatabase[Name] };
   let close = (): Promise<void> => Promise.resolve();

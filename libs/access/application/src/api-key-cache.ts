@@ -11,31 +11,31 @@ import type {
 } from '@animal-store/access-domain';
 
 /**
- * A revocation has to hold within five seconds. Two leave room for a clock that is set back while an entry is alive,
- * which at worst doubles them.
+ * Maximum age of an entry. Revocations must take effect within five seconds. If the clock is set back, an entry lives up to twice as
+ * long.
  */
 const MAX_AGE_MS = 2_000;
 const MAX_ENTRIES = 10_000;
 
-/** Who is asking, and what the key allows. */
+/** The client, its key, and the scopes of the key. */
 export interface Principal {
   readonly clientId: ClientId;
   readonly clientName: ClientName;
   readonly keyId: ApiKeyId;
   readonly scopes: readonly Scope[];
-  /** Of the client, in requests per minute; undefined for the limit of the service. */
+  /** The client's limit in requests per minute; undefined if the service's limit applies. */
   readonly rateLimit: number | undefined;
 }
 
 export interface CachedApiKey {
   readonly key: ApiKey;
   readonly principal: Principal;
-  /** When this process last asked for the use to be recorded, or the store said it was. */
+  /** When this process last recorded the use of the key, or the time of last use in the store. */
   lastUseMs: number;
 }
 
 interface Entry {
-  /** When the store was asked, which is before it answered. */
+  /** When the query was sent. */
   readonly askedAtMs: number;
   found: Found;
 }
@@ -43,13 +43,13 @@ interface Entry {
 type Found = CachedApiKey | Promise<CachedApiKey | undefined>;
 
 /**
- * `findByHash` of the repository with a short memory: what is known is answered without a promise, and those who miss the same
- * key at the same time share one query. Unknown keys and failures are not remembered.
+ * Caches `findByHash` of the repository for a short time. Cache hits return without a promise. Concurrent misses for the same key share
+ * one query. Unknown keys and errors are not cached.
  */
 export class ApiKeyCache {
-  /** Oldest first. By the secret, so that only a query has to hash it; one that is too old goes with the next query. */
+  /** By secret, so that only queries need a hash. Oldest first; expired entries are removed before the next query. */
   private readonly entries = new Map<string, Entry>();
-  /** Hashes of keys that the store has had. */
+  /** Hashes of keys that were found in the store. */
   private readonly known = new Set<KeyHash>();
 
   constructor(
@@ -58,14 +58,14 @@ export class ApiKeyCache {
     private readonly maxEntries: number = MAX_ENTRIES,
   ) {}
 
-  /** Undefined where the store has to be asked. */
+  /** Returns the cached key, or a query that is running; undefined if there is none. */
   recall(text: string, nowMs: number): Found | undefined {
     const known = this.entries.get(text);
-    // Holds for a query without an answer too: one that old may have read the key before it was revoked.
+    // Also applies to running queries: an old one may have read the key before its revocation.
     return known && isFresh(known, nowMs) ? known.found : undefined;
   }
 
-  /** Whether the store has had the key before. */
+  /** Whether the key was found in the store before. */
   isKnown(secret: ApiKeySecret): boolean {
     return this.known.has(this.hasher.hash(secret));
   }

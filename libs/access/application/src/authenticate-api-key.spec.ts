@@ -31,14 +31,14 @@ async function aStoredKey(lifetimeMs?: number): Promise<{ text: ApiKeySecret; ke
 const execute = async (text: string): Promise<Principal> => authenticate.execute(text);
 
 describe('AuthenticateApiKey', () => {
-  it('says whose key it is and what it allows', async () => {
+  it('returns the client and the scopes of a key', async () => {
     const { text, key } = await aStoredKey();
     const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: ['pets:read'] };
     expect(await execute(text)).toEqual(principal);
     expect(authenticate.execute(text)).toEqual(principal);
   });
 
-  it('refuses what is no key by its checksum, without asking the store', async () => {
+  it('rejects a malformed key by its checksum, without a query', async () => {
     const { text } = await aStoredKey();
     const find = jest.spyOn(keys, 'findByHash');
     for (const wrong of ['', 'key', `${text}x`, text.slice(0, -1), text.slice(0, -1) + (text.endsWith('a') ? 'b' : 'a')]) {
@@ -47,14 +47,14 @@ describe('AuthenticateApiKey', () => {
     expect(find).not.toHaveBeenCalled();
   });
 
-  it('refuses a key that the store does not know, and asks again the next time', async () => {
+  it('rejects an unknown key and queries again the next time', async () => {
     const { key, secret } = anIssuedApiKey();
     await expect(execute(secret)).rejects.toThrow(invalid);
     await keys.add(key);
     expect(await execute(secret)).toMatchObject({ clientName: 'acme' });
   });
 
-  it('answers a warm key without a promise and without the store', async () => {
+  it('returns a cached key without a promise and without a query', async () => {
     const { text } = await aStoredKey();
     const find = jest.spyOn(keys, 'findByHash');
     await execute(text);
@@ -62,7 +62,7 @@ describe('AuthenticateApiKey', () => {
     expect(find).toHaveBeenCalledTimes(1);
   });
 
-  it('lets requests that miss the same key at the same time share one query', async () => {
+  it('shares one query between concurrent misses for the same key', async () => {
     const { text } = await aStoredKey();
     const another = await aStoredKey();
     const find = jest.spyOn(keys, 'findByHash');
@@ -71,7 +71,7 @@ describe('AuthenticateApiKey', () => {
     expect(find).toHaveBeenCalledTimes(2);
   });
 
-  it('refuses a key within five seconds of its revocation, whenever it was asked for before', async () => {
+  it('rejects a key within five seconds of its revocation, whenever it was used before', async () => {
     for (let usedBefore = 0; usedBefore <= REVOCATION_HOLDS_WITHIN_MS; usedBefore += 500) {
       const { text, key } = await aStoredKey();
       await execute(text);
@@ -103,7 +103,7 @@ describe('AuthenticateApiKey', () => {
     await expect(execute(text)).rejects.toThrow(invalid);
   });
 
-  it('refuses a warm key from the moment of its expiry on', async () => {
+  it('rejects a cached key from its expiry on', async () => {
     const { text } = await aStoredKey(1000);
     await execute(text);
     clock.advance(999);
@@ -112,7 +112,7 @@ describe('AuthenticateApiKey', () => {
     expect(() => authenticate.execute(text)).toThrow(invalid);
   });
 
-  it('forgets when the clock is set back', async () => {
+  it('drops cached keys if the clock is set back', async () => {
     const { text, key } = await aStoredKey();
     await execute(text);
     await keys.update(key.id, (stored) => stored.revoke(clock.now()));
@@ -120,7 +120,7 @@ describe('AuthenticateApiKey', () => {
     await expect(execute(text)).rejects.toThrow(invalid);
   });
 
-  it("passes the store's own error on, to everybody who waits, and asks again the next time", async () => {
+  it("rejects all waiting calls with the store's error and queries again the next time", async () => {
     const { text } = await aStoredKey();
     const down = new Error('connect ECONNREFUSED');
     const find = jest.spyOn(keys, 'findByHash').mockRejectedValueOnce(down);
@@ -133,7 +133,7 @@ describe('AuthenticateApiKey', () => {
   describe('for an address that failed too often', () => {
     const fromLimited = (text: string, address = '192.0.2.1') => authenticate.execute(text, () => address);
 
-    it('asks the store for one key at a time that it has not had before', async () => {
+    it('queries one unknown key at a time', async () => {
       const answers = Array.from({ length: 3 }, () => Promise.withResolvers<undefined>());
       const find = jest.spyOn(keys, 'findByHash');
       for (const { promise } of answers) find.mockReturnValueOnce(promise);
@@ -147,7 +147,7 @@ describe('AuthenticateApiKey', () => {
       expect(find).toHaveBeenCalledTimes(3);
     });
 
-    it('asks at once for a key that it has had before, and for any key when the slot is free', async () => {
+    it('immediately queries a key that was found before, and any key when the slot is free', async () => {
       const [known, unknown] = [await aStoredKey(), await aStoredKey()];
       await execute(known.text);
       clock.advance(HOUR);
@@ -161,7 +161,7 @@ describe('AuthenticateApiKey', () => {
       expect(await fromLimited(unknown.text)).toMatchObject({ clientName: 'acme' });
     });
 
-    it('frees the slot when the store fails', async () => {
+    it('frees the slot if the store fails', async () => {
       const { text } = await aStoredKey();
       jest.spyOn(keys, 'findByHash').mockRejectedValueOnce(new Error('connection lost'));
       await expect(fromLimited(anIssuedApiKey().secret)).rejects.toThrow('connection lost');
@@ -170,7 +170,7 @@ describe('AuthenticateApiKey', () => {
   });
 
   describe('recording the last use', () => {
-    it('writes it with the first request and then once a minute', async () => {
+    it('writes it on the first request and then once a minute', async () => {
       const { text } = await aStoredKey();
       const record = jest.spyOn(keys, 'recordUse');
       for (let second = 0; second < 150; second++) {
@@ -183,7 +183,7 @@ describe('AuthenticateApiKey', () => {
       expect(key?.lastUsedAt).toEqual(new Date(clock.now().getTime() - 30_000));
     });
 
-    it('writes nothing for a key that is refused', async () => {
+    it('writes nothing for a rejected key', async () => {
       const { text } = await aStoredKey(1000);
       const record = jest.spyOn(keys, 'recordUse');
       clock.advance(1000);
@@ -191,10 +191,10 @@ describe('AuthenticateApiKey', () => {
       expect(record).not.toHaveBeenCalled();
     });
 
-    it('neither waits for the store nor fails with it', async () => {
+    it('does not wait for the store and ignores its errors', async () => {
       const { text } = await aStoredKey();
       let calls = 0;
-      // Not a spy: a spy handles the rejection, and Jest fails a test only for an unhandled one.
+      // A spy would handle the rejection, and Jest only fails a test for an unhandled one.
       keys.recordUse = () => (++calls === 1 ? new Promise<void>(() => undefined) : Promise.reject(new Error('read-only transaction')));
       expect(await execute(text)).toMatchObject({ clientName: 'acme' });
       clock.advance(61_000);
@@ -208,7 +208,7 @@ describe('AuthenticateApiKey', () => {
 describe('ApiKeyCache', () => {
   const now = () => clock.now().getTime();
 
-  it('remembers for less than two seconds', async () => {
+  it('keeps entries for less than two seconds', async () => {
     const { text } = await aStoredKey();
     const cache = new ApiKeyCache(keys, hasher);
     const asked = cache.ask(text, now());
@@ -220,7 +220,7 @@ describe('ApiKeyCache', () => {
     expect(cache.recall(text, now())).toBeUndefined();
   });
 
-  it('keeps what a newer query found when an older one fails late', async () => {
+  it('keeps the result of a newer query if an older one fails later', async () => {
     const { text } = await aStoredKey();
     const older = Promise.withResolvers<undefined>();
     jest.spyOn(keys, 'findByHash').mockReturnValueOnce(older.promise);
@@ -233,7 +233,7 @@ describe('ApiKeyCache', () => {
     expect(cache.recall(text, now())).toBe(newer);
   });
 
-  it('keeps no more entries than it may, and drops the oldest', async () => {
+  it('keeps at most maxEntries entries and drops the oldest', async () => {
     const cache = new ApiKeyCache(keys, hasher, 3);
     const texts: ApiKeySecret[] = [];
     for (let i = 0; i < 5; i++) texts.push((await aStoredKey()).text);
@@ -241,7 +241,7 @@ describe('ApiKeyCache', () => {
     expect(texts.map((text) => cache.recall(text, now()) !== undefined)).toEqual([false, false, true, true, true]);
   });
 
-  it('knows no more keys than it may', async () => {
+  it('tracks at most maxEntries known keys', async () => {
     const cache = new ApiKeyCache(keys, hasher, 3);
     const texts: ApiKeySecret[] = [];
     for (let i = 0; i < 5; i++) texts.push((await aStoredKey()).text);
@@ -250,13 +250,13 @@ describe('ApiKeyCache', () => {
     expect(cache.isKnown(texts.at(-1) as ApiKeySecret)).toBe(true);
   });
 
-  it('keeps no secret for longer than it answers from it, once another key is asked for', async () => {
+  it('removes an expired secret when another key is queried', async () => {
     const cache = new ApiKeyCache(keys, hasher);
     const [old, another] = [await aStoredKey(), await aStoredKey()];
     await cache.ask(old.text, now());
     clock.advance(2000);
     await cache.ask(another.text, now());
-    // Seen by a clock that is set back.
+    // With a clock that is set back, the entry would still count as fresh.
     expect(cache.recall(old.text, now() - 1)).toBeUndefined();
   });
 });

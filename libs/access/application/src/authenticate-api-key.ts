@@ -8,7 +8,7 @@ const RECORD_USE_EVERY_MS = 60_000;
 
 export class AuthenticateApiKey {
   private readonly cache: ApiKeyCache;
-  /** Limited addresses with a query for an unknown key. */
+  /** Limited addresses that have a running query for an unknown key. */
   private readonly asking = new Set<string>();
 
   constructor(
@@ -20,11 +20,10 @@ export class AuthenticateApiKey {
   }
 
   /**
-   * Answers at once for a key that was asked for in the last seconds. Rejects with the store's own error when the store cannot
-   * tell.
-   * @param limitedAddress Returns the address of the request if it has failed to authenticate too often. Keys that the store has not
-   * had before are then asked for one at a time.
-   * @throws DomainError INVALID_API_KEY, directly or by rejecting
+   * Returns the principal of a key, without a promise if the key is cached. Rejects with the store's error if the store fails.
+   * @param limitedAddress Returns the address of the request if it has failed to authenticate too often. Keys that were never found
+   * before are then looked up one at a time.
+   * @throws DomainError INVALID_API_KEY, synchronously or as a rejection
    */
   execute(text: string, limitedAddress: () => string | undefined = () => undefined): Principal | Promise<Principal> {
     const now = this.clock.now();
@@ -48,7 +47,7 @@ export class AuthenticateApiKey {
     return cached.principal;
   }
 
-  /** Nobody waits for it, and losing it harms nobody. */
+  /** Records the use in the background. Errors are ignored. */
   private recordUse(cached: CachedApiKey, now: Date): void {
     if (now.getTime() - cached.lastUseMs < RECORD_USE_EVERY_MS) return;
     cached.lastUseMs = now.getTime();

@@ -2,21 +2,21 @@ import { type ApiKey, type ApiKeyRepository, type ApiKeySecret, type KeyHasher, 
 import type { Clock } from '@animal-store/kernel';
 
 export interface CreateApiKeyInput {
-  /** The client is made when it is new. */
+  /** The client is created if it does not exist. */
   readonly clientName: string;
   readonly environment: string;
   readonly scopes: readonly string[];
-  /** Without it the key lives until it is revoked. */
+  /** If undefined, the key does not expire. */
   readonly lifetimeMs?: number | undefined;
-  /** The new limit of the client; without it, the limit stays. */
+  /** The new limit of the client. If undefined, the limit is unchanged. */
   readonly rateLimit?: number | undefined;
-  /** Makes a key only when the client has no active one. */
+  /** Creates a key only if the client has no active one. */
   readonly ifNone?: boolean | undefined;
 }
 
 export interface CreatedApiKey {
   readonly key: ApiKey;
-  /** Exists nowhere else: show it once. */
+  /** Not stored: show it once. */
   readonly secret: ApiKeySecret;
 }
 
@@ -29,7 +29,7 @@ export class CreateApiKey {
 
   /** @throws DomainError INVALID_KEY_REQUEST */
   async execute(input: CreateApiKeyInput & { readonly ifNone?: false | undefined }): Promise<CreatedApiKey>;
-  /** Resolves to undefined when `ifNone` is set and the client has an active key. */
+  /** Resolves to undefined if `ifNone` is set and the client has an active key. */
   async execute(input: CreateApiKeyInput): Promise<CreatedApiKey | undefined>;
   async execute({ lifetimeMs, ifNone = false, ...input }: CreateApiKeyInput): Promise<CreatedApiKey | undefined> {
     const createdAt = this.clock.now();

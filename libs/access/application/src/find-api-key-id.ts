@@ -9,7 +9,7 @@ import {
 import { DomainError, parseInt64 } from '@animal-store/kernel';
 
 /**
- * Returns the id of the key with this identifier, this visible prefix (if only one key has it), or this secret.
+ * Returns the id of the key with this identifier, this visible prefix (if it is unique), or this secret.
  * @throws DomainError API_KEY_NOT_FOUND
  */
 export async function findApiKeyId(keys: ApiKeyRepository, hasher: KeyHasher, reference: string): Promise<ApiKeyId> {

@@ -6,13 +6,13 @@ export const MAX_AUDIT_LIMIT = 1_000;
 export interface ListAuditInput {
   /** From 1 to `MAX_AUDIT_LIMIT`. */
   readonly limit?: number | undefined;
-  /** The last event of the page before. */
+  /** The last event of the previous page. */
   readonly after?: bigint | undefined;
 }
 
 export interface AuditTrailPage {
   readonly events: readonly AuditEvent[];
-  /** The `after` of the next page, if there is one. */
+  /** The `after` of the next page; undefined on the last page. */
   readonly next: AuditEventId | undefined;
 }
 

@@ -32,7 +32,7 @@ beforeEach(() => {
 const at = (ms: number) => new Date(clock.now().getTime() + ms);
 
 describe('CreateApiKey', () => {
-  it('shows the secret and keeps its hash', async () => {
+  it('returns the secret and stores its hash', async () => {
     const { key, secret } = await createApiKey.execute(input);
     expect(isApiKeySecret(secret)).toBe(true);
     expect(key).toMatchObject({
@@ -45,19 +45,19 @@ describe('CreateApiKey', () => {
     expect(await keys.findByHash(hasher.hash(secret))).toEqual(key);
   });
 
-  it('gives a client of that name another key', async () => {
+  it('adds another key to an existing client', async () => {
     const first = await createApiKey.execute(input);
     const second = await createApiKey.execute(input);
     expect(second.key.client).toEqual(first.key.client);
     expect(second.secret).not.toBe(first.secret);
   });
 
-  it('sets the expiry from now', async () => {
+  it('sets the expiry relative to now', async () => {
     const { key } = await createApiKey.execute({ ...input, lifetimeMs: HOUR });
     expect(key.expiresAt).toEqual(at(HOUR));
   });
 
-  it('makes none when the client has an active one and that is asked for', async () => {
+  it('creates no key with ifNone if the client has an active one', async () => {
     const ifNone = { ...input, ifNone: true } as CreateApiKeyInput;
     expect(await createApiKey.execute({ ...ifNone, lifetimeMs: HOUR })).toBeDefined();
     expect(await createApiKey.execute(ifNone)).toBeUndefined();
@@ -76,7 +76,7 @@ describe('CreateApiKey', () => {
 });
 
 describe('ListApiKeys', () => {
-  it('says the state of each', async () => {
+  it('returns the state of each key', async () => {
     const { key: lasting } = await createApiKey.execute(input);
     const { key: short } = await createApiKey.execute({ ...input, clientName: 'another', lifetimeMs: HOUR });
     const { key: revoked } = await createApiKey.execute(input);
@@ -93,7 +93,7 @@ describe('ListApiKeys', () => {
 });
 
 describe('ListApiKeys with expiresWithinMs', () => {
-  it('lists the active keys that expire by then, also at that moment', async () => {
+  it('lists active keys that expire until then, inclusive', async () => {
     for (const lifetimeMs of [HOUR / 2, HOUR, HOUR + 1, undefined]) await createApiKey.execute({ ...input, lifetimeMs });
     const { key: revoked } = await createApiKey.execute({ ...input, lifetimeMs: HOUR });
     await revokeApiKey.execute(String(revoked.id));
@@ -105,7 +105,7 @@ describe('ListApiKeys with expiresWithinMs', () => {
 });
 
 describe('ManageClients', () => {
-  it('disables a client, which its keys tell, and enables it again', async () => {
+  it('disables a client and the state of its keys, and enables it again', async () => {
     const clients = new ManageClients(keys, clock);
     const { key } = await createApiKey.execute({ ...input, rateLimit: 7 });
     const states = async () => (await listApiKeys.execute()).map(({ state }) => state);
@@ -126,7 +126,7 @@ describe('ManageClients', () => {
 });
 
 describe('ListAudit', () => {
-  it('is bounded, and says where the next page begins', async () => {
+  it('limits the page and returns the start of the next one', async () => {
     const audit = new ListAudit(keys);
     for (let i = 0; i <= MAX_AUDIT_LIMIT; i++) await keys.add(aNewApiKey());
     const first = await audit.execute({ limit: MAX_AUDIT_LIMIT + 5 });
@@ -139,7 +139,7 @@ describe('ListAudit', () => {
 });
 
 describe('RotateApiKey', () => {
-  it('makes a new key of the same client and scopes, and lets the old one live on for a day', async () => {
+  it('creates a key with the same client and scopes, and the old one expires after a day', async () => {
     const { key: old } = await createApiKey.execute({ ...input, scopes: ['pets:read'] });
     clock.advance(HOUR);
     const { key, secret, retired } = await rotateApiKey.execute(String(old.id));
@@ -149,12 +149,12 @@ describe('RotateApiKey', () => {
     expect(await keys.list()).toEqual([retired, key]);
   });
 
-  it('lets it live on as long as told', async () => {
+  it('the old key expires after the given overlap', async () => {
     const { key: old } = await createApiKey.execute(input);
     expect((await rotateApiKey.execute(old.prefix, HOUR)).retired.expiresAt).toEqual(at(HOUR));
   });
 
-  it('makes nothing of a key that is not active', async () => {
+  it('rejects a key that is not active', async () => {
     const { key: old } = await createApiKey.execute({ ...input, lifetimeMs: HOUR });
     clock.advance(HOUR);
     await expect(rotateApiKey.execute(String(old.id))).rejects.toThrow(expect.objectContaining({ code: 'api_key_not_active' }));
@@ -163,7 +163,7 @@ describe('RotateApiKey', () => {
 });
 
 describe('RevokeApiKey', () => {
-  it('revokes by identifier or visible prefix, and once', async () => {
+  it('revokes by identifier or visible prefix, and only the first time', async () => {
     const { key: first } = await createApiKey.execute(input);
     const { key: second } = await createApiKey.execute(input);
     const revokedAt = clock.now();
@@ -178,13 +178,13 @@ describe.each([
   ['RotateApiKey', (reference: string) => rotateApiKey.execute(reference)],
   ['RevokeApiKey', (reference: string) => revokeApiKey.execute(reference)],
 ])('%s', (_name, execute) => {
-  it.each(['17', '-1', '99999999999999999999', 'ast_test_zzzzzz', ''])('says when no key is called %j', async (reference) => {
+  it.each(['17', '-1', '99999999999999999999', 'ast_test_zzzzzz', ''])('throws if no key is called %j', async (reference) => {
     await createApiKey.execute(input);
     await expect(execute(reference)).rejects.toThrow(DomainError);
     await expect(execute(reference)).rejects.toThrow(`No API key is called ${reference}.`);
   });
 
-  it('takes the whole key, and does not repeat one that it does not know', async () => {
+  it('accepts the whole key, and does not repeat an unknown one in the error', async () => {
     const { key, secret } = await createApiKey.execute(input);
     await execute(secret);
     expect((await keys.list())[0]).not.toEqual(key);
@@ -194,7 +194,7 @@ describe.each([
     }
   });
 
-  it('does not choose between two keys with the same visible prefix', async () => {
+  it('rejects a visible prefix that two keys share', async () => {
     const { prefix } = aNewApiKey();
     await keys.add({ ...aNewApiKey(), prefix });
     await keys.add({ ...aNewApiKey(), prefix });

@@ -22,7 +22,7 @@ export class ManageClients {
     return this.keys.listClients();
   }
 
-  /** Every process refuses the keys of the client within five seconds. */
+  /** Disables the client. Every process rejects its keys within five seconds. */
   disable(name: string): Promise<Client> {
     return this.change(name, (client) => disableClient(client, this.clock.now()));
   }
@@ -32,7 +32,7 @@ export class ManageClients {
   }
 
   /**
-   * @param rateLimit requests per minute, 0 for no limit; undefined for the limit of the service
+   * @param rateLimit requests per minute; 0 for no limit, undefined for the service's limit
    * @throws DomainError INVALID_KEY_REQUEST
    */
   async setRateLimit(name: string, rateLimit: number | undefined): Promise<Client> {

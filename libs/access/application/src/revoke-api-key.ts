@@ -10,7 +10,7 @@ export class RevokeApiKey {
   ) {}
 
   /**
-   * Revoking a revoked key changes nothing.
+   * Revokes a key. Has no effect if it is already revoked.
    * @param reference the key's identifier, its visible prefix if only one key has it, or the whole key
    * @throws DomainError API_KEY_NOT_FOUND
    */

@@ -6,7 +6,7 @@ import { findApiKeyId, notFound } from './find-api-key-id.js';
 export const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 export interface RotatedApiKey extends CreatedApiKey {
-  /** The old key, with the end of its life. */
+  /** The old key with its new expiry. */
   readonly retired: ApiKey;
 }
 

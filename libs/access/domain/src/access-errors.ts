@@ -6,7 +6,7 @@ export const MISSING_API_KEY = {
   message: 'Send an API key: "Authorization: Bearer <API_KEY>".',
 } as const satisfies ErrorDefinition;
 
-/** One answer for malformed, unknown, expired and revoked: a caller without a valid key learns nothing more. */
+/** The same error for malformed, unknown, expired and revoked keys, so that callers cannot tell them apart. */
 export const INVALID_API_KEY = {
   code: 'invalid_api_key',
   kind: 'unauthenticated',
@@ -19,28 +19,28 @@ export const INSUFFICIENT_SCOPE = {
   message: 'The API key lacks a scope that this operation requires.',
 } as const satisfies ErrorDefinition;
 
-/** Of the management of keys, which has no HTTP operations. */
+/** For key management, which has no HTTP operations. */
 export const INVALID_KEY_REQUEST = {
   code: 'invalid_request',
   kind: 'invalid',
   message: 'The API key cannot be made like this.',
 } as const satisfies ErrorDefinition;
 
-/** Of the management of keys, which has no HTTP operations. */
+/** For key management, which has no HTTP operations. */
 export const API_KEY_NOT_FOUND = {
   code: 'api_key_not_found',
   kind: 'not_found',
   message: 'No API key has this identifier.',
 } as const satisfies ErrorDefinition;
 
-/** Of the management of keys, which has no HTTP operations. */
+/** For key management, which has no HTTP operations. */
 export const CLIENT_NOT_FOUND = {
   code: 'client_not_found',
   kind: 'not_found',
   message: 'No client has this name.',
 } as const satisfies ErrorDefinition;
 
-/** Of the management of keys, which has no HTTP operations. */
+/** For key management, which has no HTTP operations. */
 export const API_KEY_NOT_ACTIVE = {
   code: 'api_key_not_active',
   kind: 'unprocessable',

@@ -9,33 +9,33 @@ export interface ApiKeyFilter {
 }
 
 /**
- * Clients and their keys. A client is made with its first key. Every change but `recordUse` is in the audit trail, written in the same
- * transaction; what changes nothing is not.
+ * Stores clients and their keys. A client is created with its first key. Every change except `recordUse` is written to the audit trail
+ * in the same transaction. Calls that change nothing are not.
  */
 export abstract class ApiKeyRepository {
-  /** The one that authentication waits for. */
+  /** Returns the key with this hash. Used for authentication. */
   abstract findByHash(hash: KeyHash): Promise<ApiKey | undefined>;
 
-  /** In ascending order of `id`. */
+  /** Returns the keys in ascending order of `id`. */
   abstract list(filter?: ApiKeyFilter): Promise<readonly ApiKey[]>;
 
   abstract add(key: NewApiKey): Promise<ApiKey>;
 
-  /** Adds the key unless its client has one that has not ended when this one is created; of several at once one is added. */
+  /** Adds the key unless its client has one that is neither expired nor revoked. Of several concurrent calls, one adds a key. */
   abstract addIfNone(key: NewApiKey): Promise<ApiKey | undefined>;
 
-  /** Revokes the key if `change` does, while nobody else can change it; undefined when there is no such key. */
+  /** Stores the revocation if `change` revokes the key. The key is locked meanwhile. Returns undefined if it does not exist. */
   abstract update(id: ApiKeyId, change: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined>;
 
-  /** As `update`, and adds the successor in the same transaction. */
+  /** Like `update`, but also adds the successor in the same transaction. */
   abstract replace(id: ApiKeyId, change: (key: ApiKey) => KeyRotation<NewApiKey>): Promise<KeyRotation<ApiKey> | undefined>;
 
-  /** In ascending order of `id`. */
+  /** Returns the clients in ascending order of `id`. */
   abstract listClients(): Promise<readonly Client[]>;
-  /** Keeps what `change` makes of the client, while nobody else can change it; undefined when no client has the name. */
+  /** Stores the result of `change`. The client is locked meanwhile. Returns undefined if it does not exist. */
   abstract updateClient(name: string, change: (client: Client) => Client): Promise<Client | undefined>;
-  /** The newest events first, by time and then by `id`. */
+  /** Returns the newest events first, ordered by time and then by `id`. */
   abstract listAudit(page: AuditPage): Promise<readonly AuditEvent[]>;
-  /** Writes the time of last use unless one less than a minute older is there, whichever process wrote it. */
+  /** Writes the time of last use unless the stored one is less than a minute older. */
   abstract recordUse(id: ApiKeyId, at: Date): Promise<void>;
 }

@@ -8,7 +8,7 @@ const environment = fc.stringMatching(/^[a-z][a-z0-9]{0,19}$/) as fc.Arbitrary<K
 const secret = environment.map(generateApiKeySecret);
 
 describe('an API key', () => {
-  it('has the published format, and its environment comes back from what is visible of it', () => {
+  it('has the published format, and its prefix contains its environment', () => {
     fc.assert(
       fc.property(environment, (name) => {
         const made = generateApiKeySecret(name);
@@ -20,7 +20,7 @@ describe('an API key', () => {
     );
   });
 
-  it('is refused when any one of its characters is another', () => {
+  it('is rejected if any character is changed', () => {
     const character = fc.oneof(fc.stringMatching(/^[0-9A-Za-z_]$/), fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }));
     fc.assert(
       fc.property(secret, fc.nat(), character, (made, at, other) => {
@@ -32,14 +32,14 @@ describe('an API key', () => {
     );
   });
 
-  it('is refused with anything before or behind it, though the checksum fits', () => {
+  it('is rejected with text before or after it, even if the checksum matches', () => {
     const withCheckSum = (text: string) => text + toBase62(BigInt(crc32(text)), 6);
     const unchecked = generateApiKeySecret('local' as KeyEnvironment).slice(0, -6);
     expect(isApiKeySecret(withCheckSum(unchecked))).toBe(true);
     for (const wrong of [`x${unchecked}`, `${unchecked}0`, unchecked.slice(0, -1)]) expect(isApiKeySecret(withCheckSum(wrong))).toBe(false);
   });
 
-  it('is refused for every other Base62 character at every place', () => {
+  it('is rejected with any other Base62 character at any position', () => {
     const made = generateApiKeySecret('local' as KeyEnvironment);
     const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_';
     for (let i = 0; i < made.length; i++) {
@@ -49,7 +49,7 @@ describe('an API key', () => {
     }
   });
 
-  it('is refused when longer, shorter, or with something around it', () => {
+  it('is rejected if it is longer, shorter or surrounded by text', () => {
     fc.assert(
       fc.property(secret, fc.string({ minLength: 1 }), (made, more) => {
         expect(isApiKeySecret(made + more)).toBe(false);
@@ -62,10 +62,10 @@ describe('an API key', () => {
     expect(isApiKeySecret('')).toBe(false);
   });
 
-  it('is another one each time', () => {
+  it('is different each time', () => {
     const made = Array.from({ length: 1000 }, () => generateApiKeySecret('local' as KeyEnvironment));
     expect(new Set(made).size).toBe(1000);
-    // Every place of the random part takes many values: nothing of it is constant.
+    // Every position of the random part has many values, so none is constant.
     for (let i = 'ast_local_'.length + 1; i < 'ast_local_'.length + 43; i++) {
       expect(new Set(made.map((text) => text[i])).size).toBeGreaterThan(50);
     }
@@ -73,7 +73,7 @@ describe('an API key', () => {
 });
 
 describe('crc32', () => {
-  // The check value of CRC-32/ISO-HDLC, and those of two more published examples.
+  // The check value of CRC-32/ISO-HDLC and two other published examples.
   it.each([
     ['', 0],
     ['123456789', 0xcbf43926],

@@ -3,13 +3,13 @@ import { crc32 } from './crc32.js';
 
 declare const brand: unique symbol;
 
-/** The key as its client sends it: `ast_<environment>_`, 43 Base62 characters of randomness, 6 of checksum. */
+/** The key as the client sends it: `ast_<environment>_`, 43 random Base62 characters, and a checksum of 6. */
 export type ApiKeySecret = string & { readonly [brand]: 'ApiKeySecret' };
 
-/** The beginning of a secret, enough to recognise a key by and far too little to guess it. */
+/** The beginning of a secret. It identifies a key without revealing it. */
 export type ApiKeyPrefix = string & { readonly [brand]: 'ApiKeyPrefix' };
 
-/** The deployment that a key is made for; part of its text, so that a misplaced key is recognised at sight. */
+/** The deployment of a key. Part of the key, so that people can see where it belongs. */
 export type KeyEnvironment = string & { readonly [brand]: 'KeyEnvironment' };
 
 export const KEY_ENVIRONMENT_RULE = 'must be 1 to 20 characters: a lower-case letter, then lower-case letters and digits';
@@ -33,7 +33,7 @@ export function generateApiKeySecret(environment: KeyEnvironment): ApiKeySecret 
   return `${text}${toBase62(BigInt(crc32(text)), CHECKSUM_LENGTH)}` as ApiKeySecret;
 }
 
-/** Whether the text has the format of a key and its checksum is right; says nothing about whether such a key exists. */
+/** Whether the text has the format of a key and a valid checksum. The key may not exist. */
 export function isApiKeySecret(text: string): text is ApiKeySecret {
   if (!SECRET.test(text)) return false;
   const checked = text.length - CHECKSUM_LENGTH;

@@ -27,7 +27,7 @@ const record: ApiKeyRecord = {
 };
 
 describe('NewApiKey.issue', () => {
-  it('makes a secret and keeps its hash and its beginning only', () => {
+  it('creates a secret and keeps only its hash and prefix', () => {
     const { secret, key } = NewApiKey.issue({ ...input, expiresAt: after(1) }, hasher);
     expect(isApiKeySecret(secret)).toBe(true);
     expect(key).toEqual({ ...input, environment: undefined, expiresAt: after(1), hash: hasher.hash(secret), prefix: prefixOf(secret) });
@@ -47,7 +47,7 @@ describe('NewApiKey.issue', () => {
       { clientName: '', environment: '', scopes: [''], expiresAt: after(-1) },
       /^client name must [^;]+; environment must [^;]+; scopes must [^;]+; expiry must [^;]+$/,
     ],
-  ])('refuses %o, naming each field', (wrong, message) => {
+  ])('rejects %o, naming each field', (wrong, message) => {
     const issue = () => NewApiKey.issue({ ...input, ...wrong }, hasher);
     expect(issue).toThrow(DomainError);
     expect(issue).toThrow(message);
@@ -56,14 +56,14 @@ describe('NewApiKey.issue', () => {
 });
 
 describe('the state of a key', () => {
-  it('is active up to its expiry, and from then on expired', () => {
+  it('is active until its expiry and then expired', () => {
     const key = ApiKey.rehydrate({ ...record, expiresAt: after(10) });
     expect(key.stateAt(after(9))).toBe('active');
     expect(key.stateAt(after(10))).toBe('expired');
     expect(ApiKey.rehydrate(record).stateAt(new Date(8.64e15))).toBe('active');
   });
 
-  it('is disabled while its client is, unless it has ended', () => {
+  it('is disabled while its client is disabled, unless it is expired or revoked', () => {
     const client = { ...record.client, disabledAt: noon };
     const states = [{}, { expiresAt: noon }, { revokedAt: noon }].map((end) => {
       const key = ApiKey.rehydrate({ ...record, client, ...end });
@@ -77,7 +77,7 @@ describe('the state of a key', () => {
     expect(ApiKey.rehydrate(record).hasEndedAt(noon)).toBe(false);
   });
 
-  it('is revoked at once and for ever, whatever the clocks say', () => {
+  it('is revoked immediately and permanently, whatever the clocks show', () => {
     const revoked = ApiKey.rehydrate(record).revoke(after(HOUR));
     expect(revoked.revokedAt).toEqual(after(HOUR));
     expect(revoked.stateAt(noon)).toBe('revoked');
@@ -87,7 +87,7 @@ describe('the state of a key', () => {
 });
 
 describe('rotation', () => {
-  it('ends the old key after the overlap and gives its client another with the same scopes and environment', () => {
+  it('ends the old key after the overlap and issues one with the same scopes and environment', () => {
     const old = ApiKey.rehydrate(record);
     const { retired, successor } = old.rotate(after(HOUR), 24 * HOUR, hasher);
     expect(retired).toEqual({ ...old, expiresAt: after(25 * HOUR) });
@@ -95,13 +95,13 @@ describe('rotation', () => {
     expect(successor.secret).toMatch(/^ast_local_/);
   });
 
-  it('never makes the old key live longer, and gives the new one as long a life', () => {
+  it('never extends the lifetime of the old key, and gives the new one the same lifetime', () => {
     const { retired, successor } = ApiKey.rehydrate({ ...record, expiresAt: after(3 * HOUR) }).rotate(after(2 * HOUR), 24 * HOUR, hasher);
     expect(retired.expiresAt).toEqual(after(3 * HOUR));
     expect(successor.key.expiresAt).toEqual(after(5 * HOUR));
   });
 
-  it('ends the old key with the overlap when its life is longer', () => {
+  it('ends the old key with the overlap if it would expire later', () => {
     const { retired } = ApiKey.rehydrate({ ...record, expiresAt: after(9 * HOUR) }).rotate(after(2 * HOUR), HOUR, hasher);
     expect(retired.expiresAt).toEqual(after(3 * HOUR));
   });
@@ -111,19 +111,19 @@ describe('rotation', () => {
     expect(disabled.rotate(after(HOUR), HOUR, hasher).retired.expiresAt).toEqual(after(2 * HOUR));
   });
 
-  it('may end the old key at once, but not before its creation', () => {
+  it('may end the old key immediately, but not before its creation', () => {
     const { retired } = ApiKey.rehydrate(record).rotate(after(-HOUR), 0, hasher);
     expect(retired.expiresAt).toEqual(noon);
   });
 
-  it.each([-1, NaN, Infinity])('refuses an overlap of %s', (overlap) => {
+  it.each([-1, NaN, Infinity])('rejects an overlap of %s', (overlap) => {
     expect(() => ApiKey.rehydrate(record).rotate(noon, overlap, hasher)).toThrow(/^overlap must/);
   });
 
   it.each([
     ['expired', { expiresAt: after(1) }],
     ['revoked', { revokedAt: noon }],
-  ])('refuses a key that is %s', (state, end) => {
+  ])('rejects a key that is %s', (state, end) => {
     expect(() => ApiKey.rehydrate({ ...record, ...end }).rotate(after(1), HOUR, hasher)).toThrow(
       expect.objectContaining({ code: 'api_key_not_active', message: `The API key is ${state}.` }),
     );
@@ -152,7 +152,7 @@ describe('the name of a client', () => {
     '🐕'.repeat(101),
   ])('is not %j', (name) => expect(isClientName(name)).toBe(false));
 
-  it('has no control character and no white space but the space', () => {
+  it('contains no control character and no white space except the space', () => {
     const hidden = Array.from({ length: 0x10000 }, (_, codePoint) => String.fromCodePoint(codePoint)).filter(
       (character) => character !== ' ' && /[\p{Cc}\p{Z}]/u.test(character),
     );
@@ -170,7 +170,7 @@ describe('scopes', () => {
     (scope) => expect(isScope(scope)).toBe(false),
   );
 
-  it('are one or more, each once', () => {
+  it('are one or more, without duplicates', () => {
     expect(areScopes(['pets:read', 'pets:write'])).toBe(true);
     expect(areScopes([])).toBe(false);
     expect(areScopes(['pets:read', 'pets:read'])).toBe(false);

@@ -21,25 +21,25 @@ export type ApiKeyId = bigint & { readonly [brand]: 'ApiKeyId' };
 /** `disabled`: the key would be active if its client were not disabled. */
 export type ApiKeyState = 'active' | 'disabled' | 'expired' | 'revoked';
 
-/** What an operator asks for, unchecked. */
+/** An operator's input, not validated. */
 export interface NewApiKeyInput {
   readonly clientName: string;
   readonly environment: string;
   readonly scopes: readonly string[];
   readonly createdAt: Date;
-  /** Without it the key lives until it is revoked. */
+  /** If undefined, the key does not expire. */
   readonly expiresAt?: Date | undefined;
-  /** The new limit of the client; without it, the limit stays. */
+  /** The new limit of the client. If undefined, the limit is unchanged. */
   readonly rateLimit?: number | undefined;
 }
 
-/** A key that exists nowhere but here yet: hand out its secret, store the rest. */
+/** A key that is not stored yet, with its secret, which must not be stored. */
 export interface IssuedApiKey {
   readonly secret: ApiKeySecret;
   readonly key: NewApiKey;
 }
 
-/** A key that the store has not numbered yet. */
+/** A key without an identifier, which the store assigns. */
 export class NewApiKey {
   private constructor(
     readonly clientName: ClientName,
@@ -51,7 +51,7 @@ export class NewApiKey {
     readonly rateLimit: number | undefined,
   ) {}
 
-  /** @throws DomainError INVALID_KEY_REQUEST, naming every offending field and its rule */
+  /** @throws DomainError INVALID_KEY_REQUEST, naming every invalid field and its rule */
   static issue({ clientName, environment, scopes, createdAt, expiresAt, rateLimit }: NewApiKeyInput, hasher: KeyHasher): IssuedApiKey {
     const expiryIsValid = expiresAt === undefined || expiresAt.getTime() > createdAt.getTime();
     const rateLimitIsValid = rateLimit === undefined || isRateLimit(rateLimit);
@@ -70,7 +70,7 @@ export class NewApiKey {
   }
 }
 
-/** A client as the store has it. */
+/** A stored client. */
 export interface ClientRecord {
   readonly id: bigint;
   readonly name: string;
@@ -78,7 +78,7 @@ export interface ClientRecord {
   readonly disabledAt?: Date | undefined;
 }
 
-/** A key as the store has it. */
+/** A stored key. */
 export interface ApiKeyRecord {
   readonly id: bigint;
   readonly client: ClientRecord;
@@ -95,7 +95,7 @@ export interface KeyRotation<Successor> {
   readonly successor: Successor;
 }
 
-/** A key of a client. Its life only ever gets shorter. */
+/** A key of a client. Its lifetime can only be shortened. */
 export class ApiKey {
   private constructor(
     readonly id: ApiKeyId,
@@ -108,7 +108,7 @@ export class ApiKey {
     readonly lastUsedAt: Date | undefined,
   ) {}
 
-  /** Trusts the store: its constraints hold what `NewApiKey.issue` checked. */
+  /** Creates a key from stored data without validation: the database's constraints enforce the rules of `NewApiKey.issue`. */
   static rehydrate({ id, client, prefix, scopes, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKeyRecord): ApiKey {
     return new ApiKey(
       id as ApiKeyId,
@@ -122,26 +122,26 @@ export class ApiKey {
     );
   }
 
-  /** A revocation holds whatever its time says: the clocks of two machines may differ. */
+  /** Returns the state. A revoked key counts as revoked even if its time is in the future, because clocks may differ. */
   stateAt(now: Date): ApiKeyState {
     if (this.revokedAt) return 'revoked';
     if (this.expiresAt && this.expiresAt.getTime() <= now.getTime()) return 'expired';
     return this.client.disabledAt ? 'disabled' : 'active';
   }
 
-  /** Whether the key is over for good: expired or revoked. */
+  /** Whether the key is expired or revoked. */
   hasEndedAt(now: Date): boolean {
     const state = this.stateAt(now);
     return state === 'expired' || state === 'revoked';
   }
 
-  /** Revoking again changes nothing. */
+  /** Returns the revoked key. Has no effect if it is already revoked. */
   revoke(now: Date): ApiKey {
     return this.revokedAt ? this : ApiKey.rehydrate({ ...this, revokedAt: latest(now, this.createdAt) });
   }
 
   /**
-   * Gives this key's client another one with the same scopes, environment and length of life, and this one an end.
+   * Issues a successor with the same client, scopes, environment and lifetime, and shortens this key's lifetime to the overlap.
    * @throws DomainError API_KEY_NOT_ACTIVE, INVALID_KEY_REQUEST
    */
   rotate(now: Date, overlapMs: number, hasher: KeyHasher): KeyRotation<IssuedApiKey> {

@@ -6,14 +6,14 @@ declare const brand: unique symbol;
 /** Assigned by the store; any int64. */
 export type AuditEventId = bigint & { readonly [brand]: 'AuditEventId' };
 
-/** Who changes keys and clients, as the caller claims. The store adds the database role, which it knows. */
+/** Who changes keys and clients, as stated by the caller. The store adds the database role. */
 export type Operator = string & { readonly [brand]: 'Operator' };
 
 export const UNKNOWN_OPERATOR = 'unknown' as Operator;
 
 export type AuditAction = 'create' | 'rotate' | 'revoke' | 'disable' | 'enable' | 'set-rate-limit';
 
-/** What was done. Copies names, so that it stays true whatever becomes of the client and the key. Never holds a secret. */
+/** A change. Contains copies of names, so that it does not depend on the client and the key. Never contains a secret. */
 export interface AuditEntry {
   readonly action: AuditAction;
   readonly clientId: bigint;
@@ -23,7 +23,7 @@ export interface AuditEntry {
   readonly details: Readonly<Record<string, string | number | null>>;
 }
 
-/** An entry as the store has it: what, who and when. */
+/** A stored entry: what, who and when. */
 export interface AuditEvent extends AuditEntry {
   readonly id: AuditEventId;
   readonly operator: Operator;
@@ -32,9 +32,9 @@ export interface AuditEvent extends AuditEntry {
 }
 
 export interface AuditPage {
-  /** At most this many events. */
+  /** Maximum number of events. */
   readonly limit: number;
-  /** Only events that come after this one in the list, which are older. */
+  /** Only events that come after this one in the list, that is, older ones. */
   readonly after?: AuditEventId | undefined;
 }
 
@@ -51,7 +51,7 @@ export function keyRevoked(key: ApiKey): AuditEntry {
   return ofKey('revoke', key, {});
 }
 
-/** Returns one entry for each difference between the two. */
+/** Returns an entry for each difference. */
 export function clientChanged(before: Client, after: Client): AuditEntry[] {
   const entries: AuditEntry[] = [];
   if (before.rateLimit !== after.rateLimit) {

@@ -5,13 +5,13 @@ export type ClientId = bigint & { readonly [brand]: 'ClientId' };
 
 export type ClientName = string & { readonly [brand]: 'ClientName' };
 
-/** Who holds keys. It outlives them: what is kept per client survives the rotation of a key. */
+/** The owner of keys. Data stored per client is not affected by the rotation of keys. */
 export interface Client {
   readonly id: ClientId;
   readonly name: ClientName;
-  /** Requests per minute, 0 for no limit. Without it, the limit of the service applies. */
+  /** Requests per minute, 0 for no limit. If undefined, the service's limit applies. */
   readonly rateLimit?: number | undefined;
-  /** Since when all of its keys are refused. */
+  /** When the client was disabled. All of its keys are rejected. */
   readonly disabledAt?: Date | undefined;
 }
 
@@ -22,7 +22,7 @@ export function isRateLimit(value: number): boolean {
   return Number.isInteger(value) && value >= 0 && value <= MAX_RATE_LIMIT;
 }
 
-/** Disabling a disabled client changes nothing. */
+/** Returns the disabled client. Has no effect if it is already disabled. */
 export function disableClient(client: Client, now: Date): Client {
   return client.disabledAt ? client : { ...client, disabledAt: now };
 }
@@ -35,7 +35,7 @@ export const CLIENT_NAME_RULE = 'must be 1 to 100 printable characters, no space
 
 const MAX_CODE_POINTS = 100;
 
-/** Controls, invisible formatting, and every white space except U+0020; two names that look alike would confuse operators. */
+/** Control characters, invisible formatting, and white space except U+0020. Prevents names that look the same. */
 const NOT_PRINTABLE = /[\p{Cc}\u00a0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/u;
 
 export function isClientName(value: string): value is ClientName {

@@ -6,7 +6,7 @@ const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** CRC-32 (IEEE 802.3) of the first `length` characters, which must be ASCII. */
+/** Returns the CRC-32 (IEEE 802.3) of the first `length` characters, which must be ASCII. */
 export function crc32(text: string, length = text.length): number {
   let crc = 0xffffffff;
   for (let i = 0; i < length; i++) crc = (crc >>> 8) ^ (TABLE[(crc ^ text.charCodeAt(i)) & 0xff] as number);

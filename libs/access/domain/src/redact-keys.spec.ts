@@ -6,7 +6,7 @@ const key = generateApiKeySecret('test' as KeyEnvironment);
 const redacted = `${prefixOf(key)}…`;
 
 describe('redactKeys', () => {
-  it('leaves of a key only its prefix', () => {
+  it('truncates a key to its prefix', () => {
     expect(redactKeys(`Bearer ${key}, "${key}"`)).toBe(`Bearer ${redacted}, "${redacted}"`);
     expect(redactKeys(`a broken key ${key.slice(0, -1)}`)).toBe(`a broken key ${redacted}`);
   });

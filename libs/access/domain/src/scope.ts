@@ -1,6 +1,6 @@
 declare const brand: unique symbol;
 
-/** What a key allows, `<resource>:<action>`. Each context names its own. */
+/** A permission of a key, `<resource>:<action>`. Each context defines its scopes. */
 export type Scope = string & { readonly [brand]: 'Scope' };
 
 export const SCOPES_RULE = 'must be at least one <resource>:<action> in lower-case letters and hyphens, none twice';

@@ -7,7 +7,7 @@ import { AddClientLimitsAndAuditEvents1763683500000 } from './migrations/1763683
 
 export const accessPersistence: Persistence = {
   schema: 'access',
-  // A name and a hash are unique among all rows, and keys refer to clients.
+  // Names and hashes are unique across all rows, and keys reference clients.
   sharded: false,
   entities: [ClientEntity, ApiKeyEntity, AuditEventEntity],
   migrations: [CreateClientsAndApiKeys1763683140000, AddClientLimitsAndAuditEvents1763683500000],
@@ -16,7 +16,7 @@ export const accessPersistence: Persistence = {
     keys: [
       'SELECT, INSERT, UPDATE (rate_limit, disabled_at) ON access.clients',
       'SELECT, INSERT, UPDATE (expires_at, revoked_at) ON access.api_keys',
-      // Without the columns that the database fills in, and without changing or deleting an event. The id is GENERATED ALWAYS.
+      // No UPDATE or DELETE, and no INSERT of columns that the database sets. The id is GENERATED ALWAYS.
       'SELECT, INSERT (id, operator, action, client_id, client_name, key_id, key_prefix, details) ON access.audit_events',
       'EXECUTE ON FUNCTION access.are_scopes(text[])',
     ],

@@ -20,10 +20,10 @@ describeApiKeyRepository('TypeOrmApiKeyRepository', 'carol', async () => {
 });
 
 describe('a change whose audit event cannot be written', () => {
-  it('does not happen', async () => {
+  it('is rolled back', async () => {
     await database.empty();
     const keys = new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
-    // The database refuses this name.
+    // The database rejects this name.
     const unaudited = new TypeOrmApiKeyRepository(database.dataSource, 'x'.repeat(101) as Operator);
     const { id } = await keys.add(aNewApiKey({ rateLimit: 5 }));
     const state = async () => [await keys.list(), await keys.listClients(), await keys.listAudit({ limit: 100 })];
@@ -52,7 +52,7 @@ describe('the use cases on PostgreSQL', () => {
 
   beforeEach(() => database.empty());
 
-  it('keep nothing of a secret but its SHA-256 and its beginning', async () => {
+  it('store only the SHA-256 and the prefix of a secret', async () => {
     const { key, secret } = await accessUseCases(database.dataSource).createApiKey.execute(input);
     const [row] = await database.dataSource.query<[{ hash: Buffer; text: string; computed: Buffer }]>(
       'SELECT hash, k::text AS text, sha256($1::bytea) AS computed FROM access.api_keys k',
@@ -63,7 +63,7 @@ describe('the use cases on PostgreSQL', () => {
     expect(row.text).not.toContain(secret.slice(key.prefix.length, -6));
   });
 
-  it('hold identifiers exactly over the whole range of int64', async () => {
+  it('return identifiers exactly over the whole range of int64', async () => {
     for (const table of ['clients', 'api_keys']) {
       await database.dataSource.query(`SELECT setval(pg_get_serial_sequence('access.${table}', 'id'), $1)`, [INT64_MAX - 1n]);
     }
@@ -74,7 +74,7 @@ describe('the use cases on PostgreSQL', () => {
     expect(await revokeApiKey.execute(String(INT64_MAX))).toMatchObject({ id: INT64_MAX });
   });
 
-  it('authenticate a key through its life, on every process', async () => {
+  it('authenticate a key until its end, in every process', async () => {
     const access = await openAccess(database.url);
     const elsewhere = accessUseCases(database.dataSource, new SystemClock());
     try {
@@ -102,7 +102,7 @@ describe('the use cases on PostgreSQL', () => {
     await waitFor(async () => expect((await listApiKeys.execute())[0]?.key.lastUsedAt).toBeInstanceOf(Date));
   });
 
-  it('say that the database is away, and not that the key is wrong', async () => {
+  it('report an unavailable database instead of an invalid key', async () => {
     const proxy = await aProxyTo(database.url);
     const access = await openAccess(proxy.url);
     try {

@@ -25,7 +25,7 @@ export interface AccessUseCases {
   readonly authenticateApiKey: AuthenticateApiKey;
 }
 
-/** The use cases on a DataSource that knows `accessPersistence`; it may connect later. The operator goes into the audit trail. */
+/** Creates the use cases on a DataSource with `accessPersistence`, which may connect later. The operator is for the audit trail. */
 export function accessUseCases(
   dataSource: DataSource,
   clock: Clock = new SystemClock(),
@@ -48,7 +48,7 @@ export interface Access extends AccessUseCases {
   close(): Promise<void>;
 }
 
-/** The use cases on a connection of their own, for tools; the schema has to be there. */
+/** Opens the use cases with a separate connection, for tools. The schema must exist. */
 export async function openAccess(databaseUrl: SecretUrl, operator?: Operator): Promise<Access> {
   const dataSource = createDataSource({
     url: databaseUrl,

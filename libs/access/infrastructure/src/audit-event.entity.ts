@@ -5,7 +5,7 @@ export class AuditEventEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   id!: bigint;
 
-  /** By the clock of the database, which alone writes this column and the next one. */
+  /** Set by the database, like the next column. */
   @Column({ type: 'timestamptz', name: 'occurred_at', insert: false })
   occurredAt!: Date;
 

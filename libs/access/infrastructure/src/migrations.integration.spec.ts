@@ -11,7 +11,7 @@ describe('the tables of the schema access', () => {
   const insertClient = (name: string | null) =>
     database.dataSource.query<{ id: bigint }[]>('INSERT INTO access.clients (name, created_at) VALUES ($1, now()) RETURNING id', [name]);
 
-  it('let in every character of a name of a client that the domain lets in, and no other', async () => {
+  it('accept the same characters in the name of a client as the domain', async () => {
     const [check] = await database.dataSource.query<[{ expression: string }]>(
       `SELECT pg_get_expr(conbin, conrelid) AS expression FROM pg_constraint WHERE conname = 'clients_name_check'`,
     );
@@ -51,7 +51,7 @@ describe('the tables of the schema access', () => {
     ['revoked_at', `now() - interval '1 minute'`, 'api_keys_revoked_at_check'],
     ['client_id', '0', 'api_keys_client_id_fkey'],
     ['client_id', 'NULL', 'null value in column "client_id"'],
-  ])('refuse a key whose %s is %s', async (column, value, reason) => {
+  ])('reject a key whose %s is %s', async (column, value, reason) => {
     const columns = {
       client_id: '(SELECT min(id) FROM access.clients)',
       hash: 'sha256(gen_random_uuid()::text::bytea)',
@@ -69,7 +69,7 @@ describe('the tables of the schema access', () => {
     await expect(insert({ ...columns, [column]: value })).rejects.toThrow(reason);
   });
 
-  it('refuse a rate limit out of range, and an audit event of an unknown action or operator', async () => {
+  it('reject a rate limit out of range and an audit event with an invalid action or operator', async () => {
     await insertClient('limited');
     const setLimit = (limit: string) => database.dataSource.query(`UPDATE access.clients SET rate_limit = ${limit} WHERE name = 'limited'`);
     for (const limit of ['0', '1000000000', 'NULL']) await setLimit(limit);
@@ -85,7 +85,7 @@ describe('the tables of the schema access', () => {
       await expect(insertEvent('create', operator)).rejects.toThrow('audit_events_operator_check');
   });
 
-  it('refuse a client without a name or with one that is taken', async () => {
+  it('reject a client without a name or with an existing one', async () => {
     await insertClient('acme');
     await expect(insertClient('acme')).rejects.toThrow('clients_name_key');
     await expect(insertClient(null)).rejects.toThrow('null value in column "name"');

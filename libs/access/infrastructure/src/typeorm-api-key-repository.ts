@@ -52,7 +52,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   override async addIfNone(key: NewApiKey): Promise<ApiKey | undefined> {
     return this.dataSource.transaction(async (manager) => {
       const client = await clientOf(manager, key);
-      // Who comes at the same time waits here, and then sees this one's key.
+      // Concurrent calls wait for this lock and then see the new key.
       await manager.findOneOrFail(ClientEntity, { where: { id: client.id }, lock: { mode: 'for_no_key_update' } });
       const others = await selectKeys(manager).where('client.id = :id', { id: client.id }).getMany();
       const isThere = others.some((other) => !toDomain(other).hasEndedAt(key.createdAt));
@@ -154,11 +154,11 @@ async function lock(manager: EntityManager, id: ApiKeyId): Promise<ApiKey | unde
   return entity ? toDomain(entity) : undefined;
 }
 
-/** The client that the key names, made when it is new. */
+/** Returns the client of the key. Creates it if it does not exist. */
 async function clientOf(manager: EntityManager, { clientName: name, createdAt }: NewApiKey): Promise<ClientEntity> {
   const known = await manager.findOneBy(ClientEntity, { name });
   if (known) return known;
-  // Waits for a transaction that is just making the same client.
+  // Waits for a concurrent transaction that inserts the same client.
   await manager.createQueryBuilder().insert().into(ClientEntity).values({ name, createdAt }).orIgnore().execute();
   return manager.findOneByOrFail(ClientEntity, { name });
 }

@@ -16,9 +16,9 @@ const noon = new Date('2026-11-21T12:00:00.123Z');
 const after = (ms: number) => new Date(noon.getTime() + ms);
 const hasher = new TestKeyHasher();
 
-/** What every adapter of the port has to keep; `empty` gives one of the operator without clients and keys. */
+/** Contract tests for adapters of the port. `empty` returns an adapter of the operator, without clients and keys. */
 export function describeApiKeyRepository(adapterName: string, operator: string, empty: () => Promise<ApiKeyRepository>): void {
-  describe(`${adapterName} keeps the contract of ApiKeyRepository`, () => {
+  describe(`${adapterName} fulfils the contract of ApiKeyRepository`, () => {
     let keys: ApiKeyRepository;
     const theOnly = async (): Promise<ApiKey> => {
       const [key, ...others] = await keys.list();
@@ -30,7 +30,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       keys = await empty();
     });
 
-    it('finds what was added, exactly', async () => {
+    it('finds added keys exactly', async () => {
       const scopes = fc.uniqueArray(fc.stringMatching(/^[a-z][a-z-]{0,10}:[a-z][a-z-]{0,10}$/), { minLength: 1, maxLength: 5 });
       const date = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
       const lifetimeMs = fc.option(fc.integer({ min: 1, max: 2 ** 40 }), { nil: undefined });
@@ -47,7 +47,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       );
     });
 
-    it('finds nothing where nothing is', async () => {
+    it('returns nothing for unknown keys and clients', async () => {
       await keys.add(aNewApiKey());
       expect(await keys.findByHash('00'.repeat(32) as KeyHash)).toBeUndefined();
       expect(await keys.list({ clientName: 'nobody' })).toEqual([]);
@@ -72,7 +72,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect(await keys.list({ clientName: 'acme', prefix: added[1]?.prefix })).toEqual([]);
     });
 
-    it('makes a client with its first key, and once only, also when keys come at once', async () => {
+    it('creates a client once, with its first key, also if keys are added concurrently', async () => {
       const added = await Promise.all(
         Array.from({ length: 20 }, (_, i) => keys.add(aNewApiKey({ clientName: `client ${String(i % 2)}` }))),
       );
@@ -80,7 +80,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect(new Set(added.map(({ client }) => `${String(client.id)} ${client.name}`)).size).toBe(2);
     });
 
-    it('refuses a hash that is there', async () => {
+    it('rejects an existing hash', async () => {
       const key = aNewApiKey();
       await keys.add(key);
       await expect(keys.add(key)).rejects.toThrow();
@@ -90,7 +90,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
     it.each([
       ['new', false],
       ['known', true],
-    ])('adds a key if none is there, one of several at once, to a client that is %s', async (_, isKnown) => {
+    ])('addIfNone adds one of several concurrent keys to a client that is %s', async (_, isKnown) => {
       if (isKnown) await keys.add(aNewApiKey({ createdAt: noon, expiresAt: after(1) }));
       const before = await keys.list();
       const added = await Promise.all(Array.from({ length: 10 }, () => keys.addIfNone(aNewApiKey({ createdAt: after(1) }))));
@@ -100,7 +100,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect(await keys.addIfNone(aNewApiKey({ clientName: 'another', createdAt: noon }))).toBeDefined();
     });
 
-    it('counts neither an expired nor a revoked key as there', async () => {
+    it('addIfNone ignores expired and revoked keys', async () => {
       const first = await keys.addIfNone(aNewApiKey({ createdAt: noon, expiresAt: after(10) }));
       expect(await keys.addIfNone(aNewApiKey({ createdAt: after(9) }))).toBeUndefined();
       const second = await keys.addIfNone(aNewApiKey({ createdAt: after(10) }));
@@ -109,7 +109,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect(await keys.addIfNone(aNewApiKey({ createdAt: after(12) }))).toBeDefined();
     });
 
-    it('keeps what a change makes of the life of one key', async () => {
+    it('stores the revocation of one key', async () => {
       const added = aNewApiKey({ createdAt: noon });
       const { id } = await keys.add(added);
       const other = await keys.add(aNewApiKey());
@@ -119,7 +119,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect(await keys.list()).toEqual([revoked, other]);
     });
 
-    it('replaces a key by its successor, both or none', async () => {
+    it('replaces a key by its successor in one transaction', async () => {
       const old = await keys.add(aNewApiKey({ createdAt: noon }));
       const rotate = (key: ApiKey) => {
         const { retired, successor } = key.rotate(after(1), 1000, hasher);
@@ -144,8 +144,8 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect(await keys.list()).toEqual(before);
     });
 
-    it('changes a key one after the other', async () => {
-      // A rotation that had read the key before its revocation would undo it.
+    it('runs concurrent changes of a key one after the other', async () => {
+      // A rotation that read the key before its revocation would undo it.
       const revokeAndRotate = async () => {
         const { id } = await keys.add(aNewApiKey({ createdAt: noon }));
         await Promise.allSettled([
@@ -162,7 +162,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect(states).toEqual(ids.map(() => 'revoked'));
     });
 
-    it('keeps what a change makes of a client, for all of its keys', async () => {
+    it('stores a change of a client for all of its keys', async () => {
       const added = aNewApiKey({ createdAt: noon });
       const { client } = await keys.add(added);
       const other = await keys.add(aNewApiKey({ clientName: 'another' }));
@@ -176,7 +176,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect(await keys.updateClient('nobody', (before) => before)).toBeUndefined();
     });
 
-    it('takes the limit of a client from a key that has one', async () => {
+    it('sets the limit of a client if a key is added with one', async () => {
       const limit = async (rateLimit?: number) => {
         await keys.add(aNewApiKey({ rateLimit }));
         return (await keys.listClients()).map((client) => client.rateLimit);
@@ -189,13 +189,13 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       expect((await keys.listClients())[0]?.rateLimit).toBe(0);
     });
 
-    it('makes no further key of a disabled client if it has one', async () => {
+    it('addIfNone adds no key to a disabled client that has one', async () => {
       await keys.add(aNewApiKey({ createdAt: noon }));
       await keys.updateClient('acme', (client) => disableClient(client, noon));
       expect(await keys.addIfNone(aNewApiKey({ createdAt: noon }))).toBeUndefined();
     });
 
-    describe('keeps an audit trail', () => {
+    describe('writes an audit trail', () => {
       const trail = async (page: Parameters<ApiKeyRepository['listAudit']>[0] = { limit: 100 }) => keys.listAudit(page);
       const actions = async () => (await trail()).map(({ action }) => action);
       const rotate = (key: ApiKey) => {
@@ -203,7 +203,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
         return { retired, successor: successor.key };
       };
 
-      it('of every change: what, who, when', async () => {
+      it('of every change: what, who and when', async () => {
         const first = await keys.add(aNewApiKey({ createdAt: noon, rateLimit: 7 }));
         const rotated = await keys.replace(first.id, rotate);
         await keys.update(first.id, (key) => key.revoke(after(2)));
@@ -236,7 +236,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
         expect(new Set(events.map(({ databaseRole }) => databaseRole)).size).toBe(1);
       });
 
-      it('without what changes nothing, or did not happen', async () => {
+      it('without calls that change nothing or fail', async () => {
         const { id, hash } = { ...aNewApiKey(), ...(await keys.add(aNewApiKey({ createdAt: noon }))) };
         await keys.add({ ...aNewApiKey(), hash });
         const before = await actions();
@@ -249,7 +249,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
         expect(await actions()).toEqual(before);
       });
 
-      it('in pages that hold every event once', async () => {
+      it('in pages that contain every event once', async () => {
         await Promise.all(Array.from({ length: 20 }, () => keys.add(aNewApiKey())));
         const all = await trail();
         expect(all).toHaveLength(20);

@@ -21,7 +21,7 @@ import {
 
 const MINUTE_MS = 60_000;
 
-/** The port over maps, for specs of what stands above it. */
+/** An in-memory adapter of the port, for specs of its callers. */
 export class InMemoryApiKeys implements ApiKeyRepository {
   private readonly clients = new Map<string, Client>();
   private readonly keys = new Map<ApiKeyId, ApiKey>();
@@ -100,7 +100,7 @@ export class InMemoryApiKeys implements ApiKeyRepository {
     return Array.from(this.keys.keys(), (id) => this.find(id) as ApiKey);
   }
 
-  /** With the client as it is now. */
+  /** Returns the key with the current state of its client. */
   private find(id: ApiKeyId): ApiKey | undefined {
     const key = this.keys.get(id);
     return key && ApiKey.rehydrate({ ...key, client: this.clients.get(key.client.name) ?? key.client });

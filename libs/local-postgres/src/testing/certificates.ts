@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** PEM files for a server on this machine. */
+/** Paths of PEM files for a server on this machine. */
 export interface Certificates {
-  /** Of `localhost`, and not of 127.0.0.1. */
+  /** Valid for `localhost`, not for 127.0.0.1. */
   readonly certificate: string;
   readonly key: string;
-  /** The CA that signed it, and one that did not. */
+  /** The CA that signed the certificate. `otherCa` did not. */
   readonly ca: string;
   readonly otherCa: string;
   remove(): Promise<void>;
@@ -18,7 +18,7 @@ export async function createCertificates(): Promise<Certificates> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-certificates-'));
   const write = async (name: string, text: string) => {
     const file = join(folder, name);
-    // PostgreSQL and libpq refuse a key that others can read.
+    // PostgreSQL and libpq reject a key that other users can read.
     await writeFile(file, text, { mode: 0o600 });
     return file;
   };

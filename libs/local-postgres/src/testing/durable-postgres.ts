@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Cluster } from '../cluster.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
-/** A durable server that can be killed and started again, for tests of faults. */
+/** A durable server that can be killed and restarted, for fault tests. */
 export class DurablePostgres {
   private constructor(
     private readonly cluster: Cluster,
@@ -11,7 +11,7 @@ export class DurablePostgres {
     private readonly port: number,
   ) {}
 
-  /** `settings` as on the command line of postgres: `name=value`. */
+  /** Starts a new server. `settings` are for the command line of postgres, as `name=value`. */
   static async start(settings: readonly string[] = []): Promise<DurablePostgres> {
     return DurablePostgres.startIn(await createTemporaryFolder(), settings);
   }
@@ -23,7 +23,7 @@ export class DurablePostgres {
     return new DurablePostgres(cluster, settings, port);
   }
 
-  /** Stops the server, copies its data, and starts it again and the copy as its hot standby. */
+  /** Adds a hot standby. Stops the server to copy its data, then restarts it. */
   async addStandby(settings: readonly string[] = []): Promise<DurablePostgres> {
     const folder = await createTemporaryFolder();
     await this.stop();
@@ -37,26 +37,26 @@ export class DurablePostgres {
     return this.cluster.url(this.port);
   }
 
-  /** Of the running server. */
+  /** Process id of the running server. */
   get pid(): number {
     const pid = this.cluster.server?.pid;
     if (pid === undefined) throw new Error('PostgreSQL is not running.');
     return pid;
   }
 
-  /** A fast shutdown. */
+  /** Stops the server with a fast shutdown. */
   async stop(): Promise<void> {
     const pid = this.cluster.server?.pid;
     if (pid !== undefined) await this.cluster.stop(pid);
   }
 
-  /** kill -9 of the postmaster. Its sessions end when they notice. */
+  /** Kills the postmaster with SIGKILL. Its backends exit when they detect it. */
   async kill(): Promise<void> {
     process.kill(this.pid, 'SIGKILL');
     await this.cluster.exited();
   }
 
-  /** Starts the server again after `stop` or `kill`, on the same port. */
+  /** Restarts the server on the same port after `stop` or `kill`. */
   async restart(): Promise<void> {
     const { client } = await this.cluster.start({ settings: this.settings, port: this.port });
     await client.end();

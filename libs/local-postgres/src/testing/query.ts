@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 
-/** Runs statements on a connection of its own, and returns the rows of the last one. A text may hold several. */
+/** Executes statements on a new connection and returns the rows of the last one. A text may contain several statements. */
 export async function query<Row extends object = Record<string, unknown>>(url: string, ...texts: readonly string[]): Promise<Row[]> {
   const client = new Client({ connectionString: url });
-  // A server that goes away fails the statement; without a listener it would also end the process.
+  // A lost connection rejects the statement. Without a listener, it would also crash the process.
   client.on('error', () => undefined);
   await client.connect();
   try {

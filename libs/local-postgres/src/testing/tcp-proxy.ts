@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** A port in front of a server, which can be cut and slowed as a network can. */
+/** A TCP proxy for a server that simulates network faults: lost connections and delays. */
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((client) => {
@@ -19,19 +19,19 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** The target's URL by way of the proxy. */
+  /** The target's URL with the address of the proxy. */
   get url(): string {
     const url = new URL(this.target);
     url.host = `127.0.0.1:${this.port}`;
     return url.href;
   }
 
-  /** Ends every connection, and goes on. */
+  /** Closes all connections. New ones are accepted. */
   disconnect(): void {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Ends every connection and refuses new ones. */
+  /** Closes all connections and refuses new ones. */
   async cut(): Promise<void> {
     if (!this.server.listening) return;
     const closed = once(this.server, 'close');
@@ -46,7 +46,7 @@ export class TcpProxy {
     this.port = (this.server.address() as AddressInfo).port;
   }
 
-  /** Holds back what new and open connections send, in each direction; 0 for no longer. */
+  /** Delays the data of all connections in each direction. 0 ends the delay. */
   slowDown(delayMs: number): void {
     this.delayMs = delayMs;
   }

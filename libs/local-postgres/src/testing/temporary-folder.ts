@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Creates a temporary folder for a server, and removes the folders that killed processes have left. A server that still
- * runs in one notices within a minute that its postmaster.pid is gone, and shuts down.
+ * Creates a temporary folder for a server and removes the folders of killed processes. A server that still runs in one shuts down
+ * within a minute, when it finds that its postmaster.pid is missing.
  */
 export async function createTemporaryFolder(): Promise<string> {
   for (const name of await readdir(tmpdir())) {

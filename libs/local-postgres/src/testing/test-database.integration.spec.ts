@@ -3,14 +3,14 @@ import { Client } from 'pg';
 import { createTestDatabase } from './test-database.js';
 
 describe('createTestDatabase', () => {
-  it('makes an empty database of its own each time', async () => {
+  it('creates a separate empty database each time', async () => {
     const databases = await Promise.all([createTestDatabase(), createTestDatabase()]);
     const names = await Promise.all(databases.map(({ url }) => currentDatabase(url)));
     expect(new Set(names).size).toBe(2);
     await Promise.all(databases.map((database) => database.drop()));
   });
 
-  it('drops the database under open connections', async () => {
+  it('drops a database with open connections', async () => {
     const database = await createTestDatabase();
     const client = new Client({ connectionString: database.url });
     client.on('error', () => undefined);
@@ -20,7 +20,7 @@ describe('createTestDatabase', () => {
     await client.end();
   });
 
-  it('fails when no server is named', async () => {
+  it('fails if TEST_POSTGRES_URL is missing', async () => {
     const { TEST_POSTGRES_URL: _, ...env } = process.env;
     jest.replaceProperty(process, 'env', env);
     await expect(createTestDatabase()).rejects.toThrow('TEST_POSTGRES_URL is not set');

@@ -6,7 +6,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates an empty database on the server of TEST_POSTGRES_URL, which the global set-up of the integration specs sets. */
+/** Creates an empty database on the server in TEST_POSTGRES_URL. The global set-up of the integration specs sets this variable. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = process.env['TEST_POSTGRES_URL'];
   if (!server) throw new Error('TEST_POSTGRES_URL is not set: name the spec *.integration.spec.ts, or start a server for it.');

@@ -9,12 +9,12 @@ const REMOVE_POLL_MS = 10;
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 export interface ThrowAwayPostgres {
-  /** URL of an empty database, as a superuser. */
+  /** URL of an empty database, with a superuser. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** Starts a fast server without durability in a temporary folder. It ends with the process. */
+/** Starts a fast server without durability in a temporary folder. It stops when the process exits. */
 export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
   const folder = await createTemporaryFolder();
   let cluster: Cluster | undefined;
@@ -24,7 +24,7 @@ export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
   };
   const exitAtSignal = (signal: keyof typeof EXIT_CODES) => {
     process.off(signal, exitAtSignal);
-    // If there is another listener, it decides when to exit. Without one, the signal would have ended the process.
+    // Another listener decides when to exit. Without one, the signal would have ended the process.
     if (process.listenerCount(signal) === 0) process.exit(EXIT_CODES[signal]);
   };
   const signals = Object.keys(EXIT_CODES) as (keyof typeof EXIT_CODES)[];
@@ -48,7 +48,7 @@ export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
   }
 }
 
-/** The server writes until it has ended. No event is delivered any more when the process exits, so this blocks. */
+/** Removes the folder. Blocks, because a process that exits gets no more events, and the server writes files until it has stopped. */
 function removeSync(folder: string): void {
   const deadline = Date.now() + REMOVE_WITHIN_MS;
   while (existsSync(folder) && Date.now() < deadline) {

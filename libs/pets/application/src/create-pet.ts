@@ -5,7 +5,7 @@ export class CreatePet {
   constructor(private readonly pets: PetRepository) {}
 
   /**
-   * With a key, a repetition answers the pet of the first request.
+   * Creates a pet. If the key was used before, returns the pet of the first request.
    * @throws DomainError INVALID_PET, IDEMPOTENCY_KEY_REUSED
    */
   async execute(input: NewPetInput, key?: IdempotencyKey): Promise<CreatedPet> {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { CreatePet, GetPet, ListPets } from './index.js';
 
 describe('CreatePet', () => {
-  it('adds the pet and answers it with its identifier', async () => {
+  it('adds the pet and returns it with its identifier', async () => {
     const pets = new InMemoryPets();
     const { pet, replayed } = await new CreatePet(pets).execute({ name: 'Rex', categoryId: 7n });
     expect(pet).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'available' });
@@ -14,7 +14,7 @@ describe('CreatePet', () => {
     expect(await pets.find(pet.id)).toEqual({ ...pet });
   });
 
-  it('answers a repetition with the pet of the first request', async () => {
+  it('returns the pet of the first request for a repetition', async () => {
     const createPet = new CreatePet(new InMemoryPets());
     const key = { clientId: 1n, key: 'a' };
     const first = await createPet.execute({ name: 'Rex', categoryId: 7n }, key);
@@ -22,7 +22,7 @@ describe('CreatePet', () => {
     await expect(createPet.execute({ name: 'Max', categoryId: 7n }, key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
   });
 
-  it('adds nothing that breaks an invariant', async () => {
+  it('does not add a pet that violates an invariant', async () => {
     const pets = new InMemoryPets();
     await expect(new CreatePet(pets).execute({ name: '', categoryId: 7n })).rejects.toThrow(DomainError);
     expect(petsOf((await pets.list({}, { limit: 10 })).items)).toEqual([]);
@@ -30,19 +30,19 @@ describe('CreatePet', () => {
 });
 
 describe('GetPet', () => {
-  it('answers the pet', async () => {
+  it('returns the pet', async () => {
     const pets = new InMemoryPets();
     const { id } = await pets.add(aNewPet({ name: 'Mimi' }));
     expect(await new GetPet(pets).execute(id)).toMatchObject({ id, name: 'Mimi' });
   });
 
-  it('says when there is none', async () => {
+  it('throws if the pet does not exist', async () => {
     await expect(new GetPet(new InMemoryPets()).execute(1n)).rejects.toThrow(expect.objectContaining(PET_NOT_FOUND));
   });
 });
 
 describe('ListPets', () => {
-  it('names the next page exactly when a further pet exists, and a walk visits each pet once', async () => {
+  it('returns `next` exactly if there are more pets, and following it visits each pet once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(30), fc.integer({ min: 1, max: 12 }), async (count, limit) => {
         const pets = new InMemoryPets();
@@ -63,7 +63,7 @@ describe('ListPets', () => {
     );
   });
 
-  it('keeps to the status', async () => {
+  it('filters by status', async () => {
     const pets = new InMemoryPets();
     for (const status of ['sold', 'available', 'sold', 'sold'] as const) await pets.add(aNewPet({ status }));
     const { items, next } = await new ListPets(pets).execute({ status: PetStatus.Sold }, { limit: 2 });

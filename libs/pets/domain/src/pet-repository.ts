@@ -3,19 +3,18 @@ import type { NewPet, Pet } from './pet.js';
 
 export interface CreatedPet {
   readonly pet: Pet;
-  /** The pet was created by an earlier request with the same key. */
+  /** Whether an earlier request with the same key created the pet. */
   readonly replayed: boolean;
 }
 
-/** Keeps the pets of the catalogue. */
+/** Stores the pets of the catalogue. */
 export abstract class PetRepository {
-  /** Numbers the pet and keeps it; resolves when it is durable. */
+  /** Assigns an id and inserts the pet. Resolves after the commit. */
   abstract add(pet: NewPet): Promise<Pet>;
 
   /**
-   * Adds the pet and remembers the key, both or neither; when the key is known, answers the pet it stands for, also to
-   * repetitions that arrive at once.
-   * @throws DomainError IDEMPOTENCY_KEY_REUSED when the key stands for a different pet
+   * Inserts the pet and the key in one transaction. If the key exists, returns its pet, also to concurrent repetitions.
+   * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a different pet
    */
   abstract addOnce(pet: NewPet, key: IdempotencyKey): Promise<CreatedPet>;
 }

@@ -1,4 +1,4 @@
-/** Availability of a pet; the domain knows no transitions between the values. */
+/** Availability of a pet. */
 export enum PetStatus {
   Available = 'available',
   Pending = 'pending',

@@ -7,7 +7,7 @@ import { PetStatus } from './pet-status.js';
 const nameOf = (text: unknown) => isPetName(text);
 
 describe('isPetName', () => {
-  it('is any well-formed text of 1 to 255 code points with something to see', () => {
+  it('accepts any well-formed text of 1 to 255 code points with a visible one', () => {
     const visible = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 255 })
       .filter((text) => !text.includes('\0') && text.trim() !== '' && /\P{White_Space}/u.test(text));
@@ -22,7 +22,7 @@ describe('isPetName', () => {
     expect(nameOf(`${'🐕'.repeat(254)}xx`)).toBe(false);
   });
 
-  it.each(['', 'u'])('has the characters that the pattern of the OpenAPI document allows, read with the flags "%s"', (flags) => {
+  it.each(['', 'u'])('accepts the characters that the pattern in the OpenAPI document allows with the flags "%s"', (flags) => {
     const pattern = new RegExp(PET_NAME_PATTERN, flags);
     const character = fc.oneof(
       fc.constantFrom('\t', ' ', '\u0085', '\u00a0', '\u1680', '\u2003', '\u2028', '\u3000', '\u180e', '\u200b', '\ufeff'),
@@ -36,7 +36,7 @@ describe('isPetName', () => {
         const codePoints = Array.from(name).length;
         const isAllowed = pattern.test(name) && codePoints <= PET_NAME_MAX_LENGTH;
         expect(isPetName(name)).toBe(isAllowed);
-        // The rule in its own words.
+        // The documented rule.
         expect(isAllowed).toBe(
           codePoints <= PET_NAME_MAX_LENGTH && /\P{White_Space}/u.test(name) && !name.includes('\0') && name.isWellFormed(),
         );
@@ -46,18 +46,18 @@ describe('isPetName', () => {
   });
 
   it.each(['', ' ', '\t\n\r', '\u0085\u00a0\u1680\u2003\u2028\u202f\u205f\u3000', 'a\0b', '\ud800', 'Rex\udc00', 7, null, undefined, {}])(
-    'is not %j',
+    'rejects %j',
     (value) => expect(nameOf(value)).toBe(false),
   );
 
-  it('may hold white space around, and U+FEFF, which is none', () => {
+  it('accepts surrounding white space, and U+FEFF, which is not white space', () => {
     expect(nameOf('  Rex ')).toBe(true);
     expect(nameOf('\ufeff')).toBe(true);
   });
 });
 
 describe('NewPet.create', () => {
-  it('keeps what it was given, to the letter', () => {
+  it('keeps its input exactly', () => {
     expect(NewPet.create({ name: ' Réx ', categoryId: INT64_MIN, status: 'sold' })).toMatchObject({
       name: ' Réx ',
       categoryId: INT64_MIN,
@@ -65,7 +65,7 @@ describe('NewPet.create', () => {
     });
   });
 
-  it('is available unless said otherwise', () => {
+  it('is available by default', () => {
     expect(NewPet.create({ name: 'Rex', categoryId: INT64_MAX }).status).toBe('available');
     expect(NewPet.create({ name: 'Rex', categoryId: 1n, status: undefined }).status).toBe('available');
   });
@@ -76,7 +76,7 @@ describe('NewPet.create', () => {
     [{ name: 'Rex', categoryId: INT64_MIN - 1n }, /^categoryId must [^;]+$/],
     [{ name: 'Rex', categoryId: 1n, status: 'lost' }, /^status must be one of available, pending, sold$/],
     [{ name: ' ', categoryId: 2n ** 64n, status: '' }, /^name must [^;]+; categoryId must [^;]+; status must [^;]+$/],
-  ])('refuses %o, naming each field', (input, message) => {
+  ])('rejects %o, naming each field', (input, message) => {
     const create = () => NewPet.create(input);
     expect(create).toThrow(DomainError);
     expect(create).toThrow(message);
@@ -85,7 +85,7 @@ describe('NewPet.create', () => {
 });
 
 describe('Pet.rehydrate', () => {
-  it('takes the row as it is', () => {
+  it('returns the row unchanged', () => {
     const row = { id: INT64_MAX, name: 'Rex', categoryId: -1n, status: PetStatus.Pending };
     expect(Pet.rehydrate(row)).toEqual(row);
   });
@@ -94,11 +94,11 @@ describe('Pet.rehydrate', () => {
 describe('NewPet.assertSameAs', () => {
   const pet = NewPet.create({ name: 'Rex', categoryId: 1n, status: 'sold' });
 
-  it('takes the same pet', () => {
+  it('accepts the same pet', () => {
     expect(() => pet.assertSameAs(Pet.rehydrate({ id: 7n, ...pet }))).not.toThrow();
   });
 
-  it.each([{ name: 'rex' }, { categoryId: 2n }, { status: PetStatus.Pending }])('refuses a pet with %o', (other) => {
+  it.each([{ name: 'rex' }, { categoryId: 2n }, { status: PetStatus.Pending }])('rejects a pet with %o', (other) => {
     const recorded = Pet.rehydrate({ id: 7n, ...pet, ...other });
     expect(() => pet.assertSameAs(recorded)).toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
   });

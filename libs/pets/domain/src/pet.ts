@@ -2,18 +2,18 @@ import { DomainError, IDEMPOTENCY_KEY_REUSED, INT64_RULE, isInt64 } from '@anima
 import { INVALID_PET } from './pet-errors.js';
 import { DEFAULT_PET_STATUS, isPetStatus, PET_STATUS_RULE, type PetStatus } from './pet-status.js';
 
-/** Unicode code points. */
+/** In Unicode code points. */
 export const PET_NAME_MAX_LENGTH = 255;
 
 export const PET_NAME_RULE = `must be a string of 1 to ${String(PET_NAME_MAX_LENGTH)} characters, at least one of them not white space, without U+0000 and unpaired surrogates`;
 
-/** The Unicode property White_Space, in a form that every dialect of regular expressions reads. */
+/** The Unicode property White_Space, in a form that all regular expression dialects support. */
 const WHITE_SPACE = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 const FORBIDDEN = '\\u0000\\ud800-\\udfff';
-/** For dialects that read UTF-16 units instead of code points. */
+/** For dialects that match UTF-16 units instead of code points. */
 const PAIR = '[\\ud800-\\udbff][\\udc00-\\udfff]';
 
-/** What PET_NAME_RULE says of the characters; published in the OpenAPI document. */
+/** The characters that PET_NAME_RULE allows. Published in the OpenAPI document. */
 export const PET_NAME_PATTERN = `^[${WHITE_SPACE}]*(?:[^${WHITE_SPACE}${FORBIDDEN}]|${PAIR})(?:[^${FORBIDDEN}]|${PAIR})*$`;
 const PET_NAME = new RegExp(PET_NAME_PATTERN);
 
@@ -27,14 +27,14 @@ function hasAtMostCodePoints(text: string, max: number): boolean {
   return text.length <= 2 * max && Array.from(text).length <= max;
 }
 
-/** What a client says of a pet, unchecked. */
+/** A client's input, not validated. */
 export interface NewPetInput {
   readonly name: string;
   readonly categoryId: bigint;
   readonly status?: string | undefined;
 }
 
-/** A pet that the store has not numbered yet. */
+/** A pet without an identifier, which the store assigns. */
 export class NewPet {
   private constructor(
     readonly name: string,
@@ -42,7 +42,7 @@ export class NewPet {
     readonly status: PetStatus,
   ) {}
 
-  /** @throws DomainError INVALID_PET, naming every offending field and its rule */
+  /** @throws DomainError INVALID_PET, naming every invalid field and its rule */
   static create({ name, categoryId, status = DEFAULT_PET_STATUS }: NewPetInput): NewPet {
     if (isPetName(name) && isInt64(categoryId) && isPetStatus(status)) return new NewPet(name, categoryId, status);
     const violations = [
@@ -54,8 +54,8 @@ export class NewPet {
   }
 
   /**
-   * An Idempotency-Key stands for the first pet that it was sent with.
-   * @throws DomainError IDEMPOTENCY_KEY_REUSED when that is a different one
+   * Checks that an Idempotency-Key was not used for a different pet.
+   * @throws DomainError IDEMPOTENCY_KEY_REUSED if the pets differ
    */
   assertSameAs({ name, categoryId, status }: Pet): void {
     const isSame = this.name === name && this.categoryId === categoryId && this.status === status;
@@ -66,19 +66,19 @@ export class NewPet {
 /** An animal of the catalogue. */
 export class Pet {
   private constructor(
-    /** Assigned by the store, never reused; any int64. */
+    /** Assigned by the store and never reused. Any int64. */
     readonly id: bigint,
     readonly name: string,
-    /** A category of another service, by value: whether it exists is not checked here. */
+    /** A category of another service. Its existence is not checked. */
     readonly categoryId: bigint,
     readonly status: PetStatus,
   ) {}
 
-  /** Trusts the store: its constraints hold what `NewPet.create` checked. */
+  /** Creates a pet from a stored row without validation: the database's constraints enforce the rules of `NewPet.create`. */
   static rehydrate({ id, name, categoryId, status }: PetView): Pet {
     return new Pet(id, name, categoryId, status);
   }
 }
 
-/** A pet as a reader sees it: a row of the catalogue, no aggregate. */
+/** A pet as a row of the catalogue, not an aggregate. */
 export type PetView = { readonly [Field in keyof Pet]: Pet[Field] };

@@ -36,7 +36,7 @@ export class NewPetDto {
   @Rule(INT64_RULE, isInt64)
   categoryId!: bigint;
 
-  // Not the keyword `default`: some generators make a member with a default required.
+  // Without the keyword `default`, because some generators make a member with a default required.
   @ApiPropertyOptional({
     enum: PetStatus,
     enumName: 'PetStatus',
@@ -47,7 +47,7 @@ export class NewPetDto {
   status?: PetStatus;
 }
 
-/** The shape of an answer, for the OpenAPI document; answers are what the use cases give. */
+/** The schema of a response in the OpenAPI document. Responses are the results of the use cases. */
 @ApiSchema({ name: 'Pet' })
 export class PetDto {
   @ApiProperty({

@@ -20,7 +20,7 @@ export class PetsModule {
   static readonly persistence = petsPersistence;
   static readonly scopes = ['pets:read', 'pets:write'] as const;
   static readonly tag = { name: 'pets', description: 'The catalogue of animals.' } as const;
-  /** Named schemas of the OpenAPI document that no class stands for. */
+  /** Named schemas of the OpenAPI document that have no class. */
   static readonly schemas = {
     Pets: { type: 'array', items: { $ref: '#/components/schemas/Pet' } },
   } as const;

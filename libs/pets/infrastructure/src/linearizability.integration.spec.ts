@@ -11,7 +11,7 @@ import { History, violation } from './testing/history.js';
 import { TypeOrmPetReader } from './typeorm-pet-reader.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
-/** Two servers start, stop and start again. */
+/** Two servers are started, stopped and started again. */
 const START_TIMEOUT_MS = 120_000;
 const USED_WITHIN_MS = 20_000;
 
@@ -19,12 +19,12 @@ const USED_WITHIN_MS = 20_000;
 const PAGE = 100;
 const STEP = fc.record({
   what: fc.constantFrom('create', 'create once', 'find', 'list', 'list sold'),
-  /** What is looked for, as an offset from the newest pet that anybody knows of. */
+  /** The pet to look for, as an offset from the newest known one. */
   back: fc.nat(3),
   pauseMs: fc.constantFrom(0, 0, 0, 1, 3),
 });
 
-/** Answers of statements that read take their time on the way, so that much happens while one is under way. */
+/** Delays the results of reads, so that more operations overlap. */
 function answerReadsLate(dataSource: DataSource): void {
   const pool = poolOf(dataSource) as unknown as { query(statement: { name?: string }): Promise<unknown> };
   const query = pool.query.bind(pool);
@@ -46,7 +46,7 @@ async function oneServer(): Promise<Servers> {
   return { url: database.url, replicaUrls: [], remove: () => database.drop() };
 }
 
-/** The replica replays each commit this much later. */
+/** Delay with which the replica replays each commit. */
 const REPLAY_DELAY = '20ms';
 
 async function primaryAndReplica(): Promise<Servers> {
@@ -143,7 +143,7 @@ describe.each([
       { numRuns: 25 },
     );
     if (servers.replicaUrls.length === 0) return;
-    // A busy machine may be late with every list of the histories.
+    // On a busy machine, the replica may be late for every list of the histories.
     await waitFor(
       async () => {
         await new TypeOrmPetReader(dataSources[0] as DataSource).list({}, { limit: PAGE });

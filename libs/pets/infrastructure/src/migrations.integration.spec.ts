@@ -11,7 +11,7 @@ describe('the tables of the schema pets', () => {
   const key = { clientId: 1n, key: 'upgrade' };
   const columns = 'client_id, key, pet_id, name, category_id, status';
 
-  it('keep a key that was recorded before the request was one value, and know it as before', async () => {
+  it('keep keys that were recorded before the request was stored as JSON', async () => {
     const { dataSource } = database;
     while ((await migrateDown(dataSource)) !== 'RecordRequestsAsJson1763683380000');
     await dataSource.query(`INSERT INTO pets.idempotency_keys (${columns}) VALUES (1, 'upgrade', 7, 'Rex', $1, 'sold')`, [INT64_MAX]);
@@ -22,7 +22,7 @@ describe('the tables of the schema pets', () => {
     await expect(repository.addOnce(aNewPet(), key)).rejects.toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
   });
 
-  it('let processes of the release before this one and of this one know the keys of each other', async () => {
+  it('share keys between processes of the previous and this release', async () => {
     const { dataSource } = database;
     const repository = new TypeOrmPetRepository(dataSource);
     await dataSource.query(`INSERT INTO pets.idempotency_keys (${columns}) VALUES (2, 'old', 8, 'Max', 3, 'pending')`);
@@ -46,11 +46,11 @@ describe('the tables of the schema pets', () => {
     [`(NULL, 1, 'sold')`, 'null value in column "name"'],
     [`('Rex', NULL, 'sold')`, 'null value in column "category_id"'],
     [`('Rex', 1, NULL)`, 'null value in column "status"'],
-  ])('refuse %s', async (row, reason) => {
+  ])('reject %s', async (row, reason) => {
     await expect(database.dataSource.query(`INSERT INTO pets.pets (name, category_id, status) VALUES ${row}`)).rejects.toThrow(reason);
   });
 
-  it('get a new index in place of one whose building was cut off', async () => {
+  it('replace an index whose creation was interrupted', async () => {
     const { dataSource } = database;
     while ((await migrateDown(dataSource)) !== 'IndexPetsByStatus1763683260000');
     await dataSource.query('CREATE INDEX pets_status_id_idx ON pets.pets (status)');

@@ -20,7 +20,7 @@ export const petsPersistence: Persistence = {
     service: [
       'SELECT, INSERT ON pets.pets',
       'USAGE ON SEQUENCE pets.pets_id_seq',
-      // Release 1.0.0 requires UPDATE on a column, for the FOR UPDATE before it deletes expired keys.
+      // Release 1.0.0 requires UPDATE on a column because it deletes expired keys with FOR UPDATE.
       'SELECT, INSERT, DELETE, UPDATE (created_at) ON pets.idempotency_keys',
     ],
   },

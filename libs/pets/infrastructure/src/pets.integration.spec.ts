@@ -9,7 +9,7 @@ import { TypeOrmPetReader } from './typeorm-pet-reader.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
 const database = useDatabase(petsPersistence);
-/** How far apart Citus gives identifiers on two servers. */
+/** Distance between the identifiers that Citus assigns on two servers. */
 const STEP = 2n ** 48n;
 
 describeMigrations(petsPersistence);

@@ -19,25 +19,25 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** One row in 10,000; none is sold. */
+/** One row in 10,000 has this status, and none is sold. */
 const RARE = PetStatus.Pending;
-/** A walk down the index and a page of rows next to each other: far below what a scan of the table would touch. */
+/** An index scan of a page of adjacent rows. A scan of the table reads far more blocks. */
 const MAX_BLOCKS = 50;
-/** A walk down the index, and the row. */
+/** An index scan of one row. */
 const MAX_BLOCKS_OF_ONE = 6;
-/** A page of rows that lie apart. */
+/** An index scan of a page of scattered rows. */
 const MAX_BLOCKS_OF_RARE = 150;
-/** It must not grow with the table: above 100,000 PostgreSQL compiles a statement (JIT), which takes far longer than the page. */
+/** Independent of the size of the table. Above 100,000, PostgreSQL uses JIT compilation, which takes far longer than the page. */
 const MAX_COST = 500;
 
-/** A migrated database, in which autovacuum does not change the statistics meanwhile. */
+/** Creates a migrated database without autovacuum, which would change the statistics. */
 async function createDatabase(): Promise<Awaited<ReturnType<typeof createMigratedDatabase>>> {
   const database = await createMigratedDatabase([petsPersistence]);
   await connected(database, (dataSource) => dataSource.query('ALTER TABLE pets.pets SET (autovacuum_enabled = false)'));
   return database;
 }
 
-/** Over one connection, which therefore holds every prepared statement. */
+/** Runs `work` with a single connection, which has all prepared statements. */
 async function connected(database: { readonly url: string }, work: (dataSource: DataSource) => Promise<unknown>): Promise<void> {
   const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [petsPersistence] });
   await dataSource.initialize();
@@ -56,7 +56,7 @@ async function fill(dataSource: DataSource, rows: number): Promise<void> {
   );
 }
 
-/** As the service sends them, often enough for PostgreSQL to settle on a plan. */
+/** Executes the statements as the service does, often enough for PostgreSQL to choose a plan. */
 async function sendAll(dataSource: DataSource): Promise<void> {
   const [reader, repository] = [new TypeOrmPetReader(dataSource), new TypeOrmPetRepository(dataSource)];
   for (let execution = 0; execution < 10; execution++) {
@@ -83,7 +83,7 @@ function nodes(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 }
 
-/** Nothing is read but by the index, in its order, and what is read is answered. */
+/** Verifies that the plan only scans the index and reads few blocks. */
 function expectIndexOnly(plan: Plan, index: string, maxBlocks = MAX_BLOCKS): void {
   const reading = nodes(plan).filter((node) => node['Relation Name'] !== undefined);
   expect(reading.map((node) => [node['Node Type'], node['Index Name'], node.Filter])).toEqual([['Index Scan', index, undefined]]);
@@ -104,7 +104,7 @@ async function expectListsToWalkOneIndex(dataSource: DataSource, rows: number): 
 }
 
 describe('the statements of the catalogue', () => {
-  it('walk one index by plans that were made when the table was empty', async () => {
+  it('scan one index with plans that were made when the table was empty', async () => {
     const database = await createDatabase();
     await connected(database, async (dataSource) => {
       await sendAll(dataSource);
@@ -134,7 +134,7 @@ describe('the statements of a catalogue of a million pets', () => {
     await database.drop();
   });
 
-  it.each(['force_generic_plan', 'force_custom_plan', 'auto'])('walk one index (%s)', async (mode) => {
+  it.each(['force_generic_plan', 'force_custom_plan', 'auto'])('scan one index (%s)', async (mode) => {
     await connected(database, async (dataSource) => {
       await dataSource.query('SET jit = on');
       await dataSource.query(`SET plan_cache_mode = ${mode}`);
@@ -147,7 +147,7 @@ describe('the statements of a catalogue of a million pets', () => {
   it.each([
     ['an identifier', {}],
     ['an identifier and a status', { status: PetStatus.Available }],
-  ])('for a list by %s is the one that finds by the primary key', async (_what, filter) => {
+  ])('include only the one that finds by primary key for a list by %s', async (_what, filter) => {
     await connected(database, async (dataSource) => {
       const { items } = await new TypeOrmPetReader(dataSource).list({ id: 777_777n, ...filter }, { limit: 20 });
       expect(items.text).toContain('"pet 777777"');
@@ -157,7 +157,7 @@ describe('the statements of a catalogue of a million pets', () => {
     });
   });
 
-  it('are four, planned once, however few rows they are asked for', async () => {
+  it('are four with generic plans, however few rows are requested', async () => {
     await connected(database, async (dataSource) => {
       await sendAll(dataSource);
       const statements = await dataSource.query<{ name: string; custom_plans: bigint }[]>(
@@ -165,7 +165,7 @@ describe('the statements of a catalogue of a million pets', () => {
       );
       const names = ['find by key pets.pets', 'find pets.pets', 'list pets.pets', 'list pets.pets by status'];
       expect(statements.map(({ name }) => name)).toEqual(names);
-      // PostgreSQL tries five with values before it compares.
+      // PostgreSQL makes five custom plans before it compares them with a generic one.
       expect(statements.filter(({ custom_plans }) => custom_plans > 5n)).toEqual([]);
     });
   });

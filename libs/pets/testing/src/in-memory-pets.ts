@@ -9,7 +9,7 @@ import {
   type PetView,
 } from '@animal-store/pets-domain';
 
-/** Both ports over one array, for specs of what stands above them. */
+/** An in-memory adapter of both ports, for specs of their callers. */
 export class InMemoryPets implements PetRepository, PetReader {
   private readonly pets: Pet[] = [];
   private readonly keys = new Map<string, Pet>();

@@ -9,17 +9,17 @@ export interface PetsAdapter {
   readonly reader: PetReader;
 }
 
-/** The pets of a page, digit for digit. */
+/** Parses the pets of a page, with exact integers. */
 export function petsOf({ text }: JsonText<readonly PetView[]>): PetView[] {
-  // ECMAScript 2026 gives the source text of a number as the third argument.
+  // In ECMAScript 2026, the third argument has the source text of a number.
   return JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' ? BigInt(context?.source ?? '') : value,
   ) as PetView[];
 }
 
-/** What every adapter of the ports has to keep; `empty` gives one without pets. */
+/** Contract tests for adapters of the ports. `empty` returns an adapter without pets. */
 export function describePetsContract(adapterName: string, empty: () => Promise<PetsAdapter>): void {
-  describe(`${adapterName} keeps the contract of PetRepository and PetReader`, () => {
+  describe(`${adapterName} fulfils the contract of PetRepository and PetReader`, () => {
     let repository: PetRepository;
     let reader: PetReader;
 
@@ -27,7 +27,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
       ({ repository, reader } = await empty());
     });
 
-    it('finds what was added, exactly', async () => {
+    it('finds added pets exactly', async () => {
       const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
       const name = fc
         .string({ unit: 'binary', minLength: 1, maxLength: 60 })
@@ -53,7 +53,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
       );
     });
 
-    it('gives each pet an identifier of its own, also when they come at once', async () => {
+    it('assigns unique identifiers, also to concurrent pets', async () => {
       const added = await Promise.all(Array.from({ length: 50 }, () => repository.add(aNewPet())));
       expect(new Set(added.map(({ id }) => id)).size).toBe(50);
     });
@@ -61,7 +61,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
     describe('addOnce', () => {
       const key = { clientId: 7n, key: 'order-1' };
 
-      it('adds one pet however often and however closely together it is repeated', async () => {
+      it('adds one pet for any number of repetitions, also concurrent ones', async () => {
         const pet = aNewPet({ name: 'Only', categoryId: 2n ** 53n + 1n, status: 'sold' });
         const results = await Promise.all(Array.from({ length: 30 }, () => repository.addOnce(pet, key)));
         expect(new Set(results.map((result) => result.pet.id)).size).toBe(1);
@@ -71,7 +71,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
         expect(again).toEqual({ pet: results[0]?.pet, replayed: true });
       });
 
-      it('refuses the key for a different pet, and adds nothing', async () => {
+      it('rejects the key for a different pet and adds nothing', async () => {
         await repository.addOnce(aNewPet({ name: 'Rex', categoryId: 1n, status: 'sold' }), key);
         for (const other of [{ name: 'rex' }, { categoryId: 2n }, { status: 'pending' }]) {
           const different = aNewPet({ name: 'Rex', categoryId: 1n, status: 'sold', ...other });
@@ -80,7 +80,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
         expect(petsOf((await reader.list({}, { limit: 10 })).items)).toHaveLength(1);
       });
 
-      it('keeps the keys of clients apart', async () => {
+      it('distinguishes the keys of different clients', async () => {
         const pet = aNewPet();
         const keys = [key, { ...key, clientId: 8n }, { ...key, key: 'Order-1' }, { ...key, clientId: 6n }];
         const added = await Promise.all(keys.map((each) => repository.addOnce(pet, each)));
@@ -91,7 +91,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
       });
     });
 
-    it('finds nothing where nothing is', async () => {
+    it('returns nothing for unknown identifiers', async () => {
       for (const id of [0n, -1n, INT64_MIN, INT64_MAX]) expect(await reader.find(id)).toBeUndefined();
       expect(await reader.list({}, { limit: 5 })).toEqual({ items: { text: '[]' } });
     });
@@ -108,7 +108,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
           [1, 3, 100].map((limit) => ({ status, limit, after: after })),
         ),
       );
-      // All at once: an adapter may answer some of them together.
+      // Concurrently, because an adapter may batch them.
       const answers = await Promise.all(questions.map(({ status, ...page }) => reader.list({ status }, page)));
       for (const [index, { status, limit, after }] of questions.entries()) {
         const expected = all.filter((pet) => (status === undefined || pet.status === status) && (after === undefined || pet.id > after));
@@ -118,7 +118,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
       }
     });
 
-    it('lists by identifier: at most one pet, which also has the status and comes after the identifier of the page', async () => {
+    it('lists by identifier: at most one pet, which matches the status and comes after the identifier of the page', async () => {
       for (const status of PET_STATUSES) await repository.add(aNewPet({ name: `a "${status}" pet`, categoryId: 2n ** 53n + 1n, status }));
       const all = petsOf((await reader.list({}, { limit: 100 })).items);
       const ids = [INT64_MIN, -1n, 0n, ...all.map((pet) => pet.id), (all.at(-1)?.id ?? 0n) + 1n, INT64_MAX];
@@ -134,7 +134,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
       }
     });
 
-    it('takes nothing in a name for the end of a pet', async () => {
+    it('returns names that look like JSON unchanged', async () => {
       const names = [',{"id":', '},{"id":1}', '\\",{\\"id\\":', '","x":"'];
       const added: PetView[] = [];
       for (const name of names) added.push(await repository.add(aNewPet({ name, status: 'sold' })));

@@ -21,7 +21,7 @@ describe('the check of histories', () => {
       [creation(1n, 1, 9), creation(2n, 2, 9), list([1n], 3, 8), list([2n], 4, 8)],
       /different creations first/,
     ],
-  ])('refuses %s', (_, operations, reason) => expect(violation(operations)).toMatch(reason));
+  ])('rejects %s', (_, operations, reason) => expect(violation(operations)).toMatch(reason));
 
   it.each([
     ['reads while a creation is under way', [creation(1n, 1, 9), list([], 2, 3), find(1n, true, 4, 5), list([1n], 6, 7)]],

@@ -1,4 +1,4 @@
-/** One operation on a catalogue to which pets are only added, with the times of its call and its return on one logical clock. */
+/** An operation on a catalogue without deletions, with the logical times of its call and its return. */
 export interface Operation {
   readonly calledAt: number;
   readonly returnedAt: number;
@@ -9,7 +9,7 @@ export interface Operation {
   readonly seen?: ReadonlySet<bigint>;
 }
 
-/** Records what concurrent callers did and saw. */
+/** Records the operations of concurrent callers and their results. */
 export class History {
   readonly operations: Operation[] = [];
   private time = 0;
@@ -23,9 +23,9 @@ export class History {
 }
 
 /**
- * Why the history is not linearizable (Herlihy and Wing, 1990), or undefined when it is. For a set that only grows that is: a read
- * sees what was created, or seen by another read, before it was called; nothing before its creation was called; and of two lists
- * one sees all that the other sees.
+ * Returns why the history is not linearizable (Herlihy and Wing, 1990), or undefined if it is. A set that only grows is linearizable if
+ * each read sees everything that was created or seen before its call, no read sees a pet before the call of its creation, and of any two
+ * lists one contains the other.
  */
 export function violation(operations: readonly Operation[]): string | undefined {
   const reads = operations.filter(({ seen }) => seen !== undefined);
