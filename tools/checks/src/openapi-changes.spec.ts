@@ -7,7 +7,7 @@ const released = releasedDocuments();
 const today = documentsByPrefix(openApiFiles());
 
 /**
- * Rules that release 1.0.0 enforced and its document left out. Harmless once a release has them in its document: then they are no longer added.
+ * Rules that release 1.0.0 enforced but did not document. No longer needed once the document of a release contains them.
  */
 const DOCUMENTED_LATER = [
   'paths./pets.get.parameters.2.schema.minLength add',
@@ -27,7 +27,7 @@ const DOCUMENTED_OTHERWISE = [
 ];
 
 describe('the OpenAPI documents', () => {
-  it('were released', () => {
+  it('have a release', () => {
     expect([...released.keys()]).toContain('v1');
   });
 
@@ -39,7 +39,7 @@ describe('the OpenAPI documents', () => {
   });
 });
 
-/** As much of the document as the plants touch. */
+/** The parts of the document that the tests change. */
 interface Document extends OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema>; securitySchemes: Record<string, object> };
@@ -169,7 +169,7 @@ describe('no client breaks when', () => {
   });
 });
 
-it('the version prefix is that of the servers', () => {
+it('the version prefix comes from the servers of the document', () => {
   expect(versionPrefix({ servers: [{ url: '/v2' }, { url: 'https://staging.example/store/v2' }] })).toBe('v2');
   expect(() => versionPrefix({ servers: [{ url: '/v1' }, { url: '/v2' }] })).toThrow('one version');
 });
