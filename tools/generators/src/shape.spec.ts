@@ -113,29 +113,29 @@ describe('a difference is reported if', () => {
 
   it.each([
     ['a method with another name', 'pet-repository.ts', 'abstract addOnce(', 'abstract insertOnce(', 'PetRepository.insertOnce('],
-    ['a further method', 'pet-reader.ts', 'abstract find(', 'abstract count(): Promise<bigint>;\n  abstract find(', 'PetReader.count()'],
+    ['another method', 'pet-reader.ts', 'abstract find(', 'abstract count(): Promise<bigint>;\n  abstract find(', 'PetReader.count()'],
     [
-      'a further decorator',
+      'another decorator',
       'pets.controller.ts',
       '@IdempotentByKey()',
       '@IdempotentByKey()\n@Audited()',
       '@Audited() PetsController.createPet',
     ],
     [
-      'a further provider',
+      'another provider',
       'pets.module.ts',
       'useCase(GetPet,',
       'useCase(SellPet, PetRepository), useCase(GetPet,',
       'useCase(SellPet, PetRepository)',
     ],
     [
-      'a further statement of the module',
+      'another statement of the module',
       'pets.module.ts',
       'static readonly tag',
       'static readonly jobs = [];\n  static readonly tag',
       'PetsModule.jobs',
     ],
-    ['a further suite', 'pets.integration.spec.ts', 'describeMigrations(', 'describePlans();\ndescribeMigrations(', 'describePlans()'],
+    ['another suite', 'pets.integration.spec.ts', 'describeMigrations(', 'describePlans();\ndescribeMigrations(', 'describePlans()'],
   ])('pets has %s', (_what, file, from, to, difference) => {
     expect(differences(templates, changed(model, file, from, to)).join('\n')).toContain(difference);
   });
