@@ -2,22 +2,22 @@
 # `docker buildx imagetools inspect` shows for this tag: node:…-slim@sha256:…
 ARG NODE_IMAGE=node:26.10.0-trixie-slim
 
-# The files that npm ci reads, so that a changed source file does not invalidate the layer of node_modules.
+# Only the files that npm ci reads, so that a changed source file does not invalidate the layer of node_modules.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS manifests
 WORKDIR /workspace
 COPY . .
 RUN mkdir /manifests && cp --parents package.json package-lock.json .npmrc $(find apps libs tools -name package.json) /manifests
 
-# On the platform of the builder: the package is the same on every platform.
+# Runs on the builder's platform, because the package is the same on every platform.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build
 WORKDIR /workspace
 COPY --from=manifests /manifests ./
-# A mirror, a proxy's certificate or a private registry: `--secret id=npmrc,src=…`; nothing of it stays in the image.
-# Optional packages are installed too: the bundler's native code is one of them.
+# For a mirror, a proxy's certificate or a private registry: `--secret id=npmrc,src=…`. The image does not contain it.
+# Includes optional packages, because the bundler's native code is one of them.
 RUN --mount=type=secret,id=npmrc --mount=type=cache,target=/var/cache/npm \
     NPM_CONFIG_USERCONFIG=/run/secrets/npmrc NPM_CONFIG_CACHE=/var/cache/npm npm ci --ignore-scripts
 COPY . .
-# The commit in the metric build_info.
+# The commit that the metric build_info contains.
 ARG REVISION=unknown
 RUN npm run package -- --out /package
 
@@ -29,19 +29,19 @@ LABEL org.opencontainers.image.title="Animal Store" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
-# The service needs no package manager.
+# The service does not need a package manager.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn* /opt/yarn*
 WORKDIR /app
 COPY --from=build /package ./
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PATH=/app/bin:$PATH
-# By number, which Kubernetes needs for runAsNonRoot; the user `node` of the base image.
+# The user `node` of the base image. Kubernetes requires a number for runAsNonRoot.
 USER 1000:1000
 EXPOSE 3000
-# Live, not ready: a lost database is no reason for a restart.
+# Liveness, not readiness: losing the database must not cause a restart.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT []
-# Less memory under load at the same speed; docs/performance.md explains each option.
+# These options reduce memory under load at the same speed; docs/performance.md explains each one.
 CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=20", "--v8-pool-size=1", "--no-maglev", "--no-allocation-site-pretenuring", "apps/api/bundle/main.js"]

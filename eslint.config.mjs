@@ -145,20 +145,20 @@ export default defineConfig(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       // An adapter of an asynchronous port may have nothing to await.
       '@typescript-eslint/require-await': 'off',
-      // Only libraries declare enums here, and not always well.
+      // All enums come from libraries, and their types are not always right.
       '@typescript-eslint/no-unsafe-enum-comparison': 'off',
       '@typescript-eslint/no-unsafe-enum-assignment': 'off',
-      // A number or a bigint in a text reads as it is.
+      // Numbers and bigints are fine in template strings.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: true }],
-      // Nest modules are classes for their decorators, or for what they say of themselves.
+      // Nest modules are classes that only have decorators or static members.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true, allowEmpty: true }],
-      // `{ ...key, revokedAt }` is how a value of a class becomes the row of another.
+      // `{ ...key, revokedAt }` converts a class instance to a plain row.
       '@typescript-eslint/no-misused-spread': 'off',
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       // `() => server.close()` is short and clear.
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-invalid-void-type': 'off',
-      // A caller says what the JSON is that it reads.
+      // The type parameter is the type of the JSON that a caller reads.
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       ...boundaries(),
       ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT),
@@ -167,7 +167,7 @@ export default defineConfig(
   { files: ['**/*.module.ts'], rules: boundaries(MORE_IN_MODULES) },
   // The client's deprecated operations are tested as well.
   { files: ['apps/api-e2e/src/client/**/*.ts'], rules: { '@typescript-eslint/no-deprecated': 'off' } },
-  // `npm start` loads the API when the database is there, and its configuration before.
+  // `npm start` loads the configuration first, and the API when the database is running.
   { files: ['tools/start/**/*.ts'], rules: boundaries({}, { checkDynamicDependenciesExceptions: ['@animal-store/api/contexts'] }) },
   {
     files: ['apps/cli/**/*.ts'],
@@ -201,7 +201,7 @@ export default defineConfig(
     rules: {
       // Matchers such as expect.any() are of type any.
       '@typescript-eslint/no-unsafe-assignment': 'off',
-      // What production code loads lazily, a spec may import as usual.
+      // A spec may import statically what production code loads lazily.
       ...boundaries(MORE_IN_TESTS, { checkDynamicDependenciesExceptions: ['.*'] }),
       'no-restricted-imports': 'off',
       ...restrictedSyntax(UNUSED_TEST),

@@ -1,6 +1,6 @@
 import preset from './jest.preset.js';
 
-// Jest takes these options from here and not from the projects.
+// Jest reads these options only here, not in the projects.
 const { maxWorkers, testTimeout, workerIdleMemoryLimit } = preset;
 
 /** For `npm run jest`, which runs specs of any project; `nx test` runs those of one. */

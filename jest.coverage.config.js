@@ -15,9 +15,9 @@ const NOT_COVERED = [
   /\/src\/testing\//,
   /^libs\/[^/]+\/testing\//,
   /^apps\/api-e2e\//,
-  // The bench measures for minutes; its specs cover its arithmetic.
+  // The bench runs for minutes; its specs only cover its calculations.
   /^tools\/bench\//,
-  // Runs in no test: it starts them, or writes into the workspace.
+  // Not run by tests: it starts them, or writes to the workspace.
   /^tools\/testing\/src\/(?:jest-|nx-plugin|postgres)/,
   /^(?:apps\/api\/src\/write-(?:bundle|guides|openapi)|tools\/client-package\/src\/(?:release|write-(?:bundle|types))|tools\/checks\/src\/record-release)\.ts$/,
 ];

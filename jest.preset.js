@@ -31,7 +31,7 @@ export default {
   passWithNoTests: true,
   // Most specs wait rather than compute.
   maxWorkers: 2,
-  // Generous: a busy machine must not fail a test.
+  // Long, because a busy machine must not fail a test.
   testTimeout: 300_000,
   workerIdleMemoryLimit: '400MB',
 };

@@ -5,7 +5,7 @@ export default {
   jest: { configFile: 'jest.mutation.config.js', enableFindRelatedTests: false },
   plugins: ['@stryker-mutator/jest-runner'],
   mutate: ['libs/kernel/src/**/*.ts', 'libs/*/{domain,application}/src/**/*.ts', '!**/*.spec.ts', '!**/index.ts'],
-  // What the copy that is changed does not need.
+  // Files that the mutated copy does not need.
   ignorePatterns: ['/apps', '/docs', 'dist', '.data'],
   tempDirName: '.nx/stryker',
   reporters: ['clear-text', 'progress', 'html'],

@@ -1,4 +1,4 @@
-// The catalogue by hand on net/http and pgx: DATABASE_URL in the environment, any free port of the loopback.
+// The catalogue written by hand with net/http and pgx. Reads DATABASE_URL and listens on a free port of the loopback interface.
 package main
 
 import (
@@ -66,7 +66,7 @@ func main() {
 		log.Fatal(err)
 	}
 	config.MaxConns = connections
-	// pgx prepares each statement once per connection by itself.
+	// pgx prepares each statement once per connection.
 	pool, err := pgxpool.ConnectConfig(context.Background(), config)
 	if err != nil {
 		log.Fatal(err)

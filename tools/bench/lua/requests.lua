@@ -1,5 +1,5 @@
--- For wrk: sends the requests of a file, which are separated by NUL, from a given one on and round again. A byte 1 in a
--- request stands for eight digits that no other request of the run has.
+-- Script for wrk: sends the NUL-separated requests of a file in a loop, starting at a given one. A byte 1 in a request is
+-- replaced by eight digits that are unique in the run.
 local texts, position, serial = {}, 0, 0
 
 function init(args)

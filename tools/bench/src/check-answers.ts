@@ -9,7 +9,7 @@ interface CheckedTarget {
   readonly url: string;
   readonly paging: Paging;
   readonly authenticates: boolean;
-  /** The texts that it always answers with. */
+  /** The constant response bodies of the target. */
   readonly constants?: Readonly<Record<PetRequest['operation'], string>> | undefined;
 }
 
@@ -18,7 +18,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** @throws Error that shows the first answer of a sample that is not what it has to be */
+/** @throws Error that shows the first wrong response of a sample of the requests */
 export async function checkAnswers(target: CheckedTarget, requests: readonly PetRequest[], catalogue: Catalogue): Promise<void> {
   const step = Math.max(1, Math.floor(requests.length / SAMPLES));
   const sample = requests.filter((_, index) => index % step === 0);

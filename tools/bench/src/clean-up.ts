@@ -1,6 +1,6 @@
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 
-/** What has to be undone whichever way the program ends, last first. */
+/** Clean-up steps, run in reverse order, also on SIGINT and SIGTERM. */
 export class CleanUp {
   private readonly steps: (() => Promise<unknown> | void)[] = [];
   private ending: Promise<void> | undefined;
@@ -15,7 +15,7 @@ export class CleanUp {
     this.steps.push(step);
   }
 
-  /** A step that fails does not keep the others from being done. */
+  /** Runs all steps. A failed step does not stop the others. */
   run(): Promise<void> {
     return (this.ending ??= this.runSteps());
   }

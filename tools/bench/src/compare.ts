@@ -34,14 +34,14 @@ export interface Comparison {
   readonly generator: string;
   readonly rows: number;
   readonly options: CompareOptions;
-  /** From the start of the process to the first answer, each time. */
+  /** Times from process start to the first response. */
   readonly startsMs: readonly number[];
-  /** Targets that could not be measured, with what to install. */
+  /** Targets that could not be measured, and what to install. */
   readonly missing: Readonly<Record<string, string>>;
   readonly scenarios: readonly ScenarioResult[];
 }
 
-/** The service and its peers on the same PostgreSQL and rows. */
+/** Measures the service and its peers on the same PostgreSQL with the same rows. */
 export async function compare(options: CompareOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<Comparison> {
   requireProc();
   const generator = await chooseLoadGenerator();
@@ -87,7 +87,7 @@ export async function compare(options: CompareOptions, cleanUp: CleanUp, report:
   }
 }
 
-/** The scenarios in the order of the workloads; those that write come last. */
+/** Returns the scenarios in the order of the workloads. Those that write come last. */
 function plan({ targets, workloads }: CompareOptions, universe: Universe, random: Random): Scenario[] {
   return WORKLOADS.filter((workload) => workloads.includes(workload)).flatMap((workload) => {
     const requests = requestsOf(workload, universe, random);

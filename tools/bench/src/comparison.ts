@@ -9,12 +9,12 @@ export const p50: Figure = (measured) => measured.p50Ms ?? NaN;
 export const p99: Figure = (measured) => measured.p99Ms ?? NaN;
 export const cpu: Figure = totalCpu;
 
-/** The median over the rounds; NaN for a target that was not measured. */
+/** Returns the median over the rounds, or NaN if the target was not measured. */
 export function typical({ rounds }: ScenarioResult, target: string, figure: Figure): number {
   return median((rounds[target] ?? []).map(figure));
 }
 
-/** The median of the ratios round by round; NaN when one of the two was not measured. */
+/** Returns the median of the ratios per round, or NaN if one of the two was not measured. */
 export function ratio({ rounds }: ScenarioResult, target: string, peer: string, figure: Figure): number {
   return medianRatio((rounds[target] ?? []).map(figure), (rounds[peer] ?? []).map(figure));
 }

@@ -15,7 +15,7 @@ const profile = {
   timeDeltas: [9_000, 1_000, 2_500, 3_000, 1_500],
 };
 
-it('adds up the time of each function, without what was idle', () => {
+it('adds up the time of each function, without idle time', () => {
   expect(selfTimes(profile, 1_000)).toEqual([
     { name: 'parse pg-protocol/dist/parser.js:10', ms: 4, share: 0.5 },
     { name: '(anonymous) libs/pets/http/dist/pets.controller.js:10', ms: 2.5, share: 0.3125 },
@@ -23,7 +23,7 @@ it('adds up the time of each function, without what was idle', () => {
   ]);
 });
 
-it('looks at the end of the profile only', () => {
+it('reads only the end of the profile', () => {
   expect(selfTimes(profile, 3).map(({ name, ms }) => [name, ms])).toEqual([
     ['parse pg-protocol/dist/parser.js:10', 3],
     ['writev', 1.5],

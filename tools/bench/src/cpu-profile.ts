@@ -1,4 +1,4 @@
-/** What `node --cpu-prof` writes, as far as it is read here. */
+/** The parts of a `node --cpu-prof` file that are read here. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -12,13 +12,13 @@ export interface CpuProfile {
 export interface SelfTime {
   readonly name: string;
   readonly ms: number;
-  /** Of the time in which the process was not idle. */
+  /** Share of the time in which the process was not idle. */
   readonly share: number;
 }
 
 const IDLE = '(idle)';
 
-/** The functions that took the most time themselves at the end of the profile, most first. */
+/** Returns the functions with the most self time in the last `lastMs` of the profile, in descending order. */
 export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, lastMs: number): SelfTime[] {
   const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
   const microseconds = new Map<string, number>();
@@ -37,7 +37,7 @@ function nameOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['
   return url === '' ? name : `${name} ${shorten(url)}:${lineNumber + 1}`;
 }
 
-/** From the package, or from the project of the workspace on. */
+/** Shortens a path so that it begins with the package or the project of the workspace. */
 function shorten(url: string): string {
   return /(?:.*\/node_modules\/|.*\/(?=(?:apps|libs|tools)\/))?(.*)/.exec(url)?.[1] ?? url;
 }

@@ -5,14 +5,14 @@ import { SERIAL } from './workloads.js';
 const list = { operation: 'list', key: 1, limit: 10, status: 'sold', after: 7, cursor: 'opaque' } as const;
 const create = { operation: 'create', key: 0, name: `Pet ${SERIAL}`, categoryId: 3, status: 'available' } as const;
 
-it('asks each target for a page by the words that it understands', () => {
+it('requests a page with the parameters of each target', () => {
   const headers = { Authorization: 'Bearer b' };
   expect(httpRequest(list, 'cursor', ['a', 'b'])).toEqual({ method: 'GET', path: '/v1/pets?limit=10&status=sold&cursor=opaque', headers });
   expect(httpRequest(list, 'after', ['a', 'b'])).toEqual({ method: 'GET', path: '/v1/pets?limit=10&status=sold&after=7', headers });
   expect(httpRequest({ operation: 'list', key: 1, limit: 5 }, 'after', ['a', 'b']).path).toBe('/v1/pets?limit=5');
 });
 
-it('gives the length of a body as it is once the serial is in its place', () => {
+it('sets Content-Length to the length of the body with its serial number', () => {
   const request = httpRequest(create, 'after', ['a']);
   const body = withSerial(request.body ?? '', 42);
   expect(JSON.parse(body)).toEqual({ name: 'Pet 00000042', categoryId: 3, status: 'available' });

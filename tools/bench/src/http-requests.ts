@@ -4,7 +4,7 @@ export type Paging = 'cursor' | 'after';
 
 const SERIAL_DIGITS = 8;
 
-/** As the parts that fetch() and load generators want. */
+/** The parts of a request that fetch() and the load generators take. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -28,14 +28,14 @@ export function httpRequest(request: PetRequest, paging: Paging, keys: readonly 
       return { method: 'GET', path: `/v1/pets/${request.id}`, headers };
     case 'create': {
       const { name, categoryId, status } = request;
-      // Not by JSON.stringify alone: it would escape the place of the serial.
+      // JSON.stringify would escape the placeholder of the serial number.
       const body = JSON.stringify({ name: '', categoryId, status }).replace('""', () => `"${name}"`);
       return { method: 'POST', path: '/v1/pets', headers: { ...headers, 'Content-Type': 'application/json' }, body };
     }
   }
 }
 
-/** On the wire, with a length that fits once the serial is in its place. */
+/** Returns the request as sent, with the Content-Length that is right after the serial number is inserted. */
 export function rawRequest({ method, path, headers, body }: HttpRequest, host: string): string {
   const length = body === undefined ? undefined : Buffer.byteLength(body.replace(SERIAL, '0'.repeat(SERIAL_DIGITS)));
   const lines = [
@@ -47,7 +47,7 @@ export function rawRequest({ method, path, headers, body }: HttpRequest, host: s
   return `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`;
 }
 
-/** With the serial in its place. */
+/** Returns the body with the serial number inserted. */
 export function withSerial(body: string, serial: number): string {
   return body.replace(SERIAL, String(serial).padStart(SERIAL_DIGITS, '0'));
 }

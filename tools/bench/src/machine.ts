@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 
-/** Where figures come from. */
+/** The machine that figures were measured on. */
 export interface Machine {
   readonly cpu: string;
   readonly cores: number;

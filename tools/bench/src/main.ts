@@ -15,7 +15,7 @@ import { median } from './statistics.js';
 import { judge } from './verdicts.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
-/** A baseline is a question of its own: see README.md. */
+/** Without the baseline, which is measured separately (README.md). */
 const FULL = { targets: TARGETS.filter((name) => name !== 'baseline'), workloads: WORKLOADS, rounds: 5, seconds: 3, warmUpSeconds: 2 };
 const QUICK = {
   targets: ['animal-store', 'go-pgx', 'fastify-pg', 'nest-constant'],
@@ -100,7 +100,7 @@ async function writeJson(file: string, value: unknown): Promise<void> {
   await writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** A target that answers wrongly is an error; a slow one is not. */
+/** Returns whether a target gave wrong responses or none. Slow targets are no errors. */
 function hasErrors({ scenarios }: Comparison): boolean {
   return scenarios.some(
     ({ failures, rounds }) => Object.keys(failures).length > 0 || Object.values(rounds).some((of) => of.some(({ errors }) => errors > 0)),

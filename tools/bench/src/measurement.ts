@@ -1,19 +1,19 @@
 import { cpuMsOf, residentMbOf } from './process-usage.js';
 
-/** One target under one load for a few seconds. */
+/** Figures of one target under one load for a few seconds. */
 export interface Measurement {
   readonly requests: number;
   readonly perSecond: number;
-  /** Without a service in front of it, the database tells none. */
+  /** Undefined for the database without a service. */
   readonly p50Ms?: number;
   readonly p99Ms?: number;
   readonly errors: number;
-  /** Milliseconds for a thousand requests, of the service with all its processes, and of PostgreSQL. */
+  /** Milliseconds per thousand requests: all processes of the service, and PostgreSQL. */
   readonly serviceCpu: number;
   readonly postgresCpu: number;
-  /** Of one core. */
+  /** Share of one core. */
   readonly generatorCpu?: number;
-  /** Of the largest process of the service, when the load ends. */
+  /** Resident memory of the largest process of the service at the end of the load. */
   readonly residentMb?: number;
 }
 
@@ -25,7 +25,7 @@ interface Observed {
   readonly residentMb: number;
 }
 
-/** What the service, if there is one, and PostgreSQL use while the work is done. */
+/** Does the work, and returns what the service, if there is one, and PostgreSQL used meanwhile. */
 export async function observe<T>(pids: { service?: number; postgres: number }, work: () => Promise<T>): Promise<Observed & { result: T }> {
   const cpu = (pid: number | undefined) => (pid === undefined ? 0 : cpuMsOf(pid));
   const before = { service: cpu(pids.service), postgres: cpu(pids.postgres) };

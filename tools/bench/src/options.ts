@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** A parser for commander: names from a list, separated by commas. */
+/** Returns a commander parser for a comma-separated list of known names. */
 export function namesFrom<T extends string>(known: readonly T[]): (text: string) => T[] {
   return (text) =>
     text.split(',').map((part) => {

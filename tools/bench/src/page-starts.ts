@@ -10,7 +10,7 @@ interface Walk {
   readonly pages: number;
 }
 
-/** Follows the links of a running Animal Store, as a client would: its cursors are nobody else's to make. */
+/** Follows the next links of a running service, because only the service can create its cursors. */
 export async function walkPages({ url, key, status, pages }: Walk): Promise<PageStart[]> {
   const starts: PageStart[] = [];
   let start: PageStart | undefined = { status };

@@ -9,10 +9,10 @@ initial connection time = 31.415 ms
 tps = 60123.456789 (without initial connection time)
 `;
 
-it('reads what pgbench prints', () => {
+it('parses the output of pgbench', () => {
   expect(parsePgbench(OUTPUT)).toEqual({ perSecond: 60123.456789, failed: 3 });
 });
 
-it('shows what pgbench said instead', () => {
+it('throws with the output of pgbench if there is no result', () => {
   expect(() => parsePgbench('pgbench: error: connection failed')).toThrow('pgbench did not report: pgbench: error: connection failed');
 });

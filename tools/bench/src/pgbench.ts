@@ -5,7 +5,7 @@ import type { Catalogue } from './stage.js';
 import type { Workload } from './workloads.js';
 
 const COLUMNS = 'id, name, category_id, status';
-/** The statements of our service. */
+/** The SQL statements of the service. */
 const SCRIPTS: Partial<Record<Workload, (rows: number) => string>> = {
   list: () =>
     `SELECT ${COLUMNS} FROM pets.pets WHERE (status, id) >= ('available', 1) AND status <= 'available' ORDER BY status, id LIMIT 21;`,
@@ -22,7 +22,7 @@ export interface PgbenchResult {
   readonly cpuMs: number;
 }
 
-/** What the database does without any service in front of it. */
+/** Measures the database without a service. */
 export async function runPgbench(catalogue: Catalogue, workload: Workload, connections: number, seconds: number): Promise<PgbenchResult> {
   const file = join(catalogue.server.folder, `${workload}.sql`);
   await writeFile(file, SCRIPTS[workload]?.(catalogue.rows) ?? '');

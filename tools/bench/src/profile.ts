@@ -16,11 +16,11 @@ const WARM_UP_SECONDS = 3;
 export interface ProfileOptions {
   readonly workload: Workload;
   readonly seconds: number;
-  /** Where the profile goes, for the tools of a browser. */
+  /** Path of the profile, which browser developer tools can open. */
   readonly out: string;
 }
 
-/** The service under one load, with the profiler of Node.js on. */
+/** Profiles the service under one load with the profiler of Node.js. */
 export async function profile({ workload, seconds, out }: ProfileOptions, cleanUp: CleanUp): Promise<SelfTime[]> {
   const generator = await chooseLoadGenerator();
   const server = await DatabaseServer.start(cleanUp);
@@ -37,7 +37,7 @@ export async function profile({ workload, seconds, out }: ProfileOptions, cleanU
   await target.check({ ...load, seconds: 0, round: 0 });
   await target.measure({ ...load, seconds: WARM_UP_SECONDS, round: 0 });
   await target.measure({ ...load, seconds, round: 1 });
-  // Node.js writes the profile when it ends.
+  // Node.js writes the profile on exit.
   await service.stop();
   const [file] = await readdir(folder);
   if (file === undefined) throw new Error('Node.js wrote no profile.');

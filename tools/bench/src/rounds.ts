@@ -9,7 +9,7 @@ export interface Scenario {
   readonly connections: number;
   readonly requests: readonly PetRequest[];
   readonly targets: readonly string[];
-  /** Unless the same targets have just had the same requests. */
+  /** False if the same targets were just measured with the same requests. */
   readonly warmUp: boolean;
 }
 
@@ -25,13 +25,13 @@ export interface RoundsOptions {
 export interface ScenarioResult {
   readonly workload: Workload;
   readonly connections: number;
-  /** By target, round by round. */
+  /** Measurements of each target, one per round. */
   readonly rounds: Readonly<Record<string, readonly Measurement[]>>;
-  /** Targets that did not answer rightly, with what was wrong. */
+  /** Targets that gave wrong responses, with the error. */
   readonly failures: Readonly<Record<string, string>>;
 }
 
-/** Checks and warms each target up, then measures them in turns, in another order each round. */
+/** Checks and warms up each target, then measures them in turn, in a different order each round. */
 export async function runScenario(
   scenario: Scenario,
   running: ReadonlyMap<string, RunningTarget>,

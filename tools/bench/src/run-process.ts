@@ -8,8 +8,8 @@ export interface EndedProcess {
 }
 
 /**
- * Runs a program to its end. The CPU is right only while no other child ends.
- * @throws Error with what the program said when it fails
+ * Runs a program and waits for its end. Its CPU time is only right if no other child ends meanwhile.
+ * @throws Error with the output of the program if it fails
  */
 export async function runProcess(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<EndedProcess> {
   const before = cpuMsOfEndedChildren();

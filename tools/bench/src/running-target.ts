@@ -13,11 +13,11 @@ export interface Load {
   readonly requests: readonly PetRequest[];
   readonly connections: number;
   readonly seconds: number;
-  /** Numbers the measurements of a run. */
+  /** Number of the measurement within a run. */
   readonly round: number;
 }
 
-/** Something that is measured. */
+/** A target that is running and can be measured. */
 export interface RunningTarget {
   check(load: Load): Promise<void>;
   measure(load: Load): Promise<Measurement>;
@@ -78,7 +78,7 @@ export class RunningHttpTarget implements RunningTarget {
 export class RunningPgbench implements RunningTarget {
   constructor(private readonly catalogue: Catalogue) {}
 
-  /** pgbench itself counts statements that fail. */
+  /** Checks nothing: pgbench counts failed statements. */
   async check(): Promise<void> {}
 
   async measure({ workload, connections, seconds }: Load): Promise<Measurement> {

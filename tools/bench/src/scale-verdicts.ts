@@ -12,18 +12,18 @@ export function rowCounts({ rounds }: ScaleSeries): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Milliseconds: the median latency at one connection, the time between answers at many. */
+/** Returns the median cost in milliseconds: the median latency at one connection, the time between responses at many. */
 export function typicalCost({ rounds, connections }: ScaleSeries, rows: number): number {
   return median((rounds[rows] ?? []).map((measured) => cost(measured, connections)));
 }
 
-/** To the cost at the fewest rows. */
+/** Returns the ratio to the cost at the fewest rows. */
 export function costRatio(series: ScaleSeries, rows: number): number {
   const costs = (count: number | undefined) => (series.rounds[count ?? 0] ?? []).map((measured) => cost(measured, series.connections));
   return medianRatio(costs(rows), costs(rowCounts(series)[0]));
 }
 
-/** The largest catalogue against the smallest. */
+/** Compares the largest catalogue with the smallest. */
 export function judgeScale({ series }: ScaleResult): Verdict[] {
   return series.map((one) => {
     const rows = rowCounts(one).at(-1) ?? 0;

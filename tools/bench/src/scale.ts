@@ -15,7 +15,7 @@ const READS = ['first page', 'page deep inside', 'page of a rare status', 'get']
 export type Read = (typeof READS)[number];
 
 const LEAST_ROWS = 1_000;
-/** Of the rows; but in a small catalogue so many that the page is as full as in a large one. */
+/** Share of the rows with the rare status. A small catalogue has at least RARE_ROWS, so that its page is full as well. */
 const RARE_SHARE = 0.0001;
 const RARE_ROWS = 60;
 const WALK_LIMIT = 100;
@@ -33,7 +33,7 @@ export interface ScaleOptions {
 export interface ScaleSeries {
   readonly read: Read;
   readonly connections: number;
-  /** By rows, round by round. */
+  /** Measurements by number of rows, one per round. */
   readonly rounds: Readonly<Record<string, readonly Measurement[]>>;
 }
 
@@ -51,7 +51,7 @@ interface Size {
   readonly requests: Readonly<Record<Read, readonly PetRequest[]>>;
 }
 
-/** The service on catalogues of a thousand rows and more, all there at once, so that rounds take turns between them. */
+/** Measures the service on catalogues of a thousand rows and more. All of them exist at once, so that rounds can be interleaved. */
 export async function measureScale(options: ScaleOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<ScaleResult> {
   requireProc();
   const generator = await chooseLoadGenerator();

@@ -12,13 +12,13 @@ export interface ServerCommand {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Gets everything that the server writes. */
+  /** File for all output of the server. */
   readonly logFile: string;
-  /** Finds the port in what was written; the first group holds it. */
+  /** Finds the port in the output; the first group is the port. */
   readonly listening: RegExp;
 }
 
-/** A server that writes its port into its log. */
+/** A server process that logs its port. */
 export class ServerProcess {
   private constructor(
     private readonly child: ChildProcess,
@@ -49,12 +49,12 @@ export class ServerProcess {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The end of its log, for messages about a failure. */
+  /** Returns the end of the log, for error messages. */
   logEnd(): string {
     return readFileSync(this.logFile, 'utf8').slice(-1_000);
   }
 
-  /** SIGINT, which every server here takes for a quick end; after a while SIGKILL for the whole tree. */
+  /** Stops the server with SIGINT, on which every target exits quickly. After STOP_WITHIN_MS, kills the whole process tree. */
   async stop(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const tree = processTree(this.pid);

@@ -10,7 +10,7 @@ import { runProcess } from './run-process.js';
 import type { Status } from './workloads.js';
 
 /**
- * A quarter of the memory, what PostgreSQL's manual begins with for a server; without it ten million pets would not fit.
+ * A quarter of the memory, the starting value that PostgreSQL's manual recommends. Ten million pets would not fit into the default.
  * https://www.postgresql.org/docs/current/runtime-config-resource.html#GUC-SHARED-BUFFERS
  */
 const SHARED_BUFFERS_MB = Math.floor(totalmem() / 4 / 1024 ** 2);
@@ -30,11 +30,11 @@ export interface PageQuery {
   readonly after?: number | undefined;
 }
 
-/** One durable PostgreSQL, with fsync and synchronous_commit as they are by default. */
+/** A durable PostgreSQL, with the defaults of fsync and synchronous_commit. */
 export class DatabaseServer {
   private constructor(
     private readonly postgres: DurablePostgres,
-    /** For logs and other files of the run. */
+    /** Folder for logs and other files of the run. */
     readonly folder: string,
   ) {}
 
@@ -50,7 +50,7 @@ export class DatabaseServer {
     return this.postgres.pid;
   }
 
-  /** A new database with everything that the deployment keeps, and that many pets. */
+  /** Creates a database with all tables, API keys and `rows` pets. */
   async createCatalogue(name: string, options: { rows: number; pendingShare?: number; keys: number }): Promise<Catalogue> {
     await execute(this.postgres.url, `CREATE DATABASE ${name}`);
     const url = new URL(this.postgres.url);
@@ -72,7 +72,7 @@ interface CatalogueOptions {
   readonly server: DatabaseServer;
 }
 
-/** One seeded database, and what its answers have to be. */
+/** A seeded database, and the pets that correct responses contain. */
 export class Catalogue {
   private constructor(
     private readonly options: CatalogueOptions,
@@ -81,7 +81,7 @@ export class Catalogue {
 
   static async connect(options: CatalogueOptions): Promise<Catalogue> {
     const client = new Client({ connectionString: options.url });
-    // When the server is stopped; what is under way then fails by itself.
+    // Stopping the server closes the connection. Running queries then fail on their own.
     client.on('error', () => undefined);
     await client.connect();
     return new Catalogue(options, client);
@@ -91,7 +91,7 @@ export class Catalogue {
     return this.options.url;
   }
 
-  /** Of the pets that were seeded, with identifiers from 1 on. */
+  /** Number of seeded pets. Their ids start at 1. */
   get rows(): number {
     return this.options.rows;
   }
@@ -113,14 +113,14 @@ export class Catalogue {
     return pet;
   }
 
-  /** Back to the rows that were seeded, and a checkpoint, so that each target begins with the same. */
+  /** Restores the seeded rows and runs a checkpoint, so that all targets start with the same state. */
   async restore(): Promise<void> {
     await this.client.query('DELETE FROM pets.pets WHERE id > $1', [this.rows]);
     await this.client.query('VACUUM (ANALYZE) pets.pets');
     await this.checkpoint();
   }
 
-  /** So that no target pays for the full pages of another one's writes. */
+  /** Runs a checkpoint, so that no target pays for full-page writes that another one caused. */
   async checkpoint(): Promise<void> {
     await this.client.query('CHECKPOINT');
   }

@@ -2,7 +2,7 @@ import { httpRequest } from './http-requests.js';
 import type { Catalogue } from './stage.js';
 import { startService } from './targets.js';
 
-/** Milliseconds from the start of the process to the first page, each time; the database is up and migrated. */
+/** Measures the milliseconds from process start to the first page several times. The database is running and migrated. */
 export async function measureStarts(catalogue: Catalogue, times: number): Promise<number[]> {
   const { path, headers } = httpRequest({ operation: 'list', key: 0, limit: 20, status: 'available' }, 'cursor', catalogue.keys);
   const measured: number[] = [];

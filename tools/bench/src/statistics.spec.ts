@@ -8,9 +8,9 @@ describe('median', () => {
     [[10, 9, 1, 2], 5.5],
   ])('of %j is %d', (numbers, expected) => expect(median(numbers)).toBe(expected));
 
-  it('of nothing is no number', () => expect(median([])).toBeNaN());
+  it('of an empty list is NaN', () => expect(median([])).toBeNaN());
 
-  it('leaves the numbers in their order', () => {
+  it('does not reorder its argument', () => {
     const numbers = [2, 1];
     median(numbers);
     expect(numbers).toEqual([2, 1]);
@@ -18,19 +18,19 @@ describe('median', () => {
 });
 
 describe('medianRatio', () => {
-  it('compares round by round, not median with median', () => {
+  it('is the median of the ratios, not the ratio of the medians', () => {
     expect(medianRatio([2, 20, 6], [1, 10, 4])).toBe(2);
     // The medians alone would give 6 / 4.
     expect(medianRatio([2, 20, 6], [4, 10, 1])).toBe(2);
   });
 
-  it('leaves out rounds that one side lacks, and division by nothing', () => {
+  it('leaves out rounds that one side lacks, and division by zero', () => {
     expect(medianRatio([4, 6], [2])).toBe(2);
     expect(medianRatio([4, 6], [0, 2])).toBe(3);
     expect(medianRatio([], [1])).toBeNaN();
   });
 });
 
-it('spread is the distance of the extremes by the median', () => {
+it('spread is the range divided by the median', () => {
   expect(spread([8, 10, 12])).toBeCloseTo(0.4);
 });

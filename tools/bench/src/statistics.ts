@@ -1,4 +1,4 @@
-/** The middle one, or the mean of the two middle ones; NaN of none. */
+/** Returns the median, or NaN for an empty list. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -6,14 +6,14 @@ export function median(numbers: readonly number[]): number {
   return low === undefined || high === undefined ? NaN : (low + high) / 2;
 }
 
-/** Of the ratios round by round: what slows a whole round slows both sides of its ratio. Rounds that one side lacks do not count. */
+/** Returns the median of the ratios per round, so that a slow round affects both sides. Rounds that one side lacks are left out. */
 export function medianRatio(numerators: readonly number[], denominators: readonly number[]): number {
   const rounds = Math.min(numerators.length, denominators.length);
   const ratios = Array.from({ length: rounds }, (_, round) => (numerators[round] ?? NaN) / (denominators[round] ?? NaN));
   return median(ratios.filter(Number.isFinite));
 }
 
-/** How far apart the rounds lie: (greatest - least) / median. */
+/** Returns (maximum - minimum) / median. */
 export function spread(numbers: readonly number[]): number {
   return (Math.max(...numbers) - Math.min(...numbers)) / median(numbers);
 }

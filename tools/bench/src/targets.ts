@@ -12,33 +12,33 @@ import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const WORKSPACE = path('../../..');
-/** As the image starts it: options of Node.js, then the program. */
+/** The command of the image: `node`, its options, then the program. */
 const [, command] = /^CMD (\[.*\])$/m.exec(readFileSync(join(WORKSPACE, 'Dockerfile'), 'utf8')) ?? [];
 ok(command, 'the Dockerfile has a CMD in its JSON form');
 const [, ...SERVICE_COMMAND] = JSON.parse(command) as string[];
 const SERVICE_OPTIONS = SERVICE_COMMAND.slice(0, -1);
 const SERVICE = join(WORKSPACE, SERVICE_COMMAND.at(-1) ?? '');
-/** The same before it is bundled: a profile of it tells the files apart. */
+/** The service before bundling, so that a profile shows its files. */
 export const UNBUNDLED_SERVICE = path('../../../apps/api/dist/main.js');
 const GO_SOURCE = path('../go/main.go');
 const GO_PROGRAM = path('./go-pgx');
-/** Where Debian puts the sources of Go libraries. */
+/** Folder in which Debian installs the sources of Go libraries. */
 const GOPATH = '/usr/share/gocode';
 const NEVER_REACHED = '1000000000';
 
 export const OURS = 'animal-store';
 
-/** The folder of another checkout of this repository, built by `npm run bench -- --help` there. */
+/** Folder of another checkout of this repository, in which `npm run bench -- --help` was run to build it. */
 const BASELINE_FOLDER = process.env['BASELINE'];
 
 export interface HttpTarget {
   readonly description: string;
   readonly workloads: readonly Workload[];
   readonly paging: Paging;
-  /** It answers with the same bytes always, whatever is asked for. */
+  /** Whether it returns the same bytes for every request of an operation. */
   readonly constant?: boolean;
   readonly authenticates: boolean;
-  /** What has to be installed; undefined when everything is there. */
+  /** Returns what must be installed, or undefined if nothing is missing. */
   readonly missing?: () => Promise<string | undefined>;
   readonly start: (catalogue: Catalogue) => Promise<ServerProcess>;
 }
@@ -73,7 +73,7 @@ const constantPeer = (name: string, description: string, authenticates: boolean)
   },
 });
 
-/** As deployed, with everything on: request logs into a file, metrics, rate limits that are not reached. */
+/** Starts the service as deployed: with request logs to a file, metrics, and rate limits that are not reached. */
 export function startService(
   catalogue: Catalogue,
   options: { name?: string; workers?: number; env?: Readonly<Record<string, string>>; nodeArgs?: readonly string[]; program?: string } = {},
@@ -161,7 +161,7 @@ async function startGo(catalogue: Catalogue): Promise<ServerProcess> {
   });
 }
 
-/** What the constants answer: what a real target would to the workload of one, and to the like of the others. */
+/** Returns the constant responses: those of a real target to the fixed workload, and similar ones for the others. */
 export async function constantAnswers(catalogue: Catalogue): Promise<{ list: string; get: string; create: string; keyHashes: string[] }> {
   const pet = JSON.stringify(await catalogue.pet(1));
   return {

@@ -5,10 +5,10 @@ import { STATUSES, type Universe } from './workloads.js';
 
 export const ROWS = 100_000;
 export const KEYS = 20;
-/** So deep a client goes that pages through a filter. */
+/** Maximum number of pages that a client reads of a filter. */
 const PAGES = 200;
 
-/** Asks a service that is there for nothing else where pages begin. */
+/** Starts a service to find where pages begin, and stops it. */
 export async function explore(catalogue: Catalogue): Promise<Universe> {
   const [key = ''] = catalogue.keys;
   const service = await startService(catalogue, { name: 'explored' });

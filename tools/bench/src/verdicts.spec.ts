@@ -21,7 +21,7 @@ const scenario: ScenarioResult = {
   failures: {},
 };
 
-it('holds each goal against the ratio of the rounds', () => {
+it('compares each goal with the ratio of the rounds', () => {
   expect(judge([scenario])).toEqual([
     { goal: 'list: requests/s ÷ go-pgx', measured: 2, wanted: '≥ 1.75', met: true },
     { goal: 'list: CPU per request ÷ go-pgx', measured: 0.25, wanted: '≤ 0.45', met: true },
@@ -30,7 +30,7 @@ it('holds each goal against the ratio of the rounds', () => {
   ]);
 });
 
-it('says of a goal that is missed that it is', () => {
+it('reports a missed goal', () => {
   const goals = judge([{ ...scenario, rounds: { ...scenario.rounds, 'go-pgx': [measured(20_000, 5), measured(10_000, 5)] } }]);
   expect(goals.map(({ met }) => met)).toEqual([false, false, true, true]);
 });

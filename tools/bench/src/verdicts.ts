@@ -14,7 +14,7 @@ export interface Verdict {
   readonly met: boolean;
 }
 
-/** Each goal for which both sides were measured. */
+/** Returns a verdict for each goal of which both sides were measured. */
 export function judge(results: readonly ScenarioResult[], startMs?: number): Verdict[] {
   const many = results.filter(({ connections }) => connections === MANY_CONNECTIONS);
   const single = results.filter(({ connections }) => connections === 1);

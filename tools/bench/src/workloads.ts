@@ -1,7 +1,7 @@
 import type { Random } from '@animal-store/chaos/random';
 import { Zipf } from './zipf.js';
 
-/** Those that only read come first, so that all of them see the rows as they were seeded. */
+/** Workloads that only read come first, so that they see the seeded rows. */
 export const WORKLOADS = ['list', 'list-mixed', 'get', 'mixed', 'create'] as const;
 export type Workload = (typeof WORKLOADS)[number];
 export type Operation = 'list' | 'get' | 'create';
@@ -18,7 +18,7 @@ export const isWriting = (workload: Workload): boolean => OPERATIONS[workload].i
 export const STATUSES = ['available', 'pending', 'sold'] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** Where a page begins: our service wants its cursor, the peers the identifier before it. */
+/** The start of a page: a cursor for the service, the preceding id for the peers. */
 export interface PageStart {
   readonly status?: Status | undefined;
   readonly after?: number | undefined;
@@ -26,7 +26,7 @@ export interface PageStart {
 }
 
 interface Keyed {
-  /** Which of the API keys. */
+  /** Index of the API key. */
   readonly key: number;
 }
 export interface ListRequest extends Keyed, PageStart {
@@ -45,14 +45,14 @@ export interface CreateRequest extends Keyed {
 }
 export type PetRequest = ListRequest | GetRequest | CreateRequest;
 
-/** Stands for eight digits in the name of a pet that the load generator makes different in each request. */
+/** Placeholder in the name of a pet. The load generator replaces it with eight digits that differ in each request. */
 export const SERIAL = '\u0001';
 
-/** What the random workloads draw from. */
+/** The data that the random workloads choose from. */
 export interface Universe {
   readonly rows: number;
   readonly keys: number;
-  /** The starts of pages one after the other, for each filter. */
+  /** The starts of consecutive pages for each filter. */
   readonly pages: readonly (readonly PageStart[])[];
 }
 
@@ -61,7 +61,7 @@ const LIMITS = [10, 20, 50, 100];
 const LIST_LENGTH = 20_000;
 const SHARE_OF_WRITES = 0.1;
 
-/** What is sent, over and over: a single request for a workload of one. */
+/** Returns the requests to send in a loop. */
 export function requestsOf(workload: Workload, universe: Universe, random: Random): readonly PetRequest[] {
   if (workload === 'list') return [ONE_PAGE];
   const zipfs = universe.pages.map((pages) => new Zipf(pages.length));

@@ -1,4 +1,4 @@
-/** Ranks from 0 on, of which rank r comes 1 / (r + 1) ** exponent as often as rank 0. */
+/** Zipf distribution of ranks from 0: rank r is 1 / (r + 1) ** exponent as frequent as rank 0. */
 export class Zipf {
   private readonly cumulative: readonly number[];
 

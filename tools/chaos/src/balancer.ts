@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 const PROBE_INTERVAL_MS = 50;
 
-/** A load balancer as operators have one: new connections go to the services that say they are ready, in turn. */
+/** A round-robin load balancer: new connections go to the services that are ready. */
 export class Balancer {
   private readonly targets = new Map<string, { ready: boolean }>();
   private readonly server: Server = createServer((client) => {
@@ -55,7 +55,7 @@ export class Balancer {
   private forward(client: Socket): void {
     const all = [...this.targets];
     const ready = all.filter(([, target]) => target.ready);
-    // With nobody ready, any of them may still give a proper error.
+    // If no service is ready, any of them may still respond with a proper error.
     const candidates = ready.length > 0 ? ready : all;
     const [url] = candidates[this.turn++ % Math.max(candidates.length, 1)] ?? [];
     client.on('error', () => undefined);

@@ -30,7 +30,7 @@ it('has a line for each phase, and the sums', () => {
   ]);
 });
 
-it('names each promise that was broken', () => {
+it('lists each broken promise', () => {
   const text = reportChaos({ phases, verdict, statuses, problems: ['one', 'two'] });
   expect(text).toMatch(/\nbroken promises:\n- one\n- two$/);
   expect(text).not.toContain('every promise held');

@@ -3,7 +3,7 @@ import { aligned } from './table.js';
 
 const HEADER = ['phase', 'accepted', 'p50 ms', 'p99 ms', 'shed', 'no answer', 'recovery ms'];
 
-/** A line for each phase, what became of the creations, and what was promised and not kept. */
+/** Returns a line for each phase, the result of the creations, and the broken promises. */
 export function reportChaos({ phases, verdict, statuses, problems }: ChaosResult): string {
   const rows = phases.map(({ name, seen, recoveryMs }) => [
     name,

@@ -6,7 +6,7 @@ import { expect, it } from '@jest/globals';
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 it('the service keeps its promises while everything around it breaks', async () => {
-  // Another exit code than 0 is an error that shows the table.
+  // A non-zero exit code throws an error that shows the table.
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--short', '--seed', '1']);
   expect(stdout).toContain('every promise held');
   const figure = (name: string) => Number(new RegExp(`^${name} +(\\d+)$`, 'm').exec(stdout)?.[1]);

@@ -5,17 +5,17 @@ import { headerFloods, unreadResponses } from './hostile-clients.js';
 import { CLOCK_JUMPS } from './jumping-clock.js';
 import type { Stage } from './stage.js';
 
-/** What happens while the load goes on. */
+/** A fault that is injected under load. */
 export interface Fault {
   readonly name: string;
-  /** Whether a request may go without an answer while it lasts: never where the service itself stays up. */
+  /** Whether requests may get no response during the fault. False if the service itself keeps running. */
   readonly mayDrop: boolean;
-  /** The most that may pass from the end of the fault until each operation succeeds again; undefined where nothing is promised. */
+  /** Maximum time from the end of the fault until each operation succeeds again. Undefined if nothing is promised. */
   readonly recoversWithinMs?: number;
   run(stage: Stage): Promise<void>;
 }
 
-/** Operators are promised this after the database is back. */
+/** Promised recovery time after the database is back. */
 const DATABASE_RECOVERY_MS = 2_000;
 const WORKER_DEATHS = 12;
 const WORKER_START_MS = 500;
@@ -49,7 +49,7 @@ export function faults(scale: { outageMs: number }): Fault[] {
       run: (stage) => stage.rollServiceWithHungDatabase(),
     },
     {
-      // More often than a supervisor accepts it of workers that were ready.
+      // More often than the supervisor tolerates of workers that were ready.
       name: 'workers die while the database is away',
       mayDrop: true,
       run: async ({ service, database }) => {
@@ -165,7 +165,7 @@ async function administer({ postgres }: Stage, ...statements: string[]): Promise
   }
 }
 
-/** Two hundred connections that each send a byte now and then, half of them before the headers end, half of them in the body. */
+/** Opens 200 connections that send a byte every 200 ms: half of them within the headers, half of them within the body. */
 async function slowClients(url: string, ms: number): Promise<void> {
   const { port, hostname } = new URL(url);
   const sockets = Array.from({ length: 200 }, (_, i) => {

@@ -5,9 +5,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { FloodOptions, FloodResult } from './flood.js';
 
 const CLOSED_LOOP_CONNECTIONS = 64;
-/** Of the open loop's time: to warm up, and to count. */
+/** Share of the open loop's time: once to warm up, once to count. */
 const CLOSED_LOOP_SHARE = 0.25;
-/** More than the service works on at a time: what waits shall wait there, not here. */
+/** More than the service handles at a time, so that requests queue in the service and not here. */
 const OPEN_LOOP_CONNECTIONS = 2_000;
 const TICK_MS = 5;
 const LAST_ANSWER_WITHIN_MS = 15_000;
@@ -82,7 +82,7 @@ function count(status: number, text: string): void {
   answers.set(key, { status, text, count: (answers.get(key)?.count ?? 0) + 1 });
 }
 
-/** As many answers a second as the service gives when each connection waits for its answer. */
+/** Returns the responses per second if each connection waits for its response (closed loop). */
 async function capacity(): Promise<number> {
   let isOver = false;
   const connections = await openAll(CLOSED_LOOP_CONNECTIONS, (connection) => {
@@ -99,11 +99,11 @@ async function capacity(): Promise<number> {
   return perSecond;
 }
 
-/** Whether or not they are answered; returns how many a second it was. */
+/** Sends requests at a rate, without waiting for responses (open loop). Returns the rate that was reached. */
 async function openLoop(perSecond: number): Promise<number> {
   const free: Connection[] = [];
   const connections = await openAll(OPEN_LOOP_CONNECTIONS, (connection) => free.push(connection));
-  // A connection that the service has not accepted yet would measure the machine.
+  // Warm-up request: without it, the time to accept the connection would be measured too.
   for (const connection of connections) connection.send();
   await lastAnswers();
   acceptedMs.length = 0;

@@ -5,24 +5,24 @@ export interface FloodOptions {
   readonly url: string;
   readonly keys: readonly string[];
   readonly path: string;
-  /** How many times as much is sent as is answered when requests wait for answers. */
+  /** Ratio of the rate to send to the closed-loop capacity. */
   readonly times: number;
   readonly seconds: number;
 }
 
 export interface FloodResult {
-  /** Answered a second while requests waited for answers. */
+  /** Responses per second in a closed loop. */
   readonly capacity: number;
-  /** Sent a second. */
+  /** Requests sent per second. */
   readonly offered: number;
   readonly acceptedMs: readonly number[];
-  /** How often each status came, with the body where it is an error. */
+  /** Count of each status, with the body of errors. */
   readonly answers: ReadonlyMap<string, { readonly status: number; readonly text: string; readonly count: number }>;
-  /** How each request without an answer ended. */
+  /** How each request without a response ended. */
   readonly dropped: readonly string[];
 }
 
-/** From a thread of its own, so that what is measured is the service and not what else happens here. */
+/** Floods the service from a separate thread, so that other work of this process does not affect the times. */
 export async function flood(options: FloodOptions): Promise<FloodResult> {
   const worker = new Worker(new URL('./flood-thread.js', import.meta.url), { workerData: options });
   const [result] = (await once(worker, 'message')) as [FloodResult];

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const CONNECTIONS = 200;
 const FLOODS_AT_ONCE = 20;
-/** As many as one connection may have waiting. */
+/** Maximum number of pipelined requests per connection. */
 const PIPELINED = 64;
-/** Twice what the service reads of headers. */
+/** Twice the maximum size of headers. */
 const HEADER_LINES = Array.from({ length: 160 }, (_, i) => `X-Flood-${String(i)}: ${'x'.repeat(100)}\r\n`).join('');
 const TOO_LARGE = 'HTTP/1.1 431 ';
 
@@ -15,7 +15,7 @@ function open(url: string): Socket {
   return connect(Number(port), hostname).on('error', () => undefined);
 }
 
-/** Connections that send many requests one behind the other and read none of the responses. */
+/** Opens connections that pipeline many requests and read no response. */
 export async function unreadResponses(url: string, key: string, ms: number): Promise<void> {
   const request = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   const sockets = Array.from({ length: CONNECTIONS }, () => {
@@ -27,7 +27,7 @@ export async function unreadResponses(url: string, key: string, ms: number): Pro
   for (const socket of sockets) socket.destroy();
 }
 
-/** One connection after the other that sends more headers than the service reads. Throws unless each gets a 431 before it is closed. */
+/** Opens connections that send too many headers. Throws unless each gets a 431 before it is closed. */
 export async function headerFloods(url: string, ms: number): Promise<void> {
   const end = Date.now() + ms;
   const floodOn = async () => {

@@ -1,4 +1,4 @@
-/** Each signal makes the clock of the process jump: an hour ahead, an hour back, and to the right time again. */
+/** Each signal changes the clock of the process: an hour ahead, an hour behind, then the right time. */
 export const CLOCK_JUMPS = 3;
 export const CLOCK_SIGNAL = 'SIGUSR2';
 
@@ -13,5 +13,5 @@ const PRELOAD = `
   });
   process.on('${CLOCK_SIGNAL}', () => { offset = offsets[jumps++ % offsets.length]; });`;
 
-/** For NODE_OPTIONS, which workers inherit. */
+/** Value for NODE_OPTIONS, which workers inherit. */
 export const JUMPING_CLOCK = `--import=data:text/javascript,${encodeURIComponent(PRELOAD)}`;

@@ -9,7 +9,7 @@ beforeEach(() => {
   ledger = new Ledger();
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it('is counted by its status', () => {
     ledger.answered('listPets', 200, '[]');
     ledger.answered('listPets', 503, error(503), 7);
@@ -37,7 +37,7 @@ it('keeps twenty problems, each of bounded length', () => {
   expect(ledger.problems).toEqual([...Array.from({ length: 20 }, () => 'x'.repeat(300)), '… and more']);
 });
 
-it('tells of a creation that was acknowledged twice', () => {
+it('reports a creation that was acknowledged with two ids', () => {
   ledger.created('chaos 1', '1');
   ledger.created('chaos 1', '1');
   expect(ledger.problems).toEqual([]);
@@ -45,7 +45,7 @@ it('tells of a creation that was acknowledged twice', () => {
   expect(ledger.problems).toEqual(['chaos 1 was acknowledged as 1 and as 2']);
 });
 
-describe('the comparison with what is stored', () => {
+describe('the comparison with the database', () => {
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -57,7 +57,7 @@ describe('the comparison with what is stored', () => {
   });
   afterAll(() => database.drop());
 
-  it('finds what was acknowledged and is lost, and what is stored twice', async () => {
+  it('finds acknowledged pets that are lost, and pets that are stored twice', async () => {
     for (const [name, id] of [
       ['chaos 1', '1'],
       ['chaos 2', '2'],

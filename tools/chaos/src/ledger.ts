@@ -20,7 +20,7 @@ export interface Verdict {
   readonly duplicates: number;
 }
 
-/** What clients were told, to be held against what is stored. */
+/** Records what clients were told, and compares it with what is stored. */
 export class Ledger {
   readonly problems: string[] = [];
   readonly statuses = new Map<number, number>();
@@ -36,14 +36,14 @@ export class Ledger {
     this.documented = { createPet: statusesOf('createPet'), listPets: statusesOf('listPets'), getPet: statusesOf('getPet') };
   }
 
-  /** Every answer that a client got, whatever the weather. */
+  /** Records a response. An undocumented status or a wrong error shape is a problem. */
   answered(operation: Operation, status: number, text: string, times = 1): void {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + times);
     if (!this.documented[operation].has(status)) this.problem(`${operation} answered ${status}, which is not documented: ${text}`);
     if (status >= 400 && !hasErrorShape(text, status)) this.problem(`${operation} answered ${status} without the error shape: ${text}`);
   }
 
-  /** A creation that a client was told of; `id` as it stands in the answer. */
+  /** Records an acknowledged creation, with the `id` of the response. */
   created(name: string, id: string): void {
     const before = this.acknowledged.get(name);
     if (before !== undefined && before !== id) this.problem(`${name} was acknowledged as ${before} and as ${id}`);

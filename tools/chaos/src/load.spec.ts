@@ -31,7 +31,7 @@ function answerWith(response: ServerResponse, status: number): void {
   response.writeHead(status).end(JSON.stringify({ code: 'some_code', message: 'Some message.', status }));
 }
 
-it('tells when each operation has succeeded again, and what it saw', async () => {
+it('reports when each operation has succeeded again, and its observations', async () => {
   const { load, ledger } = await loadOn(({ method }, response) => {
     response.writeHead(method === 'POST' ? 201 : 200).end('{"id":9007199254740993}');
   });
@@ -43,7 +43,7 @@ it('tells when each operation has succeeded again, and what it saw', async () =>
   expect(ledger.problems).toEqual([]);
 });
 
-it('repeats a creation with its key until it is told, counting what was shed and what got no answer', async () => {
+it('retries a creation with its key until it gets a response, and counts shed and dropped requests', async () => {
   const keys: unknown[] = [];
   let created: (() => void) | undefined;
   const told = new Promise<void>((resolve) => (created = resolve));
@@ -53,7 +53,7 @@ it('repeats a creation with its key until it is told, counting what was shed and
     if (keys.length === 1) return answerWith(response, 503);
     if (keys.length === 2) return answerWith(response, 429);
     if (keys.length === 3) return void response.destroy();
-    // An answer that breaks off.
+    // A response that ends early.
     if (keys.length === 4) return void response.writeHead(201, { 'Content-Length': 100 }).write('{', () => response.destroy());
     response.writeHead(201).end('{"id":7}');
     created?.();
@@ -71,7 +71,7 @@ it('repeats a creation with its key until it is told, counting what was shed and
   expect(ledger.problems).toEqual([]);
 });
 
-it('excuses each request that is under way while drops are allowed, however late it ends', async () => {
+it('excuses every request that is in flight while drops are allowed, however late it ends', async () => {
   const silent: ServerResponse[] = [];
   let three: (() => void) | undefined;
   const sent = new Promise<void>((resolve) => (three = resolve));
@@ -90,7 +90,7 @@ it('excuses each request that is under way while drops are allowed, however late
   expect(load.observations).toMatchObject({ excused: 3, dropped: [] });
 });
 
-it('gives a creation up that is refused for good', async () => {
+it('does not retry a creation that is rejected', async () => {
   const keys = new Set<unknown>();
   let refusals = 0;
   let enough: (() => void) | undefined;
@@ -108,7 +108,7 @@ it('gives a creation up that is refused for good', async () => {
   expect(keys.size).toBe(refusals);
 });
 
-it('knows quantiles, of nothing too', () => {
+it('returns quantiles, also of an empty list', () => {
   const observations = new Observations();
   expect(observations.quantile(0.99)).toBe(0);
   observations.acceptedMs.push(3, 1, 2);

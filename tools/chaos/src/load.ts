@@ -5,7 +5,7 @@ import type { Ledger, Operation } from './ledger.js';
 import type { Random } from './random.js';
 
 const REQUEST_TIMEOUT_MS = 15_000;
-/** Patient, and quick to notice that the service is back. */
+/** Many retries with short delays, so that clients soon notice that the service is back. */
 const RETRIES = { maxRetries: 1_000, minRetryDelay: 100, maxRetryDelay: 100 };
 
 export interface Answer {
@@ -15,13 +15,13 @@ export interface Answer {
   readonly ms: number;
 }
 
-/** Of one phase of the run. */
+/** Observations of one phase of the run. */
 export class Observations {
   readonly acceptedMs: number[] = [];
   shed = 0;
-  /** Requests that got no answer at all, each with how it ended. */
+  /** How each request without a response ended. */
   readonly dropped: string[] = [];
-  /** How many got none that were under way while a fault was allowed to drop requests. */
+  /** Number of requests without a response that were in flight while a fault was allowed to drop requests. */
   excused = 0;
 
   quantile(share: number): number {
@@ -31,21 +31,21 @@ export class Observations {
 }
 
 /**
- * Several clients that list and get. Half of them also create, with the retries of `@animal-store/client`: those wait during an outage,
- * while the others go on.
+ * Several clients that list and get. Half of them also create, with the retries of `@animal-store/client`: they wait during an outage,
+ * while the others continue.
  */
 export class Load {
   observations = new Observations();
-  /** As many connections as there are requests at once: what waits shall wait at the service, not here. */
+  /** One connection per concurrent request, so that requests queue in the service and not here. */
   private readonly agent = new Agent({ keepAlive: true });
   private readonly clients: Promise<void>[] = [];
   private readonly pending = new Set<{ isExcused: boolean }>();
   private mayDrop = false;
   private stopping = false;
   private serial = 0;
-  /** The id of a pet that was created. */
+  /** The id of an existing pet. */
   private known: string | undefined;
-  /** When waiting for a success of each operation began, and who waits. */
+  /** The running `recovery()`: its start, and the operations that have not succeeded yet. */
   private waiting: { since: number; missing: Set<Operation>; done: (ms: number) => void } | undefined;
 
   constructor(
@@ -66,20 +66,20 @@ export class Load {
     this.agent.destroy();
   }
 
-  /** Begins a new phase and hands back what was seen of the last one. */
+  /** Starts a new phase and returns the observations of the last one. */
   nextPhase(): Observations {
     const seen = this.observations;
     this.observations = new Observations();
     return seen;
   }
 
-  /** Whether requests that are under way from now on may get no answer, however late that shows. */
+  /** Sets whether requests that are in flight from now on may get no response, however late they end. */
   allowDrops(mayDrop: boolean): void {
     this.mayDrop = mayDrop;
     if (mayDrop) for (const pending of this.pending) pending.isExcused = true;
   }
 
-  /** Milliseconds until each operation has succeeded again. */
+  /** Resolves to the milliseconds until each operation has succeeded again. */
   recovery(): Promise<number> {
     return new Promise((done) => {
       this.waiting = { since: performance.now(), missing: new Set(['createPet', 'listPets', 'getPet']), done };
@@ -98,7 +98,7 @@ export class Load {
     }
   }
 
-  /** Creates a pet, even after the load has been told to stop. Returns its id, or undefined if the service refuses it. */
+  /** Creates a pet, with retries even after `stop()`. Returns its id, or undefined if the service rejects it. */
   private async create(pets: AnimalStore['pets']): Promise<string | undefined> {
     const name = `chaos ${process.pid} ${this.serial++}`;
     const pet = { name, categoryId: BigInt(this.random.below(100)), status: 'available' } as const;
@@ -113,7 +113,7 @@ export class Load {
     }
   }
 
-  /** The `fetch` of the client: every attempt is recorded like the other requests. */
+  /** The `fetch` of the client. Records every attempt like other requests. */
   private async sendCreation(_url: string, { headers, body }: RequestInit): Promise<Response> {
     const answer = await this.send('createPet', 'POST', '/v1/pets', Object.fromEntries(new Headers(headers)), body as string);
     if (!answer) throw new Error('no answer');

@@ -15,7 +15,7 @@ interface Options {
 }
 
 const LONG = { clients: 12, pauseMs: 5, isStrict: true };
-/** Leaves the machine to others. */
+/** A short run with little load, for a busy machine. */
 const SHORT = { rounds: 1, outageMs: 1_000, clients: 4, pauseMs: 60, isStrict: false };
 
 const { seed, rounds, outage, short } = new Command('chaos')

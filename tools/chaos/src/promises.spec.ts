@@ -7,7 +7,7 @@ const fault = { name: 'database stopped', recoversWithinMs: 2_000 };
 const kept = { recoveryMs: 1_999, seen: { dropped: [] as string[] }, isRunning: true };
 
 describe('a fault', () => {
-  it('breaks nothing when all is as promised', () => {
+  it('breaks no promise if all are kept', () => {
     expect(brokenByFault(fault, kept, true)).toEqual([]);
     expect(brokenByFault({ name: 'kill -9' }, { ...kept, recoveryMs: 29_000 }, true)).toEqual([]);
   });
@@ -21,7 +21,7 @@ describe('a fault', () => {
     expect(brokenByFault(fault, { ...kept, ...outcome }, true)).toEqual([`database stopped: ${problem}`]);
   });
 
-  it('is not judged by time on a busy machine', () => {
+  it('breaks no promise by its times unless the run is strict', () => {
     expect(brokenByFault(fault, { ...kept, recoveryMs: 20_000 }, false)).toEqual([]);
   });
 });
@@ -29,12 +29,12 @@ describe('a fault', () => {
 describe('an overload', () => {
   const observations = ({ ms = 1_500, dropped = [] as string[] } = {}) => Object.assign(new Observations(), { acceptedMs: [ms], dropped });
 
-  it('breaks nothing when those who are accepted are answered soon', () => {
+  it('breaks no promise if accepted requests get a fast response', () => {
     expect(brokenByOverload('flood', observations(), observations(), true)).toEqual([]);
     expect(brokenByOverload('flood', observations({ ms: 9_000 }), observations(), false)).toEqual([]);
   });
 
-  it('breaks a promise by late answers, and by none', () => {
+  it('breaks a promise by late and by missing responses', () => {
     expect(brokenByOverload('flood', observations({ ms: 1_501, dropped: ['a', 'b'] }), observations({ dropped: ['c'] }), true)).toEqual([
       'flood: of others, 1 requests got no answer (c)',
       'flood: accepted requests took 1501 ms at p99',

@@ -1,19 +1,19 @@
 import type { Fault } from './faults.js';
 import type { Observations } from './load.js';
 
-/** What a request that is accepted may take at the 99th percentile under an overload. */
+/** Maximum 99th percentile of the latency of accepted requests under overload. */
 const OVERLOAD_P99_MS = 1_500;
-/** Of requests without an answer, how many are shown. */
+/** Maximum number of requests without a response that are shown. */
 const EXAMPLES = 3;
 
 export interface FaultOutcome {
-  /** Until each operation had succeeded again; undefined when patience ended first. */
+  /** Time until each operation had succeeded again. Undefined if it did not within the time limit. */
   readonly recoveryMs: number | undefined;
   readonly seen: Pick<Observations, 'dropped'>;
   readonly isRunning: boolean;
 }
 
-/** What broke a promise while a fault lasted, or after it. Beside other work, times are not judged. */
+/** Returns the promises that a fault broke. Times only count if `isStrict`. */
 export function brokenByFault(
   fault: Pick<Fault, 'name' | 'recoversWithinMs'>,
   { recoveryMs, seen, isRunning }: FaultOutcome,
@@ -30,7 +30,7 @@ export function brokenByFault(
   ];
 }
 
-/** The same for an overload, of those who caused it and of the others. */
+/** Returns the promises that an overload broke, to the clients that caused it and to the others. */
 export function brokenByOverload(name: string, flooded: Observations, others: Pick<Observations, 'dropped'>, isStrict: boolean): string[] {
   const p99 = flooded.quantile(0.99);
   return [

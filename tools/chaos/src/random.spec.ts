@@ -6,7 +6,7 @@ const numbers = (seed: number) => {
   return Array.from({ length: 5 }, () => random.below(1_000_000));
 };
 
-it('repeats a schedule for its seed, and makes another for another', () => {
+it('returns the same schedule for the same seed, and another one for another seed', () => {
   expect(numbers(1)).toEqual(numbers(1));
   expect(numbers(1)).not.toEqual(numbers(2));
   expect(new Random(7).shuffle([1, 2, 3, 4, 5, 6])).toEqual(new Random(7).shuffle([1, 2, 3, 4, 5, 6]));

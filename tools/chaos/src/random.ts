@@ -1,8 +1,8 @@
-/** A generator that gives the same numbers for the same seed: mulberry32. */
+/** A pseudorandom number generator with a seed (mulberry32). */
 export class Random {
   constructor(private state: number) {}
 
-  /** From 0 up to, not including, 1. */
+  /** Returns a number from 0 to 1, exclusive. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
@@ -14,7 +14,7 @@ export class Random {
     return Math.floor(this.next() * bound);
   }
 
-  /** In a new order; the list itself is left alone. */
+  /** Returns a shuffled copy of the list. */
   shuffle<T>(list: readonly T[]): T[] {
     return list
       .map((item) => ({ item, rank: this.next() }))

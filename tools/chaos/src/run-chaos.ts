@@ -9,15 +9,15 @@ import { Stage } from './stage.js';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How often the schedule is run through. */
+  /** Number of times that all faults are injected. */
   readonly rounds: number;
-  /** Of the longest outage; the others are shorter in proportion. */
+  /** Duration of the longest outage. The others are proportionally shorter. */
   readonly outageMs: number;
-  /** Of clients that go on all the time. */
+  /** Number of clients that send requests all the time. */
   readonly clients: number;
-  /** The longest that such a client rests between two requests. */
+  /** Maximum pause of a client between two requests. */
   readonly pauseMs: number;
-  /** Whether promises of time can break the run: not on a machine that does other things as well. */
+  /** Whether broken promises of time fail the run. Not on a busy machine. */
   readonly isStrict: boolean;
   readonly report: (line: string) => void;
 }
@@ -39,7 +39,7 @@ const CALM_MS = 1_000;
 const RECOVERY_PATIENCE_MS = 30_000;
 const OVERLOAD = 5;
 
-/** Holds load on the service while one fault after the other happens to it, and compares what was told with what is stored. */
+/** Injects one fault after the other under load, then compares what clients were told with what is stored. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const random = new Random(options.seed);
   const stage = await Stage.build();
@@ -77,7 +77,7 @@ async function inflict(fault: Fault, stage: Stage, load: Load, ledger: Ledger, o
   return { name: fault.name, seen, ...(recoveryMs !== undefined && { recoveryMs }) };
 }
 
-/** Five times what the service carries, whether or not it is answered. */
+/** Sends five times as many requests as the service can handle. */
 async function overload(stage: Stage, load: Load, ledger: Ledger, { outageMs, isStrict, report }: ChaosOptions): Promise<Phase> {
   const name = `${OVERLOAD} times the load`;
   report(name);

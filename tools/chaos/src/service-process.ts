@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CLOCK_SIGNAL, JUMPING_CLOCK } from './jumping-clock.js';
 
-/** What is deployed is the bundle; coverage counts the files that it is made of. */
+/** The deployed bundle, or for coverage the files that it is built from. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
 const MAIN = fileURLToPath(new URL(`../../../apps/api/${FOLDER}/main.js`, import.meta.url));
 const START_WITHIN_MS = 60_000;
 const MOST_COMPLAINTS = 20;
 const WARNING_OR_WORSE = /^\{"level":[4-6]0,/;
 
-/** One running service: the real built one, with its workers. */
+/** A running instance of the built service, with its workers. */
 export class ServiceProcess {
   private constructor(
     readonly url: string,
@@ -53,7 +53,7 @@ export class ServiceProcess {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** kill -9 of the service and of all its workers, as when the machine is gone. */
+  /** Kills the service and all its workers with SIGKILL, as if the machine failed. */
   async kill(): Promise<void> {
     const workers = this.workers();
     const exit = this.exit();
@@ -62,14 +62,14 @@ export class ServiceProcess {
     await exit;
   }
 
-  /** kill -9 of one worker; of the process itself when it has none. */
+  /** Kills one worker with SIGKILL, or the process itself if it has none. */
   killWorker(): void {
     const [pid] = this.workers();
     if (pid === undefined) this.child.kill('SIGKILL');
     else killIfThere(pid);
   }
 
-  /** kill -9 of all workers that run now. */
+  /** Kills all running workers with SIGKILL. */
   killWorkers(): void {
     for (const pid of this.workers()) killIfThere(pid);
   }
@@ -84,13 +84,13 @@ export class ServiceProcess {
     throw new Error('the service does not become ready');
   }
 
-  /** Makes the wall clock of every process jump. */
+  /** Changes the wall clock of every process. */
   jumpClock(): void {
     this.child.kill(CLOCK_SIGNAL);
     for (const pid of this.workers()) killIfThere(pid, CLOCK_SIGNAL);
   }
 
-  /** SIGTERM; resolves to the exit code. */
+  /** Sends SIGTERM. Resolves to the exit code. */
   async terminate(): Promise<number | null> {
     const exit = this.exit();
     this.child.kill('SIGTERM');

@@ -4,10 +4,10 @@ import { Balancer } from './balancer.js';
 import { ServiceProcess } from './service-process.js';
 
 const CLIENTS = 3;
-/** Longer than anything waits. */
+/** Longer than any timeout. */
 const HUNG_MS = 600_000;
 
-/** The real thing in small: clients → balancer → service with two workers → network → PostgreSQL. */
+/** A small deployment: clients → balancer → service with two workers → TCP proxy → PostgreSQL. */
 export class Stage {
   private replaced: ServiceProcess | undefined;
 
@@ -39,7 +39,7 @@ export class Stage {
     return new Stage(postgres, database, balancer, keys, service);
   }
 
-  /** Of the service and of the one before it: the last warnings, errors and lines of stderr. */
+  /** The last warnings, errors and lines of stderr, of this service and the one before it. */
   get complaints(): readonly string[] {
     return [...(this.replaced?.complaints ?? []), ...this.service.complaints];
   }
@@ -52,12 +52,12 @@ export class Stage {
     await this.balancer.add(this.service.url);
   }
 
-  /** As a deployment does it: the new one is ready before the old one is told to go. */
+  /** Replaces the service like a rolling update: the new one is ready before the old one gets SIGTERM. */
   async rollService(): Promise<void> {
     await this.replaceService(await startService(this.database.url));
   }
 
-  /** The same, started while the database accepts connections and does not respond. */
+  /** Replaces the service by one that starts while the database accepts connections but does not respond. */
   async rollServiceWithHungDatabase(): Promise<void> {
     this.database.slowDown(HUNG_MS);
     const started = await startService(this.database.url).finally(() => {

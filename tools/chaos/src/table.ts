@@ -1,4 +1,4 @@
-/** Returns the rows as lines of text: names to the left, figures to the right. */
+/** Returns the rows as lines of text, with names on the left and numbers on the right. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const widthOf = (column: number) => Math.max(...rows.map((row) => row.at(column)?.length ?? 0));
   return rows.map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widthOf(i)) : cell.padStart(widthOf(i)))).join('  '));

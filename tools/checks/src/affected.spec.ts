@@ -20,7 +20,7 @@ const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
   Dockerfile: ['package'],
 };
 
-/** Files whose dependents are compared with what Nx selects; each takes a second. */
+/** Files for which the dependents are compared with the projects that Nx selects. Each takes a second. */
 const SAMPLE = [
   'libs/kernel/src/changed.ts',
   'libs/pets/http/src/changed.ts',
@@ -44,7 +44,7 @@ async function affectedBy(files: readonly string[], filter = `--exclude=${LINTED
 /** Returns the names of the projects that read one of these files, and of all projects that depend on those. */
 function dependentsOf(files: readonly string[]): string[] {
   const found = new Set(projects.filter((project) => files.some((file) => reads(project, file))));
-  // A loop over a set includes what is added on the way.
+  // A loop over a set also visits elements that are added during the loop.
   for (const dependency of found) {
     for (const project of projects) if (dependsOn(project, dependency)) found.add(project);
   }
@@ -53,7 +53,7 @@ function dependentsOf(files: readonly string[]): string[] {
 
 const reads = ({ root, inputs }: Project, file: string) => [`${root}/**`, ...inputs].some((pattern) => matchesGlob(file, pattern));
 
-/** Whether a project declares a dependency: by a TypeScript reference, which each import needs, or in its package.json. */
+/** Returns whether a project declares a dependency: by a TypeScript reference, which each import requires, or in its package.json. */
 function dependsOn({ root, implicitDependencies }: Project, dependency: Project): boolean {
   const references = globSync('tsconfig*.json', { cwd: join(ROOT, root) }).flatMap((name) => {
     const config = JSON.parse(readText(`${root}/${name}`)) as { references?: { path: string }[] };

@@ -18,7 +18,7 @@ afterAll(() => linter.close());
 const projects = readProjects();
 const contexts = contextsOf(projects);
 
-/** Every context, whatever there will be, keeps out of the others; a new one too, without a line of configuration. */
+/** Probes that contexts cannot import each other. A new context needs no configuration for this. */
 const contextProbes: readonly Probe[] = [
   ...contexts.map((context) => ({ context, root: userOfDomain(context).root, other: NEW_CONTEXT })),
   { context: NEW_CONTEXT, root: `libs/${NEW_CONTEXT}/application`, other: contexts[0] ?? '' },
@@ -38,7 +38,7 @@ function userOfDomain(context: string): Project {
 
 const probes = [...PROBES, ...contextProbes];
 
-describe('each rule fires on what it forbids, alone, and keeps silent on what is legal', () => {
+describe('each rule, and no other, reports forbidden code; no rule reports legal code', () => {
   it.each(probes.map((probe) => [`${probe.file}: ${probe.forbidden.trim()}`, probe] as const))('%s', async (_, probe) => {
     expect(await linter.lint(probe.file, probe.forbidden)).toEqual([{ ruleId: probe.rule, message: expect.stringContaining(probe.says) }]);
     expect(await linter.lint(probe.file, probe.legal)).toEqual([]);
@@ -71,7 +71,7 @@ interface DependencyRow {
   readonly onlyDependOnLibsWithTags: readonly string[];
 }
 
-/** What ESLint says when a row is violated; a row that allows everything cannot be. */
+/** Returns the messages of ESLint for violated rows, without rows that allow everything. */
 function messagesOf(rules: Linter.RulesRecord): string[] {
   const optionsOf = <T>(rule: string): T[] => ((rules[rule] as unknown[] | undefined) ?? []).slice(1) as T[];
   const [{ depConstraints } = { depConstraints: [] }] = optionsOf<{ depConstraints: DependencyRow[] }>(BOUNDARIES);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Linter } from 'eslint';
 import { type Project, readProjects, readText, ROOT } from './workspace.js';
 
-/** A context that is not there: the configuration has to know the rules of any. */
+/** The name of a context that does not exist: the rules must apply to any context. */
 export const NEW_CONTEXT = 'planted';
 
 export interface Finding {
@@ -14,14 +14,14 @@ export interface Finding {
 
 export interface BoundaryLinter {
   readonly projects: readonly Project[];
-  /** Findings in a file that need not exist. */
+  /** Returns the findings in a file, which need not exist. */
   lint(file: string, code: string): Promise<readonly Finding[]>;
   rulesOf(file: string): Promise<Linter.RulesRecord>;
   close(): Promise<void>;
 }
 
 /**
- * ESLint with the workspace's own configuration and a project graph of its own: the workspace's projects and a new
+ * Runs ESLint with the workspace's configuration and a separate project graph: the workspace's projects and a new
  * context, without the dependencies between them, so that a planted import is never reported as a cycle instead.
  */
 export async function openBoundaryLinter(): Promise<BoundaryLinter> {
@@ -30,11 +30,11 @@ export async function openBoundaryLinter(): Promise<BoundaryLinter> {
   await writeFile(join(folder, 'project-graph.json'), JSON.stringify(graphOf(projects)));
   await writeFile(join(folder, 'file-map.json'), JSON.stringify({ fileMap: { projectFileMap: {}, nonProjectFiles: [] } }));
 
-  // Nx looks for the graph when it is loaded.
+  // Nx reads the path of the graph when it is loaded.
   process.env['NX_WORKSPACE_DATA_DIRECTORY'] = folder;
   process.env['NX_TASK_TARGET_PROJECT'] = 'checks';
   const [eslint, typescript] = await Promise.all([import('eslint'), import('typescript-eslint')]);
-  // Types would need the files to exist.
+  // Rules with types would need the files to exist.
   const linter = new eslint.ESLint({ cwd: ROOT, overrideConfig: [typescript.default.configs.disableTypeChecked] });
 
   return {
@@ -78,7 +78,7 @@ function graphOf(projects: readonly Project[]): object {
             root,
             tags,
             targets: {},
-            // With an index for each, so that only tags can forbid its import.
+            // Each has an index file, so that only tags can forbid its import.
             metadata: { js: { packageName, packageExports: { '.': './src/index.ts', ...exports }, isInPackageManagerWorkspaces: true } },
           },
         },

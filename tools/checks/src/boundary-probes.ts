@@ -1,9 +1,9 @@
-/** One violation of a rule on what may be imported, and its legal counterpart. */
+/** A violation of an import rule, and its legal counterpart. */
 export interface Probe {
-  /** Part of what the rule says. */
+  /** Part of the rule's message. */
   readonly says: string;
   readonly rule: string;
-  /** Where both are planted. */
+  /** The file that both are linted as. */
   readonly file: string;
   readonly forbidden: string;
   readonly legal: string;
@@ -19,7 +19,7 @@ const project = (name: string) => from(`@animal-store/${name}`);
 const lazily = (module: string) => `export const load = () => import('${module}');\n`;
 const testOf = (call: string) => `import { it } from '@jest/globals';\n${call}('does', () => undefined);\n`;
 
-/** A row of the table of layers; it names the layer and what the layer may import. */
+/** Returns a probe of a row in the table of layers. Its message names the layer. */
 const layer = (name: string, file: string, forbidden: string, legal: string): Probe => ({
   says: `"layer:${name}"`,
   rule: BOUNDARIES,
@@ -184,7 +184,7 @@ export const PROBES: readonly Probe[] = [
   ),
 ];
 
-/** An import from a folder of the API; the rule names the folder. */
+/** Returns a probe of the imports in a folder of the API. The rule names the folder. */
 function inFolder(folder: string, forbidden: string, legal: string): Probe {
   return {
     says: `Of the API, ${folder}/ imports`,

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readText } from './workspace.js';
 
-/** Run other commands, or are run by one. */
+/** npm scripts that run other commands, or are run by one. */
 const WITHOUT_ROW = ['verify'];
 
 it('docs/commands.md lists every npm script', () => {

@@ -6,7 +6,7 @@ import { readText, ROOT, workspaceFiles } from './workspace.js';
 const FOLDER = 'docs/adr';
 const HEAD =
   /^# (\d+)\. (.+)\n\nDate: (\d{4}-\d{2}-\d{2})\. Status: (accepted|superseded by \[(\d+)\]\(\d{4}-[a-z0-9-]+\.md\))(\.| ?[^\n]*\.)\n\n/;
-/** About a page in print. */
+/** About one printed page. */
 const MAX_CHARACTERS = 5_000;
 
 const files = readdirSync(join(ROOT, FOLDER)).filter((file) => file !== 'README.md');
@@ -31,7 +31,7 @@ describe.each(files)('docs/adr/%s', (file) => {
   });
 });
 
-it('each number is used once, and the index explains each one that is missing', () => {
+it('each number is used once, and the index explains each missing number', () => {
   const numbers = files.map(numberOf);
   const [, missing = ''] = index.split('Missing numbers:');
   const explained = new Set([...missing.matchAll(/(?<![/\d])(\d+)(?=\D)/g)].map(([, number]) => Number(number)));

@@ -4,7 +4,7 @@ import { readText } from './workspace.js';
 const manifest = JSON.parse(readText('package.json')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
 const [, deployed = '', development = ''] = readText('docs/dependencies.md').split(/^## /m);
 
-describe('docs/dependencies.md says why of exactly', () => {
+describe('docs/dependencies.md has a reason for exactly', () => {
   it.each([
     ['the dependencies that are deployed', deployed, manifest.dependencies],
     ['those of development', development, manifest.devDependencies],

@@ -2,7 +2,7 @@ import { variables } from '@animal-store/api/configuration';
 import { expect, it } from '@jest/globals';
 import { readText } from './workspace.js';
 
-/** Read by `npm start` itself, not by the API. */
+/** Variables that `npm start` reads, not the API. */
 const OF_START = ['DATA_DIR'];
 
 const assignments = [...readText('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]*)=(.*)$/gm)].map(([, name = '', value = '']) => ({
@@ -22,14 +22,14 @@ interface Declared {
   readonly choices?: readonly unknown[] | undefined;
 }
 
-it.each(Object.entries<Declared>(variables))('.env.example shows the default of %s, else an example', (name, variable) => {
+it.each(Object.entries<Declared>(variables))('.env.example shows the default of %s, or an example', (name, variable) => {
   const shown = assignments.find((assignment) => assignment.name === name)?.value;
   expect(shown).toBe(String(variable.default ?? '') || variable.example);
 });
 
 const meaningOf = ({ desc = '', choices }: Declared) => (choices ? `${desc} One of ${choices.join(', ')}.` : desc);
 
-it.each(Object.entries<Declared>(variables))('.env.example says what %s means', (name, variable) => {
+it.each(Object.entries<Declared>(variables))('.env.example describes %s', (name, variable) => {
   const [, comment = ''] = new RegExp(`((?:^# .*\n)+)#${name}=`, 'm').exec(readText('.env.example')) ?? [];
   expect(comment.split('\n')).toContain(`# ${meaningOf(variable)}`);
 });

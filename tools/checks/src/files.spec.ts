@@ -16,27 +16,27 @@ function linesMatching(pattern: RegExp): string[] {
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-describe('what is committed', () => {
-  it('names no folder of this machine', () => {
+describe('the committed files', () => {
+  it('contain no path of this machine', () => {
     const folders = [resolve(ROOT), homedir()].filter((folder) => folder.split(/[\\/]/).length > 2);
     for (const folder of folders) expect(linesMatching(new RegExp(`${escaped(folder)}(?![\\w-])`))).toEqual([]);
   });
 
-  it('names no home folder', () => {
+  it('contain no path of a home folder', () => {
     expect(linesMatching(/(?<![\w.])\/(?:home|Users)\/(?!node\/)\w+\/|(?<![\w.])\/root\/|\b[A-Z]:\\+Users\\/)).toEqual([]);
   });
 
-  it('holds no leftovers of a merge', () => {
+  it('contain no merge conflict markers', () => {
     expect(linesMatching(/^(?:<{7} |>{7} |={7}$|(?:> ){7})/)).toEqual([]);
   });
 
-  it('names no package registry', () => {
+  it('contain no address of a package registry', () => {
     expect(
       linesMatching(/https?:\/\/[^\s"']*(?:registry|artifactory|verdaccio|nexus)[^\s"']*|_auth(?:Token)|^\s*(?:@[\w-]+:)?registry\s*=/),
     ).toEqual([]);
   });
 
-  it('holds no secret settings', () => {
+  it('include no .env file', () => {
     expect(files.filter((file) => /(?:^|\/)\.env(?!\.example$)/.test(file))).toEqual([]);
   });
 });
@@ -50,7 +50,7 @@ describe('YAML', () => {
     expect([...errors, ...warnings]).toEqual([]);
   });
 
-  it('is there for CI and Docker Compose', () => {
+  it('exists for CI and Docker Compose', () => {
     expect(yamlFiles).toEqual(expect.arrayContaining(['.github/workflows/ci.yml', 'docker-compose.yml']));
   });
 });
@@ -59,7 +59,7 @@ describe('Markdown', () => {
   const pages = texts.filter(([file]) => file.endsWith('.md'));
   const isThere = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`));
 
-  it('links to what is there', () => {
+  it('has no dead links', () => {
     const links = pages.flatMap(([page, text]) =>
       [...text.matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, target = '']) => ({ page, target: join(dirname(page), target) })),
     );
@@ -67,7 +67,7 @@ describe('Markdown', () => {
     expect(links.filter(({ target }) => !isThere(target))).toEqual([]);
   });
 
-  it('names source files that are there', () => {
+  it('names only source files that exist', () => {
     const named = pages.flatMap(([page, text]) =>
       [...text.matchAll(/`((?:apps|libs|tools|api|api-e2e|src)\/[\w./-]+\.ts)`/g)].map(([, path = '']) => ({ page, path })),
     );

@@ -11,7 +11,7 @@ interface LockedPackage {
 
 const { packages } = JSON.parse(readText('package-lock.json')) as { packages: Record<string, LockedPackage> };
 
-/** The entry that a package at `path` gets for `name`: the nearest one upwards. */
+/** Returns the entry to which `name` resolves for a package at `path`: the nearest one upwards. */
 function locked(path: string, name: string): LockedPackage | undefined {
   for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1))) {
     const found = packages[`${folder && `${folder}/`}node_modules/${name}`];
@@ -20,13 +20,13 @@ function locked(path: string, name: string): LockedPackage | undefined {
 }
 
 describe('package-lock.json', () => {
-  it('holds no registry address', () => {
+  it('contains no registry address', () => {
     const addresses = Object.entries(packages).filter(([, { link, resolved }]) => !link && resolved !== undefined);
     expect(addresses).toEqual([]);
     expect(readText('package-lock.json')).not.toMatch(/"https?:[^"]*\.tgz"/);
   });
 
-  it('has every optional dependency, whatever the platform it was written on', () => {
+  it('has the optional dependencies of all platforms', () => {
     const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies)
         .filter((name) => !locked(path, name))

@@ -7,7 +7,7 @@ const released = releasedDocuments();
 const today = documentsByPrefix(openApiFiles());
 
 /**
- * Rules that release 1.0.0 enforced and its document left out. Harmless once a release has them in its document: then they are no longer added.
+ * Rules that release 1.0.0 enforced but did not document. No longer needed once the document of a release contains them.
  */
 const DOCUMENTED_LATER = [
   'paths./pets.get.parameters.2.schema.minLength add',
@@ -27,7 +27,7 @@ const DOCUMENTED_OTHERWISE = [
 ];
 
 describe('the OpenAPI documents', () => {
-  it('were released', () => {
+  it('have a release', () => {
     expect([...released.keys()]).toContain('v1');
   });
 
@@ -39,7 +39,7 @@ describe('the OpenAPI documents', () => {
   });
 });
 
-/** As much of the document as the plants touch. */
+/** The parts of the document that the tests change. */
 interface Document extends OpenApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema>; securitySchemes: Record<string, object> };
@@ -90,20 +90,20 @@ function fail(what: string): never {
 const TEXT = { type: 'string' } as Schema;
 
 const BREAKING: readonly (readonly [string, (document: Document) => void])[] = [
-  ['an operation is gone', ({ paths }) => delete paths['/pets']?.['post']],
-  ['a path is gone', ({ paths }) => delete paths['/pets/{petId}']],
-  ['an operation has another name', (document) => (operation(document, 'get').operationId = 'findPets')],
-  ['an answer has lost a member', (document) => delete schema(document, 'Pet').properties['name']],
-  ['a member of an answer may be absent', (document) => schema(document, 'Pet').required.pop()],
-  ['a member of an answer has another type', (document) => (member(document, 'name', 'Pet').type = 'integer')],
-  ['a member of an answer may be null', (document) => (member(document, 'name', 'Pet').type = ['string', 'null'])],
-  ['a member of an answer has another format', (document) => (member(document, 'id', 'Pet').format = 'int32')],
-  ['an answer has a value that clients do not know', (document) => schema(document, 'PetStatus').enum.push('lost')],
-  ['an answer has lost its status', (document) => delete operation(document, 'get', '/pets/{petId}').responses['404']],
-  ['a header of an answer may be absent', (document) => (headerOf(document, 'ETag').required = false)],
-  ['an answer has lost a header', (document) => delete answer(document, 'get', '200').headers['Link']],
+  ['an operation is removed', ({ paths }) => delete paths['/pets']?.['post']],
+  ['a path is removed', ({ paths }) => delete paths['/pets/{petId}']],
+  ['an operation has another id', (document) => (operation(document, 'get').operationId = 'findPets')],
+  ['a response has lost a member', (document) => delete schema(document, 'Pet').properties['name']],
+  ['a member of a response may be absent', (document) => schema(document, 'Pet').required.pop()],
+  ['a member of a response has another type', (document) => (member(document, 'name', 'Pet').type = 'integer')],
+  ['a member of a response may be null', (document) => (member(document, 'name', 'Pet').type = ['string', 'null'])],
+  ['a member of a response has another format', (document) => (member(document, 'id', 'Pet').format = 'int32')],
+  ['a response has a value that clients do not know', (document) => schema(document, 'PetStatus').enum.push('lost')],
+  ['a response has lost its status', (document) => delete operation(document, 'get', '/pets/{petId}').responses['404']],
+  ['a header of a response may be absent', (document) => (headerOf(document, 'ETag').required = false)],
+  ['a response has lost a header', (document) => delete answer(document, 'get', '200').headers['Link']],
   [
-    'an answer has another content type',
+    'a response has another content type',
     (document) =>
       (answer(document, 'get', '200').content = { 'text/csv': answer(document, 'get', '200').content['application/json'] ?? {} }),
   ],
@@ -118,8 +118,8 @@ const BREAKING: readonly (readonly [string, (document: Document) => void])[] = [
   ['a member of a body has another type', (document) => (member(document, 'categoryId', 'NewPet').type = 'string')],
   ['a member of a body must be shorter', (document) => (member(document, 'name', 'NewPet').maxLength = 100)],
   ['a body is closed', (document) => (schema(document, 'NewPet').additionalProperties = false)],
-  ['a value is no longer taken', (document) => schema(document, 'PetStatus').enum.pop()],
-  ['a parameter is gone', (document) => operation(document, 'get').parameters.shift()],
+  ['a value is no longer accepted', (document) => schema(document, 'PetStatus').enum.pop()],
+  ['a parameter is removed', (document) => operation(document, 'get').parameters.shift()],
   ['a parameter has become required', (document) => (parameter(document, 'status').required = true)],
   [
     'there is a new required parameter',
@@ -128,10 +128,10 @@ const BREAKING: readonly (readonly [string, (document: Document) => void])[] = [
   ['a parameter has a smaller maximum', (document) => (parameter(document, 'limit').schema.maximum = 50)],
   ['a parameter has another default', (document) => (parameter(document, 'limit').schema.default = 10)],
   [
-    'another authentication is asked for',
+    'another authentication is required',
     ({ components }) => (components.securitySchemes['apiKey'] = { type: 'apiKey', in: 'query', name: 'key' }),
   ],
-  ['an operation asks for more', (document) => (operation(document, 'get').security = [{ apiKey: ['admin'] }])],
+  ['an operation requires more scopes', (document) => (operation(document, 'get').security = [{ apiKey: ['admin'] }])],
 ];
 
 const COMPATIBLE: readonly (readonly [string, (document: Document) => void])[] = [
@@ -139,7 +139,7 @@ const COMPATIBLE: readonly (readonly [string, (document: Document) => void])[] =
   ['there is a new operation', ({ paths }) => (paths['/owners'] = { get: structuredClone(paths['/pets']?.['get'] ?? fail('get')) })],
   ['a body has a new optional member', (document) => (schema(document, 'NewPet').properties['colour'] = TEXT)],
   [
-    'an answer has a new member',
+    'a response has a new member',
     (document) => {
       schema(document, 'Pet').properties['colour'] = TEXT;
       schema(document, 'Pet').required.push('colour');
@@ -150,11 +150,11 @@ const COMPATIBLE: readonly (readonly [string, (document: Document) => void])[] =
     (document) => operation(document, 'get').parameters.push({ name: 'store', in: 'query', required: false, schema: TEXT }),
   ],
   ['a parameter has a greater maximum', (document) => (parameter(document, 'limit').schema.maximum = 200)],
-  ['an answer has a new header', (document) => (answer(document, 'get', '200').headers['X-Total'] = { schema: TEXT })],
-  ['a header of an answer is always there', (document) => (headerOf(document, 'Link').required = true)],
+  ['a response has a new header', (document) => (answer(document, 'get', '200').headers['X-Total'] = { schema: TEXT })],
+  ['a header of a response is always there', (document) => (headerOf(document, 'Link').required = true)],
   ['there is a new status of an error', (document) => (operation(document, 'get').responses['418'] = answer(document, 'get', '401'))],
   ['an operation is deprecated', (document) => (operation(document, 'get').deprecated = true)],
-  ['a text is written anew', (document) => (member(document, 'name', 'Pet').description = 'How the animal is called.')],
+  ['a description changes', (document) => (member(document, 'name', 'Pet').description = 'How the animal is called.')],
 ];
 
 describe('a client breaks when', () => {
@@ -169,7 +169,7 @@ describe('no client breaks when', () => {
   });
 });
 
-it('the version prefix is that of the servers', () => {
+it('the version prefix comes from the servers of the document', () => {
   expect(versionPrefix({ servers: [{ url: '/v2' }, { url: 'https://staging.example/store/v2' }] })).toBe('v2');
   expect(() => versionPrefix({ servers: [{ url: '/v1' }, { url: '/v2' }] })).toThrow('one version');
 });

@@ -4,7 +4,7 @@ export interface OpenApiDocument {
   readonly servers?: readonly { readonly url: string }[];
 }
 
-/** `v1`: what every path of the document begins with. */
+/** Returns the version prefix of the document's paths, such as `v1`. */
 export function versionPrefix({ servers = [] }: OpenApiDocument): string {
   const prefixes = new Set(servers.map(({ url }) => url.split('/').at(-1) ?? ''));
   const [prefix = '', ...others] = prefixes;
@@ -13,20 +13,20 @@ export function versionPrefix({ servers = [] }: OpenApiDocument): string {
   return prefix;
 }
 
-/** Where each change breaks somebody, though the library calls some of them harmless, such as another type in an answer. */
+/** Where every change is breaking, although the library treats some as compatible, such as another type in a response. */
 const ALWAYS_BREAKING = ['type', 'format', 'additionalProperties', 'operationId', 'security', 'securitySchemes'];
 const NEVER_BREAKING = ['description', 'summary', 'example', 'examples', 'bearerFormat', 'deprecated'];
-/** Schemas count where operations use them, which is where the library compares them too. */
+/** The compared parts of the document. Component schemas are compared where operations use them. */
 const COMPARED = [['paths'], ['security'], ['components', 'securitySchemes']];
 
-/** What of a newer document breaks clients of an older one, as `paths./pets.get remove`. */
+/** Returns the changes that break clients of the older document, such as `paths./pets.get remove`. */
 export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument): string[] {
   const { diffs } = apiCompare(before, after);
   return diffs
     .filter(({ path }) => COMPARED.some((start) => start.every((key, index) => path[index] === key)))
     .filter(({ path, type, after: value }) => {
       if (keywords(path).some((key) => NEVER_BREAKING.includes(key))) return false;
-      // The library judges the headers of a response like those of a request.
+      // The library treats response headers like request headers.
       if (path.at(-1) === 'required' && path.at(-3) === 'headers') return value !== true;
       const mandatory = path.at(-1) === 'required' && value === true;
       return type === 'breaking' || type === 'unclassified' || mandatory || keywords(path).some((key) => ALWAYS_BREAKING.includes(key));
@@ -34,7 +34,7 @@ export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument)
     .map(({ path, action }) => `${path.join('.')} ${action}`);
 }
 
-/** The keys of a path without names that the document gives itself: those of members, headers and operations. */
+/** Returns the keys of a path without names that the document defines, such as members, headers and operations. */
 function keywords(path: readonly PropertyKey[]): string[] {
   return path.map(String).filter((_, index) => !['properties', 'headers', 'paths', 'responses'].includes(String(path[index - 1])));
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { contextOf, type Project, readProjects, readText, tagOf, workspaceFiles } from './workspace.js';
 
 const LAYERS_OF_CONTEXTS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
-/** The layer of a library that belongs to no context. */
+/** The layers of the libraries that belong to no context. */
 const PLATFORM: Readonly<Record<string, string>> = {
   kernel: 'kernel',
   client: 'client',
@@ -12,10 +12,10 @@ const PLATFORM: Readonly<Record<string, string>> = {
   'test-kit': 'test-kit',
 };
 
-/** What one types after `nx g` names this package. */
+/** Packages that are not named after their folder: `nx g` takes this name. */
 const PACKAGE_NAMES: Readonly<Record<string, string>> = { 'tools/generators': '@animal-store/tools' };
 
-/** What a project's folder says of its tags. */
+/** Returns the tags that follow from the folder of a project. */
 function expectedTags(root: string): string[] {
   const [top, first = '', second] = root.split('/');
   if (top === 'tools') return ['layer:tool', 'scope:tools'];
@@ -35,7 +35,7 @@ describe.each(projects.map((project) => [project.root, project] as const))('%s',
     expect(project.packageName).toBe(PACKAGE_NAMES[root] ?? `@animal-store/${name}`);
   });
 
-  it('has one layer and one scope, those of its folder', () => {
+  it('has one layer and one scope, according to its folder', () => {
     expect([...project.tags].sort()).toEqual(expectedTags(root));
   });
 
@@ -48,7 +48,7 @@ describe.each(projects.map((project) => [project.root, project] as const))('%s',
   });
 });
 
-/** A context has one README for all its libraries, every other project has its own. */
+/** A context has one README for all its libraries; every other project has its own. */
 describe.each([...Map.groupBy(projects, (project) => contextOf(project) ?? project.name)])('the README of %s', (name, members) => {
   const [first] = members as [Project, ...Project[]];
   const isContext = contextOf(first) !== undefined;
@@ -79,19 +79,19 @@ it('libraries of contexts have no README', () => {
   expect(files.filter((file) => /^libs\/[^/]+\/[^/]+\/README\.md$/.test(file))).toEqual([]);
 });
 
-it('every owned path is there', () => {
+it('every owned path exists', () => {
   const paths = owners().filter((pattern) => pattern.startsWith('/'));
   expect(paths.length).toBeGreaterThan(0);
   expect(paths.filter((path) => !files.some((file) => `/${file}`.startsWith(path)))).toEqual([]);
 });
 
-it('every context and layer is there that this file counts on', () => {
+it('the context pets exists, and more than ten projects', () => {
   const contexts = projects.filter(({ root }) => root.split('/').length === 3);
   expect(contexts.map((project) => tagOf(project, 'scope'))).toContain('pets');
   expect(projects.length).toBeGreaterThan(10);
 });
 
-/** The paths of CODEOWNERS with an owner each, apart from the fallback. */
+/** Returns the paths in CODEOWNERS that have an owner, without the fallback. */
 function owners(): string[] {
   return readText('.github/CODEOWNERS')
     .split('\n')

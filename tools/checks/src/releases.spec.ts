@@ -17,17 +17,17 @@ const files = migrationFiles();
 const today = Object.fromEntries(files.map((file) => [file, hashOf(file)]));
 
 describe('migrations', () => {
-  it.each(releases())('of release %s are as they were released, and newer ones come later', (version) => {
+  it.each(releases())('of release %s are unchanged, and newer ones come later', (version) => {
     const released = JSON.parse(readText(`${RELEASES}/${version}/${MIGRATIONS_OF_RELEASE}`)) as MigrationHashes;
     expect(Object.keys(released).length).toBeGreaterThan(0);
     expect(migrationFaults(released, today)).toEqual([]);
   });
 
-  it.each(releases())('release %s has its SQL statements on record, for the tests of a rollback (ADR 49)', (version) => {
+  it.each(releases())('release %s has recorded SQL statements, for the tests of a rollback (ADR 49)', (version) => {
     expect(workspaceFiles()).toContain(`${RELEASES}/${version}/${STATEMENTS_OF_RELEASE}`);
   });
 
-  it('are each registered, under the time of the file name, in the order of their times', () => {
+  it('are registered under the time of their file name, ordered by time', () => {
     for (const { persistence } of contexts) {
       const times = persistence.migrations.map(({ name }) => Number(/\d+$/.exec(name)?.[0]));
       const folder = `libs/${persistence.schema.replaceAll('_', '-')}/infrastructure/`;
@@ -36,7 +36,7 @@ describe('migrations', () => {
   });
 });
 
-describe('a fault is found when a released migration', () => {
+describe('migrationFaults reports a released migration that', () => {
   const first = 'libs/pets/infrastructure/src/migrations/1000-first.ts';
   const second = 'libs/pets/infrastructure/src/migrations/2000-second.ts';
   const released = { [first]: 'a', [second]: 'b' };
@@ -53,7 +53,7 @@ describe('a fault is found when a released migration', () => {
     expect(migrationFaults(released, now)).toEqual([fault]);
   });
 
-  it('and none when a new one follows, or another context begins', () => {
+  it('or nothing if a new one follows, or a new context has its first one', () => {
     const added = {
       'libs/pets/infrastructure/src/migrations/3000-third.ts': 'c',
       'libs/orders/infrastructure/src/migrations/500-first.ts': 'd',
@@ -62,7 +62,7 @@ describe('a fault is found when a released migration', () => {
   });
 });
 
-it('the version of package.json is the newest release, or a later one', () => {
+it('the version of package.json is the newest release or later', () => {
   const { version } = JSON.parse(readText('package.json')) as { version: string };
   expect([...releases(), version].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true })).at(-1)).toBe(version);
 });

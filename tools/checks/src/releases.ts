@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { type OpenApiDocument, versionPrefix } from './openapi-changes.js';
 import { readText, workspaceFiles } from './workspace.js';
 
-/** What is kept of each release: its OpenAPI documents, and its migrations with their hashes. */
+/** The folder of the recorded releases: their OpenAPI documents, and the hashes of their migrations. */
 export const RELEASES = 'docs/releases';
 export const MIGRATIONS_OF_RELEASE = 'migrations.json';
 /** The SQL statements of a release, for the tests of a rollback (ADR 49). */
@@ -11,18 +11,18 @@ export const STATEMENTS_OF_RELEASE = 'statements.json';
 
 export type MigrationHashes = Readonly<Record<string, string>>;
 
-/** From the oldest to the newest. */
+/** Returns the versions of the releases, oldest first. */
 export function releases(): string[] {
   const versions = workspaceFiles().flatMap((file) => /^docs\/releases\/(\d+\.\d+\.\d+)\//.exec(file)?.[1] ?? []);
   return [...new Set(versions)].sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
 }
 
-/** The files of the OpenAPI documents of today, one for each version prefix. */
+/** Returns the current OpenAPI documents by file, one for each version prefix. */
 export function openApiFiles(): string[] {
   return workspaceFiles().filter((file) => /^docs\/openapi(?:\.v\d+)?\.json$/.test(file));
 }
 
-/** The newest released document of each version prefix. */
+/** Returns the newest released document of each version prefix. */
 export function releasedDocuments(): Map<string, OpenApiDocument> {
   const files = releases().flatMap((version) => workspaceFiles().filter((file) => file.startsWith(`${RELEASES}/${version}/openapi`)));
   return documentsByPrefix(files);
@@ -33,7 +33,7 @@ export function documentsByPrefix(files: readonly string[]): Map<string, OpenApi
   return new Map(documents.map((document) => [versionPrefix(document), document]));
 }
 
-/** The migrations of every context, in the order in which they are applied. */
+/** Returns the migrations of all contexts, in the order in which they are applied. */
 export function migrationFiles(): string[] {
   return workspaceFiles()
     .filter((file) => /^libs\/[^/]+\/infrastructure\/src\/migrations\/.*\.ts$/.test(file) && !file.endsWith('.spec.ts'))
@@ -44,7 +44,7 @@ export function hashOf(file: string): string {
   return createHash('sha256').update(readText(file)).digest('hex');
 }
 
-/** What is wrong with the migrations of today, seen from those that were released. */
+/** Returns what is wrong with the current migrations, compared with released ones. */
 export function migrationFaults(released: MigrationHashes, today: MigrationHashes): string[] {
   const newest = (context: string) =>
     Object.keys(released)

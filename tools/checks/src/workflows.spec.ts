@@ -72,14 +72,14 @@ describe.each(files)('%s', (file) => {
   const jobs = Object.values(workflow.jobs);
   const steps = jobs.flatMap((job) => job.steps);
 
-  it('runs scripts that package.json has', () => {
+  it('runs only scripts of package.json', () => {
     const named = steps.flatMap(({ run = '' }) => [...run.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name ?? ''));
     const listed = jobs.flatMap(({ strategy }) => strategy?.matrix.include.map(({ script }) => script) ?? []);
     expect([...named, ...listed].length).toBeGreaterThan(0);
     for (const name of [...named, ...listed]) expect(scripts).toHaveProperty([name]);
   });
 
-  it('pins each action to a commit, with its version beside it', () => {
+  it('pins each action to a commit, with its version in a comment', () => {
     const actions = readText(file)
       .split('\n')
       .filter((line) => /^\s*(?:- )?uses:/.test(line));
@@ -87,7 +87,7 @@ describe.each(files)('%s', (file) => {
     for (const action of actions) expect(action).toMatch(/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  it('may read; a release may also push packages and sign; none runs with the rights of main on foreign code', () => {
+  it('has read permissions only, except for releases, and never runs foreign code with the permissions of main', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' });
     const isRelease = file.endsWith('/release.yml');
     if (isRelease) expect(workflow.on).toEqual({ push: { tags: [expect.stringMatching(/^v/), expect.stringMatching(/^client-v/)] } });
@@ -99,15 +99,15 @@ describe.each(files)('%s', (file) => {
     expect(Object.keys(workflow.on)).not.toContain('workflow_run');
   });
 
-  it('leaves no token in the clone', () => {
+  it('does not persist the token in the clone', () => {
     const checkouts = steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@'));
     expect(checkouts.length).toBeGreaterThan(0);
     for (const { with: options } of checkouts) expect(options).toMatchObject({ 'persist-credentials': false });
   });
 
-  it('writes a cache on main alone', () => {
+  it('writes the cache only on main', () => {
     const named = (prefix: string) => steps.filter(({ uses = '' }) => uses.startsWith(prefix));
-    // Both would write at the end of every job, that of a pull request too.
+    // Both would write a cache at the end of every job, also for pull requests.
     expect(named('actions/cache@')).toEqual([]);
     for (const { with: options } of named('actions/setup-node@')) expect(options).toMatchObject({ 'package-manager-cache': false });
     for (const { with: options } of named('actions/setup-node@')) expect(options).not.toHaveProperty('cache');
@@ -117,7 +117,7 @@ describe.each(files)('%s', (file) => {
     }
   });
 
-  it('ends by itself', () => {
+  it('has a timeout', () => {
     for (const job of jobs) expect(job['timeout-minutes']).toBeLessThanOrEqual(60);
   });
 });

@@ -20,12 +20,12 @@ interface PackageJson {
 }
 
 export interface Project {
-  /** As Nx calls it. */
+  /** The name in Nx. */
   readonly name: string;
   readonly packageName: string;
-  /** Whether it is on npm. */
+  /** Whether it is published on npm. */
   readonly isPublished: boolean;
-  /** Relative to the workspace. */
+  /** Folder, relative to the workspace. */
   readonly root: string;
   readonly tags: readonly string[];
   readonly implicitDependencies: readonly string[];
@@ -34,7 +34,7 @@ export interface Project {
   readonly exports: Readonly<Record<string, unknown>>;
 }
 
-/** Every file of the workspace that is committed or could be. */
+/** Returns every file of the workspace that is not ignored by Git. */
 export function workspaceFiles(): readonly string[] {
   const options = ['-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
   const listed = execFileSync('git', ['ls-files', ...options], { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
@@ -67,7 +67,7 @@ function fileOfWorkspace(input: unknown): string[] {
   return typeof input === 'string' && input.startsWith(WORKSPACE_ROOT) ? [input.slice(WORKSPACE_ROOT.length)] : [];
 }
 
-/** The one tag of a kind, without the kind; undefined when there is none or more than one. */
+/** Returns the tag of a kind without its prefix, or undefined if there is none or more than one. */
 export function tagOf({ tags }: Project, kind: 'layer' | 'scope'): string | undefined {
   const names = tags.filter((tag) => tag.startsWith(`${kind}:`)).map((tag) => tag.slice(kind.length + 1));
   return names.length === 1 ? names[0] : undefined;
@@ -75,7 +75,7 @@ export function tagOf({ tags }: Project, kind: 'layer' | 'scope'): string | unde
 
 const SHARED_SCOPES = ['platform', 'apps', 'tools'];
 
-/** The context that a project belongs to; undefined for a shared project. */
+/** Returns the context of a project, or undefined for a shared project. */
 export function contextOf(project: Project): string | undefined {
   const scope = tagOf(project, 'scope');
   return scope === undefined || SHARED_SCOPES.includes(scope) ? undefined : scope;

@@ -92,7 +92,7 @@ describe('bundled for a browser', () => {
     expect(gzipSync(await bundled("export * from '@animal-store/client';")).length).toBeLessThanOrEqual(MAX_GZIPPED_BYTES);
   });
 
-  it('leaves out what is not imported', async () => {
+  it('leaves out exports that are not imported', async () => {
     const cache = 'this.maxEntries';
     expect(await bundled("export { MemoryCache } from '@animal-store/client';")).toContain(cache);
     expect(await bundled("export { AnimalStore } from '@animal-store/client';")).not.toContain(cache);

@@ -19,7 +19,7 @@ const object = (properties: object) => ({ type: 'object', properties });
 const INT64 = { type: 'integer', format: 'int64' };
 
 describe('the generated types', () => {
-  it('are those of docs/openapi.json (npm run openapi)', async () => {
+  it('match docs/openapi.json (npm run openapi)', async () => {
     expect(read(GENERATED_FILE)).toBe(await generateTypes(DOCUMENT));
   });
 
@@ -56,17 +56,17 @@ describe('the generated types', () => {
     expect(types).not.toMatch(/trace|prefer|200|418|teapot|paths/i);
   });
 
-  it('show examples above 2^53 digit for digit', async () => {
+  it('show examples above 2^53 exactly', async () => {
     const document = documentWith({ Toy: object({ id: { ...INT64, example: 'ID' } }) }).replace('"ID"', '9007199254740993');
     expect(await generateTypes(document)).toContain('@example 9007199254740993\n');
   });
 
-  it('are refused if a name is int64 in one schema only', async () => {
+  it('are rejected if a name is int64 in one schema only', async () => {
     const document = documentWith({ Toy: object({ id: INT64 }), Shop: object({ id: { type: 'string' } }) });
     await expect(generateTypes(document)).rejects.toThrow('id is int64 in one schema and another type in another one');
   });
 
-  it('are refused if the document lists no error codes', async () => {
+  it('are rejected if the document lists no error codes', async () => {
     await expect(generateTypes(documentWith({ Error: object({ code: { type: 'string' } }) }))).rejects.toThrow('lists no codes');
   });
 });

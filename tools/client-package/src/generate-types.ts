@@ -8,13 +8,13 @@ import openapiTS, {
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
 
-/** Where the client has the generated file. */
+/** Path of the generated file. */
 export const GENERATED_FILE = new URL('../../../libs/client/src/openapi.generated.ts', import.meta.url);
 
 const HEADER = '// Generated from docs/openapi.json by `npm run openapi`, without responses and header fields. Do not edit.\n\n';
 const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
 
-/** The others are of responses and of routes, which the client does not use. */
+/** The others belong to responses and routes, which the client does not use. */
 const NEEDED_TYPES: readonly string[] = ['components', 'operations'];
 
 interface Schema {
@@ -25,7 +25,7 @@ interface Schema {
 }
 
 /**
- * Returns what the client needs of an OpenAPI document as TypeScript source: the types of schemas and parameters, the error codes and
+ * Returns the parts of an OpenAPI document that the client needs as TypeScript source: the types of schemas and parameters, error codes and
  * the names of int64 members.
  */
 export async function generateTypes(text: string): Promise<string> {
@@ -36,7 +36,7 @@ export async function generateTypes(text: string): Promise<string> {
     alphabetize: true,
     // A member with a default is optional in a request.
     defaultNonNullable: false,
-    // Its own type of an int64, number, is not exact above 2^53.
+    // The default type, number, is not exact above 2^53.
     transform: ({ format: name }) => (name === 'int64' ? BIGINT : undefined),
   });
   const codes = errorCodes(document.components.schemas['Error']);
@@ -51,7 +51,7 @@ export async function generateTypes(text: string): Promise<string> {
   return format(source, { ...(await resolveConfig(GENERATED_FILE)), parser: 'typescript' });
 }
 
-/** The body of each response is a schema, and the client sets header fields itself. */
+/** Removes responses, whose bodies are schemas, and header parameters, which the client sets itself. */
 function withoutResponsesAndHeaders(document: OpenAPI3): OpenAPI3 {
   const { components: { schemas = {}, parameters = {} } = {}, paths = {}, ...rest } = structuredClone(document);
   const isHeader = (parameter: ParameterObject | ReferenceObject): boolean => {

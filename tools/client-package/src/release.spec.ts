@@ -15,7 +15,7 @@ it('npm run release:client releases the client and no other project', () => {
   expect(output.match(/Running release version for project: (.*)/g)).toEqual(['Running release version for project: client']);
 });
 
-it('its changelog lists changes of the client alone', () => {
+it('its changelog lists only changes of the client', () => {
   const changes = output.match(/^\+ - .*$/gm) ?? [];
   expect(changes.filter((change) => !change.startsWith('+ - **client:** '))).toEqual([]);
 });

@@ -40,7 +40,7 @@ export interface Member {
   readonly lag?: number | string;
 }
 
-/** What stays the same as long as the folder of a cluster is there. */
+/** Settings that do not change while the folder of a cluster exists. */
 interface Settings {
   readonly basePort: number;
   readonly passwords: Passwords;
@@ -81,22 +81,22 @@ export class Cluster {
     return `http://${LOOPBACK}:${this.layout.ports.service}`;
   }
 
-  /** The database by way of PgBouncer, as the service uses it. */
+  /** URL of the database through PgBouncer, which the service uses. */
   get pooledUrl(): string {
     return this.urlOf({ port: this.layout.ports.pgbouncer });
   }
 
-  /** The primary by way of HAProxy. */
+  /** URL of the primary through HAProxy. */
   get primaryUrl(): string {
     return this.urlOf({ port: this.layout.ports.primary });
   }
 
-  /** File with an API key for all operations. */
+  /** Path of the file with an API key for all operations. */
   get apiKeyFile(): string {
     return join(this.layout.folder, 'api-key');
   }
 
-  /** The database on a server, as the role of the service. */
+  /** URL of the database on a server, for the role of the service. */
   urlOf({ host = LOOPBACK, port }: { readonly host?: string; readonly port: number }): string {
     return `postgres://${DATABASE}:${this.settings.passwords.service}@${host}:${port}/${DATABASE}`;
   }
@@ -127,12 +127,12 @@ export class Cluster {
     for (const group of groups) await this.stop(group);
   }
 
-  /** The names of all processes, in the order in which they start. */
+  /** Names of all processes, in start order. */
   processes(): string[] {
     return [...NODES.map(etcdOf), ...NODES.map(patroniOf), 'haproxy', 'pgbouncer', ...API_PROCESSES];
   }
 
-  /** Process ids. Those of a Patroni include its PostgreSQL. */
+  /** Returns process ids. Those of a Patroni include its PostgreSQL. */
   pidsOf(name: string): Promise<number[]> {
     return processesIn(folderOf(this.layout, name));
   }
@@ -155,12 +155,12 @@ export class Cluster {
     }
   }
 
-  /** The servers of the cluster, from the first Patroni that responds. */
+  /** Returns the servers of the cluster, according to the first Patroni that responds. */
   members(): Promise<readonly Member[]> {
     return Promise.any(NODES.map((name) => this.membersSeenBy(name)));
   }
 
-  /** A node that was cut off has an outdated view. */
+  /** A disconnected node has an outdated view. */
   private async membersSeenBy(name: NodeName): Promise<readonly Member[]> {
     const { host, patroni } = this.layout.nodes[name];
     return ((await getJson(`http://${host}:${patroni}/cluster`)) as { members: Member[] }).members;
@@ -200,7 +200,7 @@ export class Cluster {
   private async stop(names: readonly string[]): Promise<void> {
     const pids = async () => (await Promise.all(names.map((name) => this.pidsOf(name)))).flat();
     const deadline = Date.now() + STOP_WITHIN_MS;
-    // A frozen process would get the next signal when it resumes.
+    // A frozen process only gets the next signal when it resumes.
     signalAll(await pids(), 'SIGCONT');
     signalAll(await this.leadersOf(names), 'SIGTERM');
     for (let left = await pids(); left.length > 0; left = await pids()) {
@@ -257,7 +257,7 @@ export class Cluster {
     if (this.account) await chown(path, this.account.uid, this.account.gid);
   }
 
-  /** Creates the role and the database of the service where they are missing. */
+  /** Creates the role and the database of the service if they are missing. */
   private async createDatabase(): Promise<void> {
     const { superuser, service } = this.settings.passwords;
     const client = new Client({
@@ -314,7 +314,7 @@ function settingsFile(folder: string): string {
   return join(folder, 'cluster.json');
 }
 
-/** As root, the processes run as another account. */
+/** Returns the account that the processes run as if this process is root. */
 async function accountOf(folder: string): Promise<Account | undefined> {
   return process.getuid?.() === 0 ? accountFor(folder) : undefined;
 }

@@ -43,7 +43,7 @@ it('no port is used twice', () => {
 describe('Patroni', () => {
   const patroni = parse(textOf('patroni-node-2/patroni.yml')) as Patroni;
 
-  it('is at the address of its node, and knows each etcd', () => {
+  it('uses the address of its node, and knows each etcd', () => {
     expect(patroni.restapi).toEqual({ listen: '10.0.0.2:20021', connect_address: '10.0.0.2:20021' });
     expect(patroni.postgresql).toMatchObject({ listen: '10.0.0.2:20020', data_dir: '/data/cluster/patroni-node-2/data' });
     expect(patroni.etcd.hosts).toBe('10.0.0.1:20012,10.0.0.2:20022,10.0.0.3:20032');
@@ -58,14 +58,14 @@ describe('Patroni', () => {
     expect(parse(textOf('etcd-node-2/etcd.yml'))).toMatchObject({ 'enable-v2': true });
   });
 
-  it('replicates synchronously, and its times fit together', () => {
+  it('replicates synchronously, and its timeouts are consistent', () => {
     const { dcs } = patroni.bootstrap;
     expect(dcs).toMatchObject({ synchronous_mode: true, synchronous_mode_strict: true, failsafe_mode: true });
     expect(dcs.ttl).toBeGreaterThanOrEqual(dcs.loop_wait + 2 * dcs.retry_timeout);
   });
 });
 
-it('HAProxy responds with the error of the service if no process does', () => {
+it('HAProxy responds with an error in the shape of the service if no process responds', () => {
   const [head = '', body = ''] = textOf('haproxy/unavailable.http').split('\r\n\r\n');
   expect(head.split('\r\n')).toEqual(expect.arrayContaining(['HTTP/1.1 503 Service Unavailable', 'Content-Type: application/json']));
   expect(JSON.parse(body)).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });

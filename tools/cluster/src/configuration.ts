@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { folderOf, type Layout, NODES } from './layout.js';
 
-/** Passwords by role, and the same for every start of a cluster. */
+/** Passwords by role. They do not change between starts of a cluster. */
 export interface Passwords {
   readonly superuser: string;
   readonly replication: string;

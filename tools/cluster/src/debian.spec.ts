@@ -19,7 +19,7 @@ async function install(...programs: readonly string[]): Promise<void> {
   }
 }
 
-it('finds the programs, and the newest PostgreSQL that has a server', async () => {
+it('finds the programs, and the newest PostgreSQL with a server', async () => {
   await install('usr/bin/etcd', 'usr/bin/patroni', 'usr/sbin/haproxy', 'usr/sbin/pgbouncer');
   await install('usr/lib/postgresql/9.6/bin/initdb', 'usr/lib/postgresql/15/bin/initdb', 'usr/lib/postgresql/17/bin/psql');
   expect(findPrograms(root)).toEqual({
@@ -31,7 +31,7 @@ it('finds the programs, and the newest PostgreSQL that has a server', async () =
   });
 });
 
-it('names the packages that are missing, and no others', async () => {
+it('lists only the missing packages', async () => {
   const command = 'apt-get install --no-install-recommends';
   expect(() => findPrograms(root)).toThrow(`${command} etcd-server patroni haproxy pgbouncer postgresql`);
   await install('usr/bin/etcd', 'usr/sbin/haproxy', 'usr/sbin/pgbouncer', 'usr/lib/postgresql/15/bin/initdb');

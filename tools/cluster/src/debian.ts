@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where Debian keeps programs. */
+/** The folders in which Debian installs programs. */
 const FOLDERS = ['usr/bin', 'usr/sbin'];
 const POSTGRES_FOLDER = 'usr/lib/postgresql';
 
-/** Each program, and the package that has it. */
+/** Each program and its package. */
 const PACKAGES = { etcd: 'etcd-server', patroni: 'patroni', haproxy: 'haproxy', pgbouncer: 'pgbouncer' } as const;
 
 /** Paths of the programs. */
@@ -15,7 +15,7 @@ export interface DebianPrograms extends Readonly<Record<keyof typeof PACKAGES, s
 }
 
 /**
- * Finds the programs. `root` is the folder that stands for /.
+ * Finds the programs. `root` replaces / in tests.
  * @throws Error with the command that installs the missing packages
  */
 export function findPrograms(root = '/'): DebianPrograms {

@@ -7,12 +7,12 @@ export const LOOPBACK = '127.0.0.1';
 
 export const API_PROCESSES = ['api-1', 'api-2'] as const;
 
-/** Where everything of a cluster is. */
+/** The folders, addresses and ports of a cluster. */
 export interface Layout {
   readonly folder: string;
-  /** Ports of the loopback interface that no node has. */
+  /** Ports of the loopback interface that belong to no node. */
   readonly ports: Readonly<Record<'service' | 'primary' | 'standbys' | 'pgbouncer' | (typeof API_PROCESSES)[number], number>>;
-  /** A node runs PostgreSQL, Patroni and etcd, as a machine of its own would. */
+  /** A node runs PostgreSQL, Patroni and etcd. It represents one machine. */
   readonly nodes: Readonly<Record<NodeName, NodeAddress>>;
 }
 
@@ -24,7 +24,7 @@ export interface NodeAddress {
   readonly etcdPeer: number;
 }
 
-/** The ports follow `basePort`. `hostOf` returns the address of a node. */
+/** Returns a layout whose ports follow `basePort`. `hostOf` returns the address of a node. */
 export function layoutOf(folder: string, basePort: number, hostOf: (name: NodeName) => string = () => LOOPBACK): Layout {
   const nodes = NODES.map((name, index): [NodeName, NodeAddress] => {
     const first = basePort + 10 * (index + 1);
@@ -44,7 +44,7 @@ export function layoutOf(folder: string, basePort: number, hostOf: (name: NodeNa
   };
 }
 
-/** Each process runs in a folder of its own, which also holds its configuration and its log. */
+/** Returns the folder of a process, with its configuration and its log. */
 export function folderOf({ folder }: Layout, process: string): string {
   return join(folder, process);
 }

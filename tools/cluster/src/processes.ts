@@ -1,10 +1,10 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Programs of a cluster, and those that start them. Others, such as a shell, may have its folder as their working directory as well. */
+/** Programs of a cluster, and those that start them. Other programs, such as a shell, may run in its folder too. */
 const PROGRAMS = /^(?:etcd|python3[\d.]*|postgres|haproxy|pgbouncer|node|setpriv|ip)$/;
 
-/** Returns the ids of the programs of a cluster that run in the folder, and unless told otherwise below it. PostgreSQL runs in its data folder. */
+/** Returns the ids of the cluster's programs that run in the folder, and by default below it. PostgreSQL runs in its data folder. */
 export async function processesIn(folder: string, { isRecursive = true } = {}): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const matches = await Promise.all(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Cluster, Member } from './cluster.js';
 import { LOOPBACK } from './layout.js';
 
-/** Patroni's names, and those of PostgreSQL. */
+/** Patroni's names of roles, and PostgreSQL's. */
 const ROLES: Readonly<Record<string, string>> = { leader: 'primary', sync_standby: 'synchronous standby', replica: 'standby' };
 
 /** Returns a description of a cluster for people: processes, PostgreSQL servers, ports, and a request with its status. */

@@ -6,12 +6,12 @@ import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { CHART, readChartFile, readValues, readWorkspaceFile } from './testing/files.js';
 
-/** Set by the templates: from Secrets, and because the ports, the migrations and Citus have values of their own. */
+/** Variables that the templates set: from Secrets, and from the values for ports, migrations and Citus. */
 const OF_TEMPLATES = [
   ...['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'].flatMap((name) => [name, `${name}_FILE`]),
   ...['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'MIGRATE_ON_START', 'CITUS'],
 ];
-/** Of the shell scripts of the migration Job. */
+/** Variables of the shell scripts in the migration Job. */
 const OF_SCRIPTS = ['SERVICE_ROLE', 'KEYS_ROLE'];
 
 interface Schema {
@@ -21,13 +21,13 @@ interface Schema {
 const schema = JSON.parse(readChartFile('values.schema.json')) as Schema;
 const templates = readdirSync(join(CHART, 'templates')).map((file) => readChartFile(`templates/${file}`));
 
-it('values.schema.json admits exactly the variables of the service that hold no secret and no address', () => {
+it('values.schema.json allows exactly the variables of the service that are not a secret or an address', () => {
   const { properties, additionalProperties } = schema.properties.config;
   expect(additionalProperties).toBe(false);
   expect([...Object.keys(properties), ...OF_TEMPLATES].sort()).toEqual(Object.keys(variables).sort());
 });
 
-it('the templates set variables that the service reads', () => {
+it('the templates set only variables that the service reads', () => {
   const named = templates.flatMap((template) =>
     [...template.matchAll(/(?:"variable" "|name: )([A-Z][A-Z_]+)\b/g)].map(([, name = '']) => name),
   );
@@ -36,7 +36,7 @@ it('the templates set variables that the service reads', () => {
 });
 
 describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml'])('%s', (file) => {
-  // Helm checks the schema after it has merged the files.
+  // Helm validates the merged files against the schema.
   const values = { ...readValues('values.yaml'), ...readValues(file) };
   const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema);
 
@@ -51,7 +51,7 @@ describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml'])(
     expect(() => readConfig(env)).not.toThrow();
   });
 
-  it('would not be valid with a variable or a value that is misspelt', () => {
+  it('is invalid with a misspelt variable or value', () => {
     expect(validate({ ...values, config: { ...values.config, RATE_LIMITS: 1 } })).toBe(false);
     expect(validate({ ...values, config: { ...values.config, DATABASE_URL: 'postgres://' } })).toBe(false);
     expect(validate({ ...values, replica: 1 })).toBe(false);

@@ -3,7 +3,7 @@ import { dashboard, type Panel } from './testing/files.js';
 
 const { panels } = dashboard;
 
-it('each panel has an id of its own, and a description unless it is a row', () => {
+it('each panel has a unique id, and a description unless it is a row', () => {
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   expect(panels.filter(({ type, description, targets = [] }) => type !== 'row' && (!description || targets.length === 0))).toEqual([]);
 });

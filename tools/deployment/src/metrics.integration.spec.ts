@@ -5,7 +5,7 @@ import { queries, rules } from './testing/files.js';
 import { ObservedService } from './testing/observed-service.js';
 import { parseQuery, type Matcher } from './testing/queries.js';
 
-/** Prometheus adds them to every series of a target. */
+/** Labels that Prometheus adds to every series of a target. */
 const TARGET_LABELS = ['job', 'namespace', 'instance'];
 
 let service: ObservedService;
@@ -19,7 +19,7 @@ beforeAll(async () => {
     // A response is counted after it is sent.
     expect(metrics.get('http_requests_shed_total')?.get('reason')).toContain('pipelined');
     expect(metrics.get('http_request_duration_seconds_count')?.get('status')).toEqual(new Set(['200', '201', '401', '503']));
-    // Prometheus makes `up` itself.
+    // Prometheus creates `up`.
     return new Map([...metrics, ['up', new Map()]]);
   });
 });
@@ -58,7 +58,7 @@ describe.each(queries.map(({ of, ...query }) => [of, query] as const))('%s', (_o
   });
 });
 
-it('every metric of the service itself is used', () => {
+it('every metric that the service defines is used', () => {
   const used = new Set(queries.flatMap(({ expr }) => parseQuery(expr).selectors.map(({ metric }) => metric)));
   const base = (metric: string) => metric.replace(/_(?:bucket|sum|count)$/, '');
   const names = new Set([...used].map(base));
@@ -71,7 +71,7 @@ it('every recorded ratio is used', () => {
   expect(recorded.filter((metric) => !used.has(metric))).toEqual([]);
 });
 
-/** Whether the value is one that the matcher names, to select it or to leave it out. */
+/** Returns whether the matcher names the value, to select or to exclude it. */
 function isMatched({ operator, value: pattern }: Matcher, value: string): boolean {
   return operator.endsWith('~') ? new RegExp(`^(?:${pattern})$`).test(value) : pattern === value;
 }

@@ -19,7 +19,7 @@ describe('parseQuery', () => {
     });
   });
 
-  it.each(['sum(', 'rate(a[5m]', 'a{job=}', 'foo bar'])('refuses %s', (expr) => {
+  it.each(['sum(', 'rate(a[5m]', 'a{job=}', 'foo bar'])('rejects %s', (expr) => {
     expect(() => parseQuery(expr)).toThrow('not PromQL');
   });
 });

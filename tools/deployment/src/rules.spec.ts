@@ -13,12 +13,12 @@ interface TestFile {
 
 const { tests } = parse(readChartFile('prometheus/rules.test.yml')) as TestFile;
 
-it('docs/runbook.md has one section for each alert, and no other', () => {
+it('docs/runbook.md has one section for each alert and no others', () => {
   const titles = sections.map((section) => section.split('\n', 1)[0]);
   expect(titles).toEqual(alerts.map(({ alert }) => alert));
 });
 
-it.each(['**Means.**', '**Look.**', '**Do.**'])('each section says %s', (part) => {
+it.each(['**Means.**', '**Look.**', '**Do.**'])('each section contains %s', (part) => {
   expect(sections.filter((section) => !section.includes(part))).toEqual([]);
 });
 
@@ -27,7 +27,7 @@ describe.each(alerts.map((rule) => [rule.alert, rule] as const))('%s', (alert, {
     expect(annotations?.['runbook_url']).toMatch(new RegExp(`/docs/runbook\\.md#${alert.toLowerCase()}$`));
   });
 
-  it('pages somebody or makes a ticket', () => {
+  it('has a severity that pages or creates a ticket', () => {
     expect(['page', 'ticket']).toContain(labels?.['severity']);
   });
 

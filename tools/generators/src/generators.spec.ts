@@ -17,7 +17,7 @@ const LAYERS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
 const MAX_FILES = 45;
 
 let tree: Tree;
-/** Generated once for the specs of a group: formatting takes longest. */
+/** Generated once per group of specs, because formatting is slow. */
 async function useContext(name: string): Promise<void> {
   tree = new FsTree(WORKSPACE, false);
   await generateContext(tree, { name });
@@ -55,7 +55,7 @@ describe.each([
 ])('nx g @animal-store/tools:context %s', (context, singular, Entities) => {
   beforeAll(() => useContext(context));
 
-  it('makes the libraries of a context, its README and its end-to-end spec, formatted, in no other folder', async () => {
+  it('generates the libraries of a context, its README and its end-to-end spec, formatted, in no other folder', async () => {
     const made = madeBy(tree.listChanges());
     expect([...new Set(made.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
       ['apps/api-e2e/src', `libs/${context}/README.md`, ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
@@ -80,7 +80,7 @@ describe.each([
     }
   });
 
-  it('costs one line in the app', () => {
+  it('adds one line to the app', () => {
     expect(addedLines('apps/api/src/registered-contexts.ts')).toEqual([
       `export { ${Entities}Module } from '@animal-store/${context}-http';`,
     ]);
@@ -91,7 +91,7 @@ describe.each([
     ).toEqual(['apps/api/src/registered-contexts.ts', 'apps/api/tsconfig.lib.json']);
   });
 
-  it('has its lines in the lists of the workspace', () => {
+  it('adds its lines to the lists of the workspace', () => {
     expect(addedLines('.github/CODEOWNERS').map((line) => line.split(/ +/))).toEqual([
       [`/libs/${context}/`, `@animal-store/${context}`],
       [`/apps/api-e2e/src/contexts/${context}/`, `@animal-store/${context}`],
@@ -103,7 +103,7 @@ describe.each([
     expect(textOf('tsconfig.json')).toContain(`"./libs/${context}/http"`);
   });
 
-  it('says which file to open, how to run the tests, and what to send', () => {
+  it('prints which file to open, how to run the tests, and which request to send', () => {
     const text = nextSteps(namesOfContext(context));
     expect(text).toContain(` npm test -- -p '${context}-*'\n`);
     expect(text).toContain(` http://localhost:3000/v1/${context}\n`);
@@ -111,7 +111,7 @@ describe.each([
     expect(tree.exists(file)).toBe(true);
   });
 
-  it('is refused a second time', async () => {
+  it('rejects a context that exists', async () => {
     await expect(generateContext(tree, { name: context })).rejects.toThrow(`libs/${context} already exists`);
   });
 });
@@ -119,7 +119,7 @@ describe.each([
 describe('in a context', () => {
   beforeAll(() => useContext('orders'));
 
-  it('use-case makes a class with its spec, exports it and provides it', async () => {
+  it('use-case generates a class with its spec, exports it and provides it', async () => {
     await generateUseCase(tree, { name: 'cancel-order', context: 'orders' });
     expect(textOf('libs/orders/application/src/cancel-order.ts')).toContain('export class CancelOrder {');
     expect(textOf('libs/orders/application/src/cancel-order.spec.ts')).toContain('new CancelOrder(');
@@ -130,7 +130,7 @@ describe('in a context', () => {
     await expectWellFormed();
   });
 
-  it('migration makes a class that is applied last', async () => {
+  it('migration generates a class that is applied last', async () => {
     const first = tree.children('libs/orders/infrastructure/src/migrations')[0]?.slice(0, 13) ?? '';
     await generateMigration(tree, { name: 'add-due-date', context: 'orders' });
     const files = tree.children('libs/orders/infrastructure/src/migrations').toSorted();
@@ -146,24 +146,24 @@ describe('in a context', () => {
   it.each([
     ['no context', { name: 'cancel-order', context: 'shops' }, 'there is no context "shops"; the contexts are '],
     ['a name that is not kebab-case', { name: 'CancelOrder', context: 'orders' }, 'must be in kebab-case'],
-  ])('both refuse %s', async (_what, options, reason) => {
+  ])('both reject %s', async (_what, options, reason) => {
     await expect(generateUseCase(tree, options)).rejects.toThrow(reason);
     await expect(generateMigration(tree, options)).rejects.toThrow(reason);
   });
 
-  it('both refuse what already exists', async () => {
+  it('both reject a name that exists', async () => {
     await expect(generateUseCase(tree, { name: 'get-order', context: 'orders' })).rejects.toThrow('get-order.ts already exists');
     await expect(generateMigration(tree, { name: 'create-orders', context: 'orders' })).rejects.toThrow('create-orders.ts already exists');
   });
 
-  it('use-case says which port it lacks', async () => {
+  it('use-case names the missing port', async () => {
     await expect(generateUseCase(tree, { name: 'cancel-order', context: 'access', singular: 'api-key' })).rejects.toThrow(
       'libs/access/domain has no port ApiKeyReader',
     );
   });
 });
 
-it('no context takes a name that the templates declare or import', async () => {
+it('a context cannot have a name that the templates declare or import', async () => {
   await useContext('zebras');
   await generateUseCase(tree, { name: 'find-zebra', context: 'zebras' });
   const names = tree
@@ -194,7 +194,7 @@ function declaredNames(source: string): string[] {
 }
 
 describe.each(['context', 'use-case', 'migration'])('the options of %s', (generator) => {
-  it('are asked for when they are missing', () => {
+  it('are prompted for if they are missing', () => {
     const { required, properties } = JSON.parse(readFileSync(join(import.meta.dirname, generator, 'schema.json'), 'utf8')) as {
       required: string[];
       properties: Record<string, { 'x-prompt'?: string }>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { namesOfContext, singularOf } from './names.js';
 
 describe('the names of a context', () => {
-  it('are those of its plural and of its singular', () => {
+  it('are derived from its plural and its singular', () => {
     expect(namesOfContext('purchase-orders')).toEqual({
       context: 'purchase-orders',
       schema: 'purchase_orders',
@@ -18,7 +18,7 @@ describe('the names of a context', () => {
     });
   });
 
-  it('take a singular that no rule tells', () => {
+  it('accept an irregular singular', () => {
     expect(namesOfContext('children', 'child')).toMatchObject({ Entities: 'Children', Entity: 'Child' });
   });
 
@@ -61,7 +61,7 @@ describe('the names of a context', () => {
     ['idempotency-keys', undefined, 'is a reserved name of the workspace'],
     ['clients', undefined, 'client is used in the generated code'],
     ['new-pets', undefined, 'would conflict with the class names of new entities'],
-  ])('%j is refused (singular %j)', (name, singular, reason) => {
+  ])('%j is rejected (singular %j)', (name, singular, reason) => {
     expect(() => namesOfContext(name, singular)).toThrow(reason);
   });
 });

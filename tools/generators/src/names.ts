@@ -24,7 +24,7 @@ const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
 /** Leaves room for suffixes within PostgreSQL's 63 bytes. */
 const MAX_LENGTH = 40;
 
-/** Scopes of the workspace, schemas and tables in PostgreSQL, and a name that the boundary probes use. */
+/** Reserved names: scopes of the workspace, schemas and tables in PostgreSQL, and a name that the boundary probes use. */
 const TAKEN = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys'];
 
 const RESERVED_IN_TYPESCRIPT = new Set(

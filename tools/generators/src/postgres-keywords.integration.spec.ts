@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { POSTGRES_KEYWORDS } from './postgres-keywords.js';
 
-it('the reserved words are those of PostgreSQL', async () => {
+it('the reserved words match those of PostgreSQL', async () => {
   const database = await createTestDatabase();
   const client = new Client({ connectionString: database.url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** Words that PostgreSQL does not take as the name of a schema or table: `pg_get_keywords()`, catcode R or T. */
+/** Words that PostgreSQL rejects as the name of a schema or table: `pg_get_keywords()`, catcode R or T. */
 export const POSTGRES_KEYWORDS: readonly string[] = `
 all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column
 concurrently constraint create cross current_catalog current_date current_role current_schema current_time current_timestamp

@@ -17,7 +17,7 @@ const tree = new FsTree(WORKSPACE, false);
 const textsOf = () => new Map(tree.listChanges().map(({ path, content }) => [path, content?.toString('utf8') ?? '']));
 
 describe.each(RECIPES)('"$title" in docs/adding-a-context.md', (recipe) => {
-  it(`edits the files that it names, at most ${String(recipe.maxProductionFiles)} of production`, async () => {
+  it(`edits the files that it names, at most ${String(recipe.maxProductionFiles)} production files`, async () => {
     if (!tree.exists('libs/orders')) await generateContext(tree, { name: 'orders' });
     const before = textsOf();
     await generateMigration(tree, { name: recipe.migration, context: 'orders' });

@@ -9,7 +9,7 @@ import { differences, type Sources } from './testing/shape.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What the generator makes for the name of the context that is its model. */
+/** The generated files for the name of the model context. */
 const tree = createTree();
 generateLibraries(tree, namesOfContext('pets'));
 const generated = new Map(
@@ -30,23 +30,23 @@ function withoutTime(path: string): string {
   return path.replace(/\/[0-9]{13}-/, '/');
 }
 
-/** Without migrations, which are history: what pets did in several, the generator does in one. Without the support of specs. */
+/** Without migrations, because pets has several and the generator creates one, and without test support. */
 const sourcesOf = (files: Sources) =>
   new Map([...files].filter(([path]) => path.endsWith('.ts') && !/\/src\/(?:migrations|testing)\//.test(path)));
 const templates = sourcesOf(generated);
 const model = sourcesOf(pets);
 
 describe('the generator', () => {
-  it('makes no file that pets does not have', () => {
+  it('generates no file that pets does not have', () => {
     expect(generated.size).toBeGreaterThan(40);
     expect([...generated.keys()].filter((path) => !pets.has(path))).toEqual([]);
   });
 
-  it('makes the shape of pets', () => {
+  it('generates the shape of pets', () => {
     expect(differences(templates, model)).toEqual([]);
   });
 
-  it.each([...generated].filter(([path]) => /\.(?:json|js|md)$/.test(path)))('configures and describes like pets: %s', (path, text) => {
+  it.each([...generated].filter(([path]) => /\.(?:json|js|md)$/.test(path)))('generates %s like that of pets', (path, text) => {
     const ofPets = pets.get(path) ?? '';
     if (path.endsWith('.md')) expect(linesOf(text)).toEqual(linesOf(ofPets));
     else if (path.endsWith('.js')) expect(text).toBe(ofPets);
@@ -60,13 +60,13 @@ interface Config {
   readonly references?: readonly { readonly path: string }[];
 }
 
-/** Specs of pets alone may need further libraries. */
+/** Specs that only pets has may need more libraries. */
 function withReferencesOf(config: Config, { references }: Config): Config {
   if (config.references) expect(references).toEqual(expect.arrayContaining([...config.references]));
   return { ...config, ...(references && { references }) };
 }
 
-/** The sources with one text replaced in one file; the text must be there. */
+/** Returns the sources with one text replaced in one file. The text must exist. */
 function changed(sources: Sources, file: string, from: string, to: string): Sources {
   const [path = ''] = [...sources.keys()].filter((name) => name.endsWith(`/${file}`));
   const before = sources.get(path) ?? '';
@@ -74,7 +74,7 @@ function changed(sources: Sources, file: string, from: string, to: string): Sour
   return new Map([...sources, [path, before.replaceAll(from, to)]]);
 }
 
-describe('a drift is noticed when', () => {
+describe('a difference is reported if', () => {
   it.each([
     ['a route lacks a decorator', 'pets.controller.ts', '@Revalidated()', '', '@Revalidated() PetsController.listPets'],
     [
@@ -113,34 +113,34 @@ describe('a drift is noticed when', () => {
 
   it.each([
     ['a method with another name', 'pet-repository.ts', 'abstract addOnce(', 'abstract insertOnce(', 'PetRepository.insertOnce('],
-    ['a further method', 'pet-reader.ts', 'abstract find(', 'abstract count(): Promise<bigint>;\n  abstract find(', 'PetReader.count()'],
+    ['another method', 'pet-reader.ts', 'abstract find(', 'abstract count(): Promise<bigint>;\n  abstract find(', 'PetReader.count()'],
     [
-      'a further decorator',
+      'another decorator',
       'pets.controller.ts',
       '@IdempotentByKey()',
       '@IdempotentByKey()\n@Audited()',
       '@Audited() PetsController.createPet',
     ],
     [
-      'a further provider',
+      'another provider',
       'pets.module.ts',
       'useCase(GetPet,',
       'useCase(SellPet, PetRepository), useCase(GetPet,',
       'useCase(SellPet, PetRepository)',
     ],
     [
-      'a further statement of the module',
+      'another statement of the module',
       'pets.module.ts',
       'static readonly tag',
       'static readonly jobs = [];\n  static readonly tag',
       'PetsModule.jobs',
     ],
-    ['a further suite', 'pets.integration.spec.ts', 'describeMigrations(', 'describePlans();\ndescribeMigrations(', 'describePlans()'],
+    ['another suite', 'pets.integration.spec.ts', 'describeMigrations(', 'describePlans();\ndescribeMigrations(', 'describePlans()'],
   ])('pets has %s', (_what, file, from, to, difference) => {
     expect(differences(templates, changed(model, file, from, to)).join('\n')).toContain(difference);
   });
 
-  it('pets has a class in a further file', () => {
+  it('pets has a class in another file', () => {
     const added = new Map([...model, ['libs/pets/application/src/sell-pet.ts', 'export class SellPet {}']]);
     expect(differences(templates, added)).toEqual(['only in libs/pets/application/src/sell-pet.ts: class SellPet']);
   });
@@ -163,6 +163,6 @@ it.each([
   ['a filter', 'list-pets.query.ts', '@MayBeAbsent()', '@MayBeAbsent()\n  colour?: string;\n  @MayBeAbsent()'],
   ['a deprecation', 'pets.controller.ts', '@IdempotentByKey()', '@Deprecated({})\n@IdempotentByKey()'],
   ['a spec', 'pets.integration.spec.ts', 'describeMigrations(', "describe('the indexes', () => {});\ndescribeMigrations("],
-])('pets may have %s of its own', (_what, file, from, to) => {
+])('pets may have %s that its template lacks', (_what, file, from, to) => {
   expect(differences(templates, changed(model, file, from, to))).toEqual([]);
 });

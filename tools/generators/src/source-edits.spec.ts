@@ -22,12 +22,12 @@ describe('addToArray', () => {
     expect(addToArray(before, 'list', 'x')).toBe(after);
   });
 
-  it('says what is missing', () => {
+  it('reports what is missing', () => {
     expect(() => addToArray('f({ list: 1 })', 'list', 'x')).toThrow('there is no array list to add x to');
   });
 });
 
-it('exportsOf names what an index exports by name', () => {
+it('exportsOf returns the named exports of an index', () => {
   expect(exportsOf("export { a, type B } from './a.js';\nexport * from './c.js';\nexport const d = 1;\nimport './e.js';\n")).toEqual([
     'a',
     'B',

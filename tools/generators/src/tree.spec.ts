@@ -9,7 +9,7 @@ const tree = () => {
   return made;
 };
 
-it('reads and edits files, and says which is missing', () => {
+it('reads and edits files, and reports a missing one', () => {
   const files = tree();
   files.write('a.txt', 'a');
   edit(files, 'a.txt', (text) => `${text}b`);
@@ -17,7 +17,7 @@ it('reads and edits files, and says which is missing', () => {
   expect(() => readText(files, 'b.txt')).toThrow('b.txt is missing');
 });
 
-it('knows contexts by their domain, and names them when asked for another', () => {
+it('finds contexts by their domain, and lists them in the error for an unknown one', () => {
   expect(contextsOf(tree())).toEqual(['pets']);
   expect(() => assertContext(tree(), 'pets')).not.toThrow();
   expect(() => assertContext(tree(), 'kernel')).toThrow('there is no context "kernel"; the contexts are pets');

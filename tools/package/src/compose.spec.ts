@@ -7,14 +7,14 @@ import { compose } from './testing/compose.js';
 import { WORKSPACE } from './testing/dockerfile.js';
 
 const DCLINT = join(WORKSPACE, 'node_modules/dclint/bin/dclint.cjs');
-/** Without warnings, which are about style, such as the order of keys. */
+/** Returns the errors of dclint. Warnings are about style, such as the order of keys. */
 const lint = (file: string) => spawnSync(process.execPath, [DCLINT, '--quiet', file], { encoding: 'utf8' });
 const folder = mkdtempSync(join(tmpdir(), 'animal-store-compose-'));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('docker-compose.yml', () => {
-  it('is valid by the Compose specification and the rules of dclint', () => {
+  it('is valid according to the Compose specification and dclint', () => {
     const { status, stdout } = lint(join(WORKSPACE, 'docker-compose.yml'));
     expect(stdout.trim()).toBe('');
     expect(status).toBe(0);
@@ -29,7 +29,7 @@ describe('docker-compose.yml', () => {
       'api: { image: "api:1", ports: ["1:1"] }\n  db: { image: "db:1", ports: ["1:2"] }',
       'no-duplicate-exported-ports',
     ],
-  ])('would not be valid with %s', (_what, services, rule) => {
+  ])('is invalid with %s', (_what, services, rule) => {
     const file = join(folder, 'docker-compose.yml');
     writeFileSync(file, `services:\n  ${services}\n`);
     const { status, stdout } = lint(file);
@@ -37,7 +37,7 @@ describe('docker-compose.yml', () => {
     expect(stdout).toContain(rule);
   });
 
-  it.each(['api', 'first-key'])('runs %s from the Dockerfile with no more rights than it needs', (name) => {
+  it.each(['api', 'first-key'])('runs %s from the Dockerfile with minimal privileges', (name) => {
     expect(compose.services[name]).toMatchObject({
       build: '.',
       init: true,
@@ -47,13 +47,13 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('publishes ports to this machine only', () => {
+  it('publishes ports only on the loopback interface', () => {
     const ports = Object.values(compose.services).flatMap((service) => service.ports ?? []);
     expect(ports.length).toBeGreaterThan(0);
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('starts what is needed to serve, and the rest by profile', () => {
+  it('starts only required services without a profile', () => {
     const profiles = Object.entries(compose.services).map(([name, { profiles }]) => [name, profiles?.[0]]);
     expect(Object.fromEntries(profiles)).toEqual({
       ...{ api: undefined, 'first-key': undefined, postgres: undefined, redis: 'redis' },
@@ -61,13 +61,13 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('mounts files that are there', () => {
+  it('mounts files that exist', () => {
     const files = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes.filter((volume) => volume.startsWith('./')));
     expect(files.length).toBeGreaterThan(3);
     for (const file of files) expect(existsSync(join(WORKSPACE, file.split(':', 1)[0] ?? ''))).toBe(true);
   });
 
-  it('serves metrics where Prometheus reads them, on a port that is not published', () => {
+  it('serves metrics to Prometheus, on a port that is not published', () => {
     const { environment = {}, ports = [] } = compose.services['api'] ?? {};
     expect(environment['ADMIN_HOST']).toBe('0.0.0.0');
     const target = `api:${environment['ADMIN_PORT']}`;
@@ -75,13 +75,13 @@ describe('docker-compose.yml', () => {
     expect(ports.join()).not.toContain(environment['ADMIN_PORT']);
   });
 
-  it('waits for services that it has', () => {
+  it('depends only on services that exist', () => {
     const awaited = Object.values(compose.services).flatMap((service) => Object.keys(service.depends_on ?? {}));
     expect(awaited).toEqual(['postgres', 'api']);
     for (const name of awaited) expect(compose.services).toHaveProperty([name]);
   });
 
-  it('takes the password from outside, in the URL and for the server alike', () => {
+  it('uses the same password variable in the URL and for the server', () => {
     const password = compose.services['postgres']?.environment?.['POSTGRES_PASSWORD'];
     expect(password).toMatch(/^\$\{POSTGRES_PASSWORD:-[\w-]+\}$/);
     for (const name of ['api', 'first-key']) {
@@ -89,7 +89,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('runs the major version of PostgreSQL that is tested against', () => {
+  it('runs the major version of PostgreSQL that the tests use', () => {
     const { devDependencies } = JSON.parse(readFileSync(join(WORKSPACE, 'package.json'), 'utf8')) as {
       devDependencies: Record<string, string>;
     };

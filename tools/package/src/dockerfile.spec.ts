@@ -19,11 +19,11 @@ it('every stage starts from that image', () => {
   expect(new Set(stages)).toEqual(new Set(['${NODE_IMAGE}']));
 });
 
-it('the service runs as a user that is not root, by number', () => {
+it('the service runs as a numeric user that is not root', () => {
   expect([...dockerfile.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)]);
 });
 
-it('the service is process 1, without a shell or npm between it and the signals', () => {
+it('the service is process 1, without a shell or npm as its parent', () => {
   expect(command).toEqual([
     'node',
     '--max-semi-space-size=8',

@@ -31,7 +31,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the packaged folder', () => {
-  it('holds the bundles, the guides, the assets of their pages and nothing else', () => {
+  it('contains the bundles, the guides, the assets of their pages and nothing else', () => {
     const sources = readdirSync(join(WORKSPACE, 'docs/guides'));
     const guides = sources.map((name) => (name === 'README.md' ? 'index' : basename(name, '.md'))).sort();
     const files = filesOf(out);
@@ -55,7 +55,7 @@ describe('the packaged folder', () => {
   });
 
   it('imports no package', () => {
-    // Optional ones that nobody here uses, and code that Ajv could write to a file.
+    // Optional packages that are not used, and code that Ajv could write to a file.
     const optional =
       /^(?:@nestjs\/(?:microservices|websockets|platform-express)|@fastify\/(?:static|multipart|view)|swagger-ui-dist)(?:\/|$)/;
     const others = /^(?:@node-rs\/xxhash|pg-native|pg-cloudflare|supports-color|class-transformer\/storage|@animal-store\/local-postgres)$/;
@@ -97,7 +97,7 @@ describe('the packaged folder', () => {
     expect(licences.filter((text) => /MIT|Apache|BSD|ISC|Permission/.exec(text) === null)).toEqual([]);
   });
 
-  it('is the same when it is written again, also over an earlier one', () => {
+  it('is the same if it is written again, also over an earlier one', () => {
     const again = join(folder, 'again');
     packageService(WORKSPACE, again);
     writeFileSync(join(again, 'left-over.js'), '');
@@ -112,7 +112,7 @@ describe('the packaged folder', () => {
   });
 });
 
-/** As in the image: the working directory is the package, and the environment holds only what is given. */
+/** Runs a program as in the image: the package is the working directory, and only the given variables are set. */
 const run: Run = ([program = '', ...args], env) => {
   const programs: Readonly<Record<string, readonly string[]>> = { node: [], 'animal-store': [join(out, 'bin/animal-store')] };
   const before = programs[program];

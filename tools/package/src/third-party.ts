@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The parts of the root package.json that matter for what is deployed. */
+/** The parts of the root package.json that affect the deployed folder. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -32,7 +32,7 @@ interface Sbom {
   dependencies: { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** @throws if one of `packages` is not a production dependency, or if node_modules does not hold its locked content */
+/** @throws if one of `packages` is not a production dependency, or if node_modules does not contain its locked content */
 export function checkPackages(locked: LockedPackages, installed: LockedPackages, packages: readonly string[]): void {
   const unexpected = packages.filter((path) => !isProduction(locked[path]));
   if (unexpected.length > 0) throw new Error(`Bundled, but not a production dependency in package-lock.json: ${unexpected.join(', ')}`);
@@ -47,8 +47,8 @@ function isProduction({ integrity, dev, optional, devOptional }: LockedPackage =
 /**
  * Returns the SBOM of `packages`, made by `npm sbom`.
  *
- * `npm sbom --omit dev` also leaves out production packages that a development dependency needs. So npm gets a lock file of the
- * production packages alone. What no bundle holds is removed from its result, and so is what differs each time.
+ * `npm sbom --omit dev` also leaves out production packages that a development dependency needs. So npm reads a lock file of the
+ * production packages only. Packages that are in no bundle are removed from the result, and so are values that differ each time.
  */
 export function sbomOf(root: Manifest, locked: LockedPackages, packages: readonly string[]): Sbom {
   const sbom = npmSbom(root, Object.fromEntries(Object.entries(locked).filter(([, entry]) => isProduction(entry))));

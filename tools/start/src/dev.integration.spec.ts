@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('npm run dev', () => {
-  it('validates requests, which needs the types that decorators record', async () => {
+  it('validates requests, which requires the types that decorators record', async () => {
     const [, key] = /API key +(\S+)/.exec(output) ?? [];
     const response = await fetch(`${origin()}/v1/pets?limit=0`, { headers: { authorization: `Bearer ${key}` } });
     expect(response.status).toBe(400);
@@ -104,7 +104,7 @@ describe('npm run dev', () => {
 let original: string | undefined;
 let lastOrigin = '';
 
-/** Appends the code to the original source. `output` then holds what is printed from now on. */
+/** Appends the code to the original source. `output` then contains what is printed from now on. */
 async function change(code: string): Promise<void> {
   const file = join(copy, 'apps/api/src/serve.ts');
   original ??= await readFile(file, 'utf8');

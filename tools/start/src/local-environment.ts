@@ -5,7 +5,7 @@ import { localApiKey } from './local-api-key.js';
 import { prepareDatabase } from './prepare-database.js';
 import { welcome } from './welcome.js';
 
-/** What the service needs on this machine: variables and, if DATABASE_URL is unset, the embedded PostgreSQL with an API key. */
+/** The local environment of the service: variables and, if DATABASE_URL is unset, the embedded PostgreSQL with an API key. */
 export class LocalEnvironment {
   private postgres: ServicePostgres | undefined;
   private readonly dataDir = this.given['DATA_DIR'] || '.data';
@@ -25,7 +25,7 @@ export class LocalEnvironment {
     this.postgres = await startLocalPostgres({ dataDir: this.dataDir });
     const { url, serviceRole, serviceUrl } = this.postgres;
     await prepareDatabase(url, serviceRole);
-    // For `npm run dev`, which migrates again after a change.
+    // `npm run dev` migrates again after a change.
     const owner = { LOCAL_OWNER_URL: url, LOCAL_SERVICE_ROLE: serviceRole };
     return { ...env, ...owner, DATABASE_URL: serviceUrl, MIGRATE_ON_START: 'false' };
   }

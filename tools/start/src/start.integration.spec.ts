@@ -19,7 +19,7 @@ const children: ChildProcess[] = [];
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'start-'));
   dataDir = join(temporary, 'data');
-  // What is stale is built once, outside the time of a spec.
+  // Stale projects are built once, outside the timeout of a spec.
   await run({ PORT: 'build only' });
 });
 afterEach(async () => {
@@ -40,7 +40,7 @@ describe('npm start', () => {
     expect(await processesOf(dataDir)).toEqual([]);
   });
 
-  it('runs the service with a role that is no superuser and owns nothing, and stops without a grace', async () => {
+  it('runs the service with a role that is no superuser and owns nothing, and stops without a grace period', async () => {
     const service = await start({ DRAIN_SECONDS: '600' });
     await pasted(service.commands[0]);
     const password = (await readFile(join(dataDir, 'postgres-password'), 'utf8')).trim();
@@ -56,7 +56,7 @@ describe('npm start', () => {
     expect(await stop(service, 'SIGTERM')).toBe(0);
   });
 
-  it('keeps the catalogue and the API key over a restart', async () => {
+  it('keeps the catalogue and the API key across a restart', async () => {
     const before = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
     const service = await start();
     expect(service.apiKey).toBe(before);
@@ -75,7 +75,7 @@ describe('npm start', () => {
     await stop(service, 'SIGTERM');
   });
 
-  it('responds with 503 when PostgreSQL dies, and recovers with the next start', async () => {
+  it('responds with 503 if PostgreSQL dies, and recovers with the next start', async () => {
     const service = await start();
     const status = async () => (await fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${service.apiKey}` } })).status;
     expect(await status()).toBe(200);
@@ -95,7 +95,7 @@ describe('npm start', () => {
       'holds a key that the database does not know',
       (file: string) => writeFile(file, 'ast_local_0000000000000000000000000000000000000000000000000\n'),
     ],
-  ])('makes another API key when the file %s', async (_case, damage) => {
+  ])('creates another API key if the file %s', async (_case, damage) => {
     const file = join(dataDir, 'api-key');
     const before = (await readFile(file, 'utf8')).trim();
     await damage(file);
@@ -107,7 +107,7 @@ describe('npm start', () => {
     await stop(service, 'SIGTERM');
   });
 
-  it('stops when npm, which it runs under, is gone', async () => {
+  it('stops if its parent npm is gone', async () => {
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${RUN}" start; true`], { env: environment({ npm_lifecycle_event: 'start' }) });
     children.push(shell);
     await greeting(shell);
@@ -115,7 +115,7 @@ describe('npm start', () => {
     await waitFor(async () => expect(await processesOf(dataDir)).toEqual([]));
   });
 
-  it('uses the database of DATABASE_URL and tells how to make a key', async () => {
+  it('uses the database of DATABASE_URL and prints how to create a key', async () => {
     const database = await createTestDatabase();
     const unused = join(temporary, 'unused');
     const service = await start({ DATABASE_URL: database.url, DATA_DIR: unused });
@@ -127,7 +127,7 @@ describe('npm start', () => {
   });
 });
 
-describe('npm start says in one line', () => {
+describe('npm start reports in one line', () => {
   it('that the data folder is in use', async () => {
     const service = await start();
     expect(await run()).toEqual({
@@ -149,12 +149,12 @@ describe('npm start says in one line', () => {
     other.close();
   });
 
-  it('without control characters of a value', async () => {
+  it('an invalid value, without its control characters', async () => {
     const { stderr } = await run({ DATA_DIR: '/dev/null/\u001b[31m' });
     expect(stderr).toMatch(/^The data folder \/dev\/null\/\\x1b\[31m .*\n$/);
   });
 
-  it('which variable is bad, before anything is started', async () => {
+  it('which variable is invalid, before anything is started', async () => {
     const untouched = join(temporary, 'untouched');
     const { exitCode, stdout, stderr } = await run({ PORT: 'many', DATA_DIR: untouched });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
@@ -200,7 +200,7 @@ describe('npm start says in one line', () => {
 
 interface Started {
   readonly child: ChildProcess;
-  /** Without what comes after the greeting. */
+  /** The output up to the greeting. */
   readonly output: string;
   /** http://localhost:3000/v1 */
   readonly url: string;
@@ -218,7 +218,7 @@ async function start(variables: Record<string, string> = {}): Promise<Started> {
   return { child, output, url: field('Address'), apiKey: field('API key'), commands: commands as [string, string] };
 }
 
-/** All output until the greeting is complete. */
+/** Resolves to the output when the greeting is complete. */
 async function greeting(child: ChildProcess): Promise<string> {
   let output = '';
   child.stdout?.setEncoding('utf8');
@@ -232,7 +232,7 @@ async function greeting(child: ChildProcess): Promise<string> {
   return output;
 }
 
-/** Runs until the end of a start that fails. */
+/** Waits for the end of a start that fails. */
 async function run(variables: Record<string, string> = {}): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [RUN, 'start'], { env: environment(variables), stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);

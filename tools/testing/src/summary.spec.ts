@@ -40,7 +40,7 @@ describe('summarize', () => {
     expect(summarize([result('kernel', 'test', status)])).toBe(`kernel  0 passed  test ${status}\n\n0 passed, 1 failed`);
   });
 
-  it('reads coloured output, and only that of tests', () => {
+  it('reads coloured output, and only of tests', () => {
     const coloured = jest('\u001b[1m\u001b[32m7 passed\u001b[39m\u001b[22m, 7 total').replace('Tests:', '\u001b[1mTests:\u001b[22m');
     expect(lastLine(result('kernel', 'test', 'success', coloured), result('kernel', 'build', 'success', jest('9 passed, 9 total')))).toBe(
       '7 passed, 0 failed',

@@ -42,7 +42,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{ include "animal-store.fullname" . }}-postgres
 {{- end -}}
 
-{{/* A variable as text. Helm reads numbers as floats: `quote` alone would write 1000000 as 1e+06. */}}
+{{/* Formats a variable as text. Helm reads numbers as floats: `quote` alone would write 1000000 as 1e+06. */}}
 {{- define "animal-store.text" -}}
 {{- if kindIs "string" . -}}{{ . | quote }}{{- else -}}{{ . | toJson | quote }}{{- end -}}
 {{- end -}}

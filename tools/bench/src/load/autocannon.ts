@@ -6,10 +6,10 @@ import type { LoadGenerator, LoadOptions, LoadResult } from './load-generator.js
 
 const PROGRAM = fileURLToPath(new URL('./autocannon-process.js', import.meta.url));
 
-/** What the process reads: the options of a load. */
+/** Input of the process: the options of a load. */
 export type AutocannonInput = Omit<LoadOptions, 'folder'>;
 
-/** A process of its own, so that its CPU is told apart from ours. */
+/** Runs autocannon in a separate process, so that its CPU can be measured. */
 export const autocannon: LoadGenerator = {
   name: 'autocannon',
   async run({ folder, ...input }) {

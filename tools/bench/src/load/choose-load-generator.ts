@@ -3,7 +3,7 @@ import { autocannon } from './autocannon.js';
 import type { LoadGenerator } from './load-generator.js';
 import { wrk } from './wrk.js';
 
-/** wrk from Debian where it is installed: it takes a fraction of the CPU. */
+/** Returns wrk if it is installed, because it uses a fraction of the CPU, otherwise autocannon. */
 export async function chooseLoadGenerator(): Promise<LoadGenerator> {
   return (await isInstalled('wrk')) ? wrk : autocannon;
 }

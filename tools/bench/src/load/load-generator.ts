@@ -5,9 +5,9 @@ export interface LoadOptions {
   readonly requests: readonly HttpRequest[];
   readonly connections: number;
   readonly seconds: number;
-  /** The request to begin with, so that rounds do not all send the same ones. */
+  /** Index of the first request, so that rounds do not all send the same ones. */
   readonly offset: number;
-  /** For files that the generator reads. */
+  /** Folder for the files that the generator reads. */
   readonly folder: string;
 }
 
@@ -16,9 +16,9 @@ export interface LoadResult {
   readonly seconds: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers of another status than 2xx, and requests without an answer. */
+  /** Responses with another status than 2xx, and requests without a response. */
   readonly errors: number;
-  /** Of one core; near 1 the generator is the bottleneck. */
+  /** Share of one core. Near 1, the generator is the bottleneck. */
   readonly generatorCpu: number;
 }
 

@@ -10,10 +10,10 @@ const OUTPUT = `Running 3s test @ http://127.0.0.1:3000
 RESULT {"requests":30000,"microseconds":3000000,"p50":6250,"p99":12500,"badStatuses":2,"socketErrors":1}
 `;
 
-it('reads what the script of wrk prints', () => {
+it('parses the output of the wrk script', () => {
   expect(parseWrk(OUTPUT, 1_500)).toEqual({ requests: 30_000, seconds: 3, p50Ms: 6.25, p99Ms: 12.5, errors: 3, generatorCpu: 0.5 });
 });
 
-it('shows what wrk said instead', () => {
+it('throws with the output of wrk if there is no result', () => {
   expect(() => parseWrk('unable to connect to 127.0.0.1:1\n', 0)).toThrow('wrk did not report: unable to connect to 127.0.0.1:1');
 });

@@ -7,7 +7,7 @@ import type { LoadGenerator, LoadResult } from './load-generator.js';
 
 const SCRIPT = fileURLToPath(new URL('../../lua/requests.lua', import.meta.url));
 
-/** What lua/requests.lua prints. */
+/** Output of lua/requests.lua. */
 interface WrkResult {
   readonly requests: number;
   readonly microseconds: number;
@@ -17,7 +17,7 @@ interface WrkResult {
   readonly socketErrors: number;
 }
 
-/** One thread of wrk; Lua only hands on texts that were made beforehand. */
+/** Runs wrk with one thread. Lua only passes on requests that were created before. */
 export const wrk: LoadGenerator = {
   name: 'wrk',
   async run({ url, requests, connections, seconds, offset, folder }) {

@@ -3,12 +3,12 @@ import { hash } from 'node:crypto';
 const BEARER = 'Bearer ';
 const KNOWN_FOR_MS = 30_000;
 
-/** What the keys are stored by; undefined when there is no bearer token. */
+/** Returns the hash under which the key is stored, or undefined if there is no bearer token. */
 export function hashOfBearer(header: string | undefined): string | undefined {
   return header?.startsWith(BEARER) ? hash('sha256', header.slice(BEARER.length), 'hex') : undefined;
 }
 
-/** Hashes of the keys that were found good in the last thirty seconds. */
+/** Hashes of the keys that were accepted in the last thirty seconds. */
 export class KnownKeys {
   private readonly until = new Map<string, number>();
 

@@ -3,7 +3,7 @@ import { fastify } from 'fastify';
 import { JSON_TYPE, readConstantAnswers } from './constant-answers.js';
 import { tellPort } from './listening.js';
 
-// The limit of the HTTP stack: routing and body parsing, no authentication, no database.
+// Upper bound for Fastify: routing and body parsing, without authentication or a database.
 const { list, get, create } = readConstantAnswers();
 
 const app = fastify();

@@ -4,7 +4,7 @@ import { Pool, types } from 'pg';
 import { hashOfBearer, KnownKeys, UNAUTHORIZED } from './api-key.js';
 import { requiredVariable, tellPort } from './listening.js';
 
-// The catalogue by hand on Fastify and pg: prepared statements, answers written by a serialiser compiled from their schema.
+// The catalogue written by hand with Fastify and pg: prepared statements, and serialisers compiled from the response schemas.
 const CONNECTIONS = 16;
 const COLUMNS = 'id, name, category_id AS "categoryId", status';
 const FIND_KEY = {

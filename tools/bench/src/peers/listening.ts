@@ -1,4 +1,4 @@
-/** Tells the parent process where this peer listens; the peer in Go does it with the same words. */
+/** Prints the port of this peer for the parent process. The peer in Go prints the same text. */
 export function tellPort(port: number): void {
   console.log(`listening ${port}`);
 }

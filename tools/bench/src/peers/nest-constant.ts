@@ -19,7 +19,7 @@ import { hashOfBearer, UNAUTHORIZED } from './api-key.js';
 import { JSON_TYPE, readConstantAnswers } from './constant-answers.js';
 import { tellPort } from './listening.js';
 
-// The limit of NestJS: routing, a guard that hashes the key and looks it up, no pipe, no database.
+// Upper bound for NestJS: routing, and a guard that hashes the key and looks it up, without pipes or a database.
 const { list, get, create, keyHashes } = readConstantAnswers();
 const keys = new Map(keyHashes.map((hash, client) => [hash, client]));
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { JSON_TYPE, readConstantAnswers } from './constant-answers.js';
 import { tellPort } from './listening.js';
 
-// The limit of Node.js itself: no routing but a comparison, no authentication, no database.
+// Upper bound for Node.js: one comparison as routing, without authentication or a database.
 const { list, get, create } = readConstantAnswers();
 
 const server = createServer((request, response) => {

@@ -27,7 +27,7 @@ import { Column, Entity, IsNull, MoreThan, PrimaryGeneratedColumn, Repository } 
 import { hashOfBearer, KnownKeys, UNAUTHORIZED } from './api-key.js';
 import { requiredVariable, tellPort } from './listening.js';
 
-// What most people write: NestJS on Express, repositories of TypeORM, the stock ValidationPipe.
+// A typical service: NestJS on Express, TypeORM repositories, the default ValidationPipe.
 const STATUSES = ['available', 'pending', 'sold'];
 
 @Entity({ schema: 'pets', name: 'pets' })

@@ -20,7 +20,7 @@ export function cpuChart(scenarios: readonly ScenarioResult[]): string {
   return barChart('CPU of service and PostgreSQL, ms for 1,000 requests, 64 connections', scenarios, cpu);
 }
 
-/** Costs at 1 connection to those at the fewest rows. */
+/** Returns a chart of the costs at 1 connection, relative to those at the fewest rows. */
 export function scaleChart({ series }: ScaleResult): string {
   const single = series.filter(({ connections }) => connections === 1);
   const counts = [...new Set(single.flatMap(rowCounts))];
@@ -62,12 +62,12 @@ function frame(title: string): EChartsCoreOption {
   };
 }
 
-/** A dash is the library's word for no value. */
+/** Rounds a value. ECharts takes a dash for a missing value. */
 function rounded(value: number): number | '-' {
   return Number.isFinite(value) ? Number(value.toPrecision(4)) : '-';
 }
 
-/** Without a browser. */
+/** Renders the chart as SVG without a browser. */
 function render(option: EChartsCoreOption): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
   chart.setOption(option);

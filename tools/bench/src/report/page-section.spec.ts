@@ -14,12 +14,12 @@ old
 By hand.
 `;
 
-it('replaces what is between the markers, and nothing else', () => {
+it('replaces only the text between the markers', () => {
   const replaced = sectionReplaced(page, 'bench', 'new');
   expect(replaced).toBe(page.replace('old', 'new'));
   expect(sectionReplaced(replaced, 'bench', 'old')).toBe(page);
 });
 
-it('says when a page has no such section', () => {
+it('throws if the page has no such section', () => {
   expect(() => sectionReplaced(page, 'scale', 'new')).toThrow('The page lacks the markers of the section scale.');
 });

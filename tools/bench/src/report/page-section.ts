@@ -1,4 +1,4 @@
-/** @throws Error when the page lacks the markers of the section */
+/** @throws Error if the page lacks the markers of the section */
 export function sectionReplaced(page: string, name: string, content: string): string {
   const begin = page.indexOf(`<!-- ${name}: written by `);
   const beginEnd = page.indexOf('-->', begin) + '-->'.length;

@@ -15,7 +15,7 @@ import { scaleTable } from './scale-table.js';
 const DOCS = 'docs';
 const PAGE = join(DOCS, 'performance.md');
 
-/** Puts the tables and charts of a comparison into docs/performance.md. */
+/** Writes the tables and charts of a comparison to docs/performance.md. */
 export async function writeComparison(comparison: Comparison): Promise<void> {
   const { scenarios, options, startsMs, generator, rows } = comparison;
   const charts = { throughput: throughputChart(scenarios), cpu: cpuChart(scenarios) };

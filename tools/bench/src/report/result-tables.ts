@@ -22,7 +22,7 @@ const HEADER = [
   'CPU ÷ go-pgx',
 ];
 
-/** CPU is in milliseconds for 1,000 requests; that of the load generator in per cent of one core. */
+/** CPU is in milliseconds per 1,000 requests, that of the load generator in per cent of one core. */
 export function scenarioTable(result: ScenarioResult): string {
   const targets = Object.keys(result.rounds).sort((a, b) => typical(result, b, perSecond) - typical(result, a, perSecond));
   const rows = targets.map((name) => {
@@ -46,7 +46,7 @@ export function scenarioTable(result: ScenarioResult): string {
   return table(HEADER, rows);
 }
 
-/** What could not be measured, and why. */
+/** Returns a line for each target that could not be measured, with the reason. */
 export function leftOut({ missing, scenarios }: Comparison): string[] {
   return [
     ...Object.entries(missing).map(([name, lack]) => `${name} was left out; it needs: ${lack}`),

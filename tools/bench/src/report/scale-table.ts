@@ -2,7 +2,7 @@ import type { ScaleResult } from '../scale.js';
 import { costRatio, rowCounts, typicalCost } from '../scale-verdicts.js';
 import { number, table } from './table.js';
 
-/** Each cell: milliseconds, and how many times those at the fewest rows. */
+/** Each cell has milliseconds, and their ratio to those at the fewest rows. */
 export function scaleTable({ series }: ScaleResult): string {
   const counts = [...new Set(series.flatMap(rowCounts))];
   return table(

@@ -11,4 +11,4 @@ it.each([
   [0.126, '0.13'],
   [NaN, '–'],
   [undefined, '–'],
-])('shows %d as %s', (value, text) => expect(number(value)).toBe(text));
+])('formats %d as %s', (value, text) => expect(number(value)).toBe(text));

@@ -1,4 +1,4 @@
-/** A Markdown table whose columns are aligned for reading as they are; numbers to the right. */
+/** Returns a Markdown table with aligned columns, numbers on the right. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, column) => Math.max(3, name.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]) =>
@@ -7,7 +7,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return [line(header), rule, ...rows.map(line)].join('\n');
 }
 
-/** Three significant digits, thousands grouped; a dash for what was not measured. */
+/** Formats a number with three significant digits and grouped thousands, and a missing one as a dash. */
 export function number(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return '–';
   if (value >= 100) return Math.round(value).toLocaleString('en');

@@ -21,7 +21,7 @@ import { Writability } from './writability.js';
 // `npm run verify:cluster`: needs Debian's patroni, etcd-server, haproxy, pgbouncer and postgresql; the network cuts also need root.
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** Not that of `npm run cluster`, which may run at the same time. */
+/** Differs from that of `npm run cluster`, which may run at the same time. */
 const BASE_PORT = 18_000;
 const CALM_MS = 3_000;
 const RECOVERY_PATIENCE_MS = 90_000;

@@ -7,7 +7,7 @@ import { folderOf, type NodeName } from '../layout.js';
 import { processesIn, signalAll } from '../processes.js';
 import type { Namespaces } from './namespaces.js';
 
-/** Longer than a standby is given before the primary does without it. */
+/** Longer than the timeout after which the primary stops waiting for a standby. */
 const FREEZE_STANDBY_MS = 10_000;
 
 export interface Fault {
@@ -101,7 +101,7 @@ async function postmasterOf(cluster: Cluster, node: NodeName): Promise<number> {
   return Number((await readFile(join(dataFolderOf(cluster, node), 'postmaster.pid'), 'utf8')).split('\n')[0]);
 }
 
-/** Stops every process of the server. Connections to it stay open. */
+/** Freezes every process of the server. Connections to it stay open. */
 async function freeze(cluster: Cluster, role: string): Promise<Aftermath> {
   const pids = await processesIn(dataFolderOf(cluster, await nodeWithRole(cluster, role)));
   signalAll(pids, 'SIGSTOP');

@@ -11,7 +11,7 @@ it('measures from the first commit of the new primary to the next write of the s
   expect(backAfter([1_000, 9_000, 9_500], [1_200, 9_700, 9_800], 0, 10_000)).toBe(700);
 });
 
-it('measures nothing if the primary was never away, and infinity if the service does not come back', () => {
+it('returns undefined if the primary was never away, and infinity if the service does not recover', () => {
   expect(backAfter([1_000, 2_000, 3_000], [1_000, 3_000], 500, 3_500)).toBeUndefined();
   expect(backAfter([1_000, 9_000], [1_000], 0, 9_500)).toBe(Infinity);
 });

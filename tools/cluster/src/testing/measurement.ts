@@ -1,11 +1,11 @@
 import { aligned } from '@animal-store/chaos/table';
 
-/** What a fault did to the service, in milliseconds. */
+/** The effect of a fault on the service, in milliseconds. */
 export interface Measurement {
   readonly fault: string;
   readonly withoutWritesMs: number;
   readonly withoutReadsMs: number;
-  /** From the first write that a new primary commits to the first one of the service. Undefined if the primary was never away. */
+  /** From the first commit of a new primary to the first write of the service. Undefined if the primary was never away. */
   readonly backAfterMs: number | undefined;
   readonly errors: readonly string[];
 }
@@ -15,7 +15,7 @@ interface Gap {
   readonly end: number;
 }
 
-/** A shorter time without commits is no outage of the database. */
+/** A shorter time without commits does not count as an outage of the database. */
 const MIN_OUTAGE_MS = 1_500;
 
 /** Returns the longest time without a success between two moments. */

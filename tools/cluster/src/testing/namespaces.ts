@@ -7,13 +7,13 @@ const BRIDGE = 'ast-bridge';
 const SUBNET = '10.213.77';
 
 const namespaceOf = (node: NodeName) => `ast-${node}`;
-/** The end of the node's cable at the bridge. */
+/** Name of the node's interface at the bridge. */
 const cableOf = (node: NodeName) => `ast-${node}`;
 const hostOf = (node: NodeName) => `${SUBNET}.1${NODES.indexOf(node) + 1}`;
 
 /** A network namespace for each node, and a bridge that connects them with this machine. */
 export class Namespaces implements Network {
-  /** Returns undefined where namespaces are not allowed. */
+  /** Returns undefined if namespaces are not allowed. */
   static async create(): Promise<Namespaces | undefined> {
     if (process.getuid?.() !== 0) return undefined;
     const namespaces = new Namespaces();
@@ -35,7 +35,7 @@ export class Namespaces implements Network {
     return ['ip', 'netns', 'exec', namespaceOf(node)];
   }
 
-  /** Packets from and to the node disappear without an error. */
+  /** Drops packets from and to the node without an error. */
   async cut(node: NodeName): Promise<void> {
     await ip('link', 'set', cableOf(node), 'nomaster');
   }

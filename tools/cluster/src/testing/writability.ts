@@ -8,11 +8,11 @@ const TIMEOUT_MS = 1_000;
 /** The message is a record of the WAL: the commit waits for the synchronous standby. */
 const WRITE = `SELECT pg_is_in_recovery() AS standby, CASE WHEN NOT pg_is_in_recovery() THEN pg_logical_emit_message(true, 'verify', '') END`;
 
-/** Asks each server, and what PgBouncer leads to, whether it accepts writes. */
+/** Checks whether each server, and the server behind PgBouncer, accepts writes. */
 export class Writability {
   /** When a server committed a write, in milliseconds of `performance.now()`. */
   readonly commits: number[] = [];
-  /** How often PgBouncer led to a read-only server. */
+  /** How often PgBouncer connected to a read-only server. */
   standbys = 0;
   private readonly running: Promise<void>[] = [];
   private isStopping = false;

@@ -70,7 +70,7 @@ it.each([
   ['a misspelt value', ['--set', 'ingres.enabled=true'], 'ingres'],
   ['two instances of PostgreSQL', ['--set', 'postgres.instances=2'], 'postgres.instances'],
   ['no database', ['--set', 'secrets.database.name='], 'secrets.database.name is required'],
-])('helm refuses %s', (_what, args, message) => {
+])('helm rejects %s', (_what, args, message) => {
   expect(() => render(...DATABASE, ...args)).toThrow(message);
 });
 
@@ -91,21 +91,21 @@ describe.each(Object.entries(CASES))('with %s', (_name, args) => {
     return { ...data, ...(Object.fromEntries(values) as Record<string, string>) };
   };
 
-  it('every manifest obeys the JSON schema of its kind', async () => {
+  it('every manifest matches the JSON schema of its kind', async () => {
     const errors = await Promise.all(manifests.map(async (manifest) => [manifest.kind, ...(await schemaErrors(manifest))]));
     expect(errors.filter(({ length }) => length > 1)).toEqual([]);
   });
 
-  it('no manifest has a field that its kind does not know', () => {
+  it('no manifest has an unknown field', () => {
     expect(typeErrors(manifests)).toEqual([]);
   });
 
-  it('names are unique among those of a kind', () => {
+  it('names are unique per kind', () => {
     const names = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('the service accepts its variables', () => {
+  it('the service accepts the variables', () => {
     const env = environment();
     const config = readConfig(env);
     expect(config).toMatchObject({ host: '0.0.0.0', port: 3000, adminHost: '0.0.0.0', adminPort: 9464 });
@@ -113,14 +113,14 @@ describe.each(Object.entries(CASES))('with %s', (_name, args) => {
     if (env['MAX_CONNECTIONS'] !== undefined) expect(config.maxConnections).toBe(1_000_000);
   });
 
-  it('a pod may take as long to end as the service does', () => {
+  it('the grace period of a pod is long enough for the service to stop', () => {
     const { workers, drainSeconds } = readConfig(environment());
     const { preStopSeconds } = readValues('values.yaml');
     const atLeast = preStopSeconds + drainSeconds + (workers > 1 ? 30 : 20);
     expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(atLeast);
   });
 
-  it('containers run without rights, and mount what their pod has', () => {
+  it('containers run without privileges, and mount volumes of their pod', () => {
     for (const { initContainers = [], containers, volumes = [], ...pod } of pods) {
       expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
       for (const { securityContext, volumeMounts = [] } of [...initContainers, ...containers]) {
@@ -134,7 +134,7 @@ describe.each(Object.entries(CASES))('with %s', (_name, args) => {
     }
   });
 
-  it('selectors select the pods of the service, and ports by name are there', () => {
+  it('selectors select the pods of the service, and named ports exist', () => {
     const { labels } = deployment.spec.template.metadata;
     const selectors = manifests.flatMap((manifest) => selectorsOf(manifest));
     expect(selectors.length).toBeGreaterThan(1);
@@ -143,7 +143,7 @@ describe.each(Object.entries(CASES))('with %s', (_name, args) => {
     expect(new Set(named)).toEqual(new Set(api.ports?.map(({ name }) => name)));
   });
 
-  it('holds no number of replicas that an autoscaler changes', () => {
+  it('sets no number of replicas if there is an autoscaler', () => {
     expect(deployment.spec.replicas === undefined).toBe(manifests.some(({ kind }) => kind === 'HorizontalPodAutoscaler'));
   });
 });
@@ -162,14 +162,14 @@ describe('in production', () => {
     ]);
   });
 
-  it('PostgreSQL has three instances, commits on two of them, and is kept', () => {
+  it('PostgreSQL has three instances, commits on two of them, and is kept by helm uninstall', () => {
     expect(find(manifests, 'Cluster')).toMatchObject({
       metadata: { annotations: { 'helm.sh/resource-policy': 'keep' } },
       spec: { instances: 3, postgresql: { synchronous: { method: 'any', number: 1, dataDurability: 'required', failoverQuorum: true } } },
     });
   });
 
-  it('PostgreSQL has connections for every pod, also while pods are replaced', () => {
+  it('PostgreSQL has enough connections for all pods, also during a rolling update', () => {
     const { config, autoscaling, postgres } = readValues('values-production.yaml') as unknown as {
       config: Record<string, number>;
       autoscaling: { maxReplicas: number };

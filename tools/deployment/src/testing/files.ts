@@ -50,7 +50,7 @@ interface Dashboard {
 export const dashboard = JSON.parse(readChartFile('grafana/animal-store.json')) as Dashboard;
 
 export interface Query {
-  /** Where it is used. */
+  /** The place where the query is used. */
   readonly of: string;
   readonly expr: string;
   /** Text that names labels of the result. */
@@ -59,7 +59,7 @@ export interface Query {
 
 const withoutVariables = (expr: string) => expr.replaceAll('$__rate_interval', '1m').replaceAll(/\$(?:namespace|instance)/g, '.*');
 
-/** Every query of the rules and the dashboard, with Grafana's variables replaced. */
+/** Returns all queries of the rules and the dashboard, with Grafana's variables replaced. */
 export const queries: readonly Query[] = [
   ...rules.map(({ alert, record, expr, annotations = {} }) => ({
     of: `rule ${alert ?? record ?? ''}`,

@@ -8,7 +8,7 @@ import { CHART, WORKSPACE } from './files.js';
 const HELM = process.env['HELM'] ?? 'helm';
 const KUBERNETES = '1.34.0';
 
-/** The packages whose models have the schemas, by API group. */
+/** The packages with the models and schemas, by API group. */
 const PACKAGES: Readonly<Record<string, string>> = {
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator/',
   'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg/',
@@ -42,7 +42,7 @@ export function requireHelm(): void {
   throw new Error(`Missing helm 3.10 or newer, which Debian does not package: ${hint}`);
 }
 
-/** The models of CloudNativePG need Node.js 22, which `npm ci` of the workspace does not. */
+/** The models of CloudNativePG require Node.js 22; `npm ci` of the workspace does not. */
 export function requireModels(): void {
   try {
     import.meta.resolve('@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1');
@@ -68,7 +68,7 @@ export function render(...args: readonly string[]): readonly Manifest[] {
   });
 }
 
-/** Returns what the JSON schema of the manifest's kind says against it. */
+/** Validates the manifest against the JSON schema of its kind, and returns the errors. */
 export async function schemaErrors(manifest: Manifest): Promise<readonly string[]> {
   const module = (await import(moduleOf(manifest))) as Record<string, new (data: object) => { validate(): void }>;
   const Model = module[manifest.kind];
@@ -82,11 +82,11 @@ export async function schemaErrors(manifest: Manifest): Promise<readonly string[
 }
 
 /**
- * Returns what the types of the kinds say against the manifests. The schemas admit unknown fields, which Kubernetes drops; a literal
+ * Type-checks the manifests and returns the errors. The schemas allow unknown fields, which Kubernetes drops; a literal
  * with an unknown field does not compile.
  */
 export function typeErrors(manifests: readonly Manifest[]): readonly string[] {
-  // In the workspace, so that its packages are found.
+  // Within the workspace, so that its packages are found.
   const cache = join(WORKSPACE, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'manifests-'));
@@ -111,7 +111,7 @@ export function typeErrors(manifests: readonly Manifest[]): readonly string[] {
   }
 }
 
-/** Where the models of the manifest's API version are. */
+/** Returns the module with the models of the manifest's API version. */
 function moduleOf({ apiVersion }: Manifest): string {
   const [group = ''] = apiVersion.split('/');
   return `${PACKAGES[group] ?? 'kubernetes-models/'}${apiVersion}`;

@@ -21,7 +21,7 @@ interface Job extends Manifest {
 const folder = mkdtempSync(join(tmpdir(), 'animal-store-job-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The paths of the containers, here. */
+/** Local folders in place of the containers' paths. */
 const here = (text: string) =>
   text.replaceAll('/grants/', `${folder}/grants/`).replaceAll('/etc/animal-store/secrets/', `${folder}/secrets/`);
 
@@ -58,7 +58,7 @@ describe.each(['file', 'env'])('with secrets as %s', (as) => {
     }
   });
 
-  it('lets the roles do their work, and nothing else', () => {
+  it('grants each role only what it needs', () => {
     const as = (role: string, statement: string) => sql(`SET ROLE ${role}; ${statement}`).stderr.trim();
     expect(as(roles.service, 'SELECT count(*) FROM pets.pets')).toBe('');
     expect(as(roles.keys, 'SELECT count(*) FROM access.clients')).toBe('');

@@ -8,13 +8,13 @@ import { promisify } from 'node:util';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { WORKSPACE } from './files.js';
 
-/** What is deployed is the bundle; coverage counts the files that it is made of. */
+/** The deployed bundle, or for coverage the files that it is built from. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
 const START_TIMEOUT_MS = 60_000;
-/** More than a connection may have under way. */
+/** More than the maximum of pipelined requests per connection. */
 const PIPELINED = 100;
 
-/** The built service with two workers, a Redis and a replica that are away, so that it exports every metric it has. */
+/** The built service with two workers, and with a Redis and a replica that are unreachable, so that it exports all its metrics. */
 export class ObservedService {
   private constructor(
     private readonly database: TestDatabase,
@@ -28,7 +28,7 @@ export class ObservedService {
     const database = await createTestDatabase();
     const env = {
       ...{ PATH: process.env['PATH'], DATABASE_URL: database.url, PORT: '0', ADMIN_PORT: '0', WORKERS: '2', DRAIN_SECONDS: '0' },
-      // Nobody listens on port 1. A busy machine is no overload.
+      // Nothing listens on port 1. A busy machine must not count as an overload.
       ...{ REDIS_URL: 'redis://127.0.0.1:1', DATABASE_REPLICA_URLS: 'postgres://127.0.0.1:1/nowhere', MAX_EVENT_LOOP_LAG_MS: '60000' },
     };
     const child = spawn(process.execPath, [built('api')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -49,7 +49,7 @@ export class ObservedService {
     return new ObservedService(database, child, url, `127.0.0.1:${port}`);
   }
 
-  /** Sends requests of every kind that a metric counts. */
+  /** Sends requests that affect every metric. */
   async use(): Promise<void> {
     const key = await this.createKey();
     const send = async (path: string, init: RequestInit = {}) => {
@@ -85,7 +85,7 @@ export class ObservedService {
     return (JSON.parse(stdout) as { key: string }).key;
   }
 
-  /** More requests than one connection may have under way: some are refused with 503. */
+  /** Sends more requests than one connection may pipeline: some get a 503. */
   private async pipeline(): Promise<void> {
     const { hostname, port } = new URL(this.url);
     const socket = connect(Number(port), hostname);

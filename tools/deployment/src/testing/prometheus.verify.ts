@@ -33,7 +33,7 @@ it('the unit tests of the rules pass', () => {
   expect(promtool('test', 'rules', 'rules.test.yml')).toMatchObject({ status: 0, stderr: '' });
 }, 300_000);
 
-it('the unit tests of the rules notice a changed threshold', () => {
+it('the unit tests of the rules fail if a threshold changes', () => {
   const changed = join(folder, 'changed');
   cpSync(join(folder, 'rules.test.yml'), join(changed, 'rules.test.yml'));
   writeFileSync(join(changed, 'rules.yml'), readChartFile('prometheus/rules.yml').replaceAll('> 14.4 *', '> 28.8 *'));
@@ -127,7 +127,7 @@ describe('a Prometheus that scrapes the service', () => {
     }, PATIENT);
   });
 
-  it('the alert of a lost Redis is pending, and that of a lost service is not', async () => {
+  it('the alert for a lost Redis is pending, and the one for a lost service is not', async () => {
     const pending = async (alert: string) => {
       const query = encodeURIComponent(`ALERTS{alertname="${alert}", alertstate="pending"}`);
       return (await get<QueryResponse>(`/api/v1/query?query=${query}`)).data?.result.length;

@@ -4,7 +4,7 @@ interface Library {
   readonly layer: string;
   /** The libraries that it and its specs import, as relative folders. */
   readonly references: readonly string[];
-  /** What it contains, for the README of the context. */
+  /** Its content, for the README of the context. */
   readonly contents: (names: ContextNames) => string;
 }
 

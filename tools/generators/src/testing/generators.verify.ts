@@ -12,15 +12,15 @@ const ESLINT = 'node_modules/eslint/bin/eslint.js';
 const PRETTIER = 'node_modules/prettier/bin/prettier.cjs';
 const CONTEXTS = ['orders', 'purchase-orders'] as const;
 const PATIENCE = 600_000;
-/** Of a failed command, in characters. */
+/** Maximum output of a failed command, in characters. */
 const MAX_OUTPUT = 20_000;
 jest.setTimeout(PATIENCE);
 
 let copy: WorkspaceCopy;
 const nx = (...args: readonly string[]) => copy.node(NX, ...args);
-/** Returns the output. */
+/** Returns the output of a command, and throws if the command failed. */
 const succeeds = ({ code, output }: Outcome): string => {
-  // As a difference of texts, Jest would show only its first lines.
+  // Jest would only show the first lines of a difference of texts.
   if (code !== 0) throw new Error(output.slice(-MAX_OUTPUT));
   return output;
 };
@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => copy.remove());
 
 describe('in a copy of the workspace', () => {
-  it('--dry-run changes nothing, a bad name is one clear line', async () => {
+  it('--dry-run changes nothing, and an invalid name is reported in one line', async () => {
     const dry = await nx('g', '@animal-store/tools:context', 'orders', '--dry-run');
     succeeds(dry);
     expect(dry.output).toContain('CREATE libs/orders/domain/src/order.ts');
@@ -50,13 +50,13 @@ describe('in a copy of the workspace', () => {
     expect((await copy.git('status', '--short')).output).toBe('');
   });
 
-  it.each(CONTEXTS)('the generators make the context %s, with a further use case and migration', async (context) => {
+  it.each(CONTEXTS)('the generators create the context %s, with another use case and migration', async (context) => {
     succeeds(await nx('g', '@animal-store/tools:context', context));
     succeeds(await nx('g', '@animal-store/tools:use-case', `cancel-${context.slice(0, -1)}`, `--context=${context}`));
     succeeds(await nx('g', '@animal-store/tools:migration', 'add-due-date', `--context=${context}`));
   });
 
-  it('no file of another context is changed, and one line per context in the code of the app', async () => {
+  it('no file of another context changes, and the code of the app gets one line per context', async () => {
     const { output } = await copy.git('diff', '--numstat');
     const lines = output.trim().split('\n');
     expect(lines.filter((line) => /\t(?:libs|tools|apps\/[^/]+\/src)\//.test(line))).toEqual([
@@ -64,7 +64,7 @@ describe('in a copy of the workspace', () => {
     ]);
   });
 
-  it('what they made lints, type-checks, builds, and passes its tests', async () => {
+  it('the generated projects lint, type-check, build, and pass their tests', async () => {
     const projects = CONTEXTS.map((context) => `${context}-*`).join();
     // ESLint runs once for each folder.
     succeeds(await nx('run-many', '--targets=lint', '--projects=libs,apps', '--outputStyle=static'));
@@ -78,7 +78,7 @@ describe('in a copy of the workspace', () => {
     succeeds(await nx('run-many', '-t=test', '-p=api,api-e2e,checks', '--outputStyle=static', `--testPathPatterns=${filters}`));
   });
 
-  it('an import between the new context and pets is refused, both ways', async () => {
+  it('imports between the new context and pets are reported, in both directions', async () => {
     const imports = [
       ['orders', 'pets'],
       ['pets', 'orders'],
@@ -147,7 +147,7 @@ describe('the first route, on the built service', () => {
     return [response.status, await response.json()] as const;
   };
 
-  it('inherits authentication, validation and the shape of errors', async () => {
+  it('has authentication, validation and the shape of errors', async () => {
     const [writer, stranger] = [await keyFor('orders:write'), await keyFor('pets:write')];
     const error = (status: number, code: string) => [status, { code, message: expect.stringMatching(/\S/), status }];
     expect(await post(undefined, '{}')).toEqual(error(401, 'missing_api_key'));
@@ -162,7 +162,7 @@ describe('the first route, on the built service', () => {
   });
 });
 
-/** Last: it changes the context that the routes above belong to. */
+/** Runs last, because it changes the context of the routes above. */
 describe('docs/adding-a-context.md', () => {
   const pathOf = (path: string) => join(copy.folder, path);
   const files: Files = {
@@ -171,7 +171,7 @@ describe('docs/adding-a-context.md', () => {
     list: (folder) => readdirSync(pathOf(folder)),
   };
 
-  it.each(RECIPES)('"$title": the files it names are enough', async (recipe) => {
+  it.each(RECIPES)('"$title": no other files need to change', async (recipe) => {
     await copy.commit();
     succeeds(await nx('g', '@animal-store/tools:migration', recipe.migration, '--context=orders'));
     perform(recipe, files);

@@ -6,7 +6,7 @@ export interface Files {
   list(folder: string): readonly string[];
 }
 
-/** Each text is replaced by the one after it, once. */
+/** Pairs of texts: the first is replaced by the second, once. */
 type Edits = readonly (readonly [from: string, to: string])[];
 
 /** A section of docs/adding-a-context.md, performed on a generated context `orders`. */
@@ -16,7 +16,7 @@ export interface Recipe {
   /** The name of the migration, which the generator makes first. */
   readonly migration: string;
   readonly maxProductionFiles: number;
-  /** By path, relative to the context or from `apps/` on; `…` is the time of the migration. */
+  /** Edits by path, relative to the context or starting with `apps/`. `…` is the time of the migration. */
   readonly edits: Readonly<Record<string, Edits>>;
 }
 
@@ -235,7 +235,7 @@ const FILTER: Recipe = {
 
 export const RECIPES: readonly Recipe[] = [FIELD, FILTER];
 
-/** Edits the files of the recipe; its migration must be there. */
+/** Edits the files of the recipe. Its migration must exist. */
 export function perform({ edits }: Recipe, files: Files): void {
   for (const [path, replacements] of Object.entries(edits)) {
     const file = path.startsWith('apps/') ? path : `${ROOT}/${withTime(path, files)}`;
@@ -257,7 +257,7 @@ function withTime(path: string, files: Files): string {
   return `${MIGRATIONS}/${migration}`;
 }
 
-/** The production files among files of a workspace, as docs/adding-a-context.md names them; specs, their support and documents are not. */
+/** Returns the production files, named as in docs/adding-a-context.md: without specs, their support and documents. */
 export function productionFiles(paths: readonly string[]): string[] {
   return paths
     .filter((path) => path.endsWith('.ts') && !/\.spec\.ts$|\/testing\/|-e2e\//.test(path))
@@ -265,7 +265,7 @@ export function productionFiles(paths: readonly string[]): string[] {
     .sort();
 }
 
-/** The files that the section of a recipe names in its table. */
+/** Returns the files in the table of the recipe's section. */
 export function documentedFiles(page: string, { title }: Recipe): string[] {
   const [, section = ''] = new RegExp(`^## ${title}$([^]*?)(?=^## )`, 'm').exec(page) ?? [];
   return [...section.matchAll(/^\| `(\S+\.ts)` /gm)].map(([, path = '']) => path).sort();

@@ -1,8 +1,8 @@
 import ts from 'typescript';
 
 /**
- * A line of an outline. `shape` is what makes a context: its classes with their bases, methods, decorators and providers, and its suites.
- * `value` is what a field brings with it: properties, types, functions and constants.
+ * A line of an outline. `shape` is what all contexts share: classes with their bases, methods, decorators and providers, and suites.
+ * `value` is what depends on fields: properties, types, functions and constants.
  */
 interface Line {
   readonly kind: 'shape' | 'suite' | 'value';
@@ -12,13 +12,13 @@ interface Line {
 /** Paths and sources of TypeScript files. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** Announces the end of a member, which stays as it is until then. */
+/** Decorator of a deprecated member. It does not change the shape. */
 const DEPRECATION = 'Deprecated';
 
 /**
- * Returns the differences between the files that the generator makes for a context and the context that is their model:
+ * Returns the differences between the generated files of a context and the model context:
  * - every file and every line of a template must be in the model,
- * - every line of the model that is shape must be in the template of its file, and so must the suites that test it.
+ * - every `shape` line of the model must be in the template of its file, and so must the suites that test it.
  */
 export function differences(templates: Sources, model: Sources): string[] {
   const outlines = new Map([...model].map(([path, source]) => [path, outlineOf(source)]));
@@ -46,13 +46,13 @@ export function differences(templates: Sources, model: Sources): string[] {
 
 const texts = (lines: readonly Line[] = []) => new Set(lines.map(({ text }) => text));
 
-/** The names of classes and methods: `Pet`, `NewPet.create`, `addOnce`. */
+/** Returns the names of classes and methods: `Pet`, `NewPet.create`, `addOnce`. */
 function namesIn(lines: readonly Line[]): ReadonlySet<string> {
   const members = lines.flatMap(({ kind, text }) => (kind === 'shape' ? (/^(?:class )?(\w+(?:\.\w+)?)/.exec(text)?.[1] ?? []) : []));
   return new Set(members.flatMap((name) => [name, name.split('.').at(-1) ?? '']));
 }
 
-/** Returns what other modules see of a module. */
+/** Returns the outline of a module's exports. */
 function outlineOf(source: string): Line[] {
   const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
   return file.statements.flatMap((statement) => {
@@ -97,7 +97,7 @@ function outlineOfMember(member: ts.ClassElement | ts.TypeElement, owner: string
   return shapes([ts.isFunctionLike(member) ? name + signatureOf(member) : name, ...decorators]);
 }
 
-/** The types of the parameters with their decorators, and of the result. */
+/** Returns the types of the parameters, with their decorators, and of the result. */
 function signatureOf({ parameters, type }: ts.SignatureDeclaration): string {
   const types = parameters.map((parameter) => {
     const optional = (parameter.questionToken ?? parameter.initializer) ? '?' : '';
@@ -112,13 +112,13 @@ function decoratorsOf(node: ts.HasDecorators, on: string): string[] {
   return decorators.map((decorator) => `${textOfDecorator(decorator)} ${on}`);
 }
 
-/** Without the objects in its arguments: most of them are texts for people. */
+/** Returns a decorator without the objects in its arguments, most of which are descriptions. */
 function textOfDecorator({ expression }: ts.Decorator): string {
   const args = ts.isCallExpression(expression) ? expression.arguments : [];
   return `@${calleeOf(expression)}(${args.map((arg) => (ts.isObjectLiteralExpression(arg) ? '{}' : textOf(arg))).join(', ')})`;
 }
 
-/** The elements of the arrays in the decorators of a class: `PetsModule providers useCase(GetPet, PetReader)`. */
+/** Returns the array elements in the decorators of a class: `PetsModule providers useCase(GetPet, PetReader)`. */
 function elementsOf(declaration: ts.ClassDeclaration, owner: string): string[] {
   const objects = (ts.getDecorators(declaration) ?? []).flatMap(({ expression }) =>
     ts.isCallExpression(expression) ? expression.arguments.filter(ts.isObjectLiteralExpression) : [],
@@ -129,7 +129,7 @@ function elementsOf(declaration: ts.ClassDeclaration, owner: string): string[] {
   );
 }
 
-/** Suites that a function runs, and `describe` with a title that is a name of code. Other titles are prose. */
+/** Returns the suites that a function runs, and each `describe` whose title is a name in the code. Other titles are prose. */
 function suitesOf(node: ts.Node): Line[] {
   const lines: Line[] = [];
   const visit = (child: ts.Node): void => {
@@ -154,7 +154,7 @@ function calleeOf(expression: ts.Expression): string {
   return textOf(ts.isCallExpression(expression) ? expression.expression : expression);
 }
 
-/** On one line, however it is formatted. */
+/** Returns the code on one line. */
 function textOf(node: ts.Node): string {
   return node
     .getText()

@@ -22,7 +22,7 @@ export interface Outcome {
   readonly output: string;
 }
 
-/** A copy of the workspace as a repository of its own, in which a spec may change everything. */
+/** A copy of the workspace in a separate repository, in which a spec may change everything. */
 export class WorkspaceCopy {
   readonly folder: string;
 
@@ -53,7 +53,7 @@ export class WorkspaceCopy {
     return run(this.folder, 'git', args);
   }
 
-  /** Runs a program of node_modules, by the path of its script. */
+  /** Runs a script of node_modules by its path. */
   node(script: string, ...args: readonly string[]): Promise<Outcome> {
     return run(this.folder, process.execPath, [join(this.folder, script), ...args]);
   }
@@ -63,14 +63,14 @@ export class WorkspaceCopy {
   }
 }
 
-/** Hard links: as quick as links, and yet `npm install` can add to the copy without touching the original. */
+/** Copies with hard links, which is fast. `npm install` can add files to the copy without changing the original. */
 function linkPackages(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
     else if (entry.isDirectory()) linkPackages(source, target);
-    // What npm writes in place.
+    // Files that npm changes in place.
     else if (entry.name === '.package-lock.json') copyFileSync(source, target);
     else link(source, target);
   }
@@ -85,7 +85,7 @@ function link(source: string, target: string): void {
   }
 }
 
-/** Without what Nx and npm tell the processes that they start: the copy is another workspace. */
+/** Returns the environment without the variables of Nx and npm, which refer to the original workspace. */
 function environment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(?:NX_|npm_|NODE_ENV$|INIT_CWD$)/.test(name));
   return { ...Object.fromEntries(kept), NX_DAEMON: 'false', NX_TUI: 'false', FORCE_COLOR: '0' };

@@ -19,7 +19,7 @@ export async function ended(child: ChildProcess): Promise<Ended> {
   return { exitCode, ...output };
 }
 
-/** A running service, as clients and operators see it. */
+/** A running service, seen from outside. */
 export class DeployedService {
   private constructor(
     private readonly child: ChildProcess,

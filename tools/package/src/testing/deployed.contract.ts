@@ -7,7 +7,7 @@ import { compose } from './compose.js';
 import { DeployedService, type Ended, ended, type Run } from './deployed-service.js';
 import { command, healthCheck, nodeImage } from './dockerfile.js';
 
-/** What the deployed service does, as a folder and in its image. `terminate` sends SIGTERM to a service that `run` started. */
+/** Defines the tests of the deployed service, for its folder and its image. `terminate` sends SIGTERM to a service that `run` started. */
 export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unknown): void {
   let database: TestDatabase;
   let env: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unkno
       PORT: '0',
       MIGRATE_ON_START: 'false',
       DRAIN_SECONDS: '0',
-      // Loads what other services do not load: tracing and the client of Redis, where none listens.
+      // Loads the optional parts: tracing, and the client of a Redis that does not exist.
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(collector)}`,
       REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
     };

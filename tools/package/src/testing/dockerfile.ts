@@ -5,7 +5,7 @@ export const WORKSPACE = join(import.meta.dirname, '../../../..');
 
 export const dockerfile = readFileSync(join(WORKSPACE, 'Dockerfile'), 'utf8');
 
-/** The image that all stages start from, such as `node:26.10.0-trixie-slim`. */
+/** The base image of all stages, such as `node:26.10.0-trixie-slim`. */
 export const nodeImage = find(/^ARG NODE_IMAGE=(\S+)$/m);
 export const healthCheck = JSON.parse(find(/^HEALTHCHECK .*\\\n\s+CMD (\[.*\])$/m)) as readonly string[];
 export const command = JSON.parse(find(/^CMD (\[.*\])$/m)) as readonly string[];

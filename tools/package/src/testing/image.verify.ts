@@ -15,7 +15,7 @@ if (process.getuid?.() !== 0) throw new Error('verify:image mounts file systems 
 
 const IMAGE = 'localhost/animal-store:verify';
 
-/** Makes the base image of Debian's packages, this Node.js and this npm, then builds the Dockerfile on it. */
+/** Builds the base image from Debian's packages, this Node.js and this npm, then the Dockerfile on it. */
 const BUILD = `
   container=$(buildah from scratch)
   root=$(buildah mount "$container")
@@ -32,7 +32,7 @@ const BUILD = `
     --build-arg "REVISION=$(git rev-parse HEAD)" --tag ${IMAGE} .
 `;
 
-/** Runs "$@" in the image at $ROOT as process 1, with a read-only root file system, and without rights. */
+/** Runs "$@" in the image at $ROOT as process 1, with a read-only root file system, and without privileges. */
 const RUN = `
   mount --bind "$ROOT" "$ROOT"
   mount --types proc proc "$ROOT/proc"
@@ -76,7 +76,7 @@ beforeAll(() => {
 
 afterAll(() => void execFileSync('rm', ['--recursive', '--force', '--one-file-system', folder]));
 
-/** How npm reaches its registry from this machine: the address, and the certificates of a proxy. */
+/** The npm configuration of this machine: the address of the registry, and the certificates of a proxy. */
 function npmSettings(): string {
   const get = (name: string) => shell(`npm config get ${name}`).trim();
   const files = new Set([get('cafile'), process.env['NODE_EXTRA_CA_CERTS']]);
@@ -100,7 +100,7 @@ function terminate({ pid }: ChildProcess): void {
 }
 
 describe('the image', () => {
-  it('says how it runs', () => {
+  it('has the configuration of the Dockerfile', () => {
     expect(config).toMatchObject({
       User: expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/),
       WorkingDir: '/app',
@@ -112,7 +112,7 @@ describe('the image', () => {
     expect(config.Labels['org.opencontainers.image.revision']).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it('holds the package, and nothing else of the build', () => {
+  it('contains the package, and nothing else from the build', () => {
     const packaged = ['LICENSE', 'THIRD-PARTY-LICENSES.txt', 'apps', 'bin', 'package.json', 'sbom.cdx.json'];
     expect(readdirSync(join(root, 'app')).sort()).toEqual(packaged);
     const ofBuild = [
