@@ -48,7 +48,7 @@ class Call<Item, Result> {
 
 /** Time in ms after which a batch no longer blocks the next one. */
 const STALL_MS = 50;
-const MOST_AT_ONCE = 3;
+const MAX_RUNNING = 3;
 
 /**
  * Runs calls in batches. Calls that arrive while a batch is running join the next one, so each read sees all earlier writes.
@@ -79,7 +79,7 @@ export class Batcher<Item, Result> {
   }
 
   private mayStart(): boolean {
-    return this.gathered.size > 0 && !this.isBusy && !this.isStarting && this.underWay < MOST_AT_ONCE;
+    return this.gathered.size > 0 && !this.isBusy && !this.isStarting && this.underWay < MAX_RUNNING;
   }
 
   private start(): void {

@@ -14,7 +14,7 @@ import type { GetRequest, PageStart, PetRequest, Workload } from './workloads.js
 const READS = ['first page', 'page deep inside', 'page of a rare status', 'get'] as const;
 export type Read = (typeof READS)[number];
 
-const LEAST_ROWS = 1_000;
+const MIN_ROWS = 1_000;
 /** Share of the rows with the rare status. A small catalogue has at least RARE_ROWS, so that its page is full as well. */
 const RARE_SHARE = 0.0001;
 const RARE_ROWS = 60;
@@ -58,7 +58,7 @@ export async function measureScale(options: ScaleOptions, cleanUp: CleanUp, repo
   const random = new Random(options.seed);
   const server = await DatabaseServer.start(cleanUp);
   const sizes: Size[] = [];
-  for (let rows = LEAST_ROWS; rows <= options.maxRows; rows *= 10) {
+  for (let rows = MIN_ROWS; rows <= options.maxRows; rows *= 10) {
     sizes.push(await prepare(rows, server, generator, random, cleanUp));
     report(`${rows.toLocaleString('en')} pets are there`);
   }

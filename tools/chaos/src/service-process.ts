@@ -10,7 +10,7 @@ import { CLOCK_SIGNAL, JUMPING_CLOCK } from './jumping-clock.js';
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
 const MAIN = fileURLToPath(new URL(`../../../apps/api/${FOLDER}/main.js`, import.meta.url));
 const START_WITHIN_MS = 60_000;
-const MOST_COMPLAINTS = 20;
+const MAX_COMPLAINTS = 20;
 const WARNING_OR_WORSE = /^\{"level":[4-6]0,/;
 
 /** A running instance of the built service, with its workers. */
@@ -35,7 +35,7 @@ export class ServiceProcess {
       }, START_WITHIN_MS);
       child.once('exit', (code) => reject(new Error(`the service ended with ${code}:\n${complaints.join('\n')}`)));
       const complain = (line: string) => {
-        if (complaints.push(line) > MOST_COMPLAINTS) complaints.shift();
+        if (complaints.push(line) > MAX_COMPLAINTS) complaints.shift();
       };
       createInterface({ input: child.stderr }).on('line', complain);
       createInterface({ input: child.stdout }).on('line', (line) => {
