@@ -22,7 +22,8 @@ const IN_USE = 1;
 /** The status in the last line of postmaster.pid. */
 const READY = 'ready';
 /** Another process is starting or stopping the server, or the chosen port is in use. */
-const TEMPORARY = /^lock file "postmaster\.pid"|^pre-existing shared memory block|^could not create any TCP\/IP sockets/;
+const TEMPORARY =
+  /^lock file "postmaster\.pid"|^could not remove old lock file .*: No such file|^pre-existing shared memory block|^could not create any TCP\/IP sockets/;
 
 interface ServerOptions {
   /** Settings for the command line of postgres, as `name=value`. */
@@ -193,8 +194,9 @@ export class Cluster {
     const flags = [...settings, 'listen_addresses=127.0.0.1', 'unix_socket_directories='].flatMap((setting) => ['-c', setting]);
     // PostgreSQL does not start if the pid in the postmaster.pid of a killed server now belongs to another program. It ignores the
     // pid in this variable and uses the shared memory block to detect a running server.
+    // A server without a status is creating that block, and a stopping one removes it.
     const [stalePid, , , , , , sharedMemory, status] = await this.readPostmasterFile();
-    const env = stalePid && sharedMemory && status !== 'stopping' ? { PG_GRANDPARENT_PID: stalePid } : {};
+    const env = stalePid && sharedMemory && status && status !== 'stopping' ? { PG_GRANDPARENT_PID: stalePid } : {};
     const output = await open(log, 'w', 0o600);
     try {
       await this.programs.own(log);

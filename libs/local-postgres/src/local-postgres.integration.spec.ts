@@ -224,9 +224,7 @@ describe('after a fault', () => {
   });
 
   it('ignores a postmaster.pid whose pid belongs to another program, and sends that no signal', async () => {
-    const { uid, gid } = await stat(cluster());
-    const stranger = spawn('sleep', ['60'], { stdio: 'ignore', ...(process.getuid?.() === 0 && { uid, gid }) });
-    children.push(stranger);
+    const stranger = await startStranger();
     await writeFile(
       join(cluster(), 'postmaster.pid'),
       `${stranger.pid}\n${cluster()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\nready   \n`,
@@ -236,6 +234,25 @@ describe('after a fault', () => {
     await postgres.stop();
     expect(stranger.exitCode).toBeNull();
     expect(stranger.signalCode).toBeNull();
+  });
+
+  it('waits for a server that is creating its shared memory block', async () => {
+    // PostgreSQL writes the status, the eighth line, once the block is initialized.
+    const file = join(cluster(), 'postmaster.pid');
+    const stranger = await startStranger();
+    const lines = `${stranger.pid}\n${cluster()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\n`;
+    await writeFile(file, lines);
+    const starting = startLocalPostgres({ dataDir });
+    await waitFor(async () => {
+      const logs = (await readdir(dataDir)).filter((name) => name.startsWith('postgres.log.'));
+      const texts = await Promise.all(logs.map((name) => readFile(join(dataDir, name), 'utf8')));
+      expect(texts.join()).toContain('lock file "postmaster.pid" already exists');
+    });
+    expect(await readFile(file, 'utf8')).toBe(lines);
+    await rm(file);
+    const postgres = await starting;
+    expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    await postgres.stop();
   });
 
   it('starts again if the first start was interrupted', async () => {
@@ -356,7 +373,8 @@ async function startChild(code: string): Promise<{ process: ChildProcess; pid: n
   const args = ['--import', HOOK, '--input-type=module', '--eval', program];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   children.push(child);
-  const [url] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const exited = once(child, 'exit').then(([code]) => assert.fail(`exited with ${code} before it was ready`));
+  const [url] = (await Promise.race([once(createInterface(child.stdout), 'line'), exited])) as [string];
   assert(child.pid !== undefined);
   return { process: child, pid: child.pid, url };
 }
@@ -366,6 +384,14 @@ function startService(folder: string) {
   return startChild(
     `import { startLocalPostgres } from ${module}; const postgres = await startLocalPostgres({ dataDir: ${JSON.stringify(folder)} })`,
   );
+}
+
+/** Starts another program, with the user account of the server. */
+async function startStranger(): Promise<ChildProcess> {
+  const { uid, gid } = await stat(cluster());
+  const stranger = spawn('sleep', ['600'], { stdio: 'ignore', ...(process.getuid?.() === 0 && { uid, gid }) });
+  children.push(stranger);
+  return stranger;
 }
 
 function startThrowAway() {
