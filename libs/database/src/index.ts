@@ -1,3 +1,4 @@
+export { Batcher } from './batcher.js';
 export { BatchedRepository, type Filter, type InsertedOnce, type NewRow, type Numbered } from './batched-repository.js';
 export { connect, createDataSource, type DatabaseOptions, poolOf, replicasOf, targetOf } from './data-source.js';
 export { DatabaseClient } from './database-client.js';

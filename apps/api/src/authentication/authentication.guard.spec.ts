@@ -22,7 +22,7 @@ class Pets {
 
 const principal = { clientId: 1n, keyId: 2n } as Principal;
 const limits = await RateLimits.create({ rateLimit: 1, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' }));
-const guardWith = (execute: (key: string, limitedAddress: () => string | undefined) => Principal | Promise<Principal>) =>
+const guardWith = (execute: (key: string) => Principal | Promise<Principal>) =>
   new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { isOpen: true } as DatabaseConnection);
 const nobody = guardWith(() => {
   throw new DomainError(INVALID_API_KEY);
@@ -61,19 +61,4 @@ it('rethrows other errors, without a challenge', async () => {
   const down = new Error('down');
   await expect(guardWith(() => Promise.reject(down)).canActivate(context)).rejects.toBe(down);
   expect(headers).toEqual({});
-});
-
-it('reports addresses that have failed too often', async () => {
-  const failing = '198.51.100.1';
-  const limited: unknown[] = [];
-  const guard = guardWith((_key, limitedAddress) => {
-    limited.push(limitedAddress());
-    return principal;
-  });
-  const ask = (ip: string) => void guard.canActivate(guardContext(Pets, 'closed', { ...withKey('any'), ip }).context);
-  ask(failing);
-  for (let i = 0; i < 700; i++) await limits.ofFailure(failing);
-  ask(failing);
-  ask('198.51.100.2');
-  expect(limited).toEqual([undefined, expect.any(String), undefined]);
 });

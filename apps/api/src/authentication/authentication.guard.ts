@@ -39,7 +39,7 @@ export class AuthenticationGuard implements CanActivate {
     if (key === undefined) return refuse(new DomainError(MISSING_API_KEY));
     try {
       // For a known key, the result is not a promise, which saves Nest an await.
-      const principal = this.authenticate.execute(key, () => this.rateLimits.limitedAddress(request.ip));
+      const principal = this.authenticate.execute(key);
       return principal instanceof Promise ? principal.then(identify, refuse) : identify(principal);
     } catch (error) {
       return refuse(error);

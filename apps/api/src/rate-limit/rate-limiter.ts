@@ -78,13 +78,6 @@ export class RateLimiter {
     return this.quota(taken + 1, window.endsAt - now);
   }
 
-  /** Returns whether the next request of the key would exceed the limit. Counts nothing. */
-  isSpent(key: string): boolean {
-    const window = this.windows.get(key);
-    if (!window || performance.now() >= window.endsAt) return false;
-    return window.counted + window.unreported + window.reporting >= this.options.limit;
-  }
-
   private async askFirst(key: string): Promise<Quota> {
     const { taken, endsAt } = await this.add(key, 1);
     return this.quota(taken, endsAt - performance.now());

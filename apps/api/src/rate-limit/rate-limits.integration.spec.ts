@@ -1,3 +1,4 @@
+import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { openAccess } from '@animal-store/access-infrastructure';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
@@ -116,6 +117,15 @@ describe('failed authentications', () => {
     expect(limited.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
     expect((await get(service, undefined)).status).toBe(429);
     expect((await get(service, key)).status).toBe(200);
+  });
+
+  it('do not reject a new key from that address during a flood of unknown keys', async () => {
+    const service = await start({});
+    await failOften(service, {});
+    const key = await keyOf('acme', 'pets:read');
+    const flood = Array.from({ length: 50 }, () => get(service, generateApiKeySecret('test' as KeyEnvironment)));
+    expect((await get(service, key)).status).toBe(200);
+    expect([...new Set((await Promise.all(flood)).map(({ status }) => status))]).toEqual([429]);
   });
 
   it('count for the address that a trusted proxy forwards', async () => {

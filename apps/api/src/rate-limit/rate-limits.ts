@@ -112,12 +112,6 @@ export class RateLimits {
     return this.failures?.take(addressBucket(address));
   }
 
-  /** Returns the bucket of an address that has failed to authenticate too often, otherwise undefined. */
-  limitedAddress(address: string): string | undefined {
-    const bucket = addressBucket(address);
-    return this.failures?.isSpent(bucket) ? bucket : undefined;
-  }
-
   private addParticular(rateLimit: number): ClientLimit {
     if (this.particular.size >= MAX_PARTICULAR_LIMITS) this.particular.delete(this.particular.keys().next().value ?? 0);
     const limit = this.createClientLimit(rateLimit);

@@ -1,14 +1,4 @@
-import type {
-  ApiKey,
-  ApiKeyId,
-  ApiKeyRepository,
-  ApiKeySecret,
-  ClientId,
-  ClientName,
-  KeyHash,
-  KeyHasher,
-  Scope,
-} from '@animal-store/access-domain';
+import type { ApiKey, ApiKeyId, ApiKeyRepository, ApiKeySecret, ClientId, ClientName, KeyHasher, Scope } from '@animal-store/access-domain';
 
 /**
  * Maximum age of an entry. Revocations must take effect within five seconds. If the clock is set back, an entry lives up to twice as
@@ -49,8 +39,6 @@ type Found = CachedApiKey | Promise<CachedApiKey | undefined>;
 export class ApiKeyCache {
   /** By secret, so that only queries need a hash. Oldest first; expired entries are removed before the next query. */
   private readonly entries = new Map<string, Entry>();
-  /** Hashes of keys that were found in the store. */
-  private readonly known = new Set<KeyHash>();
 
   constructor(
     private readonly keys: Pick<ApiKeyRepository, 'findByHash'>,
@@ -65,24 +53,14 @@ export class ApiKeyCache {
     return known && isFresh(known, nowMs) ? known.found : undefined;
   }
 
-  /** Whether the key was found in the store before. */
-  isKnown(secret: ApiKeySecret): boolean {
-    return this.known.has(this.hasher.hash(secret));
-  }
-
   ask(secret: ApiKeySecret, nowMs: number): Promise<CachedApiKey | undefined> {
     this.entries.delete(secret);
     this.makeRoom(nowMs);
-    const hash = this.hasher.hash(secret);
-    const answer = this.keys.findByHash(hash).then(
+    const answer = this.keys.findByHash(this.hasher.hash(secret)).then(
       (key) => {
         const cached = key && { key, principal: principalOf(key), lastUseMs: key.lastUsedAt?.getTime() ?? -Infinity };
-        if (cached) {
-          entry.found = cached;
-          this.remember(hash);
-        } else {
-          this.forget(secret, entry);
-        }
+        if (cached) entry.found = cached;
+        else this.forget(secret, entry);
         return cached;
       },
       (error: unknown) => {
@@ -97,11 +75,6 @@ export class ApiKeyCache {
 
   private forget(secret: ApiKeySecret, entry: Entry): void {
     if (this.entries.get(secret) === entry) this.entries.delete(secret);
-  }
-
-  private remember(hash: KeyHash): void {
-    if (this.known.size >= this.maxEntries) this.known.clear();
-    this.known.add(hash);
   }
 
   private makeRoom(nowMs: number): void {

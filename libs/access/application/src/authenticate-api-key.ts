@@ -8,8 +8,6 @@ const RECORD_USE_EVERY_MS = 60_000;
 
 export class AuthenticateApiKey {
   private readonly cache: ApiKeyCache;
-  /** Limited addresses that have a running query for an unknown key. */
-  private readonly asking = new Set<string>();
 
   constructor(
     private readonly keys: ApiKeyRepository,
@@ -21,24 +19,17 @@ export class AuthenticateApiKey {
 
   /**
    * Returns the principal of a key, without a promise if the key is cached. Rejects with the store's error if the store fails.
-   * @param limitedAddress Returns the address of the request if it has failed to authenticate too often. Keys that were never found
-   * before are then looked up one at a time.
    * @throws DomainError INVALID_API_KEY, synchronously or as a rejection
    */
-  execute(text: string, limitedAddress: () => string | undefined = () => undefined): Principal | Promise<Principal> {
+  execute(text: string): Principal | Promise<Principal> {
     const now = this.clock.now();
-    const found = this.cache.recall(text, now.getTime()) ?? this.ask(text, now, limitedAddress);
+    const found = this.cache.recall(text, now.getTime()) ?? this.ask(text, now);
     return found instanceof Promise ? found.then((cached) => this.admit(cached, this.clock.now())) : this.admit(found, now);
   }
 
-  private ask(text: string, now: Date, limitedAddress: () => string | undefined): Promise<CachedApiKey | undefined> {
+  private ask(text: string, now: Date): Promise<CachedApiKey | undefined> {
     if (!isApiKeySecret(text)) throw new DomainError(INVALID_API_KEY);
-    const address = limitedAddress();
-    const answer = () => this.cache.ask(text, now.getTime());
-    if (address === undefined || this.cache.isKnown(text)) return answer();
-    if (this.asking.has(address)) throw new DomainError(INVALID_API_KEY);
-    this.asking.add(address);
-    return answer().finally(() => this.asking.delete(address));
+    return this.cache.ask(text, now.getTime());
   }
 
   private admit(cached: CachedApiKey | undefined, now: Date): Principal {

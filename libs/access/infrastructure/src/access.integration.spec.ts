@@ -6,7 +6,7 @@ import { useDatabase } from '@animal-store/test-kit';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { accessUseCases, openAccess } from './access.js';
 import { accessPersistence } from './access-persistence.js';
 import { Sha256KeyHasher } from './sha256-key-hasher.js';
@@ -17,6 +17,17 @@ const database = useDatabase(accessPersistence);
 describeApiKeyRepository('TypeOrmApiKeyRepository', 'carol', async () => {
   await database.empty();
   return new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
+});
+
+describe('concurrent lookups', () => {
+  it('share queries', async () => {
+    const keys = new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
+    const find = jest.spyOn(database.dataSource.manager, 'createQueryBuilder');
+    await Promise.all(Array.from({ length: 90 }, () => keys.findByHash(aNewApiKey().hash)));
+    // The first lookup does not wait for the others.
+    expect(find).toHaveBeenCalledTimes(2);
+    find.mockRestore();
+  });
 });
 
 describe('a change whose audit event cannot be written', () => {

@@ -16,15 +16,20 @@ import {
   type NewApiKey,
   type Operator,
 } from '@animal-store/access-domain';
-import { retryRead } from '@animal-store/database';
+import { Batcher, retryRead } from '@animal-store/database';
 import type { DataSource, EntityManager, SelectQueryBuilder } from 'typeorm';
 import { ApiKeyEntity } from './api-key.entity.js';
 import { AuditEventEntity } from './audit-event.entity.js';
 import { ClientEntity } from './client.entity.js';
 
 const MINUTE_MS = 60_000;
+/** Hashes per query. */
+const MAX_FINDS = 100;
 
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {
+  /** Concurrent calls share a query, so a flood of unknown keys does not use up the connections. */
+  private readonly finds = new Batcher<KeyHash, ApiKey | undefined>({ maxSize: MAX_FINDS, run: (hashes) => this.findAll(hashes) });
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly operator: Operator,
@@ -32,10 +37,16 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     super();
   }
 
-  override async findByHash(hash: KeyHash): Promise<ApiKey | undefined> {
-    const query = selectKeys(this.dataSource.manager).where('key.hash = :hash', { hash: Buffer.from(hash, 'hex') });
-    const entity = await retryRead(() => query.getOne());
-    return entity ? toDomain(entity) : undefined;
+  override findByHash(hash: KeyHash): Promise<ApiKey | undefined> {
+    return this.finds.submit(hash);
+  }
+
+  private async findAll(hashes: readonly KeyHash[]): Promise<(ApiKey | undefined)[]> {
+    const bytes = hashes.map((hash) => Buffer.from(hash, 'hex'));
+    const query = selectKeys(this.dataSource.manager).where('key.hash = ANY(:bytes)', { bytes });
+    const entities = await retryRead(() => query.getMany());
+    const keys = new Map(entities.map((entity) => [entity.hash.toString('hex'), toDomain(entity)]));
+    return hashes.map((hash) => keys.get(hash));
   }
 
   override async list({ clientName, prefix }: ApiKeyFilter = {}): Promise<readonly ApiKey[]> {

@@ -47,6 +47,14 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       );
     });
 
+    it('finds keys concurrently with unknown ones', async () => {
+      const added = [await keys.add(aNewApiKey()), await keys.add(aNewApiKey())];
+      const [first, second] = [aNewApiKey({ clientName: 'globex' }), aNewApiKey({ clientName: 'initech' })];
+      added.push(await keys.add(first), await keys.add(second));
+      const found = await Promise.all([second, aNewApiKey(), first].map(({ hash }) => keys.findByHash(hash)));
+      expect(found).toEqual([added[3], undefined, added[2]]);
+    });
+
     it('returns nothing for unknown keys and clients', async () => {
       await keys.add(aNewApiKey());
       expect(await keys.findByHash('00'.repeat(32) as KeyHash)).toBeUndefined();
