@@ -26,9 +26,9 @@ export class AuthenticationGuard implements CanActivate {
   canActivate(context: ExecutionContext): true | Promise<true> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
+    if (accessOf(context) === 'public') return true;
     // For logs and metrics: no earlier hook knows the handler.
     request.operation = context.getHandler().name;
-    if (accessOf(context) === 'public') return true;
     if (!this.connection.isOpen) throw new DomainError(SERVICE_UNAVAILABLE);
     const identify = (principal: Principal): true => {
       request.principal = principal;

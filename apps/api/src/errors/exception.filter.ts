@@ -5,7 +5,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpSta
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { errorBody } from './error-body.js';
-import { helpLink } from './help-link.js';
+import { errorHeaders, helpLink } from './help-link.js';
 import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 const POOLER_HINT =
@@ -35,10 +35,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const error = this.toPublicError(exception, request, reply);
     const body = errorBody(error);
     if (body.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
-    // The hook that sets these headers has not run if an earlier hook refused the request.
-    const { announcement } = request.routeOptions.config;
-    const help = helpLink(this.publicUrl, body.code);
-    reply.headers({ ...announcement, Link: announcement ? `${announcement.Link}, ${help}` : help });
+    reply.headers(errorHeaders(request, helpLink(this.publicUrl, body.code)));
     request.errorCode = body.code;
     if (isNamedStatementLost(exception)) this.hintAtPooler();
     // Errors that were thrown on purpose only appear in the request's log line.

@@ -49,6 +49,7 @@ it('GET /metrics returns the metrics of the service', async () => {
   expect(await send('GET', '/v1/pets', { authorization: '' })).toBe(401);
   expect(await send('GET', '/v1/pets', { authorization: `Bearer ${await service.createKey('pets:write')}` })).toBe(403);
   expect(await send('GET', '/nothing')).toBe(404);
+  expect(await send('GET', '/health/live')).toBe(200);
   expect(await send('GET', '/v1/pets')).toBe(200);
   expect(await send('GET', '/v1/pets')).toBe(429);
 
@@ -69,6 +70,8 @@ it('GET /metrics returns the metrics of the service', async () => {
     ['listPets', 429, 1],
     ['getPet', 404, 1],
     ['none', 404, 1],
+    // Probes are not counted in service level objectives.
+    ['none', 200, 1],
   ] as const) {
     expect(lines).toContain(`http_request_duration_seconds_count{operation="${operation}",status="${String(status)}"} ${String(count)}`);
     expect(lines).toContain(

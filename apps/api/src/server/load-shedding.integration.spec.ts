@@ -59,13 +59,17 @@ describe('with MAX_IN_FLIGHT requests in flight', () => {
     const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
     await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
     await expectShed(await list());
+    const ofDeprecated = await fetch(`${service.url}/v1/pets/1`);
+    expect(ofDeprecated.headers.get('link')).toMatch(/; rel="successor-version", <.*; rel="help"$/);
+    expect(ofDeprecated.headers.get('deprecation')).toMatch(/^@\d+$/);
+    await expectShed(ofDeprecated);
     for (const path of ['/health/live', '/health/ready']) expect((await fetch(service.url + path)).status).toBe(200);
     await release();
     for (const response of await Promise.all(accepted)) expect([response.status, await response.json()]).toEqual([200, []]);
     const after = await list();
     expect([after.status, await after.json()]).toEqual([200, []]);
     expect(await inFlight()).toBe(0);
-    expect(await shedInFlight()).toBe(1);
+    expect(await shedInFlight()).toBe(2);
   });
 
   it('refuses a request whose body arrives later when the body is complete', async () => {

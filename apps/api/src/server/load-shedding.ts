@@ -2,7 +2,7 @@ import type { PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors/error-body.js';
-import { helpLink } from '../errors/help-link.js';
+import { errorHeaders, helpLink } from '../errors/help-link.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import { isBodyReceived, type Refusal } from '../validation/request-body.js';
@@ -47,7 +47,8 @@ export function shedLoad(
   publicUrl: PublicUrl,
   metrics: Metrics,
 ): Admission {
-  const headers = { 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS, Link: helpLink(publicUrl, BODY.code) };
+  const headers = { 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS };
+  const help = helpLink(publicUrl, BODY.code);
   let inFlight = 0;
   const lag = new EventLoopLag();
   /** Connections with unsent responses, without those that may still be sent in this turn of the event loop. */
@@ -84,7 +85,7 @@ export function shedLoad(
   const refuse = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
     metrics.requestsShed.inc({ reason });
     request.errorCode = BODY.code;
-    void sendJson(reply.code(BODY.status).headers(headers), TEXT);
+    void sendJson(reply.code(BODY.status).headers(headers).headers(errorHeaders(request, help)), TEXT);
   };
 
   fastify.server.on('connection', (socket) => {

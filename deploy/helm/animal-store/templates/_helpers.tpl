@@ -62,6 +62,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $migration = ternary $owner $database .Values.postgres.enabled -}}
 {{- end -}}
 {{- $found := dict "database" $database "migrationDatabase" $migration -}}
+{{- if and $secrets.databaseReplicas.name .Values.citus.enabled }}{{ fail "secrets.databaseReplicas cannot be used with citus.enabled" }}{{ end -}}
 {{- if $secrets.databaseReplicas.name }}{{ $_ := set $found "databaseReplicas" $secrets.databaseReplicas }}{{ end -}}
 {{- if $secrets.redis.name }}{{ $_ := set $found "redis" $secrets.redis }}{{ end -}}
 {{- toJson $found -}}

@@ -70,6 +70,11 @@ it.each([
   ['a misspelt value', ['--set', 'ingres.enabled=true'], 'ingres'],
   ['two instances of PostgreSQL', ['--set', 'postgres.instances=2'], 'postgres.instances'],
   ['no database', ['--set', 'secrets.database.name='], 'secrets.database.name is required'],
+  [
+    'replicas with Citus',
+    ['--set', 'secrets.databaseReplicas.name=any', '--set', 'citus.enabled=true'],
+    'secrets.databaseReplicas cannot be used with citus.enabled',
+  ],
 ])('helm rejects %s', (_what, args, message) => {
   expect(() => render(...DATABASE, ...args)).toThrow(message);
 });
