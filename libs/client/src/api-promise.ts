@@ -3,20 +3,20 @@ export interface CompletedRequest {
   readonly response: Response;
   /** Body of the response. Empty for a 304. */
   readonly text: string;
-  /** The parsed body; for a 304, of the cached response. */
+  /** The parsed body of the response; for a 304, of the cached response. */
   readonly body: unknown;
   /** `Link` of the response; for a 304, of the cached response. */
   readonly link: string | undefined;
 }
 
-/** The result with the response that it came in. */
+/** A result and its HTTP response. */
 export interface WithResponse<T> {
   readonly data: T;
   readonly response: Response;
   readonly requestId: string | undefined;
 }
 
-/** A promise of the result that also gives access to the HTTP response. The request has been sent already. */
+/** A promise of a result, with access to the HTTP response. The request starts immediately, not when the promise is awaited. */
 export class APIPromise<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'APIPromise';
 
@@ -25,7 +25,7 @@ export class APIPromise<T> implements Promise<T> {
     private readonly resultOf: (completed: CompletedRequest) => T,
   ) {}
 
-  /** Resolves to the HTTP response with an unread body. Rejects like the promise itself for an error response. */
+  /** Resolves to the HTTP response with an unread body. Rejects for an error response, like the promise itself. */
   async asResponse(): Promise<Response> {
     return unread(await this.completed);
   }
@@ -53,7 +53,7 @@ export class APIPromise<T> implements Promise<T> {
   }
 }
 
-/** The body was read with the attempt, because a response that breaks off is retried. */
+/** Returns a copy with an unread body. The transport has read the original, because it retries incomplete responses. */
 function unread({ response, text }: CompletedRequest): Response {
   const { status, statusText, headers, url } = response;
   const copy = new Response(text === '' ? null : text, { status, statusText, headers });

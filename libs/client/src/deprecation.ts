@@ -1,6 +1,6 @@
 const WARNED = Symbol.for('@animal-store/client.warned');
 
-/** Warns once per process if the response says that its operation is deprecated (RFC 9745, RFC 8594). */
+/** Logs one warning per process and operation if the response headers mark the operation as deprecated (RFC 9745, RFC 8594). */
 export function warnIfDeprecated(operation: string, headers: Headers, warn: (message: string) => void): void {
   const [, seconds] = /^@(\d+)$/.exec(headers.get('Deprecation') ?? '') ?? [];
   if (seconds === undefined) return;

@@ -1,21 +1,21 @@
 import type { KnownErrorCode } from './openapi.generated.js';
 import { parseRetryAfter } from './retry.js';
 
-/** A published error code, or one that a later version of the service adds. */
+/** A published error code, or a code of a later version of the service. */
 export type ErrorCode = KnownErrorCode | (string & {});
 
-/** Base class of all errors of this package, except for a TypeError when an argument is invalid. */
+/** Base class of the errors of this package. Arguments of a wrong type or format throw a TypeError instead. */
 export class AnimalStoreError extends Error {
   override readonly name: string = 'AnimalStoreError';
 }
 
-/** A request failed: with an error response, without a response, or because it was aborted. */
+/** Thrown if a request gets an error response, gets no complete response, or is aborted. */
 export class APIError extends AnimalStoreError {
   override readonly name: string = 'APIError';
-  /** Status code of the response. Undefined without a response. */
+  /** Status code of the response. Undefined without a complete response. */
   readonly status: number | undefined;
   readonly headers: Headers | undefined;
-  /** Code of the error (docs/guides/errors.md). Undefined without a response, or if a proxy wrote it. */
+  /** Error code (docs/guides/errors.md). Undefined without a complete response, or if the body is not an error of the service. */
   readonly code: ErrorCode | undefined;
   /** `X-Request-Id` of the response, which identifies the request in the service's log. */
   readonly requestId: string | undefined;
@@ -28,12 +28,12 @@ export class APIError extends AnimalStoreError {
     this.code = code;
   }
 
-  /** Whether the same request may succeed later. The client has already retried it `maxRetries` times. */
+  /** Whether the same request may succeed later. The client retries such a request up to `maxRetries` times before it throws. */
   get retryable(): boolean {
     return this.status !== undefined && RETRYABLE_STATUSES.has(this.status);
   }
 
-  /** Milliseconds to wait before the next attempt, from `Retry-After`. */
+  /** Milliseconds to wait before the next attempt, from `Retry-After`. Undefined without that header. */
   get retryAfter(): number | undefined {
     return parseRetryAfter(this.headers?.get('Retry-After'));
   }
@@ -41,7 +41,7 @@ export class APIError extends AnimalStoreError {
 
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** The connection failed, or ended before the response was complete. */
+/** The connection failed, or the response was incomplete. */
 export class APIConnectionError extends APIError {
   override readonly name: string = 'APIConnectionError';
   override get retryable(): boolean {
@@ -49,12 +49,12 @@ export class APIConnectionError extends APIError {
   }
 }
 
-/** No complete response arrived within `timeout`. */
+/** There was no complete response within `timeout`, or within the rest of `totalTimeout`. */
 export class APIConnectionTimeoutError extends APIConnectionError {
   override readonly name: string = 'APIConnectionTimeoutError';
 }
 
-/** Returns a subclass with a name that stays when a bundler renames the class. */
+/** Returns a subclass whose `name` does not change if a bundler renames the class. */
 function named(name: string): typeof APIError {
   return class extends APIError {
     override readonly name = name;
@@ -94,7 +94,7 @@ const ERROR_CLASSES: Readonly<Record<number, typeof APIError>> = {
   429: RateLimitError,
 };
 
-/** Returns the error for a response. The response of a proxy may have any body. */
+/** Returns the error for a response. The body may be anything, because a proxy may have sent it. */
 export function errorOf(response: Response, text: string): APIError {
   const { status } = response;
   const { code, message } = errorBody(text);
@@ -110,7 +110,7 @@ function errorBody(text: string): { code?: string; message?: string } {
     const body = JSON.parse(text) as { code?: unknown; message?: unknown } | null;
     if (typeof body?.code === 'string' && typeof body.message === 'string') return { code: body.code, message: body.message };
   } catch {
-    // The body was not written by the service.
+    // The body is not from the service.
   }
   return {};
 }

@@ -1,12 +1,12 @@
 import { INT64_MEMBERS } from './openapi.generated.js';
 
-/** A string that is not a member's name, or a number: with valid JSON, no match begins inside a string. */
+/** Matches strings, member names with their colon, and numbers. In valid JSON, no match begins inside a string. */
 const STRING_OR_NUMBER = /("(?:[^"\\]|\\.)*")(\s*:)?|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 const INTEGER = /^-?\d+$/;
 
 /**
- * Parses JSON, with int64 members as bigints. `JSON.parse` rounds integers above 2^53, and its access to the source text is missing
- * in Node.js 20 and some browsers. So numbers are parsed as strings with the prefix `n`, and strings get the prefix `s`.
+ * Parses JSON, with int64 members as bigints. `JSON.parse` rounds integers above 2^53. In Node.js 20 and some browsers, its reviver
+ * cannot access the source text. So numbers are parsed as strings with the prefix `n`, and strings get the prefix `s`.
  */
 export function parseJson(text: string): unknown {
   const prefixed = text.replace(STRING_OR_NUMBER, (token: string, string?: string, colon?: string) => {

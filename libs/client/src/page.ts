@@ -1,7 +1,7 @@
 import { APIPromise, type CompletedRequest } from './api-promise.js';
 import { AnimalStoreError } from './errors.js';
 
-/** A page of a list. Iterating over it continues with the following pages. */
+/** A page of a list. Iteration visits its items and those of all following pages. */
 export class Page<T> implements AsyncIterable<T> {
   constructor(
     readonly data: readonly T[],
@@ -12,13 +12,13 @@ export class Page<T> implements AsyncIterable<T> {
     return this.requestNext !== undefined;
   }
 
-  /** Requests the next page. Throws if this is the last one. */
+  /** Requests the next page. Throws if this is the last page. */
   getNextPage(): PagePromise<T> {
     if (!this.requestNext) throw new AnimalStoreError('This is the last page: check hasNextPage() first');
     return this.requestNext();
   }
 
-  /** Iterates over this page and all pages after it. */
+  /** Iterates over this page and all following pages. */
   iterPages(): AsyncGenerator<Page<T>, void, undefined> {
     return pagesFrom(this);
   }
@@ -37,7 +37,7 @@ async function* pagesFrom<T>(first: Page<T>): AsyncGenerator<Page<T>, void, unde
   }
 }
 
-/** A promise of the first page. Iterating over it visits the items of all pages. */
+/** A promise of a page. Iteration visits its items and those of all following pages. */
 export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable<T> {
   constructor(completed: Promise<CompletedRequest>, requestNext: (query: object) => PagePromise<T>) {
     super(completed, ({ body, link }) => {
@@ -52,8 +52,8 @@ export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable
 }
 
 /**
- * Returns the query of the link to the next page (RFC 8288). The address is ignored: the API key is sent only to the configured
- * address, and behind a proxy the service may not know that address.
+ * Returns the query of the link to the next page (RFC 8288). The rest of the URL is ignored: the client sends the API key only to
+ * `baseURL`, and behind a proxy the service may not know that URL.
  */
 function nextQuery(link = ''): object | undefined {
   const [, target] = /<([^>]*)>[^<]*;\s*rel="?next\b/i.exec(link) ?? [];

@@ -17,7 +17,7 @@ export class Pets {
     return this.listPage(params, options);
   }
 
-  /** Adds a pet. Every attempt has the same idempotency key, so retries never add a second one. */
+  /** Adds a pet. All attempts have the same idempotency key, so retries never add a second pet. */
   create(pet: NewPet, options: CreateOptions = {}): APIPromise<Pet> {
     const { idempotencyKey = randomKey(), ...requestOptions } = options;
     return new APIPromise(
@@ -44,7 +44,7 @@ export class Pets {
   }
 }
 
-/** 128 random bits. `crypto.randomUUID` is missing in browsers unless the page comes over HTTPS. */
+/** Returns 128 random bits as hexadecimal digits. `crypto.randomUUID` does not exist in browsers unless the page is served over HTTPS. */
 function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,4 +1,4 @@
-/** If `Retry-After` is longer, the client does not retry. */
+/** After a response with a longer `Retry-After`, the client does not retry. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 export interface RetryDelays {
@@ -7,8 +7,8 @@ export interface RetryDelays {
 }
 
 /**
- * Returns the milliseconds to wait after a failed attempt, the first one being 1, or undefined to give up. Exponential backoff with
- * full jitter; a `Retry-After` is the minimum.
+ * Returns the delay in milliseconds after a failed attempt, or undefined if there is no retry. The number of the first attempt is 1.
+ * Exponential backoff with full jitter; the minimum is `Retry-After`.
  */
 export function retryDelay(
   attempt: number,

@@ -6,7 +6,7 @@ import type { CachedResponse } from './memory-cache.js';
 import type { ClientOptions, RequestAttempt, RequestOptions } from './options.js';
 import { retryDelay, sleep } from './retry.js';
 
-/** Maximum time of a timer. A longer one would fire immediately. */
+/** Maximum delay of a timer. A timer with a longer delay would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 const DEFAULTS = { timeout: 30_000, totalTimeout: Infinity, maxRetries: 2, minRetryDelay: 500, maxRetryDelay: 8_000 };
@@ -62,7 +62,7 @@ export class Transport {
         if (!(thrown instanceof APIError)) throw thrown;
         error = thrown;
       }
-      // A timer may end some microseconds early.
+      // A timer may fire some microseconds early.
       const isOver = error instanceof APIConnectionTimeoutError && timeLeft <= timeout;
       const delay = error.retryable && !isOver && attempt <= maxRetries ? retryDelay(attempt, this.options, error.retryAfter) : undefined;
       const retryInMs = delay !== undefined && performance.now() + delay < deadline ? delay : undefined;
@@ -137,7 +137,7 @@ function quoted(idempotencyKey: string): string {
   return `"${idempotencyKey.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** Returns the values, or the defaults of those that are undefined. */
+/** Returns the values, with defaults for those that are undefined. */
 function withDefaults<T extends object, D extends object>(values: T, defaults: D): T & D {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return { ...defaults, ...Object.fromEntries(given) } as T & D;
