@@ -62,7 +62,7 @@ describe('migrationFaults reports a released migration that', () => {
   });
 });
 
-it('the version of package.json is the newest release or later', () => {
-  const { version } = JSON.parse(readText('package.json')) as { version: string };
+it('the version of the API is the newest release or later', () => {
+  const { version } = JSON.parse(readText('apps/api/package.json')) as { version: string };
   expect([...releases(), version].toSorted((one, other) => one.localeCompare(other, 'en', { numeric: true })).at(-1)).toBe(version);
 });
