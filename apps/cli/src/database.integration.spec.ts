@@ -20,7 +20,7 @@ describe('animal-store without a database', () => {
     expect(await animalStore({ NODE_OPTIONS }, 'keys', 'list')).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'error: set DATABASE_URL: this installation has no PostgreSQL of its own\n',
+      stderr: 'error: DATABASE_URL must be set: this installation does not include PostgreSQL\n',
     });
   });
 });

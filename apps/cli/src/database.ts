@@ -59,7 +59,7 @@ function isCitus({ env: { CITUS = '' } }: Terminal): boolean {
 /** Reports that PostgreSQL is not installed, as in the image of the service. */
 function explainAbsence(error: unknown): never {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-  throw new CliError('set DATABASE_URL: this installation has no PostgreSQL of its own');
+  throw new CliError('DATABASE_URL must be set: this installation does not include PostgreSQL');
 }
 
 /** Runs `work` on a data source with the migrations of all contexts. */

@@ -51,7 +51,7 @@ describe('animal-store keys', () => {
     expect(await store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read,pets:reed')).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: 'error: no operation knows the scope pets:reed; there are pets:read, pets:write\n',
+      stderr: 'error: unknown scope pets:reed; the known scopes are pets:read, pets:write\n',
     });
     expect(json(await store.run('keys', 'list', '--json'))).toEqual([]);
   });
@@ -65,7 +65,7 @@ describe('animal-store keys', () => {
     const create = (...more: string[]) => store.run('keys', 'create', '--client', 'acme', '--if-none', ...more);
     const together = await Promise.all([create(), create()]);
     expect(together.map(({ stdout }) => KEY.test(stdout)).sort()).toEqual([false, true]);
-    expect(await create()).toEqual({ exitCode: 0, stdout: 'The client acme has an active key already; none was made.\n', stderr: '' });
+    expect(await create()).toEqual({ exitCode: 0, stdout: 'The client acme already has an active key; no key was created.\n', stderr: '' });
     expect(json(await create('--json'))).toEqual({ created: false, client: 'acme' });
     expect(json<unknown[]>(await store.run('keys', 'list', '--json'))).toHaveLength(1);
   });
@@ -151,7 +151,7 @@ describe('animal-store clients', () => {
     expect((await runAs('dave', 'clients', 'disable', 'acme')).stdout).toBe('The client acme is disabled.\n');
     expect((await store.run('clients', 'list')).stdout).toMatch(/^1 +acme +disabled +50 +\S+Z$/m);
     expect((await store.run('keys', 'list')).stdout).toMatch(/^1 .* disabled /m);
-    expect((await store.run('keys', 'create', '--client', 'acme', '--if-none')).stdout).toContain('none was made');
+    expect((await store.run('keys', 'create', '--client', 'acme', '--if-none')).stdout).toContain('no key was created');
     expect((await runAs('dave', 'clients', 'enable', 'acme')).stdout).toBe('The client acme is enabled.\n');
     expect((await store.run('clients', 'set-rate-limit', 'acme', '0')).stdout).toBe('The client acme has no rate limit.\n');
     expect(json(await store.run('clients', 'set-rate-limit', 'acme', 'default', '--json'))).toEqual({

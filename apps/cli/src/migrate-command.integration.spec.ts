@@ -27,8 +27,8 @@ describe('animal-store migrate', () => {
     const newest = names.at(-1) ?? '';
     const refused = await store.run('migrate', 'down');
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(refused.stderr).toMatch(new RegExp(`^${newest} is taken back, and what it holds is lost:\n(?:  .+\n)*error: add --yes: .+\n$`));
-    expect(await store.run('migrate', 'down', '--yes')).toEqual({ exitCode: 0, stdout: `took back ${newest}\n`, stderr: '' });
+    expect(refused.stderr).toMatch(new RegExp(`^${newest} is reverted, and its data is lost. It runs:\n(?:  .+\n)*error: use --yes .+\n$`));
+    expect(await store.run('migrate', 'down', '--yes')).toEqual({ exitCode: 0, stdout: `reverted ${newest}\n`, stderr: '' });
     expect((await store.run('migrate', 'status')).stdout).toMatch(
       new RegExp(`^MIGRATION +STATE\\n(?:\\w+ +applied\\n)+${newest} +pending\\n$`),
     );
@@ -90,9 +90,9 @@ describe('animal-store migrate', () => {
       });
       return { exitCode, output };
     };
-    expect(await down(false)).toEqual({ exitCode: 1, output: expect.stringMatching(/DROP INDEX .*\nerror: nothing was taken back\n$/s) });
-    expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringMatching(/took back IndexPetsByStatus1763683260000\n$/) });
+    expect(await down(false)).toEqual({ exitCode: 1, output: expect.stringMatching(/DROP INDEX .*\nerror: nothing was reverted\n$/s) });
+    expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringMatching(/reverted IndexPetsByStatus1763683260000\n$/) });
     expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringContaining('DROP TABLE pets.pets') });
-    expect(asked).toEqual(['Take it back?', 'Take it back?', 'Take it back?']);
+    expect(asked).toEqual(['Revert it?', 'Revert it?', 'Revert it?']);
   });
 });

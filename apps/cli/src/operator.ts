@@ -8,7 +8,7 @@ export function operatorOf({ env }: Terminal): Operator {
   const given = env['OPERATOR'];
   if (!given) return asOperator(userName()) ?? UNKNOWN_OPERATOR;
   const operator = asOperator(given);
-  if (operator === undefined) throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and no API key`, EXIT_USAGE);
+  if (operator === undefined) throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and must not contain an API key`, EXIT_USAGE);
   return operator;
 }
 
