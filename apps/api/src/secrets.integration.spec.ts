@@ -181,7 +181,7 @@ describe('an API key anywhere in a request', () => {
   it('is redacted to its prefix in outputs that are not empty', () => {
     expect(left.log).toContain(`${prefixOf(keys[0] as ApiKeySecret)}…`);
     expect(left.log).toContain(`no room for ${prefixOf(keys[0] as ApiKeySecret)}…`);
-    expect(left.answers).toContain('is no known query parameter');
+    expect(left.answers).toContain('is not a known query parameter');
     expect(left.metrics).toContain('http_request_duration_seconds_count');
     expect(left.traces).toContain('insert pets.pets');
   });

@@ -130,7 +130,7 @@ async function serveInWorkers(
   };
   try {
     const address = await supervisor.start().catch(() => {
-      throw new StartupError('The workers could not start; the lines above say why.');
+      throw new StartupError('The workers could not start; the cause is logged above.');
     });
     const service = { url: urlOf(address), close: () => stop('SIGINT'), drain: () => stop('SIGTERM', config.drainSeconds * 1000) };
     onListening(service);

@@ -60,7 +60,7 @@ describe.each([
     await expectWaiting();
     await proxy.restore();
     await expectServing();
-    await waitFor(() => expect(count('the database is connected')).toBe(processes));
+    await waitFor(() => expect(count('connected to the database')).toBe(processes));
     // One log line per process.
     expect(count('cannot be reached')).toBe(processes);
     expect(await service?.stop()).toBe(0);
@@ -112,7 +112,7 @@ describe('a single process waits for a database', () => {
     expect(count('refuses the connection: password authentication failed')).toBe(1);
     await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
     await expectServing();
-    expect(count('the database is connected')).toBe(1);
+    expect(count('connected to the database')).toBe(1);
     const { key } = await createKey(database.url, 'second');
     await query(
       database.url,
@@ -144,7 +144,7 @@ describe('a single process waits for a database', () => {
     await start(proxy.url, { MIGRATE_ON_START: 'false' });
     await expectWaiting();
     await proxy.restore();
-    await waitFor(() => expect(count('the database is connected')).toBe(1));
+    await waitFor(() => expect(count('connected to the database')).toBe(1));
     expect((await get('/health/ready')).status).toBe(503);
     const migrating = await Service.start(database.url);
     await expectServing();
@@ -187,7 +187,7 @@ describe('two workers', () => {
     expect((times[MANY_ENDS] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
     await proxy.restore();
     await expectServing();
-    expect(service?.output).not.toContain('gives up');
+    expect(service?.output).not.toContain('stopping the service');
   });
 });
 

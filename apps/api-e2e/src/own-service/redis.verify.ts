@@ -73,8 +73,8 @@ const expectMetric = (connected: number) =>
     const [, port] = /"port":(\d+),"msg":"metrics"/.exec(machines[1].output) ?? [];
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain(`\nredis_connected ${connected}\n`);
   });
-const LOST = 'Redis is lost, requests are counted on this machine alone';
-const BACK = 'Redis is back, requests are counted together';
+const LOST = 'the connection to Redis is lost; counting only the requests of this machine';
+const BACK = 'reconnected to Redis; counting the requests of all machines';
 
 describe('two machines', () => {
   it('count the requests of a client together in Redis', async () => {

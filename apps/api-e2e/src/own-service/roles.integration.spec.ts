@@ -100,7 +100,9 @@ describe('with the documented roles and a hostile search_path', () => {
       `INSERT INTO public.schema_migrations (timestamp, name) VALUES (1763683500000, 'AddClientLimitsAndAuditEvents1763683500000')`,
     );
     expect(exitCode).toBe(1);
-    expect(output).toMatch(/^The database role may not migrate \(.*\): run "animal-store migrate up" as the owner first\.$/m);
+    expect(output).toMatch(
+      /^The database role lacks the privileges to migrate \(.*\): run "animal-store migrate up" as the owner first\.$/m,
+    );
   });
 
   it('nothing was read from or written to the hostile schema', async () => {

@@ -99,7 +99,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if i
   });
   for (const pid of workers(crashing)) kill(pid, signal);
   expect(await exit).toBe(1);
-  expect(crashing.output).toContain('the workers crash again and again, the service gives up');
+  expect(crashing.output).toContain('the workers crash repeatedly; stopping the service');
 });
 
 describe('a service whose workers cannot start', () => {
@@ -110,6 +110,6 @@ describe('a service whose workers cannot start', () => {
     const { exitCode, output } = await refusedStart({ DATABASE_URL: database.url, WORKERS: '2', PORT });
     holder.close();
     expect(exitCode).toBe(1);
-    expect(output).toContain(`Port ${PORT} is taken; set PORT to another one.`);
+    expect(output).toContain(`Port ${PORT} is in use; set PORT to another one.`);
   });
 });

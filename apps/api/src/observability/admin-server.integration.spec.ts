@@ -116,7 +116,7 @@ it('has no other resources', async () => {
 
 it('if the port is taken, the start fails with an error that names the variable', async () => {
   const env = { DATABASE_URL: databaseUrl, PORT: '0', ADMIN_PORT: String(admin.port), LOG_LEVEL: 'silent' };
-  await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is taken; set ADMIN_PORT to another one.`));
+  await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is in use; set ADMIN_PORT to another one.`));
 });
 
 it('the operations are named as in the OpenAPI document', async () => {

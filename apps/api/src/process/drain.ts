@@ -22,7 +22,7 @@ export async function drain(app: NestFastifyApplication, { graceMs, hurry, logge
   if (graceMs > 0) await sleep(graceMs, undefined, { signal: hurry }).catch(() => undefined);
   const closed = app.close();
   if (!(await isDoneWithin(closed, FINISH_WITHIN_MS))) {
-    logger.warn('connections are cut that did not end in time');
+    logger.warn('requests did not finish in time; closing their connections');
     app.getHttpServer().closeAllConnections();
     await isDoneWithin(closed, CLOSE_WITHIN_MS);
   }

@@ -46,7 +46,7 @@ describe('retryConnecting', () => {
   it('logs the first failure and the success, for any number of attempts', async () => {
     expect(await run({ failures: 3 })).toEqual({
       outcome: undefined,
-      lines: ['explained: connect ECONNREFUSED; trying again', 'the database is connected'],
+      lines: ['explained: connect ECONNREFUSED; retrying', 'connected to the database'],
       attempts: 4,
       timesAway: 3,
     });
@@ -61,8 +61,8 @@ describe('retryConnecting', () => {
       time = failures[attempt - 1] ?? time;
     };
     const { lines, attempts } = await run({ failures: failures.length, onAttempt });
-    const warning = 'explained: connect ECONNREFUSED; trying again';
-    expect({ lines, attempts }).toEqual({ lines: [warning, warning, warning, 'the database is connected'], attempts: failures.length + 1 });
+    const warning = 'explained: connect ECONNREFUSED; retrying';
+    expect({ lines, attempts }).toEqual({ lines: [warning, warning, warning, 'connected to the database'], attempts: failures.length + 1 });
   });
 
   it('throws errors that are not temporary immediately', async () => {

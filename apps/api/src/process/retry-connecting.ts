@@ -28,7 +28,7 @@ export async function retryConnecting(work: () => Promise<void>, { explain, logg
   while (!isStopped()) {
     try {
       await work();
-      if (reportedAt !== undefined) logger.info('the database is connected');
+      if (reportedAt !== undefined) logger.info('connected to the database');
       return;
     } catch (error) {
       if (isStopped()) return;
@@ -36,7 +36,7 @@ export async function retryConnecting(work: () => Promise<void>, { explain, logg
       const now = performance.now();
       if (reportedAt === undefined || now - reportedAt >= REPORT_EVERY_MS) {
         reportedAt = now;
-        logger.warn(`${explain(error)}; trying again`);
+        logger.warn(`${explain(error)}; retrying`);
       }
       onAway();
     }

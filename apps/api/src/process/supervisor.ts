@@ -55,7 +55,7 @@ export class Supervisor implements MetricsText {
     const { running, ready } = this;
     new Gauge({
       name: 'workers',
-      help: 'Workers that run.',
+      help: 'Running workers.',
       registers: [this.own],
       collect() {
         this.set(running.size);
@@ -144,8 +144,8 @@ export class Supervisor implements MetricsText {
     const isStopping = () => signal.aborted;
     if (isStopping() || !this.hasStarted) return;
     this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');
-    if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start, the service gives up');
-    if (wasReady && this.crashLoop.note(performance.now())) return this.giveUp('the workers crash again and again, the service gives up');
+    if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start; stopping the service');
+    if (wasReady && this.crashLoop.note(performance.now())) return this.giveUp('the workers crash repeatedly; stopping the service');
     // An unavailable database must not end the service, however often workers end meanwhile.
     if (!wasReady) {
       const pauseMs = this.pauseMs;

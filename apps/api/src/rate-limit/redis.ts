@@ -28,11 +28,12 @@ export function createRedisClient(url: SecretUrl, logger: Logger) {
   });
   let isLost = false;
   client.on('error', (error: NodeJS.ErrnoException) => {
-    if (!isLost) logger.warn({ reason: error.code ?? error.message }, 'Redis is lost, requests are counted on this machine alone');
+    if (!isLost)
+      logger.warn({ reason: error.code ?? error.message }, 'the connection to Redis is lost; counting only the requests of this machine');
     isLost = true;
   });
   client.on('ready', () => {
-    if (isLost) logger.info('Redis is back, requests are counted together');
+    if (isLost) logger.info('reconnected to Redis; counting the requests of all machines');
     isLost = false;
   });
   return client;

@@ -45,7 +45,7 @@ export class PreferenceGuard implements CanActivate {
 export const unknownMember =
   (kind: string) =>
   (name: string): string =>
-    `${JSON.stringify(name.slice(0, 64))} is no known ${kind}`;
+    `${JSON.stringify(name.slice(0, 64))} is not a known ${kind}`;
 
 function queryParametersOf(controller: Type, method: string): ReadonlySet<string> {
   const routeArguments = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, { index: number }>;

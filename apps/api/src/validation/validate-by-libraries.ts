@@ -33,7 +33,7 @@ function removeInheritedNames(value: object, seen = 0): number {
   const names = Object.keys(value);
   let total = seen + names.length;
   if (total > MAX_NESTED_VALUES) {
-    throw new DomainError(INVALID_REQUEST, `Known members must hold at most ${String(MAX_NESTED_VALUES)} values.`);
+    throw new DomainError(INVALID_REQUEST, `Known members must contain at most ${String(MAX_NESTED_VALUES)} values.`);
   }
   for (const name of names) {
     const member = (value as Record<string, unknown>)[name];
@@ -57,7 +57,7 @@ function convert(dto: Type, known: object): object {
       }
     });
     if (invalid.length === 0) throw error;
-    throw new DomainError(INVALID_REQUEST, invalid.map(([name]) => `${name} must have another type`).join('; '), { cause: error });
+    throw new DomainError(INVALID_REQUEST, invalid.map(([name]) => `${name} has an invalid type`).join('; '), { cause: error });
   }
 }
 
