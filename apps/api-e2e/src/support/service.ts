@@ -37,18 +37,24 @@ export class Service {
       ...PATIENT,
       ...environment,
     });
-    const listening = await new Promise<string>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the service does not listen:\n${output()}`)), START_TIMEOUT_MS);
-      service.on('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)));
-      service.stdout?.on('data', () => {
-        const [, logged, printed] = LISTENING.exec(output()) ?? [];
-        const found = logged ?? printed;
-        if (found === undefined) return;
-        clearTimeout(timer);
-        resolve(found.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1'));
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const listening = await new Promise<string>((resolve, reject) => {
+        timer = setTimeout(() => reject(new Error(`the service does not listen:\n${output()}`)), START_TIMEOUT_MS);
+        service.on('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)));
+        service.stdout?.on('data', () => {
+          const [, logged, printed] = LISTENING.exec(output()) ?? [];
+          const found = logged ?? printed;
+          if (found !== undefined) resolve(found.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1'));
+        });
       });
-    });
-    return new Service(listening, service, output);
+      return new Service(listening, service, output);
+    } catch (error) {
+      service.kill('SIGKILL');
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Starts the service on a port without waiting. */
