@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
 
 /** More exits of ready workers than a supervisor accepts per minute. */
-const MANY_ENDS = 12;
+const MAX_CRASHES = 12;
 /** Same lock id as in libs/database/src/migrations.ts. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 
@@ -168,11 +168,11 @@ describe('two workers', () => {
       }
     }
   };
-  /** Kills the workers repeatedly until more than MANY_ENDS exits are logged. */
-  const killManyWorkers = async () => {
+  /** Kills the workers repeatedly until more than MAX_CRASHES exits are logged. */
+  const killWorkersRepeatedly = async () => {
     await waitFor(() => {
       killWorkers();
-      expect(count('a worker ended unexpectedly')).toBeGreaterThan(MANY_ENDS);
+      expect(count('a worker ended unexpectedly')).toBeGreaterThan(MAX_CRASHES);
     });
   };
 
@@ -180,11 +180,11 @@ describe('two workers', () => {
     if (when === 'at the start') await proxy.cut();
     await start(proxy.url, { WORKERS: '2' });
     await proxy.cut();
-    await killManyWorkers();
+    await killWorkersRepeatedly();
     await waitFor(() => expectWaiting());
     const times = [...(service?.output ?? '').matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
     // Restart delays are 0.1 to 2 s, shared by two workers. No upper bound, since a busy machine is slower.
-    expect((times[MANY_ENDS] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
+    expect((times[MAX_CRASHES] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
     await proxy.restore();
     await expectServing();
     expect(service?.output).not.toContain('stopping the service');

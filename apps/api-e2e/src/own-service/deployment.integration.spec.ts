@@ -1,6 +1,6 @@
 import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectError, linksOf } from '../support/answers.js';
+import { expectError, linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { readPet } from '../support/json.js';
 import { unknownKey } from '../support/keys.js';

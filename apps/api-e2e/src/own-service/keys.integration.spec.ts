@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import type { Answer } from '../support/answers.js';
+import type { HttpResponse } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { expectUnauthenticated } from '../support/challenges.js';
-import { describeAccess } from '../support/describe-access.js';
+import { describeAuthorization } from '../support/describe-authorization.js';
 import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 import { useOwnService } from '../support/use-api.js';
 
@@ -35,16 +35,16 @@ async function expectAccepted(key: string): Promise<void> {
   for (const process of [api, other]) expect((await process.get('/v1/pets', { authorization: `Bearer ${key}` })).status).toBe(200);
 }
 
-const HOLDS_WITHIN_MS = 5_000;
+const EFFECTIVE_WITHIN_MS = 5_000;
 
 /** Sends requests, which keep the key cached, until the guaranteed time after a change. Then returns a response of each process. */
-async function responsesAfterChange(key: string, changedAt = performance.now()): Promise<Answer[]> {
-  const ask = (process: Api) => process.get('/v1/pets', { authorization: `Bearer ${key}` });
-  for (; performance.now() < changedAt + HOLDS_WITHIN_MS; await sleep(100)) for (const process of [api, other]) await ask(process);
-  return [await ask(api), await ask(other)];
+async function responsesAfterChange(key: string, changedAt = performance.now()): Promise<HttpResponse[]> {
+  const list = (process: Api) => process.get('/v1/pets', { authorization: `Bearer ${key}` });
+  for (; performance.now() < changedAt + EFFECTIVE_WITHIN_MS; await sleep(100)) for (const process of [api, other]) await list(process);
+  return [await list(api), await list(other)];
 }
 
-async function expectSoonRefused(key: string, endedAt?: number): Promise<void> {
+async function expectRefusedInTime(key: string, endedAt?: number): Promise<void> {
   for (const response of await responsesAfterChange(key, endedAt)) expectUnauthenticated(response, 'invalid_api_key');
 }
 
@@ -52,13 +52,13 @@ describe('a key', () => {
   it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await keyInUse('suite');
     await animalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
-    await expectSoonRefused(revoked.key);
+    await expectRefusedInTime(revoked.key);
     await expectAccepted(api.target.key);
   });
 
   it.concurrent('is rejected by every process after it expires', async () => {
     const { key } = await keyInUse('visitor', '--expires-in', '4s');
-    await expectSoonRefused(key, performance.now() + 4_000);
+    await expectRefusedInTime(key, performance.now() + 4_000);
   });
 
   it.concurrent('is rejected after the overlap when it is rotated, not before', async () => {
@@ -66,7 +66,7 @@ describe('a key', () => {
     const second = await rotate(first);
     for (const { key } of [first, second]) await expectAccepted(key);
     const third = await rotate(second, '--overlap', '0s');
-    await expectSoonRefused(second.key);
+    await expectRefusedInTime(second.key);
     for (const { key } of [first, third]) await expectAccepted(key);
   });
 
@@ -79,7 +79,7 @@ describe('a client', () => {
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await keyInUse('suspended');
     await animalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
-    await expectSoonRefused(key);
+    await expectRefusedInTime(key);
     await expectAccepted(api.target.key);
     await animalStore(own.databaseUrl, 'clients', 'enable', 'suspended');
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });
@@ -87,15 +87,15 @@ describe('a client', () => {
 
   it.concurrent('has its own rate limit in the response headers, and a change takes effect in every process', async () => {
     const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
-    const ask = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });
-    const first = await ask();
+    const list = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });
+    const first = await list();
     expect([first.status, first.headers['ratelimit-policy'], first.headers['ratelimit']]).toEqual([
       200,
       '"default";q=3;w=60',
       expect.stringMatching(/^"default";r=2;t=\d+$/),
     ]);
     const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await ask()).status);
+    for (let i = 0; i < 3; i++) statuses.push((await list()).status);
     expect(statuses).toEqual([200, 200, 429]);
     await animalStore(own.databaseUrl, 'clients', 'set-rate-limit', 'slow', 'default');
     for (const { status, headers } of await responsesAfterChange(key))
@@ -103,7 +103,7 @@ describe('a client', () => {
   });
 });
 
-describeAccess('pets', own, {
+describeAuthorization('pets', own, {
   listPets: { method: 'GET', path: '/v1/pets', scope: 'pets:read', success: 200 },
   createPet: { method: 'POST', path: '/v1/pets', body: '{"name":"Rex","categoryId":7}', scope: 'pets:write', success: 201 },
   // No pet has this id.

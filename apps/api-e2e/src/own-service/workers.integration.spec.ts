@@ -43,7 +43,8 @@ const kill = (pid = 0, signal: NodeJS.Signals = 'SIGKILL') => {
     // The process has already exited.
   }
 };
-const twoWorkers = () => waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]));
+const expectTwoWorkers = () =>
+  waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]));
 
 describe('a service with two workers', () => {
   it('enforces the rate limit and reports metrics across its workers', async () => {
@@ -73,7 +74,7 @@ describe('a service with two workers', () => {
     kill(before[0]);
     await waitFor(() => expect(workers()).not.toEqual(before));
     for (let i = 0; i < 10; i++) expect(await get('/health/ready')).toBe(200);
-    await twoWorkers();
+    await expectTwoWorkers();
     expect(workers()).not.toContain(before[0]);
     await waitFor(async () => expect(await metric(/^worker_restarts_total (\d+)$/m)).toBe(1));
     expect(service.output).toContain('a worker ended unexpectedly');
