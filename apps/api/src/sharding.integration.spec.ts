@@ -124,13 +124,13 @@ describe('without the extension', () => {
   it('CITUS=on migrates and reports that nothing is distributed; off sends no statement about Citus', async () => {
     const database = await createTestDatabase();
     const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [PetsModule.persistence] };
-    const isAsked = () => [...sent].some((sql) => sql.includes('citus'));
+    const queriesCitus = () => [...sent].some((sql) => sql.includes('citus'));
     for (const citus of [false, true]) {
       const onDistributed = jest.fn();
       const opened = await createDataSource({ ...options, citus }).initialize();
       await migrateUp(opened, { onDistributed });
       expect(onDistributed.mock.calls).toEqual(citus ? [[undefined]] : []);
-      expect(isAsked()).toBe(citus);
+      expect(queriesCitus()).toBe(citus);
       await opened.destroy();
     }
     await database.drop();

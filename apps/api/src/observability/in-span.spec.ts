@@ -8,7 +8,7 @@ const exporter = new InMemorySpanExporter();
 const tracer = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }).getTracer('spec');
 beforeEach(() => exporter.reset());
 
-function theSpan(): { type: unknown; code: SpanStatusCode } {
+function onlySpan(): { type: unknown; code: SpanStatusCode } {
   const [span, ...others] = exporter.getFinishedSpans();
   expect(others).toEqual([]);
   return { type: span?.attributes['error.type'], code: span?.status.code ?? SpanStatusCode.UNSET };
@@ -28,14 +28,14 @@ describe('inSpan', () => {
     [new TypeError('secret'), { type: 'TypeError', code: SpanStatusCode.ERROR }],
     [Object.assign(new Error('secret'), { code: '23505' }), { type: '23505', code: SpanStatusCode.ERROR }],
     ['secret', { type: 'string', code: SpanStatusCode.ERROR }],
-  ])('records the type of %o, thrown or rejected, but not its message', async (error, told) => {
+  ])('records the type of %o, thrown or rejected, but not its message', async (error, attributes) => {
     const fail = () => {
       throw error as Error;
     };
     expect(() => inSpan(tracer, 'work', {}, fail)).toThrow();
-    expect(theSpan()).toEqual(told);
+    expect(onlySpan()).toEqual(attributes);
     exporter.reset();
     await expect(inSpan(tracer, 'work', {}, async () => fail())).rejects.toBe(error);
-    expect(theSpan()).toEqual(told);
+    expect(onlySpan()).toEqual(attributes);
   });
 });

@@ -12,9 +12,9 @@ it('logs the start and the end of an outage once each', () => {
   const exporter: SpanExporter = { export: (_spans, done) => done(pending.shift() ?? SUCCESS), shutdown: () => Promise.resolve() };
   const lines: object[] = [];
   const log = new OutageLog(exporter, pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line) as object) }));
-  const answered: object[] = [];
-  results.forEach(() => log.export([], (result) => answered.push(result)));
-  expect(answered).toEqual(results);
+  const reported: object[] = [];
+  results.forEach(() => log.export([], (result) => reported.push(result)));
+  expect(reported).toEqual(results);
   expect(lines).toEqual([
     { level: 40, reason: 'connect ECONNREFUSED', msg: 'traces are not exported' },
     { level: 30, msg: 'traces are exported again' },

@@ -16,7 +16,7 @@ async function run({ failures, error = away, stopAfter = Infinity, onAttempt }: 
   const lines: string[] = [];
   const stopping = new AbortController();
   let attempts = 0;
-  let timesAway = 0;
+  let unavailableCalls = 0;
   const work = () => {
     attempts++;
     onAttempt?.(attempts);
@@ -28,10 +28,10 @@ async function run({ failures, error = away, stopAfter = Infinity, onAttempt }: 
     logger: pino({}, { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
     signal: stopping.signal,
     onAway: () => {
-      timesAway++;
+      unavailableCalls++;
     },
   }).catch((reason: unknown) => reason);
-  return { outcome, lines, attempts, timesAway };
+  return { outcome, lines, attempts, unavailableCalls };
 }
 
 describe('retryConnecting', () => {
@@ -40,7 +40,7 @@ describe('retryConnecting', () => {
   });
 
   it('logs nothing if the first attempt succeeds', async () => {
-    expect(await run({ failures: 0 })).toEqual({ outcome: undefined, lines: [], attempts: 1, timesAway: 0 });
+    expect(await run({ failures: 0 })).toEqual({ outcome: undefined, lines: [], attempts: 1, unavailableCalls: 0 });
   });
 
   it('logs the first failure and the success, for any number of attempts', async () => {
@@ -48,7 +48,7 @@ describe('retryConnecting', () => {
       outcome: undefined,
       lines: ['explained: connect ECONNREFUSED; retrying', 'connected to the database'],
       attempts: 4,
-      timesAway: 3,
+      unavailableCalls: 3,
     });
   });
 
@@ -67,7 +67,7 @@ describe('retryConnecting', () => {
 
   it('throws errors that are not temporary immediately', async () => {
     const error = Object.assign(new Error('the server does not support TLS'), { code: '08001' });
-    expect(await run({ failures: 3, error })).toEqual({ outcome: error, lines: [], attempts: 1, timesAway: 0 });
+    expect(await run({ failures: 3, error })).toEqual({ outcome: error, lines: [], attempts: 1, unavailableCalls: 0 });
   });
 
   it('ends when it is aborted', async () => {
