@@ -72,7 +72,7 @@ it('reports addresses that have failed too often', async () => {
   });
   const authenticate = (ip: string) => void guard.canActivate(guardContext(Pets, 'closed', { ...withKey('any'), ip }).context);
   authenticate(failing);
-  for (let i = 0; i < 700; i++) await limits.ofFailure(failing);
+  for (let i = 0; i < 700; i++) await limits.countFailure(failing);
   authenticate(failing);
   authenticate('198.51.100.2');
   expect(limited).toEqual([undefined, expect.any(String), undefined]);

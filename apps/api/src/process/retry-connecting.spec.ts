@@ -27,7 +27,7 @@ async function run({ failures, error = away, stopAfter = Infinity, onAttempt }: 
     explain: (reason) => `explained: ${(reason as Error).message}`,
     logger: pino({}, { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
     signal: stopping.signal,
-    onAway: () => {
+    onUnavailable: () => {
       unavailableCalls++;
     },
   }).catch((reason: unknown) => reason);

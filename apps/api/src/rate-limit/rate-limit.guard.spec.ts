@@ -54,8 +54,8 @@ it.each([0, 20])('prefers the limit of the client to that of the service, %i', a
 it('stores a limited number of limits', async () => {
   const guard = await guardWith(20);
   for (let limit = 1; limit <= 1_500; limit++) await guard.canActivate(createRequest(100_000 + limit).context);
-  const { particular } = (guard as unknown as { rateLimits: { particular: Map<number, unknown> } }).rateLimits;
-  expect(particular.size).toBe(1_000);
+  const { customLimits } = (guard as unknown as { rateLimits: { customLimits: Map<number, unknown> } }).rateLimits;
+  expect(customLimits.size).toBe(1_000);
 });
 
 it.each([

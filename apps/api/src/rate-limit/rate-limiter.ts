@@ -40,7 +40,7 @@ const OVERSHOOT = 0.1;
 /** Number of processes up to which the overshoot is guaranteed, if their number is unknown. */
 const MAX_PROCESSES = 20;
 /** Share of the overshoot for a process that has counted all requests of a key so far. */
-const ALONE = 0.25;
+const SHARE_OF_ONLY_PROCESS = 0.25;
 const REPORTS_PER_SHARE = 4;
 const MAX_WINDOWS = 100_000;
 /** Ends that differ by less belong to the same window; the difference is network latency. */
@@ -55,13 +55,13 @@ export class RateLimiter {
   /** Oldest first. */
   private readonly windows = new Map<string, Window>();
   private readonly share: number;
-  private readonly shareAlone: number;
+  private readonly shareOfOnlyProcess: number;
 
   constructor(private readonly options: RateLimiterOptions) {
     const overshoot = options.limit * OVERSHOOT;
     const { processes } = options;
-    this.share = Math.floor(processes === undefined ? (overshoot * (1 - ALONE)) / MAX_PROCESSES : overshoot / processes);
-    this.shareAlone = processes === undefined ? Math.floor(overshoot * ALONE) : this.share;
+    this.share = Math.floor(processes === undefined ? (overshoot * (1 - SHARE_OF_ONLY_PROCESS)) / MAX_PROCESSES : overshoot / processes);
+    this.shareOfOnlyProcess = processes === undefined ? Math.floor(overshoot * SHARE_OF_ONLY_PROCESS) : this.share;
   }
 
   /** Counts one request of the key. */
@@ -79,7 +79,7 @@ export class RateLimiter {
   }
 
   /** Returns whether the next request of the key would exceed the limit. Counts nothing. */
-  isSpent(key: string): boolean {
+  isExhausted(key: string): boolean {
     const window = this.windows.get(key);
     if (!window || performance.now() >= window.endsAt) return false;
     return window.counted + window.unreported + window.reporting >= this.options.limit;
@@ -126,7 +126,7 @@ export class RateLimiter {
     window.counted = Math.max(window.counted, counted);
     window.own += points;
     // Only the first process that counts a key can have counted all its requests.
-    window.maxUnconfirmed = window.own >= window.counted ? this.shareAlone : this.share;
+    window.maxUnconfirmed = window.own >= window.counted ? this.shareOfOnlyProcess : this.share;
     window.reportEvery = Math.max(1, Math.floor(window.maxUnconfirmed / REPORTS_PER_SHARE));
   }
 

@@ -3,7 +3,7 @@ import type { ErrorDefinition } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorBody } from '../errors/error-body.js';
-import { publicError, SHARED_ERRORS } from '../errors/error-catalogue.js';
+import { defaultErrorBody, SHARED_ERRORS } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/help-link.js';
 import { ConfiguredPublicUrl } from '../server/configured-public-url.js';
 import { REQUEST_ID_SCHEMA } from '../server/request-id.js';
@@ -123,7 +123,7 @@ function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_E
     ...SHARED_ERRORS.everyOperation,
     ...(requestBody ? SHARED_ERRORS.withBody : []),
     ...(deprecation ? SHARED_ERRORS.deprecated : []),
-    ...throws.map(publicError),
+    ...throws.map(defaultErrorBody),
   ];
 }
 

@@ -5,7 +5,7 @@ import { connectionOf } from './connection.js';
 import { limitConnections } from './connection-limit.js';
 import { requestIdOf } from './request-id.js';
 import { UNREADABLE_TARGET } from './malformed-requests.js';
-import { answerClientError, answerSpecialRequests } from './socket-errors.js';
+import { respondToClientError, handleExpectAndConnect } from './socket-errors.js';
 
 const HEADER_SECTION_BYTES = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -41,10 +41,10 @@ export function createHttpServer({ trustedProxies, maxConnections, corsOrigins, 
       instance.routing(raw, reply.raw);
     },
     clientErrorHandler: (error, socket) => {
-      answerClientError(error, socket, corsOrigins, publicUrl);
+      respondToClientError(error, socket, corsOrigins, publicUrl);
     },
   });
-  answerSpecialRequests(instance.server, corsOrigins, publicUrl);
+  handleExpectAndConnect(instance.server, corsOrigins, publicUrl);
   limitConnections(instance.server, maxConnections, publicUrl);
   return instance;
 }

@@ -19,12 +19,12 @@ const TEXT = JSON.stringify(BODY);
 const MAX_PIPELINED = 64;
 
 const NOT_COUNTED = 0;
-const WORKED_ON = 1;
+const PROCESSING = 1;
 const UNSENT = 2;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    load: typeof NOT_COUNTED | typeof WORKED_ON | typeof UNSENT;
+    load: typeof NOT_COUNTED | typeof PROCESSING | typeof UNSENT;
   }
 }
 
@@ -78,7 +78,7 @@ export function shedLoad(
 
   const isFull = ({ url }: FastifyRequest) => inFlight >= maxInFlight && !url.startsWith(HEALTH) && !makeRoom();
   const count = (request: FastifyRequest) => {
-    request.load = WORKED_ON;
+    request.load = PROCESSING;
     inFlight++;
   };
   const refuse = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
@@ -108,7 +108,7 @@ export function shedLoad(
   });
 
   fastify.addHook('onSend', (request, _reply, payload, done) => {
-    if (request.load === WORKED_ON) {
+    if (request.load === PROCESSING) {
       const connection = connectionOf(request.raw.socket);
       if (connection.isClosed) {
         // Work on a request continues after its client has disconnected.

@@ -6,7 +6,7 @@ import { type CompiledDto, compileDto } from './compiled-dto.js';
 import { declaredMembers } from './declared-members.js';
 import { MalformedJsonError, parseJson } from './json.js';
 import type { ReceivedBody } from './request-body.js';
-import { validateByLibraries } from './validate-by-libraries.js';
+import { validateWithClassValidator } from './validate-with-class-validator.js';
 
 /** Converts bodies and query strings to validated instances of the handler's DTO. */
 @Injectable()
@@ -34,7 +34,9 @@ function compiled(metatype: Type): CompiledDto {
 }
 
 function toInstance(metatype: Type, source: object, strict = false): object {
-  return (strict ? undefined : compiled(metatype)(source as Record<string, unknown>)) ?? validateByLibraries(metatype, source, strict);
+  return (
+    (strict ? undefined : compiled(metatype)(source as Record<string, unknown>)) ?? validateWithClassValidator(metatype, source, strict)
+  );
 }
 
 function jsonObject(body: ReceivedBody | undefined): object {

@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { inSpan } from './in-span.js';
+import { runInSpan } from './run-in-span.js';
 
 const exporter = new InMemorySpanExporter();
 const tracer = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }).getTracer('spec');
@@ -14,11 +14,11 @@ function onlySpan(): { type: unknown; code: SpanStatusCode } {
   return { type: span?.attributes['error.type'], code: span?.status.code ?? SpanStatusCode.UNSET };
 }
 
-describe('inSpan', () => {
+describe('runInSpan', () => {
   it('returns the result of the work, and ends when the work ends', async () => {
-    expect(inSpan(tracer, 'work', {}, () => 7)).toBe(7);
+    expect(runInSpan(tracer, 'work', {}, () => 7)).toBe(7);
     const promise = Promise.resolve(8);
-    expect(inSpan(tracer, 'work', {}, () => promise)).toBe(promise);
+    expect(runInSpan(tracer, 'work', {}, () => promise)).toBe(promise);
     await promise;
     expect(exporter.getFinishedSpans()).toHaveLength(2);
   });
@@ -32,10 +32,10 @@ describe('inSpan', () => {
     const fail = () => {
       throw error as Error;
     };
-    expect(() => inSpan(tracer, 'work', {}, fail)).toThrow();
+    expect(() => runInSpan(tracer, 'work', {}, fail)).toThrow();
     expect(onlySpan()).toEqual(attributes);
     exporter.reset();
-    await expect(inSpan(tracer, 'work', {}, async () => fail())).rejects.toBe(error);
+    await expect(runInSpan(tracer, 'work', {}, async () => fail())).rejects.toBe(error);
     expect(onlySpan()).toEqual(attributes);
   });
 });

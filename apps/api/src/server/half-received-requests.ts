@@ -13,7 +13,7 @@ const SHARE_OF_ADDRESS = 1 / 4;
  * Most bodies are complete at the end of the turn of the event loop in which they begin. They are not counted.
  * @param admit Counts a request that has been received, or returns why it is refused.
  */
-export class HalfReceived implements BodyObserver<Reception> {
+export class HalfReceivedRequests implements BodyObserver<Reception> {
   private begun: Reception[] = [];
   private readonly all = new Set<Reception>();
   private readonly byAddress = new Map<string, Set<Reception>>();
