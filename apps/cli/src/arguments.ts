@@ -31,7 +31,7 @@ export function parseLifetime(text: string): number {
   return ms;
 }
 
-export function integer(minimum: number, maximum: number): (text: string) => number {
+export function integerParser(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (/^[0-9]{1,10}$/.test(text) && value >= minimum && value <= maximum) return value;
@@ -59,7 +59,7 @@ export function parseClientName(text: string): string {
 }
 
 /** Parses requests per minute; 0 means no limit. */
-export const parseRateLimit = integer(0, MAX_RATE_LIMIT);
+export const parseRateLimit = integerParser(0, MAX_RATE_LIMIT);
 
 /** Parses a rate limit or `default`. */
 export function parseRateLimitOrDefault(text: string): number | 'default' {

@@ -1,7 +1,7 @@
 import type { Client } from '@animal-store/access-domain';
 import type { Access } from '@animal-store/access-infrastructure';
 import { Argument, Command } from 'commander';
-import { withAccess } from './access.js';
+import { withAccessUseCases } from './with-access-use-cases.js';
 import { parseRateLimitOrDefault } from './arguments.js';
 import { toJson, toTable, toText } from './output.js';
 import type { Terminal } from './terminal.js';
@@ -14,7 +14,7 @@ export function clientsCommand(terminal: Terminal): Command {
   const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
   const ofClient = (name: string, description: string) => subcommand(name, description).argument('<name>', 'the name of the client');
   const change = (work: (access: Access) => Promise<Client>, { json }: Options, text: string) =>
-    withAccess(terminal, async (access) => {
+    withAccessUseCases(terminal, async (access) => {
       const client = await work(access);
       return json ? toJson(clientView(client)) : `The client ${client.name} ${text}\n`;
     });
@@ -23,7 +23,7 @@ export function clientsCommand(terminal: Terminal): Command {
     .description('Manage clients, which own the API keys.')
     .addCommand(
       subcommand('list', 'List all clients.').action(({ json }: Options) =>
-        withAccess(terminal, async ({ manageClients }) => {
+        withAccessUseCases(terminal, async ({ manageClients }) => {
           const clients = await manageClients.list();
           return json ? toJson(clients.map(clientView)) : showClients(clients);
         }),

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { openAccess } from '@animal-store/access-infrastructure';
 import { query } from '@animal-store/local-postgres/testing';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { animalStore, json, KEY, type KeyJson, useAnimalStore } from './testing/animal-store.js';
+import { runAnimalStore, json, KEY, type KeyJson, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore();
 
@@ -57,7 +57,7 @@ describe('animal-store keys', () => {
   });
 
   it('create reads the default environment from ENVIRONMENT', async () => {
-    const { stdout } = await animalStore({ DATABASE_URL: store.url, ENVIRONMENT: 'qa' }, 'keys', 'create', '--client', 'acme');
+    const { stdout } = await runAnimalStore({ DATABASE_URL: store.url, ENVIRONMENT: 'qa' }, 'keys', 'create', '--client', 'acme');
     expect(stdout).toMatch(/^ast_qa_/m);
   });
 
@@ -144,7 +144,7 @@ describe('animal-store clients', () => {
   });
 
   it('are listed, disabled, enabled and rate limited, and keys audit shows who did it', async () => {
-    const runAs = (operator: string, ...args: string[]) => animalStore({ DATABASE_URL: store.url, OPERATOR: operator }, ...args);
+    const runAs = (operator: string, ...args: string[]) => runAnimalStore({ DATABASE_URL: store.url, OPERATOR: operator }, ...args);
     expect(await store.run('clients', 'list')).toEqual({ exitCode: 0, stdout: 'No clients.\n', stderr: '' });
     expect(await store.run('keys', 'audit')).toEqual({ exitCode: 0, stdout: 'No changes.\n', stderr: '' });
     const { id, key, prefix } = json<KeyJson>(await runAs('carol', 'keys', 'create', '--client', 'acme', '--rate-limit', '50', '--json'));

@@ -1,9 +1,9 @@
 import { DEFAULT_AUDIT_LIMIT, DEFAULT_OVERLAP_MS, type ListedApiKey, MAX_AUDIT_LIMIT } from '@animal-store/access-application';
 import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
 import { Command, Option } from 'commander';
-import { withAccess } from './access.js';
+import { withAccessUseCases } from './with-access-use-cases.js';
 import {
-  integer,
+  integerParser,
   parseClientName,
   parseDuration,
   parseEnvironment,
@@ -12,7 +12,7 @@ import {
   parseRateLimit,
   parseScopes,
 } from './arguments.js';
-import { knownScopes } from './contexts.js';
+import { loadScopes } from './contexts.js';
 import { databaseUrl } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson, toTable, toText } from './output.js';
@@ -78,7 +78,7 @@ export function keysCommand(terminal: Terminal): Command {
             lifetimeMs: expiresIn,
             rateLimit,
           };
-          await withAccess(
+          await withAccessUseCases(
             terminal,
             async ({ createApiKey }) => {
               const created = await createApiKey.execute({ ...input, ifNone: ifNone ?? false });
@@ -99,7 +99,7 @@ export function keysCommand(terminal: Terminal): Command {
         .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
         .option('--json', 'print JSON')
         .action(({ client, expiresWithin, json }: ListOptions) =>
-          withAccess(terminal, async ({ listApiKeys }) => {
+          withAccessUseCases(terminal, async ({ listApiKeys }) => {
             const keys = await listApiKeys.execute({ clientName: client, expiresWithinMs: expiresWithin });
             return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
           }),
@@ -116,7 +116,7 @@ export function keysCommand(terminal: Terminal): Command {
         )
         .option('--json', 'print JSON')
         .action((reference: string, { overlap, json }: RotateOptions) =>
-          withAccess(terminal, async ({ rotateApiKey }) => {
+          withAccessUseCases(terminal, async ({ rotateApiKey }) => {
             const { key, secret, retired } = await rotateApiKey.execute(reference, overlap);
             if (json) return toJson({ ...newKeyView(key, secret), retired: keyView(retired) });
             return `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
@@ -129,7 +129,7 @@ export function keysCommand(terminal: Terminal): Command {
         .argument('<key>', 'id, visible prefix, or the whole key')
         .option('--json', 'print JSON')
         .action((reference: string, { json }: RevokeOptions) =>
-          withAccess(terminal, async ({ revokeApiKey }) => {
+          withAccessUseCases(terminal, async ({ revokeApiKey }) => {
             const key = await revokeApiKey.execute(reference);
             if (json) return toJson(keyView(key));
             return `Key ${nameOf(key)} of the client ${key.client.name} is revoked since ${key.revokedAt ? toText(key.revokedAt) : '-'}.\n`;
@@ -141,13 +141,13 @@ export function keysCommand(terminal: Terminal): Command {
         .description('List changes to keys and clients and who made them, newest first.')
         .addOption(
           new Option('--limit <n>', `maximum number of changes, up to ${String(MAX_AUDIT_LIMIT)}`)
-            .argParser(integer(1, MAX_AUDIT_LIMIT))
+            .argParser(integerParser(1, MAX_AUDIT_LIMIT))
             .default(DEFAULT_AUDIT_LIMIT),
         )
         .option('--after <id>', 'list older changes than this one, usually the last one of the previous page', parseEventId)
         .option('--json', 'print JSON')
         .action(({ limit, after, json }: AuditOptions) =>
-          withAccess(terminal, async ({ listAudit }) => {
+          withAccessUseCases(terminal, async ({ listAudit }) => {
             const { events, next } = await listAudit.execute({ limit, after });
             if (json) return toJson({ events: events.map(eventView), next: next ?? null });
             return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
@@ -158,7 +158,7 @@ export function keysCommand(terminal: Terminal): Command {
 
 /** Returns the scopes of a new key, by default all. Throws for a scope that no context has. */
 async function checkScopes(requested: readonly string[] | undefined): Promise<readonly string[]> {
-  const known = await knownScopes();
+  const known = await loadScopes();
   const unknown = requested?.filter((scope) => !known.includes(scope)) ?? [];
   if (unknown.length === 0) return requested ?? known;
   throw new CliError(`unknown scope ${unknown.join(', ')}; the known scopes are ${known.join(', ')}`, EXIT_USAGE);

@@ -2,7 +2,7 @@ import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { run as runProgram } from './program.js';
-import { animalStore, json, useAnimalStore } from './testing/animal-store.js';
+import { runAnimalStore, json, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore();
 
@@ -39,22 +39,24 @@ describe('animal-store migrate', () => {
   it('warns if CITUS is on without the extension, and rejects an invalid CITUS', async () => {
     await store.run('migrate', 'up');
     const stderr = 'CITUS is on, but the database lacks the extension citus: no table is distributed\n';
-    expect(await animalStore({ DATABASE_URL: store.url, CITUS: 'on' }, 'migrate', 'up')).toEqual({
+    expect(await runAnimalStore({ DATABASE_URL: store.url, CITUS: 'on' }, 'migrate', 'up')).toEqual({
       exitCode: 0,
       stdout: 'The database is up to date.\n',
       stderr,
     });
-    const refused = await animalStore({ DATABASE_URL: store.url, CITUS: 'maybe' }, 'migrate', 'up');
+    const refused = await runAnimalStore({ DATABASE_URL: store.url, CITUS: 'maybe' }, 'migrate', 'up');
     expect(refused).toMatchObject({ exitCode: 2, stderr: 'error: CITUS must be true or false\n' });
   });
 
   it('migrates an empty database once if several processes start concurrently', async () => {
     const empty = await createTestDatabase();
-    const migrate = () => animalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--json');
+    const migrate = () => runAnimalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--json');
     const outcomes = await Promise.all([migrate(), migrate(), migrate(), migrate()]);
     expect(outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(outcomes.map(() => ({ exitCode: 0, stderr: '' })));
     const applied = outcomes.flatMap((outcome) => json<{ applied: string[] }>(outcome).applied);
-    const status = json<{ migrations: { name: string }[] }>(await animalStore({ DATABASE_URL: empty.url }, 'migrate', 'status', '--json'));
+    const status = json<{ migrations: { name: string }[] }>(
+      await runAnimalStore({ DATABASE_URL: empty.url }, 'migrate', 'status', '--json'),
+    );
     expect(applied).toEqual(status.migrations.map(({ name }) => name));
     await empty.drop();
   });
@@ -64,7 +66,7 @@ describe('animal-store migrate', () => {
     const holder = new Client({ connectionString: empty.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock(7302947561038214)');
-    expect(await animalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--wait', '6s')).toEqual({
+    expect(await runAnimalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--wait', '6s')).toEqual({
       exitCode: 1,
       stdout: '',
       stderr:

@@ -60,12 +60,12 @@ export function migrateCommand(terminal: Terminal): Command {
         .option('--yes', 'skip the confirmation')
         .action(
           action(async (database, options) => {
-            const undone = await withDataSource(database, async (dataSource) => {
-              const newest = await confirmUndo(dataSource, terminal, options);
+            const reverted = await withDataSource(database, async (dataSource) => {
+              const newest = await confirmRevert(dataSource, terminal, options);
               return newest && migrateDown(dataSource, newest, waiting(options));
             });
-            if (options.json) return toJson({ undone: undone ?? null });
-            return undone === undefined ? 'No migration is applied.\n' : `reverted ${undone}\n`;
+            if (options.json) return toJson({ undone: reverted ?? null });
+            return reverted === undefined ? 'No migration is applied.\n' : `reverted ${reverted}\n`;
           }),
         ),
     )
@@ -84,7 +84,7 @@ export function migrateCommand(terminal: Terminal): Command {
 }
 
 /** Asks for confirmation and returns the migration to undo, or undefined if none is applied. */
-async function confirmUndo(dataSource: DataSource, { confirm, stderr }: Terminal, { yes = false }: Options): Promise<string | undefined> {
+async function confirmRevert(dataSource: DataSource, { confirm, stderr }: Terminal, { yes = false }: Options): Promise<string | undefined> {
   const newest = await migrationToUndo(dataSource);
   if (!newest || yes) return newest?.name;
   const statements = newest.statements.map((text) => `  ${text.replace(/\s+/g, ' ').trim()}\n`);

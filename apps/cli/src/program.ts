@@ -10,7 +10,7 @@ import type { Output, Terminal } from './terminal.js';
 
 /** Runs one command line and resolves to its exit code. Every failure is one line on stderr, without API keys. */
 export async function run(args: readonly string[], given: Terminal): Promise<number> {
-  const terminal = { ...given, stderr: withoutKeys(given.stderr) };
+  const terminal = { ...given, stderr: redactingOutput(given.stderr) };
   try {
     await createProgram(terminal).parseAsync(args, { from: 'user' });
     return EXIT_OK;
@@ -24,7 +24,7 @@ export async function run(args: readonly string[], given: Terminal): Promise<num
 }
 
 /** Redacts API keys: error messages repeat arguments, and an operator may paste a key in the wrong place. */
-function withoutKeys(output: Output): Output {
+function redactingOutput(output: Output): Output {
   return { isTTY: output.isTTY ?? false, write: (text) => output.write(redactKeys(text)) };
 }
 

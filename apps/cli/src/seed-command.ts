@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { integer, parseShare } from './arguments.js';
+import { integerParser, parseShare } from './arguments.js';
 import { migrateIfLocal, withDatabase } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson } from './output.js';
@@ -20,8 +20,8 @@ interface Options {
 export function seedCommand(terminal: Terminal): Command {
   return new Command('seed')
     .description('Add demo animals. The same seed generates the same animals.')
-    .requiredOption('--count <n>', 'number of animals', integer(1, MAX_COUNT))
-    .option('--seed <n>', 'seed of the generator', integer(0, 2 ** 32 - 1), 1)
+    .requiredOption('--count <n>', 'number of animals', integerParser(1, MAX_COUNT))
+    .option('--seed <n>', 'seed of the generator', integerParser(0, 2 ** 32 - 1), 1)
     .option('--pending-share <share>', 'share of pending animals, from 0 to 1', parseShare, 0.0001)
     .option('--sold-share <share>', 'share of sold animals, from 0 to 1', parseShare, 0.2)
     .option('--json', 'print JSON')

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { readPet, readPets } from '../support/json.js';
-import { animalStore, createKey, Service } from '../support/service.js';
+import { runAnimalStore, createKey, Service } from '../support/service.js';
 
 // `npm run verify:citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL is the URL of an empty
 // database, as its owner, on a coordinator with the extension and at least one worker.
@@ -43,7 +43,7 @@ describe('on a Citus coordinator', () => {
       { name: 'pets.idempotency_keys', column: 'key' },
       { name: 'pets.pets', column: 'id' },
     ]);
-    expect(await animalStore(url, 'migrate', 'up')).toContain('up to date');
+    expect(await runAnimalStore(url, 'migrate', 'up')).toContain('up to date');
   });
 
   it('pets added concurrently get unique ids and are fetched and listed', async () => {

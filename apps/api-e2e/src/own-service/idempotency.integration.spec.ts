@@ -2,7 +2,7 @@ import { AnimalStore } from '@animal-store/client';
 import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
+import { runAnimalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 
 const CONCURRENT = 1_000;
 const CONCURRENT_AFTER_KILL = 100;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   network = await TcpProxy.start(database.url);
   survivor = await Service.start(database.url, { ...PATIENT, WORKERS: '2' });
   const { id, key } = await createKey(database.url, 'suite');
-  const rotated = JSON.parse(await animalStore(database.url, 'keys', 'rotate', String(id), '--json')) as CreatedKey;
+  const rotated = JSON.parse(await runAnimalStore(database.url, 'keys', 'rotate', String(id), '--json')) as CreatedKey;
   [beforeRotation, afterRotation] = [key, rotated.key];
   sql = await connect();
 });

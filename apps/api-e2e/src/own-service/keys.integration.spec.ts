@@ -6,7 +6,7 @@ import type { HttpResponse } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { expectUnauthenticated } from '../support/challenges.js';
 import { describeAuthorization } from '../support/describe-authorization.js';
-import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
+import { runAnimalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 import { useOwnService } from '../support/use-api.js';
 
 const own = useOwnService();
@@ -51,7 +51,7 @@ async function expectRefusedInTime(key: string, endedAt?: number): Promise<void>
 describe('a key', () => {
   it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await keyInUse('suite');
-    await animalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
+    await runAnimalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
     await expectRefusedInTime(revoked.key);
     await expectAccepted(api.target.key);
   });
@@ -71,17 +71,17 @@ describe('a key', () => {
   });
 
   async function rotate({ id }: CreatedKey, ...options: readonly string[]): Promise<CreatedKey> {
-    return JSON.parse(await animalStore(own.databaseUrl, 'keys', 'rotate', String(id), ...options, '--json')) as CreatedKey;
+    return JSON.parse(await runAnimalStore(own.databaseUrl, 'keys', 'rotate', String(id), ...options, '--json')) as CreatedKey;
   }
 });
 
 describe('a client', () => {
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await keyInUse('suspended');
-    await animalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
+    await runAnimalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
     await expectRefusedInTime(key);
     await expectAccepted(api.target.key);
-    await animalStore(own.databaseUrl, 'clients', 'enable', 'suspended');
+    await runAnimalStore(own.databaseUrl, 'clients', 'enable', 'suspended');
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });
   });
 
@@ -97,7 +97,7 @@ describe('a client', () => {
     const statuses = [];
     for (let i = 0; i < 3; i++) statuses.push((await list()).status);
     expect(statuses).toEqual([200, 200, 429]);
-    await animalStore(own.databaseUrl, 'clients', 'set-rate-limit', 'slow', 'default');
+    await runAnimalStore(own.databaseUrl, 'clients', 'set-rate-limit', 'slow', 'default');
     for (const { status, headers } of await responsesAfterChange(key))
       expect([status, headers['ratelimit-policy']]).toEqual([200, '"default";q=6000;w=60']);
   });
@@ -119,7 +119,7 @@ describe('the secret of a key', () => {
 
   it('is not listed', async () => {
     for (const options of [[], ['--json']]) {
-      const listed = await animalStore(own.databaseUrl, 'keys', 'list', ...options);
+      const listed = await runAnimalStore(own.databaseUrl, 'keys', 'list', ...options);
       expect(listed).toContain(created.prefix);
       expect(listed).not.toContain(created.key);
     }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { serviceUrl } from './service-role.js';
+import { serviceRoleUrl } from './service-role.js';
 
 /** Folder of the program: by default the deployed bundle, for coverage the compiled files. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
@@ -29,7 +29,7 @@ export class Service {
    * gives the service a role with only the privileges of docs/deployment.md.
    */
   static async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
-    const url = environment['MIGRATION_DATABASE_URL'] === undefined ? await serviceUrl(databaseUrl, animalStore) : databaseUrl;
+    const url = environment['MIGRATION_DATABASE_URL'] === undefined ? await serviceRoleUrl(databaseUrl, runAnimalStore) : databaseUrl;
     const { process: service, output } = spawnService({
       DATABASE_URL: url,
       PORT: '0',
@@ -96,7 +96,7 @@ export async function refusedStart(environment: Environment): Promise<{ exitCode
 }
 
 /** Runs the command-line tool on a database and returns its standard output. */
-export async function animalStore(databaseUrl: string, ...args: readonly string[]): Promise<string> {
+export async function runAnimalStore(databaseUrl: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [built(CLI_MAIN), ...args], {
     env: processEnvironment({ DATABASE_URL: databaseUrl }),
   });
@@ -118,7 +118,7 @@ export async function createKey(
   scopes: readonly string[] = ALL_PETS,
   ...options: readonly string[]
 ): Promise<CreatedKey> {
-  const printed = await animalStore(databaseUrl, 'keys', 'create', '--client', client, '--scope', scopes.join(), ...options, '--json');
+  const printed = await runAnimalStore(databaseUrl, 'keys', 'create', '--client', client, '--scope', scopes.join(), ...options, '--json');
   return JSON.parse(printed) as CreatedKey;
 }
 
