@@ -3,7 +3,7 @@ import type { Access } from '@animal-store/access-infrastructure';
 import { Argument, Command } from 'commander';
 import { withAccessUseCases } from './with-access-use-cases.js';
 import { parseRateLimitOrDefault } from './arguments.js';
-import { toJson, toTable, toText } from './output.js';
+import { toJson, toTable, formatTime } from './output.js';
 import type { Terminal } from './terminal.js';
 
 interface Options {
@@ -64,7 +64,7 @@ function showClients(clients: readonly Client[]): string {
       name,
       stateOf(disabledAt),
       String(rateLimit ?? 'default'),
-      disabledAt ? toText(disabledAt) : '-',
+      disabledAt ? formatTime(disabledAt) : '-',
     ]),
   );
 }

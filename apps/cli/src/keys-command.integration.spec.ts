@@ -130,7 +130,7 @@ describe('animal-store keys', () => {
   it('revoke invalidates a key', async () => {
     const { id, key, prefix } = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
     const revoked = await store.run('keys', 'revoke', prefix);
-    expect(revoked.stdout).toMatch(new RegExp(`^Key ${String(id)} \\(${prefix}\\) of the client acme is revoked since .*Z\\.\\n$`));
+    expect(revoked.stdout).toMatch(new RegExp(`^Key ${String(id)} \\(${prefix}\\) of the client acme was revoked at .*Z\\.\\n$`));
     expect(await isValid(key)).toBe(false);
     expect((await store.run('keys', 'revoke', String(id))).stdout).toBe(revoked.stdout);
     expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key is called 77.\n' });

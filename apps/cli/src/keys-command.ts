@@ -15,7 +15,7 @@ import {
 import { loadScopes } from './contexts.js';
 import { databaseUrl } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { toJson, toTable, toText } from './output.js';
+import { toJson, toTable, formatTime } from './output.js';
 import type { Terminal } from './terminal.js';
 
 interface CreateOptions {
@@ -132,7 +132,7 @@ export function keysCommand(terminal: Terminal): Command {
           withAccessUseCases(terminal, async ({ revokeApiKey }) => {
             const key = await revokeApiKey.execute(reference);
             if (json) return toJson(keyView(key));
-            return `Key ${nameOf(key)} of the client ${key.client.name} is revoked since ${key.revokedAt ? toText(key.revokedAt) : '-'}.\n`;
+            return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${key.revokedAt ? formatTime(key.revokedAt) : '-'}.\n`;
           }),
         ),
     )
@@ -194,7 +194,7 @@ ${note}`;
 
 function showKeys(keys: readonly ListedApiKey[]): string {
   if (keys.length === 0) return 'No keys.\n';
-  const time = (date: Date | undefined) => (date ? toText(date) : '-');
+  const time = (date: Date | undefined) => (date ? formatTime(date) : '-');
   return toTable(
     ['ID', 'PREFIX', 'CLIENT', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'REVOKED', 'LAST USED'],
     keys.map(({ key, state }) => [
@@ -222,7 +222,7 @@ function showEvents(events: readonly AuditEvent[]): string {
     ['ID', 'TIME', 'OPERATOR', 'DATABASE ROLE', 'ACTION', 'CLIENT', 'KEY', 'DETAILS'],
     events.map(({ id, occurredAt, operator, databaseRole, action, clientName, keyId, keyPrefix, details }) => [
       String(id),
-      toText(occurredAt),
+      formatTime(occurredAt),
       operator,
       databaseRole,
       action,
@@ -240,5 +240,5 @@ function nameOf(key: ApiKey): string {
 }
 
 function expiryOf(key: ApiKey): string {
-  return key.expiresAt ? toText(key.expiresAt) : 'never';
+  return key.expiresAt ? formatTime(key.expiresAt) : 'never';
 }
