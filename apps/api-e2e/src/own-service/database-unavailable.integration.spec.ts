@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createTestDatabase, freePort, query, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
+import { createKey, type Environment, runUntilRefused, Service } from '../support/service.js';
 
 /** More exits of ready workers than a supervisor accepts per minute. */
 const MAX_CRASHES = 12;
@@ -216,7 +216,7 @@ it.each([
   ['two workers', { WORKERS: '2' }],
   ['two workers that do not migrate', { WORKERS: '2', MIGRATE_ON_START: 'false' }],
 ])('an invalid setting stops %s immediately', async (_what, environment) => {
-  const { exitCode, output } = await refusedStart({ DATABASE_URL: `${database.url}?sslmode=require`, PORT: '0', ...environment });
+  const { exitCode, output } = await runUntilRefused({ DATABASE_URL: `${database.url}?sslmode=require`, PORT: '0', ...environment });
   expect(exitCode).toBe(1);
   expect(output).toMatch(/^The database at \S+ cannot be reached: the server does not support TLS, which sslmode requires$/m);
 });

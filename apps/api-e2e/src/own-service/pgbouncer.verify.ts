@@ -8,7 +8,7 @@ import { linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { DEBIAN_PATH, DebianServer } from '../support/debian-server.js';
 import { readPet, readPets } from '../support/json.js';
-import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
+import { createKey, type Environment, runUntilRefused, Service } from '../support/service.js';
 
 // `npm run verify:pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer.
 
@@ -191,7 +191,7 @@ describe('a primary and a replica, each behind a pooler', () => {
 describe('a pooler that does not track named statements', () => {
   it('rejects statement_timeout, and the service exits with an error that names it', async () => {
     const pooler = await startPooler(...UNTRACKED);
-    const { exitCode, output } = await refusedStart({ DATABASE_URL: pooler.url, MIGRATION_DATABASE_URL: database.url, PORT: '0' });
+    const { exitCode, output } = await runUntilRefused({ DATABASE_URL: pooler.url, MIGRATION_DATABASE_URL: database.url, PORT: '0' });
     expect(exitCode).toBe(1);
     expect(output).toContain('statement_timeout');
     await pooler.stop();

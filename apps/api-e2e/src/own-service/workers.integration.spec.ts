@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createKey, refusedStart, Service } from '../support/service.js';
+import { createKey, runUntilRefused, Service } from '../support/service.js';
 
 const WORKERS = 2;
 const LIMIT = 200;
@@ -108,7 +108,7 @@ describe('a service whose workers cannot start', () => {
     const holder = net.createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const PORT = String((holder.address() as net.AddressInfo).port);
-    const { exitCode, output } = await refusedStart({ DATABASE_URL: database.url, WORKERS: '2', PORT });
+    const { exitCode, output } = await runUntilRefused({ DATABASE_URL: database.url, WORKERS: '2', PORT });
     holder.close();
     expect(exitCode).toBe(1);
     expect(output).toContain(`Port ${PORT} is in use; set PORT to another one.`);
