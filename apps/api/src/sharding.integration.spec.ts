@@ -141,10 +141,10 @@ describe('finds a constraint that Citus rejects:', () => {
   const database = useDatabase(PetsModule.persistence);
 
   it.each([
-    ['ALTER TABLE pets.pets ADD CONSTRAINT pets_name_key UNIQUE (name)', 'pets.pets_name_key is unique beyond a shard'],
+    ['ALTER TABLE pets.pets ADD CONSTRAINT pets_name_key UNIQUE (name)', 'pets.pets_name_key is unique across shards'],
     [
       'ALTER TABLE pets.idempotency_keys ADD CONSTRAINT keys_pet_id_fkey FOREIGN KEY (pet_id) REFERENCES pets.pets',
-      'keys_pet_id_fkey of pets.idempotency_keys is a foreign key beyond a shard',
+      'keys_pet_id_fkey of pets.idempotency_keys is a foreign key across shards',
     ],
   ])('%s', async (statement, violation) => {
     await database.dataSource.query(statement);

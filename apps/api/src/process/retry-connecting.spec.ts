@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { retryConnecting } from './retry-connecting.js';
 
-const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const unavailable = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 interface Run {
   readonly failures: number;
@@ -12,7 +12,7 @@ interface Run {
 }
 
 /** Runs work that fails several times, and returns what was logged and called. */
-async function run({ failures, error = away, stopAfter = Infinity, onAttempt }: Run) {
+async function run({ failures, error = unavailable, stopAfter = Infinity, onAttempt }: Run) {
   const lines: string[] = [];
   const stopping = new AbortController();
   let attempts = 0;

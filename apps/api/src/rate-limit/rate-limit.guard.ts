@@ -15,7 +15,7 @@ export class RateLimitGuard implements CanActivate {
     if (!limit) return true;
     const admit = (counted: Quota): true => {
       const reply = http.getResponse<FastifyReply>();
-      limit.announce(counted, reply);
+      limit.setHeaders(counted, reply);
       if (counted.isExceeded) throw rateLimitedError(counted, reply);
       return true;
     };

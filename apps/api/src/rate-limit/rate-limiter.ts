@@ -25,7 +25,7 @@ interface Window {
   /** Requests of all processes, as last reported by the shared counter. */
   counted: number;
   /** Requests that this process has reported. */
-  own: number;
+  reported: number;
   /** Maximum number of requests of this process that are not in `counted`. */
   maxUnconfirmed: number;
   reportEvery: number;
@@ -68,11 +68,11 @@ export class RateLimiter {
   take(key: string): Quota | Promise<Quota> {
     const now = performance.now();
     const window = this.windows.get(key);
-    if (!window || now >= window.endsAt) return this.askFirst(key);
+    if (!window || now >= window.endsAt) return this.takeFromSharedCounter(key);
     const unconfirmed = window.unreported + window.reporting;
     const taken = window.counted + unconfirmed;
     if (taken >= this.options.limit) return this.quota(taken + 1, window.endsAt - now);
-    if (unconfirmed >= window.maxUnconfirmed) return this.askFirst(key);
+    if (unconfirmed >= window.maxUnconfirmed) return this.takeFromSharedCounter(key);
     window.unreported++;
     if (window.unreported >= window.reportEvery && window.reporting === 0) this.report(key, window);
     return this.quota(taken + 1, window.endsAt - now);
@@ -85,7 +85,7 @@ export class RateLimiter {
     return window.counted + window.unreported + window.reporting >= this.options.limit;
   }
 
-  private async askFirst(key: string): Promise<Quota> {
+  private async takeFromSharedCounter(key: string): Promise<Quota> {
     const { taken, endsAt } = await this.add(key, 1);
     return this.quota(taken, endsAt - performance.now());
   }
@@ -117,16 +117,16 @@ export class RateLimiter {
   private open(key: string, endsAt: number): Window {
     this.windows.delete(key);
     if (this.windows.size >= MAX_WINDOWS) this.windows.delete(this.windows.keys().next().value ?? '');
-    const window = { endsAt, counted: 0, own: 0, maxUnconfirmed: 0, reportEvery: 0, unreported: 0, reporting: 0 };
+    const window = { endsAt, counted: 0, reported: 0, maxUnconfirmed: 0, reportEvery: 0, unreported: 0, reporting: 0 };
     this.windows.set(key, window);
     return window;
   }
 
   private confirm(window: Window, points: number, counted: number): void {
     window.counted = Math.max(window.counted, counted);
-    window.own += points;
+    window.reported += points;
     // Only the first process that counts a key can have counted all its requests.
-    window.maxUnconfirmed = window.own >= window.counted ? this.shareOfOnlyProcess : this.share;
+    window.maxUnconfirmed = window.reported >= window.counted ? this.shareOfOnlyProcess : this.share;
     window.reportEvery = Math.max(1, Math.floor(window.maxUnconfirmed / REPORTS_PER_SHARE));
   }
 

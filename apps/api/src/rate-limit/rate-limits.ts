@@ -41,7 +41,7 @@ export class ClientLimit {
     return this.limiter.take(String(clientId));
   }
 
-  announce({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {
+  setHeaders({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {
     reply.header('RateLimit-Policy', this.policy).header('RateLimit', `"default";r=${String(remaining)};t=${String(resetSeconds)}`);
   }
 }

@@ -34,7 +34,7 @@ export function createHttpServer({ trustedProxies, maxConnections, corsOrigins, 
     return503OnClosing: false,
     // The header section contains the request target, so no parameter can be longer.
     routerOptions: { maxParamLength: HEADER_SECTION_BYTES },
-    rewriteUrl: ({ url = '/' }) => decodablePath(url),
+    rewriteUrl: ({ url = '/' }) => escapeInvalidEncoding(url),
     // Routes a target that the router cannot parse like any other request. Fastify's own response lacks our error shape.
     frameworkErrors: (_error, { raw }, reply) => {
       raw.url = UNREADABLE_TARGET;
@@ -81,7 +81,7 @@ function createNodeServer(handle: RequestListener): Server {
 }
 
 /** Escapes the `%` of a path with invalid percent-encoding, so that the router matches it literally and its guards run. */
-function decodablePath(url: string): string {
+function escapeInvalidEncoding(url: string): string {
   if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');
   try {

@@ -11,7 +11,7 @@ import { sendJson } from './send-json.js';
 
 const LAG_SAMPLE_MS = 100;
 /** Health probes are never shed, so that a busy process is not restarted. */
-const HEALTH = '/health/';
+const HEALTH_PREFIX = '/health/';
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);
 
@@ -65,7 +65,7 @@ export function shedLoad(
     sending = [];
   };
   /** Closes a connection whose client does not read its responses. Returns false if there is none. */
-  const makeRoom = () => {
+  const closeUnreadConnection = () => {
     for (const connection of unsent) {
       if (connection.socket.writableLength === 0) continue;
       connection.isClosed = true;
@@ -76,7 +76,7 @@ export function shedLoad(
     return false;
   };
 
-  const isFull = ({ url }: FastifyRequest) => inFlight >= maxInFlight && !url.startsWith(HEALTH) && !makeRoom();
+  const isFull = ({ url }: FastifyRequest) => inFlight >= maxInFlight && !url.startsWith(HEALTH_PREFIX) && !closeUnreadConnection();
   const count = (request: FastifyRequest) => {
     request.load = PROCESSING;
     inFlight++;
@@ -99,7 +99,7 @@ export function shedLoad(
       refuse(request, reply.header('Connection', 'close'), 'pipelined');
     } else if (isFull(request)) {
       refuse(request, reply, 'in_flight');
-    } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH)) {
+    } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH_PREFIX)) {
       refuse(request, reply, 'event_loop_lag');
     } else {
       if (!isBodyReceived(request.raw)) count(request);
