@@ -36,9 +36,9 @@ async function send(method: string, target: string, headers: readonly string[] =
   const fields = [`Authorization: Bearer ${key}`, `Content-Length: ${String(Buffer.byteLength(body))}`, ...headers];
   if (!headers.some((header) => header.startsWith('Host:'))) fields.push('Host: localhost');
   connection.write(Buffer.from(`${method} ${target} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body}`));
-  const answer = await connection.read({ isHead: false });
+  const response = await connection.read({ isHead: false });
   connection.reset();
-  return answer?.status;
+  return response?.status;
 }
 
 it('connects to no address from a request', async () => {

@@ -48,7 +48,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
   const { app, server } = await assemble(dataSource, options, tracing);
   await app.init();
   await server.ready();
-  tracing?.observeUseCases(app);
+  tracing?.traceUseCases(app);
   return app;
 }
 
@@ -84,7 +84,7 @@ async function assemble(
   const metrics = new Metrics();
   const connection = new DatabaseConnection(dataSource, () => {
     observeStatements(dataSource, metrics);
-    tracing?.observeStatements(dataSource);
+    tracing?.traceStatements(dataSource);
   });
   metrics.observePool(() => (connection.isOpen ? poolOf(dataSource) : undefined));
   const replicas = replicasOf(dataSource);

@@ -38,8 +38,8 @@ const create = async (name: string) => {
   const response = await fetch(`${service.url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify({ name, categoryId: 1 }) });
   return { status: response.status, body: await response.text() };
 };
-const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
-const servesAgain = () =>
+const statuses = (responses: readonly { status: number }[]) => responses.map(({ status }) => status);
+const waitUntilServing = () =>
   waitFor(async () => expect(statuses(await Promise.all([get(), get('/health/ready'), create('Rex')]))).toEqual([200, 200, 201]));
 
 describe('when the database closes all connections', () => {
@@ -80,21 +80,21 @@ describe('when the database closes all connections', () => {
 
 it('responds with 503 while the database refuses connections', async () => {
   await proxy.cut();
-  for (const answer of await Promise.all([get(), get('/v1/pets/1'), get('/health/ready')])) {
-    expect(answer).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) });
+  for (const response of await Promise.all([get(), get('/v1/pets/1'), get('/health/ready')])) {
+    expect(response).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) });
   }
   expect((await create('Rex')).status).toBe(503);
   expect((await get('/health/live')).status).toBe(200);
   await proxy.restore();
-  await servesAgain();
+  await waitUntilServing();
 });
 
 it('responds with 503 while the database does not respond, and recovers afterwards', async () => {
   await get();
   proxy.slowDown(60_000);
   // More than the pool size: some time out in a statement, the others while waiting for a connection.
-  const answers = await Promise.all(Array.from({ length: 9 }, () => get('/v1/pets/1')));
-  expect(new Set(statuses(answers))).toEqual(new Set([503]));
+  const responses = await Promise.all(Array.from({ length: 9 }, () => get('/v1/pets/1')));
+  expect(new Set(statuses(responses))).toEqual(new Set([503]));
   proxy.slowDown(0);
-  await servesAgain();
+  await waitUntilServing();
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { expectUnharmed, fuzz } from './testing/fuzz/fuzz.js';
+import { expectHealthy, fuzz } from './testing/fuzz/fuzz.js';
 import { type FuzzedService, startInProcess } from './testing/fuzz/fuzzed-service.js';
 
 // A fixed seed; `npm run verify:fuzz` uses random ones.
@@ -16,5 +16,5 @@ afterAll(() => service.stop());
 
 it('responds to hostile requests as documented, and remains ready without errors', async () => {
   expect(await fuzz(service, { requests: REQUESTS, seed: SEED })).toBeGreaterThanOrEqual(REQUESTS);
-  await expectUnharmed(service);
+  await expectHealthy(service);
 });

@@ -34,9 +34,9 @@ describe('Idempotency-Key on createPet', () => {
   });
 
   it('creates one animal for many concurrent requests', async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => create('at-once', '{"name":"Only","categoryId":1}')));
-    expect(new Set(answers.map(({ status, text, location }) => `${String(status)} ${text} ${String(location)}`)).size).toBe(1);
-    expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => create('at-once', '{"name":"Only","categoryId":1}')));
+    expect(new Set(responses.map(({ status, text, location }) => `${String(status)} ${text} ${String(location)}`)).size).toBe(1);
+    expect(responses.filter(({ replayed }) => replayed === null)).toHaveLength(1);
   });
 
   it('is rejected for a different animal, and if it is malformed', async () => {

@@ -5,13 +5,13 @@ import { FAILED_START, type RunningService, serve, StartupError } from './serve.
 let service: RunningService | undefined;
 
 /** Returns a signal handler that stops the service, if it listens, and exits. A worker may get a signal twice, also from its supervisor. */
-function stopBy(how: 'close' | 'drain'): () => void {
+function stopHandler(how: 'close' | 'drain'): () => void {
   return () => void Promise.resolve(service?.[how]()).then(() => process.exit(0));
 }
 
 // Orchestrators send SIGTERM, which drains. Ctrl-C closes immediately.
-process.on('SIGTERM', stopBy('drain'));
-process.on('SIGINT', stopBy('close'));
+process.on('SIGTERM', stopHandler('drain'));
+process.on('SIGINT', stopHandler('close'));
 
 try {
   await serve(process.env, (listening) => {

@@ -78,8 +78,8 @@ function headingsOf(file: string, tokens: readonly Token[]): Heading[] {
     .filter((token): token is Tokens.Heading => token.type === 'heading' && (token as Tokens.Heading).depth > 1)
     .map(({ text, depth }) => ({ text: text.replaceAll('`', ''), depth, id: idOf(text), isCode: text.startsWith('`') }));
   const ids = headings.map(({ id }) => id);
-  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice !== undefined) throw new Error(`${file} has two headings #${twice}`);
+  const duplicate = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (duplicate !== undefined) throw new Error(`${file} has two headings #${duplicate}`);
   return headings;
 }
 

@@ -7,7 +7,7 @@ import { startAdminServer } from './observability/admin-server.js';
 import { exposeMetrics } from './observability/expose-metrics.js';
 import { createLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
-import { type Answer, RawConnection } from './testing/fuzz/raw-connection.js';
+import { type RawResponse, RawConnection } from './testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
 import { startTraceCollector } from './testing/trace-collector.js';
 
@@ -17,29 +17,29 @@ const JSON_TYPE = 'Content-Type: application/json';
 const ALL_STATUSES = [200, 201, 400, 401, 403, 404, 405, 408, 410, 413, 414, 415, 417, 422, 429, 431, 500, 503];
 
 /** All output of the service except bodies of 2xx responses, which return names of pets unchanged. */
-const left = { log: '', answers: '', metrics: '', traces: '' };
+const outputs = { log: '', responses: '', metrics: '', traces: '' };
 const statuses = new Set<number>();
 let keys: readonly ApiKeySecret[];
 let port: number;
 
-async function exchange(request: string): Promise<Answer | undefined> {
+async function exchange(request: string): Promise<RawResponse | undefined> {
   const connection = await RawConnection.open(port);
   connection.write(Buffer.from(request, 'latin1'));
-  const answer = await connection.read({ isHead: false });
+  const response = await connection.read({ isHead: false });
   connection.reset();
-  if (!answer) return undefined;
-  statuses.add(answer.status);
-  left.answers += `${JSON.stringify(answer.headers)}\n${answer.status < 300 ? '' : answer.body}\n`;
-  return answer;
+  if (!response) return undefined;
+  statuses.add(response.status);
+  outputs.responses += `${JSON.stringify(response.headers)}\n${response.status < 300 ? '' : response.body}\n`;
+  return response;
 }
 
-function send(method: string, target: string, headers: readonly string[], body?: string): Promise<Answer | undefined> {
+function send(method: string, target: string, headers: readonly string[], body?: string): Promise<RawResponse | undefined> {
   const framing = body === undefined ? [] : [`Content-Length: ${String(body.length)}`];
   return exchange([`${method} ${target} HTTP/1.1`, 'Host: localhost', ...headers, ...framing, '', body ?? ''].join('\r\n'));
 }
 
 /** Sends requests with a valid key in the right place and `key` in wrong places. */
-async function misplace(good: string, key: string): Promise<void> {
+async function sendKeyEverywhere(good: string, key: string): Promise<void> {
   const authorization = `Authorization: Bearer ${good}`;
   const encoded = key.replaceAll('_', '%5F');
   const create = (body: string, ...headers: string[]) => send('POST', '/v1/pets', [authorization, JSON_TYPE, ...headers], body);
@@ -101,7 +101,7 @@ async function provokeInternalErrors({ app }: TestApp, key: string): Promise<voi
   await database.query('DROP TRIGGER quote_row ON pets.pets');
 }
 
-async function exhaust(key: string): Promise<void> {
+async function exceedRateLimit(key: string): Promise<void> {
   for (let i = 0; i < RATE_LIMIT && !statuses.has(429); i++) await send('GET', '/v1/pets', [`Authorization: Bearer ${key}`]);
 }
 
@@ -116,7 +116,7 @@ beforeAll(async () => {
       CORS_ORIGINS: 'https://app.example',
       MAX_EVENT_LOOP_LAG_MS: '60000',
     },
-    logger: createLogger('debug', { write: (line) => (left.log += line) }),
+    logger: createLogger('debug', { write: (line) => (outputs.log += line) }),
     clock: { now: () => now },
     databaseUrl: async (url) => {
       proxy = await TcpProxy.start(url);
@@ -132,27 +132,27 @@ beforeAll(async () => {
   // The server responds with 408 after some seconds.
   const unfinished = exchange(`GET /v1/pets?api_key=${full} HTTP/1.1\r\nAuthorization: Bearer ${full}\r\n`);
 
-  await misplace(full, full);
-  await misplace(other, unknown);
-  await misplace(readOnly, readOnly);
+  await sendKeyEverywhere(full, full);
+  await sendKeyEverywhere(other, unknown);
+  await sendKeyEverywhere(readOnly, readOnly);
   await provokeInternalErrors(service, full);
   now = new Date('2030-12-05T00:00:00Z');
   await send('GET', `/v1/pets/${full}?${full}`, [`Authorization: Bearer ${other}`]);
   now = new Date();
   await proxy?.cut();
-  await misplace(full, unknown);
+  await sendKeyEverywhere(full, unknown);
   await proxy?.restore();
-  await exhaust(readOnly);
+  await exceedRateLimit(readOnly);
   await unfinished;
 
   const { registry } = service.app.get(Metrics);
   exposeMetrics(registry);
   const admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, registry);
-  left.metrics = await (await fetch(`http://127.0.0.1:${String(admin.port)}/metrics`)).text();
+  outputs.metrics = await (await fetch(`http://127.0.0.1:${String(admin.port)}/metrics`)).text();
   await admin.close();
   await service.close();
   await proxy?.cut();
-  left.traces = collector.text();
+  outputs.traces = collector.text();
   await collector.close();
 });
 
@@ -161,8 +161,8 @@ describe('an API key anywhere in a request', () => {
     expect([...statuses].sort((a, b) => a - b)).toEqual(expect.arrayContaining(ALL_STATUSES));
   });
 
-  it.each(['log', 'answers', 'metrics', 'traces'] as const)('is not in the %s', (where) => {
-    const text = left[where];
+  it.each(['log', 'responses', 'metrics', 'traces'] as const)('is not in the %s', (where) => {
+    const text = outputs[where];
     for (const key of keys) {
       const secret = key.slice(prefixOf(key).length);
       // Parts of a key and its hash must not appear either.
@@ -174,15 +174,15 @@ describe('an API key anywhere in a request', () => {
   });
 
   it('is not in the response to an internal error, and neither is its cause', () => {
-    expect(left.log).toContain('no room for');
-    expect(left.answers).not.toContain('no room for');
+    expect(outputs.log).toContain('no room for');
+    expect(outputs.responses).not.toContain('no room for');
   });
 
   it('is redacted to its prefix in outputs that are not empty', () => {
-    expect(left.log).toContain(`${prefixOf(keys[0] as ApiKeySecret)}…`);
-    expect(left.log).toContain(`no room for ${prefixOf(keys[0] as ApiKeySecret)}…`);
-    expect(left.answers).toContain('is no known query parameter');
-    expect(left.metrics).toContain('http_request_duration_seconds_count');
-    expect(left.traces).toContain('insert pets.pets');
+    expect(outputs.log).toContain(`${prefixOf(keys[0] as ApiKeySecret)}…`);
+    expect(outputs.log).toContain(`no room for ${prefixOf(keys[0] as ApiKeySecret)}…`);
+    expect(outputs.responses).toContain('is not a known query parameter');
+    expect(outputs.metrics).toContain('http_request_duration_seconds_count');
+    expect(outputs.traces).toContain('insert pets.pets');
   });
 });

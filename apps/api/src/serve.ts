@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { connect, createDataSource, DatabaseConnection, migrateUp } from '@animal-store/database';
 import { contexts } from './contexts.js';
 import { createApp } from './create-app.js';
-import { type AdminServer, type MetricsText, startAdminServer } from './observability/admin-server.js';
+import { type AdminServer, type MetricsSource, startAdminServer } from './observability/admin-server.js';
 import { exposeMetrics } from './observability/expose-metrics.js';
 import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { type Config, readConfig } from './process/config.js';
-import { drain } from './process/drain.js';
+import { shutDown } from './process/shut-down.js';
 import { explainFailedStart } from './process/explain-failed-start.js';
-import { freePort } from './process/free-port.js';
+import { findFreePort } from './process/find-free-port.js';
 import { retryConnecting } from './process/retry-connecting.js';
 import { FAILED_START, StartupError } from './process/startup-error.js';
 import { Supervisor, type WorkerState } from './process/supervisor.js';
@@ -78,7 +78,7 @@ async function serveInThisProcess(
         await connection.open({ awaitsMigrations: config.migrateOnStart && isSupervised });
         if (isSupervised) report('ready');
       },
-      onAway: () => {
+      onUnavailable: () => {
         if (isSupervised) report('waiting');
       },
     });
@@ -90,16 +90,16 @@ async function serveInThisProcess(
   }
 
   function runningService(): RunningService {
-    const hurry = new AbortController();
+    const gracePeriod = new AbortController();
     let ended: Promise<void> | undefined;
     const end = (graceMs: number) => {
       stopping.abort();
-      return (ended ??= drain(app, { graceMs, hurry: hurry.signal, logger }).then(() => admin?.close()));
+      return (ended ??= shutDown(app, { graceMs, endGracePeriod: gracePeriod.signal, logger }).then(() => admin?.close()));
     };
     return {
       url: urlOf(app.getHttpServer().address() as AddressInfo),
       close: () => {
-        hurry.abort();
+        gracePeriod.abort();
         return end(0);
       },
       drain: () => end(config.drainSeconds * 1000),
@@ -117,7 +117,7 @@ async function serveInWorkers(
     workers: config.workers,
     exec: join(import.meta.dirname, 'main.js'),
     env,
-    port: config.port === 0 ? await freePort(config.host) : config.port,
+    port: config.port === 0 ? await findFreePort(config.host) : config.port,
     logger,
     onGiveUp: () => process.exit(1),
   });
@@ -130,18 +130,18 @@ async function serveInWorkers(
   };
   try {
     const address = await supervisor.start().catch(() => {
-      throw new StartupError('The workers could not start; the lines above say why.');
+      throw new StartupError('The workers could not start; the cause is logged above.');
     });
     const service = { url: urlOf(address), close: () => stop('SIGINT'), drain: () => stop('SIGTERM', config.drainSeconds * 1000) };
     onListening(service);
-    const away = Promise.withResolvers<void>();
+    const unavailable = Promise.withResolvers<void>();
     await startConnecting(config, logger, stopping.signal, {
       work: async () => {
         if (config.migrateOnStart) await migrate(config, logger);
       },
-      onAway: away.resolve,
+      onUnavailable: unavailable.resolve,
     });
-    await Promise.race([supervisor.reported, away.promise]);
+    await Promise.race([supervisor.reported, unavailable.promise]);
     return service;
   } catch (error) {
     await stop('SIGTERM');
@@ -154,22 +154,22 @@ async function startConnecting(
   config: Config,
   logger: ServiceLogger,
   signal: AbortSignal,
-  { work, onAway }: { readonly work: () => Promise<void>; readonly onAway: () => void },
+  { work, onUnavailable }: { readonly work: () => Promise<void>; readonly onUnavailable: () => void },
 ): Promise<void> {
   const explain = (error: unknown) => {
     const explained = explainFailedStart(error, config);
     return explained instanceof StartupError ? explained.message : String(explained);
   };
-  const away = Promise.withResolvers<void>();
+  const unavailable = Promise.withResolvers<void>();
   let isInBackground = false;
   const connected = retryConnecting(work, {
     explain,
     logger,
     signal,
-    onAway: () => {
+    onUnavailable: () => {
       isInBackground = true;
-      onAway();
-      away.resolve();
+      onUnavailable();
+      unavailable.resolve();
     },
   });
   connected.catch((error: unknown) => {
@@ -177,7 +177,7 @@ async function startConnecting(
     logger.fatal({ err: error }, explain(error));
     process.exit(FAILED_START);
   });
-  await Promise.race([connected, away.promise]);
+  await Promise.race([connected, unavailable.promise]);
 }
 
 /** Reports the state to the supervisor. */
@@ -187,7 +187,7 @@ function report(state: WorkerState): void {
 
 async function startAdmin(
   { adminHost: host, adminPort: port }: Config,
-  source: MetricsText,
+  source: MetricsSource,
   logger: ServiceLogger,
 ): Promise<AdminServer | undefined> {
   if (port === undefined) return undefined;

@@ -124,13 +124,13 @@ describe('without the extension', () => {
   it('CITUS=on migrates and reports that nothing is distributed; off sends no statement about Citus', async () => {
     const database = await createTestDatabase();
     const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [PetsModule.persistence] };
-    const isAsked = () => [...sent].some((sql) => sql.includes('citus'));
+    const queriesCitus = () => [...sent].some((sql) => sql.includes('citus'));
     for (const citus of [false, true]) {
       const onDistributed = jest.fn();
       const opened = await createDataSource({ ...options, citus }).initialize();
       await migrateUp(opened, { onDistributed });
       expect(onDistributed.mock.calls).toEqual(citus ? [[undefined]] : []);
-      expect(isAsked()).toBe(citus);
+      expect(queriesCitus()).toBe(citus);
       await opened.destroy();
     }
     await database.drop();
@@ -141,10 +141,10 @@ describe('finds a constraint that Citus rejects:', () => {
   const database = useDatabase(PetsModule.persistence);
 
   it.each([
-    ['ALTER TABLE pets.pets ADD CONSTRAINT pets_name_key UNIQUE (name)', 'pets.pets_name_key is unique beyond a shard'],
+    ['ALTER TABLE pets.pets ADD CONSTRAINT pets_name_key UNIQUE (name)', 'pets.pets_name_key is unique across shards'],
     [
       'ALTER TABLE pets.idempotency_keys ADD CONSTRAINT keys_pet_id_fkey FOREIGN KEY (pet_id) REFERENCES pets.pets',
-      'keys_pet_id_fkey of pets.idempotency_keys is a foreign key beyond a shard',
+      'keys_pet_id_fkey of pets.idempotency_keys is a foreign key across shards',
     ],
   ])('%s', async (statement, violation) => {
     await database.dataSource.query(statement);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { InvalidArgumentError } from 'commander';
-import { integer, parseClientName, parseDuration, parseEnvironment, parseLifetime, parseScopes, parseShare } from './arguments.js';
+import { integerParser, parseClientName, parseDuration, parseEnvironment, parseLifetime, parseScopes, parseShare } from './arguments.js';
 
 describe('a duration', () => {
   it.each([
@@ -24,7 +24,7 @@ describe('a duration', () => {
 });
 
 describe('an integer', () => {
-  const parse = integer(1, 100);
+  const parse = integerParser(1, 100);
   it.each(['1', '42', '100'])('may be %s', (text) => expect(parse(text)).toBe(Number(text)));
   it.each(['0', '101', '', ' 1', '1.0', '1e1', '0x1', '-1', '9'.repeat(400)])('is not %j', (text) =>
     expect(() => parse(text)).toThrow('It must be an integer from 1 to 100.'),

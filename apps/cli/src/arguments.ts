@@ -21,17 +21,17 @@ export function parseDuration(text: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   const ms = Number(amount) * UNITS_MS[unit as keyof typeof UNITS_MS];
   if (!(ms <= MAX_MS))
-    throw new InvalidArgumentError('A duration is a number and a unit, such as 30s, 15m, 24h, 90d or 2w; at most 36500d.');
+    throw new InvalidArgumentError('It must be a number and a unit, such as 30s, 15m, 24h, 90d or 2w, and at most 36500d.');
   return ms;
 }
 
 export function parseLifetime(text: string): number {
   const ms = parseDuration(text);
-  if (ms === 0) throw new InvalidArgumentError('A key has to live for some time.');
+  if (ms === 0) throw new InvalidArgumentError('It must be longer than zero.');
   return ms;
 }
 
-export function integer(minimum: number, maximum: number): (text: string) => number {
+export function integerParser(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (/^[0-9]{1,10}$/.test(text) && value >= minimum && value <= maximum) return value;
@@ -59,7 +59,7 @@ export function parseClientName(text: string): string {
 }
 
 /** Parses requests per minute; 0 means no limit. */
-export const parseRateLimit = integer(0, MAX_RATE_LIMIT);
+export const parseRateLimit = integerParser(0, MAX_RATE_LIMIT);
 
 /** Parses a rate limit or `default`. */
 export function parseRateLimitOrDefault(text: string): number | 'default' {
@@ -68,7 +68,7 @@ export function parseRateLimitOrDefault(text: string): number | 'default' {
 
 export function parseEventId(text: string): bigint {
   const id = parseInt64(text);
-  if (id === undefined) throw new InvalidArgumentError('It must be the identifier of an event.');
+  if (id === undefined) throw new InvalidArgumentError('It must be the id of an event.');
   return id;
 }
 

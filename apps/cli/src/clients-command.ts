@@ -1,9 +1,9 @@
 import type { Client } from '@animal-store/access-domain';
 import type { Access } from '@animal-store/access-infrastructure';
 import { Argument, Command } from 'commander';
-import { withAccess } from './access.js';
+import { withAccessUseCases } from './with-access-use-cases.js';
 import { parseRateLimitOrDefault } from './arguments.js';
-import { toJson, toTable, toText } from './output.js';
+import { toJson, toTable, formatTime } from './output.js';
 import type { Terminal } from './terminal.js';
 
 interface Options {
@@ -14,35 +14,35 @@ export function clientsCommand(terminal: Terminal): Command {
   const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
   const ofClient = (name: string, description: string) => subcommand(name, description).argument('<name>', 'the name of the client');
   const change = (work: (access: Access) => Promise<Client>, { json }: Options, text: string) =>
-    withAccess(terminal, async (access) => {
+    withAccessUseCases(terminal, async (access) => {
       const client = await work(access);
       return json ? toJson(clientView(client)) : `The client ${client.name} ${text}\n`;
     });
 
   return new Command('clients')
-    .description('The clients that hold API keys.')
+    .description('Manage clients, which own the API keys.')
     .addCommand(
-      subcommand('list', 'List the clients.').action(({ json }: Options) =>
-        withAccess(terminal, async ({ manageClients }) => {
+      subcommand('list', 'List all clients.').action(({ json }: Options) =>
+        withAccessUseCases(terminal, async ({ manageClients }) => {
           const clients = await manageClients.list();
           return json ? toJson(clients.map(clientView)) : showClients(clients);
         }),
       ),
     )
     .addCommand(
-      ofClient('disable', 'Refuse all keys of a client; every process of the service does so within five seconds.').action(
+      ofClient('disable', 'Disable a client. All processes of the service refuse its keys within five seconds.').action(
         (name: string, options: Options) => change(({ manageClients }) => manageClients.disable(name), options, 'is disabled.'),
       ),
     )
     .addCommand(
-      ofClient('enable', 'Accept the keys of a client again.').action((name: string, options: Options) =>
+      ofClient('enable', 'Enable a disabled client, so that its keys are accepted again.').action((name: string, options: Options) =>
         change(({ manageClients }) => manageClients.enable(name), options, 'is enabled.'),
       ),
     )
     .addCommand(
-      ofClient('set-rate-limit', 'Change how many requests a client may send in a minute.')
+      ofClient('set-rate-limit', 'Set the rate limit of a client.')
         .addArgument(
-          new Argument('<limit>', 'requests per minute, 0 for no limit, "default" for RATE_LIMIT').argParser(parseRateLimitOrDefault),
+          new Argument('<limit>', 'requests per minute; 0 for no limit, "default" for RATE_LIMIT').argParser(parseRateLimitOrDefault),
         )
         .action((name: string, limit: number | 'default', options: Options) => {
           const rateLimit = limit === 'default' ? undefined : limit;
@@ -64,7 +64,7 @@ function showClients(clients: readonly Client[]): string {
       name,
       stateOf(disabledAt),
       String(rateLimit ?? 'default'),
-      disabledAt ? toText(disabledAt) : '-',
+      disabledAt ? formatTime(disabledAt) : '-',
     ]),
   );
 }
@@ -74,6 +74,6 @@ function stateOf(disabledAt: Date | undefined): 'enabled' | 'disabled' {
 }
 
 function describeLimit(rateLimit: number | undefined): string {
-  if (rateLimit === undefined) return 'has the limit of the service';
-  return rateLimit === 0 ? 'has no rate limit' : `may send ${String(rateLimit)} requests a minute`;
+  if (rateLimit === undefined) return 'has the default rate limit';
+  return rateLimit === 0 ? 'has no rate limit' : `may send ${String(rateLimit)} requests per minute`;
 }

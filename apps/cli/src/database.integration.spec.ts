@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { startLocalPostgres } from '@animal-store/local-postgres';
 import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { animalStore, animalStoreIn, json, type KeyJson } from './testing/animal-store.js';
+import { runAnimalStore, runAnimalStoreIn, json, type KeyJson } from './testing/run-animal-store.js';
 
 describe('animal-store without a database', () => {
   it('rejects wrong usage with exit code 2 and one line', async () => {
-    const { exitCode, stdout, stderr } = await animalStore({}, 'keys', 'craete');
+    const { exitCode, stdout, stderr } = await runAnimalStore({}, 'keys', 'craete');
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n$/);
   });
@@ -17,17 +17,17 @@ describe('animal-store without a database', () => {
     const hide = `import { registerHooks } from 'node:module';
       registerHooks({ resolve: (name, context, next) => next(name === '@animal-store/local-postgres' ? '@animal-store/absent' : name, context) });`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hide)}`;
-    expect(await animalStore({ NODE_OPTIONS }, 'keys', 'list')).toEqual({
+    expect(await runAnimalStore({ NODE_OPTIONS }, 'keys', 'list')).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'error: set DATABASE_URL: this installation has no PostgreSQL of its own\n',
+      stderr: 'error: DATABASE_URL must be set: this installation does not include PostgreSQL\n',
     });
   });
 });
 
 describe('animal-store on a data folder', () => {
   let folder: string;
-  const run = (...args: string[]) => animalStore({ DATA_DIR: join(folder, 'data') }, ...args);
+  const run = (...args: string[]) => runAnimalStore({ DATA_DIR: join(folder, 'data') }, ...args);
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'animal-store-cli-'));
@@ -38,7 +38,7 @@ describe('animal-store on a data folder', () => {
   it('reads .env in the working directory', async () => {
     await writeFile(join(folder, '.env'), 'DATABASE_URL=mysql://elsewhere\n');
     const stderr = 'error: DATABASE_URL must be a postgres:// URL\n';
-    expect(await animalStoreIn(folder, {}, 'keys', 'list')).toEqual({ exitCode: 2, stdout: '', stderr });
+    expect(await runAnimalStoreIn(folder, {}, 'keys', 'list')).toEqual({ exitCode: 2, stdout: '', stderr });
   });
 
   it('migrates the database automatically and works while the service runs', async () => {

@@ -1,6 +1,6 @@
 import { createDataSource, migrateUp, parseDatabaseUrl, readSecretUrl, type SecretUrl } from '@animal-store/database';
 import type { DataSource } from 'typeorm';
-import { allPersistence } from './contexts.js';
+import { loadPersistence } from './contexts.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import type { Terminal } from './terminal.js';
 
@@ -37,7 +37,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const url = databaseUrl(terminal, variables);
   if (url !== undefined) return work({ url, isLocal: false, citus: isCitus(terminal) });
-  const { useLocalPostgres } = await import('@animal-store/local-postgres').catch(explainAbsence);
+  const { useLocalPostgres } = await import('@animal-store/local-postgres').catch(reportMissingPostgres);
   const server = await useLocalPostgres({ dataDir: terminal.env['DATA_DIR'] || DEFAULT_DATA_DIR });
   const stopAndExit = (signal: keyof typeof EXIT_CODES) => void server.stop().finally(() => process.exit(EXIT_CODES[signal]));
   process.on('SIGINT', stopAndExit).on('SIGTERM', stopAndExit);
@@ -57,9 +57,9 @@ function isCitus({ env: { CITUS = '' } }: Terminal): boolean {
 }
 
 /** Reports that PostgreSQL is not installed, as in the image of the service. */
-function explainAbsence(error: unknown): never {
+function reportMissingPostgres(error: unknown): never {
   if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-  throw new CliError('set DATABASE_URL: this installation has no PostgreSQL of its own');
+  throw new CliError('DATABASE_URL must be set: this installation does not include PostgreSQL');
 }
 
 /** Runs `work` on a data source with the migrations of all contexts. */
@@ -69,7 +69,7 @@ export async function withDataSource<T>({ url, citus = false }: Database, work: 
     applicationName: 'animal-store migrate',
     poolSize: 2,
     citus,
-    persistence: await allPersistence(),
+    persistence: await loadPersistence(),
   });
   await dataSource.initialize();
   try {

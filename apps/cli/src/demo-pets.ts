@@ -57,11 +57,11 @@ export function* demoPets({ seed, pendingShare, soldShare }: DemoOptions): Gener
     // Squaring makes the first categories more frequent.
     const category = Math.floor(random() ** 2 * CATEGORIES.length);
     const kind = pick(CATEGORIES[category] ?? CATEGORIES[0]);
-    const form = random();
+    const nameForm = random();
     const callName = pick(CALL_NAMES);
-    const name = form < 0.3 ? callName : form < 0.85 ? `${callName} the ${kind}` : `${pick(TITLES)} ${callName}`;
-    const fate = random();
-    const status = fate < pendingShare ? 'pending' : fate < pendingShare + soldShare ? 'sold' : 'available';
+    const name = nameForm < 0.3 ? callName : nameForm < 0.85 ? `${callName} the ${kind}` : `${pick(TITLES)} ${callName}`;
+    const statusRoll = random();
+    const status = statusRoll < pendingShare ? 'pending' : statusRoll < pendingShare + soldShare ? 'sold' : 'available';
     yield { name, categoryId: category + 1, status };
   }
 }

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { openAccess } from '@animal-store/access-infrastructure';
 import { query } from '@animal-store/local-postgres/testing';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { animalStore, json, KEY, type KeyJson, useAnimalStore } from './testing/animal-store.js';
+import { runAnimalStore, json, KEY, type KeyJson, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore();
 
@@ -51,13 +51,13 @@ describe('animal-store keys', () => {
     expect(await store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read,pets:reed')).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: 'error: no operation knows the scope pets:reed; there are pets:read, pets:write\n',
+      stderr: 'error: unknown scope pets:reed; the known scopes are pets:read, pets:write\n',
     });
     expect(json(await store.run('keys', 'list', '--json'))).toEqual([]);
   });
 
   it('create reads the default environment from ENVIRONMENT', async () => {
-    const { stdout } = await animalStore({ DATABASE_URL: store.url, ENVIRONMENT: 'qa' }, 'keys', 'create', '--client', 'acme');
+    const { stdout } = await runAnimalStore({ DATABASE_URL: store.url, ENVIRONMENT: 'qa' }, 'keys', 'create', '--client', 'acme');
     expect(stdout).toMatch(/^ast_qa_/m);
   });
 
@@ -65,7 +65,7 @@ describe('animal-store keys', () => {
     const create = (...more: string[]) => store.run('keys', 'create', '--client', 'acme', '--if-none', ...more);
     const together = await Promise.all([create(), create()]);
     expect(together.map(({ stdout }) => KEY.test(stdout)).sort()).toEqual([false, true]);
-    expect(await create()).toEqual({ exitCode: 0, stdout: 'The client acme has an active key already; none was made.\n', stderr: '' });
+    expect(await create()).toEqual({ exitCode: 0, stdout: 'The client acme already has an active key; no key was created.\n', stderr: '' });
     expect(json(await create('--json'))).toEqual({ created: false, client: 'acme' });
     expect(json<unknown[]>(await store.run('keys', 'list', '--json'))).toHaveLength(1);
   });
@@ -130,7 +130,7 @@ describe('animal-store keys', () => {
   it('revoke invalidates a key', async () => {
     const { id, key, prefix } = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
     const revoked = await store.run('keys', 'revoke', prefix);
-    expect(revoked.stdout).toMatch(new RegExp(`^Key ${String(id)} \\(${prefix}\\) of the client acme is revoked since .*Z\\.\\n$`));
+    expect(revoked.stdout).toMatch(new RegExp(`^Key ${String(id)} \\(${prefix}\\) of the client acme was revoked at .*Z\\.\\n$`));
     expect(await isValid(key)).toBe(false);
     expect((await store.run('keys', 'revoke', String(id))).stdout).toBe(revoked.stdout);
     expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key is called 77.\n' });
@@ -144,14 +144,14 @@ describe('animal-store clients', () => {
   });
 
   it('are listed, disabled, enabled and rate limited, and keys audit shows who did it', async () => {
-    const runAs = (operator: string, ...args: string[]) => animalStore({ DATABASE_URL: store.url, OPERATOR: operator }, ...args);
+    const runAs = (operator: string, ...args: string[]) => runAnimalStore({ DATABASE_URL: store.url, OPERATOR: operator }, ...args);
     expect(await store.run('clients', 'list')).toEqual({ exitCode: 0, stdout: 'No clients.\n', stderr: '' });
     expect(await store.run('keys', 'audit')).toEqual({ exitCode: 0, stdout: 'No changes.\n', stderr: '' });
     const { id, key, prefix } = json<KeyJson>(await runAs('carol', 'keys', 'create', '--client', 'acme', '--rate-limit', '50', '--json'));
     expect((await runAs('dave', 'clients', 'disable', 'acme')).stdout).toBe('The client acme is disabled.\n');
     expect((await store.run('clients', 'list')).stdout).toMatch(/^1 +acme +disabled +50 +\S+Z$/m);
     expect((await store.run('keys', 'list')).stdout).toMatch(/^1 .* disabled /m);
-    expect((await store.run('keys', 'create', '--client', 'acme', '--if-none')).stdout).toContain('none was made');
+    expect((await store.run('keys', 'create', '--client', 'acme', '--if-none')).stdout).toContain('no key was created');
     expect((await runAs('dave', 'clients', 'enable', 'acme')).stdout).toBe('The client acme is enabled.\n');
     expect((await store.run('clients', 'set-rate-limit', 'acme', '0')).stdout).toBe('The client acme has no rate limit.\n');
     expect(json(await store.run('clients', 'set-rate-limit', 'acme', 'default', '--json'))).toEqual({

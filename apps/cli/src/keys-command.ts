@@ -1,9 +1,9 @@
 import { DEFAULT_AUDIT_LIMIT, DEFAULT_OVERLAP_MS, type ListedApiKey, MAX_AUDIT_LIMIT } from '@animal-store/access-application';
 import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
 import { Command, Option } from 'commander';
-import { withAccess } from './access.js';
+import { withAccessUseCases } from './with-access-use-cases.js';
 import {
-  integer,
+  integerParser,
   parseClientName,
   parseDuration,
   parseEnvironment,
@@ -12,10 +12,10 @@ import {
   parseRateLimit,
   parseScopes,
 } from './arguments.js';
-import { knownScopes } from './contexts.js';
+import { loadScopes } from './contexts.js';
 import { databaseUrl } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { toJson, toTable, toText } from './output.js';
+import { toJson, toTable, formatTime } from './output.js';
 import type { Terminal } from './terminal.js';
 
 interface CreateOptions {
@@ -51,24 +51,24 @@ interface RevokeOptions {
 
 export function keysCommand(terminal: Terminal): Command {
   return new Command('keys')
-    .description('API keys and the clients that hold them.')
+    .description('Manage API keys.')
     .addCommand(
       new Command('create')
-        .description('Make an API key and show it, this once.')
-        .requiredOption('--client <name>', 'who will hold it; a new name makes a new client', parseClientName)
-        .option('--scope <scopes>', 'what it allows, such as pets:read, separated by commas (default: everything)', parseScopes)
-        .option('--expires-in <duration>', 'how long it lives, such as 90d (default: until it is revoked)', parseLifetime)
+        .description('Create an API key and print it. It cannot be shown again.')
+        .requiredOption('--client <name>', 'name of the client that owns the key; created if it does not exist', parseClientName)
+        .option('--scope <scopes>', 'scopes of the key, such as pets:read, separated by commas (default: all scopes)', parseScopes)
+        .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
         .option(
           '--environment <name>',
-          'part of the key (default: ENVIRONMENT, or else production, without DATABASE_URL local)',
+          'environment in the key (default: ENVIRONMENT; if unset, production, or local without DATABASE_URL)',
           parseEnvironment,
         )
         .option(
           '--rate-limit <n>',
-          'requests per minute of the client, over all of its keys; 0 for no limit (default: as before, RATE_LIMIT for a new client)',
+          'requests per minute of the client with all its keys; 0 for no limit (default: unchanged, or RATE_LIMIT for a new client)',
           parseRateLimit,
         )
-        .option('--if-none', 'make one only when the client has no active key')
+        .option('--if-none', 'create a key only if the client has no active key')
         .option('--json', 'print JSON')
         .action(async ({ client, scope, expiresIn, environment, rateLimit, ifNone, json }: CreateOptions) => {
           const input = {
@@ -78,12 +78,12 @@ export function keysCommand(terminal: Terminal): Command {
             lifetimeMs: expiresIn,
             rateLimit,
           };
-          await withAccess(
+          await withAccessUseCases(
             terminal,
             async ({ createApiKey }) => {
               const created = await createApiKey.execute({ ...input, ifNone: ifNone ?? false });
               if (!created) {
-                return json ? toJson({ created: false, client }) : `The client ${client} has an active key already; none was made.\n`;
+                return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
               }
               const { key, secret } = created;
               return json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret);
@@ -94,12 +94,12 @@ export function keysCommand(terminal: Terminal): Command {
     )
     .addCommand(
       new Command('list')
-        .description('List the keys, never their secrets.')
-        .option('--client <name>', 'only those of this client')
-        .option('--expires-within <duration>', 'only active ones that expire within this time, such as 30d', parseDuration)
+        .description('List keys, without their secrets.')
+        .option('--client <name>', 'only keys of this client')
+        .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
         .option('--json', 'print JSON')
         .action(({ client, expiresWithin, json }: ListOptions) =>
-          withAccess(terminal, async ({ listApiKeys }) => {
+          withAccessUseCases(terminal, async ({ listApiKeys }) => {
             const keys = await listApiKeys.execute({ clientName: client, expiresWithinMs: expiresWithin });
             return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
           }),
@@ -107,16 +107,16 @@ export function keysCommand(terminal: Terminal): Command {
     )
     .addCommand(
       new Command('rotate')
-        .description('Give the client of a key another one with the same scopes, and let the old one expire after an overlap.')
-        .argument('<key>', 'its identifier, its visible prefix, or the whole key')
+        .description('Create a key with the same client and scopes as an existing key, which expires after an overlap.')
+        .argument('<key>', 'id, visible prefix, or the whole key')
         .addOption(
-          new Option('--overlap <duration>', 'how long the old key lives on; 0s ends it at once')
+          new Option('--overlap <duration>', 'how long the old key remains valid; 0s to expire it immediately')
             .argParser(parseDuration)
             .default(DEFAULT_OVERLAP_MS, '24h'),
         )
         .option('--json', 'print JSON')
         .action((reference: string, { overlap, json }: RotateOptions) =>
-          withAccess(terminal, async ({ rotateApiKey }) => {
+          withAccessUseCases(terminal, async ({ rotateApiKey }) => {
             const { key, secret, retired } = await rotateApiKey.execute(reference, overlap);
             if (json) return toJson({ ...newKeyView(key, secret), retired: keyView(retired) });
             return `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
@@ -125,29 +125,29 @@ export function keysCommand(terminal: Terminal): Command {
     )
     .addCommand(
       new Command('revoke')
-        .description('End a key now; every process of the service refuses it within five seconds.')
-        .argument('<key>', 'its identifier, its visible prefix, or the whole key')
+        .description('Revoke a key. All processes of the service refuse it within five seconds.')
+        .argument('<key>', 'id, visible prefix, or the whole key')
         .option('--json', 'print JSON')
         .action((reference: string, { json }: RevokeOptions) =>
-          withAccess(terminal, async ({ revokeApiKey }) => {
+          withAccessUseCases(terminal, async ({ revokeApiKey }) => {
             const key = await revokeApiKey.execute(reference);
             if (json) return toJson(keyView(key));
-            return `Key ${nameOf(key)} of the client ${key.client.name} is revoked since ${key.revokedAt ? toText(key.revokedAt) : '-'}.\n`;
+            return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${key.revokedAt ? formatTime(key.revokedAt) : '-'}.\n`;
           }),
         ),
     )
     .addCommand(
       new Command('audit')
-        .description('Show who changed keys and clients, the newest change first.')
+        .description('List changes to keys and clients and who made them, newest first.')
         .addOption(
-          new Option('--limit <n>', `how many changes, up to ${String(MAX_AUDIT_LIMIT)}`)
-            .argParser(integer(1, MAX_AUDIT_LIMIT))
+          new Option('--limit <n>', `maximum number of changes, up to ${String(MAX_AUDIT_LIMIT)}`)
+            .argParser(integerParser(1, MAX_AUDIT_LIMIT))
             .default(DEFAULT_AUDIT_LIMIT),
         )
-        .option('--after <id>', 'continue after this change, the last one of the page before', parseEventId)
+        .option('--after <id>', 'list older changes than this one, usually the last one of the previous page', parseEventId)
         .option('--json', 'print JSON')
         .action(({ limit, after, json }: AuditOptions) =>
-          withAccess(terminal, async ({ listAudit }) => {
+          withAccessUseCases(terminal, async ({ listAudit }) => {
             const { events, next } = await listAudit.execute({ limit, after });
             if (json) return toJson({ events: events.map(eventView), next: next ?? null });
             return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
@@ -157,11 +157,11 @@ export function keysCommand(terminal: Terminal): Command {
 }
 
 /** Returns the scopes of a new key, by default all. Throws for a scope that no context has. */
-async function checkScopes(wanted: readonly string[] | undefined): Promise<readonly string[]> {
-  const known = await knownScopes();
-  const unknown = wanted?.filter((scope) => !known.includes(scope)) ?? [];
-  if (unknown.length === 0) return wanted ?? known;
-  throw new CliError(`no operation knows the scope ${unknown.join(', ')}; there are ${known.join(', ')}`, EXIT_USAGE);
+async function checkScopes(requested: readonly string[] | undefined): Promise<readonly string[]> {
+  const known = await loadScopes();
+  const unknown = requested?.filter((scope) => !known.includes(scope)) ?? [];
+  if (unknown.length === 0) return requested ?? known;
+  throw new CliError(`unknown scope ${unknown.join(', ')}; the known scopes are ${known.join(', ')}`, EXIT_USAGE);
 }
 
 function keyView(key: ApiKey) {
@@ -183,18 +183,18 @@ function newKeyView(key: ApiKey, secret: ApiKeySecret) {
 }
 
 function showNewKey(key: ApiKey, secret: ApiKeySecret): string {
-  const note = key.client.disabledAt ? '\nThe client is disabled: the key is refused until it is enabled.\n' : '';
+  const note = key.client.disabledAt ? '\nThe client is disabled: the key is refused until the client is enabled.\n' : '';
   return `Key ${String(key.id)} of the client ${key.client.name}, scopes ${key.scopes.join(' ')}, expires ${expiryOf(key)}:
 
 ${secret}
 
-It is shown this once; only its SHA-256 is kept.
+Store it now: it cannot be shown again. Only its SHA-256 hash is stored.
 ${note}`;
 }
 
 function showKeys(keys: readonly ListedApiKey[]): string {
   if (keys.length === 0) return 'No keys.\n';
-  const time = (date: Date | undefined) => (date ? toText(date) : '-');
+  const time = (date: Date | undefined) => (date ? formatTime(date) : '-');
   return toTable(
     ['ID', 'PREFIX', 'CLIENT', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'REVOKED', 'LAST USED'],
     keys.map(({ key, state }) => [
@@ -222,7 +222,7 @@ function showEvents(events: readonly AuditEvent[]): string {
     ['ID', 'TIME', 'OPERATOR', 'DATABASE ROLE', 'ACTION', 'CLIENT', 'KEY', 'DETAILS'],
     events.map(({ id, occurredAt, operator, databaseRole, action, clientName, keyId, keyPrefix, details }) => [
       String(id),
-      toText(occurredAt),
+      formatTime(occurredAt),
       operator,
       databaseRole,
       action,
@@ -240,5 +240,5 @@ function nameOf(key: ApiKey): string {
 }
 
 function expiryOf(key: ApiKey): string {
-  return key.expiresAt ? toText(key.expiresAt) : 'never';
+  return key.expiresAt ? formatTime(key.expiresAt) : 'never';
 }

@@ -2,7 +2,7 @@ import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { run as runProgram } from './program.js';
-import { animalStore, json, useAnimalStore } from './testing/animal-store.js';
+import { runAnimalStore, json, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore();
 
@@ -27,8 +27,8 @@ describe('animal-store migrate', () => {
     const newest = names.at(-1) ?? '';
     const refused = await store.run('migrate', 'down');
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(refused.stderr).toMatch(new RegExp(`^${newest} is taken back, and what it holds is lost:\n(?:  .+\n)*error: add --yes: .+\n$`));
-    expect(await store.run('migrate', 'down', '--yes')).toEqual({ exitCode: 0, stdout: `took back ${newest}\n`, stderr: '' });
+    expect(refused.stderr).toMatch(new RegExp(`^${newest} is reverted, and its data is lost. It runs:\n(?:  .+\n)*error: use --yes .+\n$`));
+    expect(await store.run('migrate', 'down', '--yes')).toEqual({ exitCode: 0, stdout: `reverted ${newest}\n`, stderr: '' });
     expect((await store.run('migrate', 'status')).stdout).toMatch(
       new RegExp(`^MIGRATION +STATE\\n(?:\\w+ +applied\\n)+${newest} +pending\\n$`),
     );
@@ -39,22 +39,24 @@ describe('animal-store migrate', () => {
   it('warns if CITUS is on without the extension, and rejects an invalid CITUS', async () => {
     await store.run('migrate', 'up');
     const stderr = 'CITUS is on, but the database lacks the extension citus: no table is distributed\n';
-    expect(await animalStore({ DATABASE_URL: store.url, CITUS: 'on' }, 'migrate', 'up')).toEqual({
+    expect(await runAnimalStore({ DATABASE_URL: store.url, CITUS: 'on' }, 'migrate', 'up')).toEqual({
       exitCode: 0,
       stdout: 'The database is up to date.\n',
       stderr,
     });
-    const refused = await animalStore({ DATABASE_URL: store.url, CITUS: 'maybe' }, 'migrate', 'up');
+    const refused = await runAnimalStore({ DATABASE_URL: store.url, CITUS: 'maybe' }, 'migrate', 'up');
     expect(refused).toMatchObject({ exitCode: 2, stderr: 'error: CITUS must be true or false\n' });
   });
 
   it('migrates an empty database once if several processes start concurrently', async () => {
     const empty = await createTestDatabase();
-    const migrate = () => animalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--json');
+    const migrate = () => runAnimalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--json');
     const outcomes = await Promise.all([migrate(), migrate(), migrate(), migrate()]);
     expect(outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(outcomes.map(() => ({ exitCode: 0, stderr: '' })));
     const applied = outcomes.flatMap((outcome) => json<{ applied: string[] }>(outcome).applied);
-    const status = json<{ migrations: { name: string }[] }>(await animalStore({ DATABASE_URL: empty.url }, 'migrate', 'status', '--json'));
+    const status = json<{ migrations: { name: string }[] }>(
+      await runAnimalStore({ DATABASE_URL: empty.url }, 'migrate', 'status', '--json'),
+    );
     expect(applied).toEqual(status.migrations.map(({ name }) => name));
     await empty.drop();
   });
@@ -64,7 +66,7 @@ describe('animal-store migrate', () => {
     const holder = new Client({ connectionString: empty.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock(7302947561038214)');
-    expect(await animalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--wait', '6s')).toEqual({
+    expect(await runAnimalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--wait', '6s')).toEqual({
       exitCode: 1,
       stdout: '',
       stderr:
@@ -90,9 +92,9 @@ describe('animal-store migrate', () => {
       });
       return { exitCode, output };
     };
-    expect(await down(false)).toEqual({ exitCode: 1, output: expect.stringMatching(/DROP INDEX .*\nerror: nothing was taken back\n$/s) });
-    expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringMatching(/took back IndexPetsByStatus1763683260000\n$/) });
+    expect(await down(false)).toEqual({ exitCode: 1, output: expect.stringMatching(/DROP INDEX .*\nerror: nothing was reverted\n$/s) });
+    expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringMatching(/reverted IndexPetsByStatus1763683260000\n$/) });
     expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringContaining('DROP TABLE pets.pets') });
-    expect(asked).toEqual(['Take it back?', 'Take it back?', 'Take it back?']);
+    expect(asked).toEqual(['Revert it?', 'Revert it?', 'Revert it?']);
   });
 });

@@ -42,9 +42,9 @@ export function migrateCommand(terminal: Terminal): Command {
   const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
 
   return new Command('migrate')
-    .description('The schema of the database.')
+    .description('Manage the database schema.')
     .addCommand(
-      subcommand('up', 'Apply the migrations that are pending.')
+      subcommand('up', 'Apply pending migrations.')
         .addOption(waitOption())
         .action(
           action(async (database, options) => {
@@ -55,17 +55,17 @@ export function migrateCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      subcommand('down', 'Take back the newest migration, with the data that it holds. Shows its statements, and asks.')
+      subcommand('down', 'Revert the newest migration and lose its data. Prints the statements and asks for confirmation.')
         .addOption(waitOption())
-        .option('--yes', 'do not ask')
+        .option('--yes', 'skip the confirmation')
         .action(
           action(async (database, options) => {
-            const undone = await withDataSource(database, async (dataSource) => {
-              const newest = await confirmUndo(dataSource, terminal, options);
+            const reverted = await withDataSource(database, async (dataSource) => {
+              const newest = await confirmRevert(dataSource, terminal, options);
               return newest && migrateDown(dataSource, newest, waiting(options));
             });
-            if (options.json) return toJson({ undone: undone ?? null });
-            return undone === undefined ? 'No migration is applied.\n' : `took back ${undone}\n`;
+            if (options.json) return toJson({ undone: reverted ?? null });
+            return reverted === undefined ? 'No migration is applied.\n' : `reverted ${reverted}\n`;
           }),
         ),
     )
@@ -84,12 +84,12 @@ export function migrateCommand(terminal: Terminal): Command {
 }
 
 /** Asks for confirmation and returns the migration to undo, or undefined if none is applied. */
-async function confirmUndo(dataSource: DataSource, { confirm, stderr }: Terminal, { yes = false }: Options): Promise<string | undefined> {
+async function confirmRevert(dataSource: DataSource, { confirm, stderr }: Terminal, { yes = false }: Options): Promise<string | undefined> {
   const newest = await migrationToUndo(dataSource);
   if (!newest || yes) return newest?.name;
   const statements = newest.statements.map((text) => `  ${text.replace(/\s+/g, ' ').trim()}\n`);
-  stderr.write(`${newest.name} is taken back, and what it holds is lost:\n${statements.join('')}`);
-  if (!confirm) throw new CliError('add --yes: there is no terminal to ask', EXIT_USAGE);
-  if (!(await confirm('Take it back?'))) throw new CliError('nothing was taken back');
+  stderr.write(`${newest.name} is reverted, and its data is lost. It runs:\n${statements.join('')}`);
+  if (!confirm) throw new CliError('use --yes to confirm: there is no terminal', EXIT_USAGE);
+  if (!(await confirm('Revert it?'))) throw new CliError('nothing was reverted');
   return newest.name;
 }

@@ -6,13 +6,13 @@ import type { Terminal } from './terminal.js';
 /** Returns OPERATOR or the name of the operating system user. Neither is verified; the audit trail adds the database role. */
 export function operatorOf({ env }: Terminal): Operator {
   const given = env['OPERATOR'];
-  if (!given) return asOperator(userName()) ?? UNKNOWN_OPERATOR;
-  const operator = asOperator(given);
-  if (operator === undefined) throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and no API key`, EXIT_USAGE);
+  if (!given) return parseOperator(userName()) ?? UNKNOWN_OPERATOR;
+  const operator = parseOperator(given);
+  if (operator === undefined) throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and must not contain an API key`, EXIT_USAGE);
   return operator;
 }
 
-function asOperator(text: string): Operator | undefined {
+function parseOperator(text: string): Operator | undefined {
   return isClientName(text) && redactKeys(text) === text ? (text as string as Operator) : undefined;
 }
 

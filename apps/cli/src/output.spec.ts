@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { toJson, toTable, toText } from './output.js';
+import { toJson, toTable, formatTime } from './output.js';
 
 describe('output', () => {
   it('writes exact integers and UTC dates as JSON', () => {
@@ -20,5 +20,5 @@ describe('output', () => {
     expect(toTable(['ID'], [])).toBe('ID\n');
   });
 
-  it('shows times to the second', () => expect(toText(new Date('2026-11-21T12:00:00.999Z'))).toBe('2026-11-21T12:00:00Z'));
+  it('shows times to the second', () => expect(formatTime(new Date('2026-11-21T12:00:00.999Z'))).toBe('2026-11-21T12:00:00Z'));
 });

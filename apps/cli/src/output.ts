@@ -27,6 +27,6 @@ export function toTable(header: readonly string[], rows: readonly (readonly stri
 }
 
 /** Formats a date in UTC, to the second. */
-export function toText(date: Date): string {
+export function formatTime(date: Date): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -5,7 +5,7 @@ import { run } from './program.js';
 /** No server listens on this port: a command that connects fails with exit code 1. */
 const DATABASE_URL = 'postgres://somebody:secret@127.0.0.1:1/animals';
 
-async function animalStore(args: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL }) {
+async function runAnimalStore(args: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL }) {
   let [stdout, stderr] = ['', ''];
   const exitCode = await run(args, {
     env,
@@ -45,13 +45,13 @@ describe('a wrong command line', () => {
     [['seed', '--count', '0']],
     [['seed', '--count', '1', '--sold-share', '0.6', '--pending-share', '0.6']],
   ])('%j is rejected with one line and exit code 2', async (args) => {
-    const { exitCode, stdout, stderr } = await animalStore(args);
+    const { exitCode, stdout, stderr } = await runAnimalStore(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n$/);
   });
 
   it.each([[[]], [['keys']], [['clients']], [['migrate']]])('%j prints the help and exits with code 2', async (args) => {
-    const { exitCode, stdout, stderr } = await animalStore(args);
+    const { exitCode, stdout, stderr } = await runAnimalStore(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: animal-store /);
   });
@@ -63,11 +63,11 @@ describe('a wrong command line', () => {
     [{ DATABASE_URL_FILE: '/none/url' }, "error: DATABASE_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'\n"],
     [
       { DATABASE_URL, OPERATOR: ' carol' },
-      'error: OPERATOR must be 1 to 100 printable characters, no space first or last, and no API key\n',
+      'error: OPERATOR must be 1 to 100 printable characters, no space first or last, and must not contain an API key\n',
     ],
     [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
   ])('is rejected in the environment %j without repeating it', async (env, stderr) => {
-    expect(await animalStore(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
+    expect(await runAnimalStore(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
   });
 });
 
@@ -95,14 +95,14 @@ describe('an API key in the wrong place', () => {
     [['seed', '--count', 'KEY']],
     [['seed', '--count', '1', '--sold-share', 'KEY']],
   ])('is not repeated by %j', async (args) => {
-    const { exitCode, stdout, stderr } = await animalStore(args.map((arg) => arg.replace('KEY', key)));
+    const { exitCode, stdout, stderr } = await runAnimalStore(args.map((arg) => arg.replace('KEY', key)));
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n$/);
     expect(stderr).not.toContain(secret);
   });
 
   it('is not repeated from the environment', async () => {
-    const { exitCode, stderr } = await animalStore(['keys', 'list'], { DATABASE_URL: `postgres://127.0.0.1:1/${key}` });
+    const { exitCode, stderr } = await runAnimalStore(['keys', 'list'], { DATABASE_URL: `postgres://127.0.0.1:1/${key}` });
     expect(exitCode).toBe(1);
     expect(stderr).not.toContain(secret);
   });
@@ -130,7 +130,7 @@ describe('--help', () => {
     'seed',
   ])('explains %j', async (command) => {
     const words = command.split(' ').filter(Boolean);
-    const { exitCode, stdout, stderr } = await animalStore([...words, '--help']);
+    const { exitCode, stdout, stderr } = await runAnimalStore([...words, '--help']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(new RegExp(`^Usage: ${['animal-store', ...words].join(' ')} `));
   });
@@ -146,7 +146,7 @@ describe('a database that cannot be reached', () => {
     [['migrate', 'status']],
     [['seed', '--count', '1']],
   ])('is reported by %j', async (args) => {
-    const { exitCode, stdout, stderr } = await animalStore(args);
+    const { exitCode, stdout, stderr } = await runAnimalStore(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/^error: the database cannot be reached: .*ECONNREFUSED.*\n$/);
     expect(stderr).not.toContain('secret');

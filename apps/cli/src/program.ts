@@ -10,7 +10,7 @@ import type { Output, Terminal } from './terminal.js';
 
 /** Runs one command line and resolves to its exit code. Every failure is one line on stderr, without API keys. */
 export async function run(args: readonly string[], given: Terminal): Promise<number> {
-  const terminal = { ...given, stderr: withoutKeys(given.stderr) };
+  const terminal = { ...given, stderr: redactingOutput(given.stderr) };
   try {
     await createProgram(terminal).parseAsync(args, { from: 'user' });
     return EXIT_OK;
@@ -24,23 +24,23 @@ export async function run(args: readonly string[], given: Terminal): Promise<num
 }
 
 /** Redacts API keys: error messages repeat arguments, and an operator may paste a key in the wrong place. */
-function withoutKeys(output: Output): Output {
+function redactingOutput(output: Output): Output {
   return { isTTY: output.isTTY ?? false, write: (text) => output.write(redactKeys(text)) };
 }
 
 function createProgram(terminal: Terminal): Command {
   return withSettings(
     new Command('animal-store')
-      .description('API keys, migrations and demo data of the Animal Store service.')
+      .description('Manage API keys, clients, migrations and demo data of the Animal Store service.')
       .addHelpText(
         'after',
         `
-Works on the database that DATABASE_URL names, or else on the PostgreSQL of its own that "npm start" keeps in DATA_DIR
-(default .data), also while the service runs.
+Uses the database at DATABASE_URL. If DATABASE_URL is not set, uses the local PostgreSQL of "npm start" in DATA_DIR
+(default: .data). The service may be running.
 
-OPERATOR names who changes keys and clients, for "keys audit"; by default it is the user of the operating system.
+OPERATOR is the name that "keys audit" shows for changes to keys and clients (default: the operating system user).
 
-Exit codes: ${String(EXIT_OK)} done, ${String(EXIT_FAILURE)} failed, ${String(EXIT_USAGE)} wrong usage.`,
+Exit codes: ${String(EXIT_OK)} success, ${String(EXIT_FAILURE)} failure, ${String(EXIT_USAGE)} invalid usage.`,
       )
       .addCommand(keysCommand(terminal))
       .addCommand(clientsCommand(terminal))

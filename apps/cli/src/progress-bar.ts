@@ -1,7 +1,7 @@
 import type { Output } from './terminal.js';
 
 const WIDTH = 30;
-const EVERY_MS = 100;
+const REDRAW_INTERVAL_MS = 100;
 
 export interface ProgressBar {
   readonly update: (done: number) => void;
@@ -15,7 +15,7 @@ export function progressBar(output: Output, total: number): ProgressBar {
   return {
     update(done) {
       const now = performance.now();
-      if (now - drawnAt < EVERY_MS) return;
+      if (now - drawnAt < REDRAW_INTERVAL_MS) return;
       drawnAt = now;
       const share = done / total;
       const bar = '#'.repeat(Math.round(share * WIDTH)).padEnd(WIDTH);

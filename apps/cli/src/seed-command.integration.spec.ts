@@ -1,6 +1,6 @@
 import { query } from '@animal-store/local-postgres/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { json, useAnimalStore } from './testing/animal-store.js';
+import { json, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore();
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { integer, parseShare } from './arguments.js';
+import { integerParser, parseShare } from './arguments.js';
 import { migrateIfLocal, withDatabase } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson } from './output.js';
@@ -19,14 +19,15 @@ interface Options {
 
 export function seedCommand(terminal: Terminal): Command {
   return new Command('seed')
-    .description('Add demo animals, the same ones for the same seed.')
-    .requiredOption('--count <n>', 'how many', integer(1, MAX_COUNT))
-    .option('--seed <n>', 'which ones', integer(0, 2 ** 32 - 1), 1)
-    .option('--pending-share <share>', 'how many of them are pending, from 0 to 1', parseShare, 0.0001)
-    .option('--sold-share <share>', 'how many of them are sold, from 0 to 1', parseShare, 0.2)
+    .description('Add demo animals. The same seed generates the same animals.')
+    .requiredOption('--count <n>', 'number of animals', integerParser(1, MAX_COUNT))
+    .option('--seed <n>', 'seed of the generator', integerParser(0, 2 ** 32 - 1), 1)
+    .option('--pending-share <share>', 'share of pending animals, from 0 to 1', parseShare, 0.0001)
+    .option('--sold-share <share>', 'share of sold animals, from 0 to 1', parseShare, 0.2)
     .option('--json', 'print JSON')
     .action(async ({ json = false, ...options }: Options) => {
-      if (options.pendingShare + options.soldShare > 1) throw new CliError('the shares must not add up to more than 1', EXIT_USAGE);
+      if (options.pendingShare + options.soldShare > 1)
+        throw new CliError('--pending-share and --sold-share must not add up to more than 1', EXIT_USAGE);
       await withDatabase(terminal, async (database) => {
         await migrateIfLocal(database);
         const progress = progressBar(json ? { write: () => undefined } : terminal.stderr, options.count);

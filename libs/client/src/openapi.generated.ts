@@ -4,7 +4,7 @@ export interface components {
   schemas: {
     Error: {
       /**
-       * @description Machine-readable error code; more may be added.
+       * @description Machine-readable error code. More codes may be added.
        * @example expectation_failed
        * @example headers_too_large
        * @example idempotency_key_reused
@@ -27,7 +27,7 @@ export interface components {
        */
       code: string;
       /**
-       * @description Human-readable description; may change.
+       * @description Human-readable description. The text may change.
        * @example limit must be an integer from 1 to 100
        */
       message: string;

@@ -192,7 +192,7 @@ describe('npm start reports in one line', () => {
 
   it('that the database of DATABASE_URL cannot be reached, and waits for it', async () => {
     const service = await start({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/none' });
-    expect(service.output).toContain('The database at 127.0.0.1:1 cannot be reached: connect ECONNREFUSED 127.0.0.1:1; trying again');
+    expect(service.output).toContain('The database at 127.0.0.1:1 cannot be reached: connect ECONNREFUSED 127.0.0.1:1; retrying');
     expect(service.output).not.toContain('secret');
     expect(await stop(service, 'SIGINT')).toBe(0);
   });

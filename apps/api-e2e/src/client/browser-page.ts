@@ -5,9 +5,9 @@ import { type Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { launchBrowser } from '../support/browser.js';
 
-const CAPABILITIES = join(import.meta.dirname, 'capabilities.ts');
+const CLIENT_CALLS = join(import.meta.dirname, 'client-calls.ts');
 
-/** An empty page with its own origin in a real browser. Runs the capabilities. */
+/** An empty page with its own origin in a real browser. Runs the client calls. */
 export interface BrowserPage {
   readonly origin: string;
   run(name: string, args: readonly unknown[]): Promise<unknown>;
@@ -23,11 +23,11 @@ export async function openBrowserPage(): Promise<BrowserPage> {
   const browser = await launchBrowser();
   const page = await browser.newPage();
   await page.goto(origin);
-  await addCapabilities(page);
+  await addClientCalls(page);
   return {
     origin,
     // An expression, because Jest would compile a function for Node.js. JSON is valid JavaScript.
-    run: (name, args) => page.evaluate(`bundle.capabilities[${JSON.stringify(name)}](...${JSON.stringify(args)})`),
+    run: (name, args) => page.evaluate(`bundle.clientCalls[${JSON.stringify(name)}](...${JSON.stringify(args)})`),
     async close() {
       await browser.close();
       server.closeAllConnections();
@@ -36,9 +36,9 @@ export async function openBrowserPage(): Promise<BrowserPage> {
   };
 }
 
-async function addCapabilities(page: Page): Promise<void> {
+async function addClientCalls(page: Page): Promise<void> {
   const bundle = await rolldown({
-    input: CAPABILITIES,
+    input: CLIENT_CALLS,
     platform: 'browser',
     resolve: { conditionNames: ['@animal-store/source', 'import'] },
   });

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { Client } from 'pg';
 import { createKey, Service } from '../support/service.js';
 import { type BrowserPage, openBrowserPage } from './browser-page.js';
-import { capabilities, type Failure, type Outcome } from './capabilities.js';
+import { clientCalls, type Failure, type Outcome } from './client-calls.js';
 import { type Fault, FaultProxy } from './fault-proxy.js';
 
-type Capabilities = typeof capabilities;
-type Run = <Name extends keyof Capabilities>(
+type ClientCalls = typeof clientCalls;
+type Run = <Name extends keyof ClientCalls>(
   name: Name,
-  ...args: Parameters<Capabilities[Name]>
-) => Promise<Awaited<ReturnType<Capabilities[Name]>>>;
+  ...args: Parameters<ClientCalls[Name]>
+) => Promise<Awaited<ReturnType<ClientCalls[Name]>>>;
 
 /** Above 2^53: a JavaScript number would round it to an even number. */
 const FIRST_ID = 9007199254740993n;
@@ -61,7 +61,7 @@ describe.each([
     'in Node.js',
     (): Run =>
       async (name, ...args) =>
-        (capabilities[name] as (...all: unknown[]) => Promise<never>)(...args),
+        (clientCalls[name] as (...all: unknown[]) => Promise<never>)(...args),
   ],
   [
     'in a browser',
@@ -372,11 +372,11 @@ describe('the options of a client', () => {
     ['apiKey', { apiKey: '', baseURL: 'http://localhost' }, 'apiKey is required'],
     ['baseURL', { apiKey: 'key', baseURL: '' }, 'baseURL is required'],
   ])('require %s', async (_option, target, message) => {
-    await expect((async () => capabilities.createWithDefaults(target))()).rejects.toThrow(message);
+    await expect((async () => clientCalls.createWithDefaults(target))()).rejects.toThrow(message);
   });
 
   it('accept a base URL with a path and a trailing slash', async () => {
-    const failure = await capabilities.listFailure({ apiKey, baseURL: `${service.url}/animals/` }, {});
+    const failure = await clientCalls.listFailure({ apiKey, baseURL: `${service.url}/animals/` }, {});
     expect(failure).toMatchObject({ status: 404, code: 'route_not_found' });
   });
 });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { expectStatus } from '../support/answers.js';
-import type { ErrorCode } from '../support/answers.js';
+import { expectStatus } from '../support/http-response.js';
+import type { ErrorCode } from '../support/http-response.js';
 import type { RequestOptions } from '../support/api.js';
 import { expectChallenge, expectForbidden, expectUnauthenticated } from '../support/challenges.js';
 import { checksumOf, KEY_FORMAT, unknownKey, withoutChecksum, withTypo } from '../support/keys.js';
@@ -79,14 +79,14 @@ describe('the key of the suite', () => {
 
 describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, success }) => {
   it('accepts a valid key', async () => {
-    const answer = await api.send(method, path(), options);
-    expectStatus(answer, success);
-    expect(answer.headers).not.toHaveProperty('www-authenticate');
+    const response = await api.send(method, path(), options);
+    expectStatus(response, success);
+    expect(response.headers).not.toHaveProperty('www-authenticate');
   });
 
   it.each(['bearer', 'BEARER', 'bEaReR'])('accepts the scheme as %s', async (scheme) => {
-    const answer = await api.send(method, path(), { ...options, authorization: `${scheme} ${api.target.key}` });
-    expectStatus(answer, success);
+    const response = await api.send(method, path(), { ...options, authorization: `${scheme} ${api.target.key}` });
+    expectStatus(response, success);
   });
 
   it.each(REFUSED)('responds with 401 to %s', async (_what, authorization, ...codes) => {
@@ -114,9 +114,9 @@ describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, suc
 
 describe('HEAD: authentication', () => {
   it.each(['/v1/pets', '/v1/pets/1'])('responds to %s without a key with 401, a challenge and no body', async (path) => {
-    const answer = await api.send('HEAD', path, { authorization: null });
-    expect(answer).toMatchObject({ status: 401, text: '' });
-    expectChallenge(answer, {});
+    const response = await api.send('HEAD', path, { authorization: null });
+    expect(response).toMatchObject({ status: 401, text: '' });
+    expectChallenge(response, {});
   });
 });
 
@@ -163,8 +163,8 @@ if (hasReadOnlyKey) {
     });
 
     it('may not create: 403 names the missing scope', async () => {
-      const answer = await api.create(VALID, { authorization: authorization() });
-      expectForbidden(answer, 'pets:write');
+      const response = await api.create(VALID, { authorization: authorization() });
+      expectForbidden(response, 'pets:write');
     });
   });
 }

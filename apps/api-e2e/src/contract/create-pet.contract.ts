@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { expectError, expectJson, expectStatus } from '../support/answers.js';
+import { expectError, expectJson, expectStatus } from '../support/http-response.js';
 import { INT64_MAX, INT64_MIN, int64, petName } from '../support/arbitraries.js';
 import { readPet } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
@@ -9,12 +9,12 @@ const api = useApi();
 
 describe('createPet: POST /v1/pets', () => {
   it('responds with 201, exactly the Pet and its Location', async () => {
-    const answer = await api.create('{"name":"Rex","categoryId":7,"status":"pending"}');
-    expect(answer.status).toBe(201);
-    expectJson(answer);
-    const pet = readPet(answer.text);
+    const response = await api.create('{"name":"Rex","categoryId":7,"status":"pending"}');
+    expect(response.status).toBe(201);
+    expectJson(response);
+    const pet = readPet(response.text);
     expect(pet).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'pending' });
-    expect(answer.headers['location']).toMatch(new RegExp(`/v1/pets/${pet.id}$`));
+    expect(response.headers['location']).toMatch(new RegExp(`/v1/pets/${pet.id}$`));
   });
 
   it('assigns a unique id to each pet, also to pets added concurrently', async () => {
@@ -45,8 +45,8 @@ describe('createPet: status', () => {
   });
 
   it('defaults to available', async () => {
-    const answer = await api.create('{"name":"Rex","categoryId":7}');
-    expect(readPet(answer.text).status).toBe('available');
+    const response = await api.create('{"name":"Rex","categoryId":7}');
+    expect(readPet(response.text).status).toBe('available');
   });
 
   it.each(['null', '""', '"Available"', '"sold "', '"lost"', '"toString"', '0', '1', 'true', '[]', '["sold"]', '{}'])(
@@ -62,10 +62,10 @@ describe('createPet: name', () => {
   it('is stored and returned exactly as sent, escaped or not', async () => {
     await fc.assert(
       fc.asyncProperty(petName, fc.boolean(), async (name, escape) => {
-        const answer = await api.create(`{"name":${escape ? escaped(name) : JSON.stringify(name)},"categoryId":7}`);
-        expectStatus(answer, 201);
-        expect(readPet(answer.text).name).toBe(name);
-        const fetched = await api.follow(answer.headers['location'] ?? '');
+        const response = await api.create(`{"name":${escape ? escaped(name) : JSON.stringify(name)},"categoryId":7}`);
+        expectStatus(response, 201);
+        expect(readPet(response.text).name).toBe(name);
+        const fetched = await api.follow(response.headers['location'] ?? '');
         expect(readPet(fetched.text).name).toBe(name);
       }),
       { numRuns: 60 },
@@ -126,8 +126,8 @@ describe('createPet: name', () => {
     ['60,000 characters', `"${'x'.repeat(60_000)}"`],
   ])('rejects %s', async (_what, name) => expectNameRefused(await api.create(`{"name":${name},"categoryId":7}`)));
 
-  function expectNameRefused(answer: Awaited<ReturnType<typeof api.create>>): void {
-    const message = expectError(answer, 'invalid_request');
+  function expectNameRefused(response: Awaited<ReturnType<typeof api.create>>): void {
+    const message = expectError(response, 'invalid_request');
     expect(message).toMatch(/\bname\b/);
     expect(message).not.toMatch(/\b(?:categoryId|status)\b/);
   }
@@ -168,9 +168,9 @@ describe('createPet: categoryId', () => {
           `${categoryId * 10n ** BigInt(shift)}e-${shift}`,
         ];
         for (const writing of writings) {
-          const answer = await api.create(`{"name":"Rex","categoryId":${writing}}`);
-          expectStatus(answer, 201);
-          expect(readPet(answer.text).categoryId).toBe(categoryId);
+          const response = await api.create(`{"name":"Rex","categoryId":${writing}}`);
+          expectStatus(response, 201);
+          expect(readPet(response.text).categoryId).toBe(categoryId);
         }
       }),
       { numRuns: 15 },
@@ -192,9 +192,9 @@ describe('createPet: categoryId', () => {
     ['922337203685477580.7e1', INT64_MAX],
     ['-9223372036854775808', INT64_MIN],
   ])('reads %s', async (writing, value) => {
-    const answer = await api.create(`{"name":"Rex","categoryId":${writing}}`);
-    expectStatus(answer, 201);
-    expect(readPet(answer.text).categoryId).toBe(value);
+    const response = await api.create(`{"name":"Rex","categoryId":${writing}}`);
+    expectStatus(response, 201);
+    expect(readPet(response.text).categoryId).toBe(value);
   });
 
   it.each([
@@ -276,9 +276,9 @@ describe('createPet: unknown members', () => {
     ['constructor', '"constructor":{"prototype":{"status":"sold"}}'],
     ['nested __proto__', '"x":{"__proto__":{"status":"sold"}}'],
   ])('ignores %s', async (_what, members) => {
-    const answer = await api.create(`{"name":"Rex",${members},"categoryId":7}`);
-    expectStatus(answer, 201);
-    expect(readPet(answer.text)).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'available' });
+    const response = await api.create(`{"name":"Rex",${members},"categoryId":7}`);
+    expectStatus(response, 201);
+    expect(readPet(response.text)).toMatchObject({ name: 'Rex', categoryId: 7n, status: 'available' });
   });
 
   it.each(['__proto__', 'constructor', 'prototype'])('%s adds no member to this body or a later one', async (member) => {
@@ -297,8 +297,8 @@ describe('createPet: unknown members', () => {
     ['arrays', '['.repeat(30_000) + ']'.repeat(30_000)],
     ['objects', '{"":'.repeat(12_000) + '0' + '}'.repeat(12_000)],
   ])('accepts or rejects %s nested up to the maximum body size, and keeps working', async (_what, nested) => {
-    const answer = await api.create(`{"name":"Rex","categoryId":7,"x":${nested}}`);
-    if (answer.status !== 201) expectError(answer, 'invalid_request', 'malformed_json');
+    const response = await api.create(`{"name":"Rex","categoryId":7,"x":${nested}}`);
+    if (response.status !== 201) expectError(response, 'invalid_request', 'malformed_json');
     expect((await api.createPet()).name).toBe('Rex');
   });
 
@@ -313,9 +313,9 @@ describe('createPet: duplicate names', () => {
     '{"name":7,"name":"Max","categoryId":7}',
     '{"categoryId":7,"categoryId":"7","name":"Rex"}',
   ])('responds to %s with 201 or 400', async (body) => {
-    const answer = await api.create(body);
-    if (answer.status !== 201) return void expectError(answer, 'invalid_request', 'malformed_json');
-    const { name, categoryId } = readPet(answer.text);
+    const response = await api.create(body);
+    if (response.status !== 201) return void expectError(response, 'invalid_request', 'malformed_json');
+    const { name, categoryId } = readPet(response.text);
     expect(['Rex', 'Max']).toContain(name);
     expect(categoryId).toBe(7n);
   });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Answer, expectError, expectJson, linksOf } from '../support/answers.js';
+import { type HttpResponse, expectError, expectJson, linksOf } from '../support/http-response.js';
 import type { RequestOptions } from '../support/api.js';
 import { int64 } from '../support/arbitraries.js';
 import { type Pet, readPet } from '../support/json.js';
@@ -14,18 +14,18 @@ beforeAll(async () => {
   pet = await api.createPet({ name: 'Rex', categoryId: 9007199254740993n, status: 'sold' });
 });
 
-function expectDeprecation(answer: Answer): void {
-  expect(answer.headers).toMatchObject({ deprecation: '@1764892800', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' });
-  expect(linksOf(answer, 'successor-version')).toEqual([expect.stringMatching(/\/v1\/pets$/)]);
+function expectDeprecation(response: HttpResponse): void {
+  expect(response.headers).toMatchObject({ deprecation: '@1764892800', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' });
+  expect(linksOf(response, 'successor-version')).toEqual([expect.stringMatching(/\/v1\/pets$/)]);
 }
 
 describe('getPet: GET /v1/pets/{petId}', () => {
   it('responds with 200 and exactly the Pet', async () => {
-    const answer = await api.get(`/v1/pets/${pet.id}`);
-    expect(answer.status).toBe(200);
-    expectJson(answer);
-    expect(answer.headers['cache-control']).toBe('private, no-cache');
-    expect(readPet(answer.text)).toEqual(pet);
+    const response = await api.get(`/v1/pets/${pet.id}`);
+    expect(response.status).toBe(200);
+    expectJson(response);
+    expect(response.headers['cache-control']).toBe('private, no-cache');
+    expect(readPet(response.text)).toEqual(pet);
   });
 
   it('ignores the query', async () => {
@@ -91,9 +91,9 @@ describe('getPet: an unknown or invalid petId', () => {
     ['a negative id of 2,000 digits', `-${'9'.repeat(2_000)}`],
     ['2,000 zeros before a digit', `${'0'.repeat(2_000)}1`],
   ])('responds with 404 pet_not_found to %s', async (_what, petId) => {
-    const answer = await api.get(`/v1/pets/${petId}`);
-    expectError(answer, 'pet_not_found');
-    expectDeprecation(answer);
+    const response = await api.get(`/v1/pets/${petId}`);
+    expectError(response, 'pet_not_found');
+    expectDeprecation(response);
   });
 
   it('responds with 404 to any int64 below 1', async () => {
@@ -127,9 +127,9 @@ describe('getPet: an unknown or invalid petId', () => {
   });
 
   it('decodes percent-encoded digits', async () => {
-    const answer = await api.get(`/v1/pets/${[...String(pet.id)].map((digit) => `%3${digit}`).join('')}`);
-    expect(answer.status).toBe(200);
-    expect(readPet(answer.text)).toEqual(pet);
+    const response = await api.get(`/v1/pets/${[...String(pet.id)].map((digit) => `%3${digit}`).join('')}`);
+    expect(response.status).toBe(200);
+    expect(readPet(response.text)).toEqual(pet);
   });
 });
 
@@ -144,16 +144,16 @@ describe('getPet: deprecation', () => {
     ['401 of invalid percent-encoding', 'GET', () => '/v1/pets/%zz', { authorization: null }, 401],
     ['401 of HEAD', 'HEAD', () => '/v1/pets/-1', { authorization: null }, 401],
   ])('is announced on %s', async (_what, method, path, options, status) => {
-    const answer = await api.send(method, path(), options);
-    expect(answer.status).toBe(status);
-    expectDeprecation(answer);
+    const response = await api.send(method, path(), options);
+    expect(response.status).toBe(status);
+    expectDeprecation(response);
   });
 
   it('is not announced by other operations', async () => {
-    for (const answer of [await api.get('/v1/pets'), await api.create('{"name":"Rex","categoryId":7}'), await api.create('{}')]) {
-      expect(answer.headers).not.toHaveProperty('deprecation');
-      expect(answer.headers).not.toHaveProperty('sunset');
-      expect(linksOf(answer, 'successor-version')).toEqual([]);
+    for (const response of [await api.get('/v1/pets'), await api.create('{"name":"Rex","categoryId":7}'), await api.create('{}')]) {
+      expect(response.headers).not.toHaveProperty('deprecation');
+      expect(response.headers).not.toHaveProperty('sunset');
+      expect(linksOf(response, 'successor-version')).toEqual([]);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Answer, expectError, expectJson, linksOf } from '../support/answers.js';
+import { type HttpResponse, expectError, expectJson, linksOf } from '../support/http-response.js';
 import { type Pet, readPets } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
@@ -7,8 +7,8 @@ const api = useApi();
 const STATUSES = ['available', 'pending', 'sold'] as const;
 
 /** Returns the query parameters of the `next` link. */
-function next(answer: Answer): URLSearchParams {
-  const [target = '', ...others] = linksOf(answer, 'next');
+function next(response: HttpResponse): URLSearchParams {
+  const [target = '', ...others] = linksOf(response, 'next');
   expect(others).toEqual([]);
   expect(target).toMatch(/\/v1\/pets\?/);
   return new URL(target, api.url).searchParams;
@@ -31,10 +31,10 @@ beforeAll(async () => {
 
 describe('listPets: GET /v1/pets', () => {
   it('responds with 200 and an array of Pets in ascending order of id', async () => {
-    const answer = await api.get('/v1/pets');
-    expect(answer.status).toBe(200);
-    expectJson(answer);
-    expectAscending(readPets(answer.text));
+    const response = await api.get('/v1/pets');
+    expect(response.status).toBe(200);
+    expectJson(response);
+    expectAscending(readPets(response.text));
   });
 
   it('may be cached by the client only, and must be revalidated', async () => {
@@ -48,9 +48,9 @@ describe('listPets: GET /v1/pets', () => {
   });
 
   it('responds with JSON even if Accept is text/html', async () => {
-    const answer = await api.get('/v1/pets?limit=1', { headers: { accept: 'text/html' } });
-    expect(answer.status).toBe(200);
-    expectJson(answer);
+    const response = await api.get('/v1/pets?limit=1', { headers: { accept: 'text/html' } });
+    expect(response.status).toBe(200);
+    expectJson(response);
   });
 });
 
@@ -123,11 +123,11 @@ describe('listPets: status', () => {
 describe('listPets: id', () => {
   it.each(['', '&limit=1', '&limit=100'])('returns only that pet, without a next page (%s)', async (limit) => {
     const pet = await api.createPet({ categoryId: 9007199254740993n });
-    const answer = await api.get(`/v1/pets?id=${pet.id}${limit}`);
-    expect(answer.status).toBe(200);
-    expect(readPets(answer.text)).toEqual([pet]);
-    expect(answer.headers).not.toHaveProperty('link');
-    const tag = answer.headers['etag'] ?? '';
+    const response = await api.get(`/v1/pets?id=${pet.id}${limit}`);
+    expect(response.status).toBe(200);
+    expect(readPets(response.text)).toEqual([pet]);
+    expect(response.headers).not.toHaveProperty('link');
+    const tag = response.headers['etag'] ?? '';
     expect(await api.get(`/v1/pets?id=${pet.id}${limit}`, { headers: { 'if-none-match': tag } })).toMatchObject({ status: 304, text: '' });
     expect(await api.send('HEAD', `/v1/pets?id=${pet.id}${limit}`)).toMatchObject({ status: 200, text: '', headers: { etag: tag } });
   });
@@ -185,8 +185,8 @@ describe('listPets: id', () => {
   });
 
   it('is accepted with Prefer: handling=strict', async () => {
-    const answer = await api.get('/v1/pets?id=0', { headers: { prefer: 'handling=strict' } });
-    expect(answer).toMatchObject({ status: 200, headers: { 'preference-applied': 'handling=strict' } });
+    const response = await api.get('/v1/pets?id=0', { headers: { prefer: 'handling=strict' } });
+    expect(response).toMatchObject({ status: 200, headers: { 'preference-applied': 'handling=strict' } });
   });
 });
 
@@ -326,8 +326,8 @@ describe('listPets: paging', () => {
   });
 
   async function expectRefused(cursors: readonly string[]): Promise<void> {
-    const answers = await Promise.all(cursors.map((cursor) => api.get(`/v1/pets?limit=2&cursor=${encodeURIComponent(cursor)}`)));
-    expect(cursors.filter((_, index) => answers[index]?.status !== 400)).toEqual([]);
-    for (const answer of answers) expectError(answer, 'invalid_request');
+    const responses = await Promise.all(cursors.map((cursor) => api.get(`/v1/pets?limit=2&cursor=${encodeURIComponent(cursor)}`)));
+    expect(cursors.filter((_, index) => responses[index]?.status !== 400)).toEqual([]);
+    for (const response of responses) expectError(response, 'invalid_request');
   }
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ERROR_STATUS, expectJson } from '../support/answers.js';
+import { ERROR_STATUS, expectJson } from '../support/http-response.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -67,9 +67,9 @@ describe.each(['/health/live', '/health/ready', '/openapi.json'])('%s', (path) =
 
 describe('/openapi.json', () => {
   it('is an OpenAPI 3.1 document of API version 1.0.0', async () => {
-    const answer = await api.get('/openapi.json', WITHOUT_KEY);
-    expectJson(answer);
-    const document = JSON.parse(answer.text) as OpenApi;
+    const response = await api.get('/openapi.json', WITHOUT_KEY);
+    expectJson(response);
+    const document = JSON.parse(response.text) as OpenApi;
     expect(document.openapi).toMatch(/^3\.1\.[0-9]+$/);
     expect(document.info.version).toBe('1.0.0');
   });
@@ -182,8 +182,8 @@ describe.each(['/docs', '/docs/errors', '/docs/reference'])('%s', (path) => {
     for (const part of parts.filter((reference) => !reference.startsWith('data:'))) {
       const { origin, pathname, search } = new URL(part, url);
       expect(origin).toBe(api.url.origin);
-      const answer = await api.get(relativeToBase(pathname + search), WITHOUT_KEY);
-      expect({ part, status: answer.status }).toEqual({ part, status: 200 });
+      const response = await api.get(relativeToBase(pathname + search), WITHOUT_KEY);
+      expect({ part, status: response.status }).toEqual({ part, status: 200 });
     }
   });
 

@@ -16,8 +16,8 @@ describe('Prefer: handling=strict', () => {
     [413, 'a body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: `"${'x'.repeat(64 * 1024)}"` }],
     [415, 'another content type', 'POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: 'Rex' }],
   ])('is reported as applied with status %i: %s', async (status, _what, method, path, options) => {
-    const answer = await api.send(method, path, { ...options, headers: { ...options.headers, ...STRICT } });
-    expect([answer.status, answer.headers['preference-applied']]).toEqual([status, 'handling=strict']);
+    const response = await api.send(method, path, { ...options, headers: { ...options.headers, ...STRICT } });
+    expect([response.status, response.headers['preference-applied']]).toEqual([status, 'handling=strict']);
   });
 
   it('is not reported without the preference', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ErrorCode, expectError } from '../support/answers.js';
+import { type ErrorCode, expectError } from '../support/http-response.js';
 import { readPets } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
@@ -52,9 +52,9 @@ describe('bytes that are not a valid HTTP request', () => {
     ['two lengths', () => post([...JSON_LENGTH, 'Content-Length: 3'], BODY)],
     ['a list of lengths', () => post(['Content-Type: application/json', `Content-Length: ${BODY.length}, 3`], BODY)],
   ])('responds with 400 and closes the connection: %s', async (_what, bytes) => {
-    const answers = await api.exchange({ bytes: bytes() });
-    expect(answers).toHaveLength(1);
-    for (const answer of answers) expectError(answer, 'invalid_request');
+    const responses = await api.exchange({ bytes: bytes() });
+    expect(responses).toHaveLength(1);
+    for (const response of responses) expectError(response, 'invalid_request');
     await expectStillServing();
   });
 });
@@ -75,9 +75,9 @@ describe('request smuggling', () => {
     ['a negative chunk size', () => post([json, chunked], `-1\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
     ['a chunk longer than its size', () => post([json, chunked], `5\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
   ])('responds with one error and does not serve the hidden request: %s', async (_what, bytes) => {
-    const answers = await api.exchange({ bytes: bytes() });
-    expect(answers).toHaveLength(1);
-    for (const answer of answers) expectError(answer, 'invalid_request', 'malformed_json');
+    const responses = await api.exchange({ bytes: bytes() });
+    expect(responses).toHaveLength(1);
+    for (const response of responses) expectError(response, 'invalid_request', 'malformed_json');
     await expectStillServing();
   });
 });
@@ -120,9 +120,9 @@ describe('well-formed requests that are rejected', () => {
     ['a target of another scheme', () => message('GET ftp://[/ HTTP/1.1', [host(), close]), 'route_not_found', 'invalid_request'],
     ['a fragment in the target', () => message(`GET ${pets()}x#y HTTP/1.1`, [host(), close]), 'route_not_found', 'invalid_request'],
   ])('%s', async (_what, bytes, ...codes) => {
-    const [answer, ...more] = await api.exchange({ bytes: bytes() });
+    const [response, ...more] = await api.exchange({ bytes: bytes() });
     expect(more).toEqual([]);
-    expectError(answer, ...codes);
+    expectError(response, ...codes);
     await expectStillServing();
   });
 
@@ -139,19 +139,19 @@ describe('well-formed requests that are rejected', () => {
 
   it('responds with 404 or 400 to non-ASCII bytes in the target', async () => {
     const bytes = Buffer.from(message(`GET ${pets()}/\xff HTTP/1.1`, [host(), key(), close]), 'latin1');
-    const [answer] = await api.exchange({ bytes });
-    expectError(answer, 'pet_not_found', 'invalid_request');
+    const [response] = await api.exchange({ bytes });
+    expectError(response, 'pet_not_found', 'invalid_request');
   });
 
   it('responds with 400 to a body cut off by the end of the connection', async () => {
-    const [answer] = await api.exchange({ bytes: post(JSON_LENGTH, BODY.slice(0, 10)), halfClose: true });
-    expectError(answer, 'invalid_request', 'malformed_json');
+    const [response] = await api.exchange({ bytes: post(JSON_LENGTH, BODY.slice(0, 10)), halfClose: true });
+    expectError(response, 'invalid_request', 'malformed_json');
     await expectStillServing();
   });
 
   it('responds with 400 to header fields cut off by the end of the connection', async () => {
-    const [answer] = await api.exchange({ bytes: `GET ${pets()} HTTP/1.1\r\nHost:`, halfClose: true });
-    expectError(answer, 'invalid_request');
+    const [response] = await api.exchange({ bytes: `GET ${pets()} HTTP/1.1\r\nHost:`, halfClose: true });
+    expectError(response, 'invalid_request');
     await expectStillServing();
   });
 });
@@ -160,29 +160,29 @@ describe('unusual but valid requests', () => {
   const close = 'Connection: close';
 
   it('serves a target in absolute form', async () => {
-    const [answer] = await api.exchange({ bytes: message(`GET ${api.url.origin}${pets()}?limit=1 HTTP/1.1`, [host(), key(), close]) });
-    expect(answer?.status).toBe(200);
-    expect(readPets(answer?.text ?? '').length).toBeLessThanOrEqual(1);
+    const [response] = await api.exchange({ bytes: message(`GET ${api.url.origin}${pets()}?limit=1 HTTP/1.1`, [host(), key(), close]) });
+    expect(response?.status).toBe(200);
+    expect(readPets(response?.text ?? '').length).toBeLessThanOrEqual(1);
   });
 
   it('requires a key for a target in absolute form', async () => {
-    const [answer] = await api.exchange({ bytes: message(`GET ${api.url.origin}${pets()} HTTP/1.1`, [host(), close]) });
-    expect(answer?.status).toBe(401);
+    const [response] = await api.exchange({ bytes: message(`GET ${api.url.origin}${pets()} HTTP/1.1`, [host(), close]) });
+    expect(response?.status).toBe(401);
   });
 
   it('responds to OPTIONS *', async () => {
-    const [answer] = await api.exchange({ bytes: message('OPTIONS * HTTP/1.1', [host(), close]) });
-    if (answer?.status !== 204) expectError(answer, 'route_not_found', 'invalid_request', 'method_not_allowed');
+    const [response] = await api.exchange({ bytes: message('OPTIONS * HTTP/1.1', [host(), close]) });
+    if (response?.status !== 204) expectError(response, 'route_not_found', 'invalid_request', 'method_not_allowed');
   });
 
   it.each(['websocket', 'h2c'])('ignores a request to upgrade to %s', async (protocol) => {
-    const [answer] = await api.exchange({ bytes: get('Connection: Upgrade, close', `Upgrade: ${protocol}`) });
-    expect(answer?.status).toBe(200);
+    const [response] = await api.exchange({ bytes: get('Connection: Upgrade, close', `Upgrade: ${protocol}`) });
+    expect(response?.status).toBe(200);
   });
 
   it('sends 100 and then 201 to a client that waits for 100 Continue', async () => {
-    const answers = await api.exchange({ bytes: post([close, 'Expect: 100-continue', ...JSON_LENGTH], BODY) });
-    expect(answers.map(({ status }) => status)).toEqual([100, 201]);
+    const responses = await api.exchange({ bytes: post([close, 'Expect: 100-continue', ...JSON_LENGTH], BODY) });
+    expect(responses.map(({ status }) => status)).toEqual([100, 201]);
   });
 
   it('responds to pipelined requests in order, including errors', async () => {
@@ -194,14 +194,14 @@ describe('unusual but valid requests', () => {
       post(['Content-Type: text/plain', `Content-Length: ${BODY.length}`], BODY),
       get(close),
     ].join('');
-    const answers = await api.exchange({ bytes });
-    expect(answers.map(({ status }) => status)).toEqual([200, 404, 201, 401, 415, 200]);
+    const responses = await api.exchange({ bytes });
+    expect(responses.map(({ status }) => status)).toEqual([200, 404, 201, 401, 415, 200]);
   });
 
   it('ignores trailer fields and chunk extensions', async () => {
     const body = `${BODY.length.toString(16)};extension=1\r\n${BODY}\r\n0\r\nX-Trailer: x\r\n\r\n`;
-    const [answer] = await api.exchange({ bytes: post([close, 'Content-Type: application/json', 'Transfer-Encoding: chunked'], body) });
-    expect(answer?.status).toBe(201);
+    const [response] = await api.exchange({ bytes: post([close, 'Content-Type: application/json', 'Transfer-Encoding: chunked'], body) });
+    expect(response?.status).toBe(201);
   });
 });
 
@@ -213,7 +213,7 @@ describe('X-Request-Id on the socket', () => {
   });
 
   it('never contains a control character of the request', async () => {
-    const [answer] = await api.exchange({ bytes: get('Connection: close', 'X-Request-Id: a\u0001b') });
-    expect(answer?.headers['x-request-id']).not.toContain('\u0001');
+    const [response] = await api.exchange({ bytes: get('Connection: close', 'X-Request-Id: a\u0001b') });
+    expect(response?.headers['x-request-id']).not.toContain('\u0001');
   });
 });

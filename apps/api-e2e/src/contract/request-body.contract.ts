@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { expectError, expectStatus } from '../support/answers.js';
+import { expectError, expectStatus } from '../support/http-response.js';
 import { readPet } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
@@ -25,8 +25,8 @@ describe('request body: size', () => {
     ['of white space', VALID.padEnd(LIMIT)],
     ['of two-byte characters', `{"name":"Rex","categoryId":7,"note":"${'é'.repeat(32_000)}"}`],
   ])('accepts 65,536 bytes %s', async (_how, body) => {
-    const answer = await api.create(body);
-    expectStatus(answer, 201);
+    const response = await api.create(body);
+    expectStatus(response, 201);
   });
 
   it.each([
@@ -47,14 +47,14 @@ describe('request body: size', () => {
   });
 
   it('accepts a body in one-byte chunks', async () => {
-    const answer = await api.create(inChunks(VALID, 1));
-    expect(readPet(answer.text)).toMatchObject({ name: 'Rex', categoryId: 7n });
+    const response = await api.create(inChunks(VALID, 1));
+    expect(readPet(response.text)).toMatchObject({ name: 'Rex', categoryId: 7n });
   });
 
   it('accepts characters split between chunks', async () => {
     const body = Buffer.from('{"name":"犬🐕é","categoryId":7}');
-    const answer = await api.create([...body].map((byte) => Uint8Array.of(byte)));
-    expect(readPet(answer.text).name).toBe('犬🐕é');
+    const response = await api.create([...body].map((byte) => Uint8Array.of(byte)));
+    expect(readPet(response.text).name).toBe('犬🐕é');
   });
 });
 
@@ -182,8 +182,8 @@ describe('request body: missing, malformed or not an object', () => {
   });
 
   it('ignores or rejects a byte order mark', async () => {
-    const answer = await api.create(`\ufeff${VALID}`);
-    if (answer.status === 201) expect(readPet(answer.text).name).toBe('Rex');
-    else expectError(answer, 'malformed_json');
+    const response = await api.create(`\ufeff${VALID}`);
+    if (response.status === 201) expect(readPet(response.text).name).toBe('Rex');
+    else expectError(response, 'malformed_json');
   });
 });

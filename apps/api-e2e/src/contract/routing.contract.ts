@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { expectError, expectStatus } from '../support/answers.js';
+import { expectError, expectStatus } from '../support/http-response.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -63,9 +63,9 @@ describe('an unknown path', () => {
   });
 
   it.each(METHODS.filter((method) => method !== 'CONNECT'))('responds with 404 to %s', async (method) => {
-    const answer = await api.send(method, '/v1/unknown', WITHOUT_KEY);
-    expect(answer.status).toBe(404);
-    if (method !== 'HEAD') expectError(answer, 'route_not_found');
+    const response = await api.send(method, '/v1/unknown', WITHOUT_KEY);
+    expect(response.status).toBe(404);
+    if (method !== 'HEAD') expectError(response, 'route_not_found');
   });
 
   it('responds with 404 to any body', async () => {
@@ -87,17 +87,17 @@ describe('an unknown path', () => {
 
 describe.each(KNOWN_PATHS)('%s', (path, methods) => {
   it('responds to OPTIONS with 204 and Allow, without a key', async () => {
-    const answer = await api.send('OPTIONS', path, WITHOUT_KEY);
-    expect(answer).toMatchObject({ status: 204, text: '' });
-    expect(allowOf(answer.headers)).toEqual(methods);
+    const response = await api.send('OPTIONS', path, WITHOUT_KEY);
+    expect(response).toMatchObject({ status: 204, text: '' });
+    expect(allowOf(response.headers)).toEqual(methods);
   });
 
   it.each(METHODS.filter((method) => method !== 'CONNECT' && !methods.includes(method)))(
     'responds to %s with 405 method_not_allowed and Allow, without a key',
     async (method) => {
-      const answer = await api.send(method, path, WITHOUT_KEY);
-      expectError(answer, 'method_not_allowed');
-      expect(allowOf(answer.headers)).toEqual(methods);
+      const response = await api.send(method, path, WITHOUT_KEY);
+      expectError(response, 'method_not_allowed');
+      expect(allowOf(response.headers)).toEqual(methods);
     },
   );
 
@@ -129,8 +129,8 @@ describe('a URL', () => {
 
 describe('an expectation', () => {
   it('100-continue is met', async () => {
-    const answer = await api.create('{"name":"Rex","categoryId":7}', { headers: { expect: '100-continue' } });
-    expectStatus(answer, 201);
+    const response = await api.create('{"name":"Rex","categoryId":7}', { headers: { expect: '100-continue' } });
+    expectStatus(response, 201);
   });
 
   it.each(['nonsense', '200-ok'])('%s is 417 expectation_failed', async (expectation) => {
@@ -139,7 +139,7 @@ describe('an expectation', () => {
 });
 
 describe('X-Request-Id', () => {
-  const ANSWERS = [
+  const RESPONSES = [
     ['200', 'GET', '/v1/pets', {}, 200],
     ['204', 'OPTIONS', '/v1/pets', WITHOUT_KEY, 204],
     ['400', 'GET', '/v1/pets?limit=0', {}, 400],
@@ -153,11 +153,11 @@ describe('X-Request-Id', () => {
     ['200 of an operational endpoint', 'GET', '/health/live', WITHOUT_KEY, 200],
   ] as const;
 
-  it.each(ANSWERS)('of the request is returned on %s', async (_what, method, path, options, status) => {
+  it.each(RESPONSES)('of the request is returned on %s', async (_what, method, path, options, status) => {
     const headers = { ...('headers' in options ? options.headers : {}), 'x-request-id': 'suite-4711' };
-    const answer = await api.send(method, path, { ...options, headers });
-    expect(answer.status).toBe(status);
-    expect(answer.headers['x-request-id']).toBe('suite-4711');
+    const response = await api.send(method, path, { ...options, headers });
+    expect(response.status).toBe(status);
+    expect(response.headers['x-request-id']).toBe('suite-4711');
   });
 
   it.each(['x', '0', '{"a":1}', '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~', 'x'.repeat(128)])('accepts %s', async (id) => {
@@ -178,8 +178,8 @@ describe('X-Request-Id', () => {
   });
 
   it('is unique for each request without one', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => api.get('/health/live')));
-    expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(answers.length);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => api.get('/health/live')));
+    expect(new Set(responses.map(({ headers }) => headers['x-request-id'])).size).toBe(responses.length);
   });
 });
 
@@ -197,8 +197,8 @@ describe('an error', () => {
 
   it('contains neither header values nor the key of the request', async () => {
     const headers = { 'content-type': 'text/secret-type', 'x-secret': 'secret-value' };
-    const answer = await api.send('POST', '/v1/pets', { headers, body: '{}' });
-    expectError(answer, 'unsupported_media_type');
-    for (const secret of ['secret-type', 'secret-value', api.target.key]) expect(answer.text).not.toContain(secret);
+    const response = await api.send('POST', '/v1/pets', { headers, body: '{}' });
+    expectError(response, 'unsupported_media_type');
+    for (const secret of ['secret-type', 'secret-value', api.target.key]) expect(response.text).not.toContain(secret);
   });
 });

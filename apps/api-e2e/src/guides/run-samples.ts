@@ -69,7 +69,7 @@ export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readon
 
     describe.each(guides.filter(({ samples }) => samples.length > 0))('$guide', ({ guide, samples }) => {
       beforeAll(async () => {
-        await emptyStore(own.databaseUrl);
+        await resetPets(own.databaseUrl);
         if (guide !== EMPTY_STORE) for (const animal of ANIMALS) await own.api.createPet({ ...animal, categoryId: 7n });
       });
 
@@ -98,7 +98,7 @@ function withoutSpace(json: string): string {
 }
 
 /** Empties all tables of the store. The next pet gets the id 1. */
-async function emptyStore(databaseUrl: string): Promise<void> {
+async function resetPets(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {

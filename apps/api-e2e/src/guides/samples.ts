@@ -46,13 +46,13 @@ function samplesOf(markdown: string): Sample[] {
       samples.push(sample);
     } else {
       isOpen = false;
-      if (code !== undefined) for (const sample of group) addShown(sample, language, code);
+      if (code !== undefined) for (const sample of group) addBlock(sample, language, code);
     }
   }
   return samples;
 }
 
-function addShown(sample: Sample, kind: string, shown: string): void {
+function addBlock(sample: Sample, kind: string, shown: string): void {
   if (sample.language === 'sh' && (kind === 'json' || kind === 'http')) sample[kind] = shown;
   if (sample.language !== 'sh' && kind === 'text') sample[kind] = shown;
 }

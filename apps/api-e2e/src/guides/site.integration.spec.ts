@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { accessibilityViolations } from '../support/accessibility.js';
-import { linksOf } from '../support/answers.js';
+import { linksOf } from '../support/http-response.js';
 import { PHONE, screenshot, useBrowser } from '../support/browser.js';
 import { useOwnService } from '../support/use-api.js';
 import { readSamples } from './samples.js';
 
 const DESKTOP = { width: 1440, height: 900 };
 /** Other sites that the guides link to. The tests do not request them. */
-const ELSEWHERE = /^https:\/\/(?:www\.rfc-editor\.org|datatracker\.ietf\.org)\//;
+const EXTERNAL_LINKS = /^https:\/\/(?:www\.rfc-editor\.org|datatracker\.ietf\.org)\//;
 
 const own = useOwnService();
 const pages = [...readSamples().keys()].map((name) => (name === 'README' ? '/docs' : `/docs/${name}`));
@@ -102,9 +102,9 @@ describe('a new user', () => {
   });
 
   it('follows the help link of an error response to the explanation of its code', async () => {
-    const answer = await own.api.get('/v1/pets?limit=0');
-    const { code } = JSON.parse(answer.text) as { code: string };
-    const [help = ''] = linksOf(answer, 'help');
+    const response = await own.api.get('/v1/pets?limit=0');
+    const { code } = JSON.parse(response.text) as { code: string };
+    const [help = ''] = linksOf(response, 'help');
     const page = await open(help);
     expect(await page.locator(':target').innerText()).toContain(code);
     await page.close();
@@ -128,7 +128,7 @@ describe('links', () => {
     for (const { from, to } of links) {
       const { origin, pathname, hash, href } = new URL(to);
       if (origin !== own.api.url.origin) {
-        if (!ELSEWHERE.test(href)) dead.push(`${from} → ${to}`);
+        if (!EXTERNAL_LINKS.test(href)) dead.push(`${from} → ${to}`);
         continue;
       }
       if (!visited.has(pathname)) {

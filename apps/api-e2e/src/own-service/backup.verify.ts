@@ -2,7 +2,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { linksOf } from '../support/answers.js';
+import { linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { DebianPostgres } from '../support/debian-postgres.js';
 import { type Pet, readPet, readPets } from '../support/json.js';
@@ -11,7 +11,7 @@ import { createKey, Service } from '../support/service.js';
 // `npm run verify:backup` tests the backups of docs/operations.md. Not part of `npm test`, since node_modules has no pg_dump.
 
 const WRITERS = 8;
-const ENOUGH = 200;
+const CREATIONS = 200;
 /** Same statement as in docs/operations.md. */
 const SKIP_IDS = `SELECT setval(pg_get_serial_sequence('pets.pets', 'id'), nextval(pg_get_serial_sequence('pets.pets', 'id')) + 1000000)`;
 
@@ -55,7 +55,7 @@ async function serve(databaseUrl: string): Promise<Api> {
 
 /** Clients that each add one pet after the other, with idempotency keys, until stopped. */
 class Load {
-  readonly answered: Created[] = [];
+  readonly confirmed: Created[] = [];
   private isStopped = false;
   private readonly writers: Promise<unknown>;
   private static next = 0;
@@ -66,8 +66,8 @@ class Load {
   }
 
   more(count: number): Promise<void> {
-    const goal = this.answered.length + count;
-    return waitFor(() => expect(this.answered.length).toBeGreaterThanOrEqual(goal));
+    const goal = this.confirmed.length + count;
+    return waitFor(() => expect(this.confirmed.length).toBeGreaterThanOrEqual(goal));
   }
 
   async stop(): Promise<void> {
@@ -79,9 +79,9 @@ class Load {
     while (!this.isStopped) {
       const idempotencyKey = `backup-${Load.next++}`;
       const body = `{"name":"${idempotencyKey}","categoryId":9007199254740993}`;
-      const answer = await this.api.create(body, { headers: { 'idempotency-key': idempotencyKey } });
-      expect(answer.status).toBe(201);
-      this.answered.push({ pet: readPet(answer.text), body, idempotencyKey });
+      const response = await this.api.create(body, { headers: { 'idempotency-key': idempotencyKey } });
+      expect(response.status).toBe(201);
+      this.confirmed.push({ pet: readPet(response.text), body, idempotencyKey });
     }
   }
 }
@@ -97,12 +97,12 @@ async function walk(api: Api, start = '/v1/pets?limit=100'): Promise<Pet[]> {
 }
 
 /** Expects that each confirmed pet exists and that its idempotency key replays it. Returns all pets by id. */
-async function expectKept(api: Api, kept: readonly Created[]): Promise<ReadonlyMap<Pet['id'], Pet>> {
+async function expectRestored(api: Api, confirmedCreations: readonly Created[]): Promise<ReadonlyMap<Pet['id'], Pet>> {
   const pets = await walk(api);
   const byId = new Map(pets.map((pet) => [pet.id, pet]));
   expect(byId.size).toBe(pets.length);
-  expect(kept.filter(({ pet }) => byId.get(pet.id)?.name !== pet.name)).toEqual([]);
-  for (const { pet, body, idempotencyKey } of kept) {
+  expect(confirmedCreations.filter(({ pet }) => byId.get(pet.id)?.name !== pet.name)).toEqual([]);
+  for (const { pet, body, idempotencyKey } of confirmedCreations) {
     const replay = await api.create(body, { headers: { 'idempotency-key': idempotencyKey } });
     expect([replay.status, replay.headers['idempotent-replayed'], readPet(replay.text)]).toEqual([201, 'true', pet]);
   }
@@ -110,10 +110,10 @@ async function expectKept(api: Api, kept: readonly Created[]): Promise<ReadonlyM
 }
 
 /** Expects that new pets get ids that no response contained before. */
-async function expectNewIds(api: Api, told: ReadonlySet<Pet['id']>): Promise<void> {
+async function expectNewIds(api: Api, knownIds: ReadonlySet<Pet['id']>): Promise<void> {
   const created = await Promise.all(Array.from({ length: 50 }, (_, n) => api.createPet({ name: `new ${n}` })));
   expect(new Set(created.map(({ id }) => id)).size).toBe(created.length);
-  expect(created.filter(({ id }) => told.has(id))).toEqual([]);
+  expect(created.filter(({ id }) => knownIds.has(id))).toEqual([]);
 }
 
 const KEYS_WITHOUT_PET = `SELECT key FROM pets.idempotency_keys LEFT JOIN pets.pets ON pets.id = pet_id WHERE pets.id IS NULL`;
@@ -122,34 +122,34 @@ describe('while clients add pets', () => {
   it('a dump restores all pets confirmed before it started, with idempotency keys and cursors', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);
-    await load.more(ENOUGH);
-    const kept = [...load.answered];
+    await load.more(CREATIONS);
+    const confirmedCreations = [...load.confirmed];
     const firstPage = await api.follow('/v1/pets?limit=10');
     const [cursorLink = ''] = linksOf(firstPage, 'next');
     const dump = join(postgres.folder, 'store.dump');
     await postgres.run('pg_dump', '--format=custom', '--file', dump, `${primaryUrl}/store`);
     await load.more(WRITERS);
     await load.stop();
-    expect(load.answered.length).toBeGreaterThan(kept.length);
+    expect(load.confirmed.length).toBeGreaterThan(confirmedCreations.length);
 
     await query(`${primaryUrl}/postgres`, 'CREATE DATABASE restored');
     await postgres.run('pg_restore', '--exit-on-error', '--no-owner', '--dbname', `${primaryUrl}/restored`, dump);
     await query(`${primaryUrl}/restored`, SKIP_IDS);
     expect(await query(`${primaryUrl}/restored`, KEYS_WITHOUT_PET)).toEqual([]);
     const restored = await serve(`${primaryUrl}/restored`);
-    const byId = await expectKept(restored, kept);
+    const byId = await expectRestored(restored, confirmedCreations);
     const continued = await walk(restored, cursorLink);
     expect([...readPets(firstPage.text), ...continued].map(({ id }) => id)).toEqual([...byId.keys()]);
-    await expectNewIds(restored, new Set([...load.answered.map(({ pet }) => pet.id), ...byId.keys()]));
+    await expectNewIds(restored, new Set([...load.confirmed.map(({ pet }) => pet.id), ...byId.keys()]));
   });
 
   it('a base backup and the archived WAL restore to a point in time', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);
-    await load.more(ENOUGH / 2);
+    await load.more(CREATIONS / 2);
     await postgres.run('pg_basebackup', '--pgdata', join(postgres.folder, 'standby'), '--checkpoint=fast', '--dbname', primaryUrl);
-    await load.more(ENOUGH / 2);
-    const kept = [...load.answered];
+    await load.more(CREATIONS / 2);
+    const confirmedCreations = [...load.confirmed];
     const [row] = await query(`${primaryUrl}/store`, `SELECT clock_timestamp()::text AS time`);
     await load.more(WRITERS);
     await query(`${primaryUrl}/store`, 'DELETE FROM pets.pets');
@@ -170,7 +170,7 @@ describe('while clients add pets', () => {
     await query(`${url}/store`, SKIP_IDS);
     expect(await query(`${url}/store`, KEYS_WITHOUT_PET)).toEqual([]);
     const restored = await serve(`${url}/store`);
-    const byId = await expectKept(restored, kept);
-    await expectNewIds(restored, new Set([...load.answered.map(({ pet }) => pet.id), ...byId.keys()]));
+    const byId = await expectRestored(restored, confirmedCreations);
+    await expectNewIds(restored, new Set([...load.confirmed.map(({ pet }) => pet.id), ...byId.keys()]));
   });
 });

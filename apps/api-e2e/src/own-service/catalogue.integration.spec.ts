@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Client } from 'pg';
-import { expectStatus, linksOf } from '../support/answers.js';
+import { expectStatus, linksOf } from '../support/http-response.js';
 import { INT64_MAX, int64 } from '../support/arbitraries.js';
 import { type Pet, readPet, readPets } from '../support/json.js';
 import { useOwnService } from '../support/use-api.js';
@@ -13,12 +13,12 @@ const { api } = own;
 async function walk(query: string, meanwhile: () => Promise<unknown> = () => Promise.resolve()): Promise<Pet[][]> {
   const pages: Pet[][] = [];
   for (let link: string | undefined = `/v1/pets${query}`; link !== undefined;) {
-    const answer = await api.follow(link);
-    expectStatus(answer, 200);
-    pages.push(readPets(answer.text));
+    const response = await api.follow(link);
+    expectStatus(response, 200);
+    pages.push(readPets(response.text));
     expect(pages.length).toBeLessThan(1_000); // Prevents an endless loop.
     await meanwhile();
-    [link] = linksOf(answer, 'next');
+    [link] = linksOf(response, 'next');
   }
   return pages;
 }
@@ -26,9 +26,9 @@ async function walk(query: string, meanwhile: () => Promise<unknown> = () => Pro
 describe('an empty catalogue', () => {
   it('is an empty array without a next page, with any filter', async () => {
     for (const query of ['', '?limit=1', '?limit=100', '?status=available', '?status=pending', '?status=sold']) {
-      const answer = await api.get(`/v1/pets${query}`);
-      expect(answer).toMatchObject({ status: 200, text: '[]' });
-      expect(answer.headers).not.toHaveProperty('link');
+      const response = await api.get(`/v1/pets${query}`);
+      expect(response).toMatchObject({ status: 200, text: '[]' });
+      expect(response.headers).not.toHaveProperty('link');
     }
   });
 });

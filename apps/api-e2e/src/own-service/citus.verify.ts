@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { linksOf } from '../support/answers.js';
+import { linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { readPet, readPets } from '../support/json.js';
-import { animalStore, createKey, Service } from '../support/service.js';
+import { runAnimalStore, createKey, Service } from '../support/service.js';
 
 // `npm run verify:citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL is the URL of an empty
 // database, as its owner, on a coordinator with the extension and at least one worker.
@@ -43,7 +43,7 @@ describe('on a Citus coordinator', () => {
       { name: 'pets.idempotency_keys', column: 'key' },
       { name: 'pets.pets', column: 'id' },
     ]);
-    expect(await animalStore(url, 'migrate', 'up')).toContain('up to date');
+    expect(await runAnimalStore(url, 'migrate', 'up')).toContain('up to date');
   });
 
   it('pets added concurrently get unique ids and are fetched and listed', async () => {
@@ -68,9 +68,9 @@ describe('on a Citus coordinator', () => {
       const response = await fetch(`${base}/v1/pets`, { method: 'POST', headers, body: HIDDEN });
       return { status: response.status, text: await response.text(), replayed: response.headers.get('idempotent-replayed') };
     };
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => create(services[n % 2] as Service)));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 30 }, (_, n) => create(services[n % 2] as Service)));
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(responses.filter(({ replayed }) => replayed === null)).toHaveLength(1);
     expect((await database.query(`SELECT 1 FROM pets.pets WHERE name = 'Hidden'`)).rowCount).toBe(1);
   });
 });

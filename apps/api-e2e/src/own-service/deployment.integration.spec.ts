@@ -1,10 +1,10 @@
 import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectError, linksOf } from '../support/answers.js';
+import { expectError, linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { readPet } from '../support/json.js';
 import { unknownKey } from '../support/keys.js';
-import { createKey, refusedStart, Service } from '../support/service.js';
+import { createKey, runUntilRefused, Service } from '../support/service.js';
 
 const PUBLIC_BASE_URL = 'https://store.example/animals';
 const VALID = '{"name":"Rex","categoryId":7}';
@@ -125,7 +125,7 @@ describe('the log', () => {
 describe('an invalid configuration', () => {
   it('stops the start with an error for each variable', async () => {
     const bad = { DATABASE_URL: 'nonsense', PORT: '65536', PUBLIC_BASE_URL: 'nonsense' };
-    const { exitCode, output } = await refusedStart(bad);
+    const { exitCode, output } = await runUntilRefused(bad);
     expect(exitCode).toBeGreaterThan(0);
     for (const variable of Object.keys(bad)) expect(output).toContain(variable);
   });

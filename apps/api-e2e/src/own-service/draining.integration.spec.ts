@@ -90,7 +90,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
     expect(await read).toBe('cut');
     expect(performance.now() - stoppedAt).toBeGreaterThan(14_500);
     expect(await exit).toBe(0);
-    expect(service.output).toContain('connections are cut that did not end in time');
+    expect(service.output).toContain('requests did not finish in time; closing their connections');
     await other.end();
   },
 );

@@ -2,14 +2,14 @@ import { AnimalStore } from '@animal-store/client';
 import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
+import { runAnimalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 
-const AT_ONCE = 1_000;
-const AFTER_KILL = 100;
+const CONCURRENT = 1_000;
+const CONCURRENT_AFTER_KILL = 100;
 /** Generous limits, so that no request is rejected on a busy machine. */
 const PATIENT = {
   RATE_LIMIT: '0',
-  MAX_IN_FLIGHT: String(AT_ONCE),
+  MAX_IN_FLIGHT: String(CONCURRENT),
   MAX_EVENT_LOOP_LAG_MS: '60000',
   DATABASE_CONNECT_TIMEOUT_MS: '60000',
   DATABASE_STATEMENT_TIMEOUT_MS: '0',
@@ -20,7 +20,7 @@ let sql: Client;
 /** A service with two workers. */
 let survivor: Service;
 /** A service with one process, which connects to the database through `network`. */
-let mortal: Service;
+let killed: Service;
 let network: TcpProxy;
 let beforeRotation = '';
 let afterRotation = '';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   network = await TcpProxy.start(database.url);
   survivor = await Service.start(database.url, { ...PATIENT, WORKERS: '2' });
   const { id, key } = await createKey(database.url, 'suite');
-  const rotated = JSON.parse(await animalStore(database.url, 'keys', 'rotate', String(id), '--json')) as CreatedKey;
+  const rotated = JSON.parse(await runAnimalStore(database.url, 'keys', 'rotate', String(id), '--json')) as CreatedKey;
   [beforeRotation, afterRotation] = [key, rotated.key];
   sql = await connect();
 });
@@ -49,7 +49,8 @@ async function connect(): Promise<Client> {
 }
 
 interface Outcome {
-  readonly answer: string;
+  /** Status, Location and body of the response. */
+  readonly response: string;
   readonly replayed: boolean;
 }
 
@@ -66,16 +67,16 @@ async function create(service: Service, apiKey: string, retryOn = service): Prom
   const pet = { name: 'Only', categoryId: 9007199254740993n };
   const { response } = await client.pets.create(pet, { idempotencyKey: 'only-once' }).withResponse();
   const { headers, status } = response;
-  return { answer: `${status} ${headers.get('location')} ${await response.text()}`, replayed: headers.has('idempotent-replayed') };
+  return { response: `${status} ${headers.get('location')} ${await response.text()}`, replayed: headers.has('idempotent-replayed') };
 }
 
 /** Expects one stored pet, which every response contains. Returns how many responses are not replays. */
-async function firstAnswers(outcomes: readonly Outcome[]): Promise<number> {
+async function countFirstResponses(outcomes: readonly Outcome[]): Promise<number> {
   const { rows } = await sql.query<{ id: string }>('SELECT id::text FROM pets.pets');
   expect(rows).toHaveLength(1);
   const [{ id } = { id: '' }] = rows;
-  const answer = `201 /v1/pets/${id} {"id":${id},"name":"Only","categoryId":9007199254740993,"status":"available"}`;
-  expect(new Set(outcomes.map((outcome) => outcome.answer))).toEqual(new Set([answer]));
+  const expected = `201 /v1/pets/${id} {"id":${id},"name":"Only","categoryId":9007199254740993,"status":"available"}`;
+  expect(new Set(outcomes.map((outcome) => outcome.response))).toEqual(new Set([expected]));
   return outcomes.filter(({ replayed }) => !replayed).length;
 }
 
@@ -90,34 +91,34 @@ describe.each([
 ])('with %s', (_which, keys) => {
   beforeAll(async () => {
     network.slowDown(0);
-    mortal = await Service.start(network.url, PATIENT);
+    killed = await Service.start(network.url, PATIENT);
   });
-  afterAll(() => mortal.stop('SIGKILL'));
+  afterAll(() => killed.stop('SIGKILL'));
 
   beforeEach(() => sql.query('TRUNCATE pets.pets, pets.idempotency_keys'));
 
-  /** Sends every third request to `mortal`, so that each of the three processes gets about the same number. Alternates the API keys. */
+  /** Sends every third request to `killed`, so that each of the three processes gets about the same number. Alternates the API keys. */
   const retries = (count: number, send: (service: Service, key: string) => Promise<Outcome>) =>
-    Promise.all(Array.from({ length: count }, (_, n) => send(n % 3 === 0 ? mortal : survivor, n % 2 === 0 ? keys().first : keys().second)));
+    Promise.all(Array.from({ length: count }, (_, n) => send(n % 3 === 0 ? killed : survivor, n % 2 === 0 ? keys().first : keys().second)));
 
-  it(`${AT_ONCE} concurrent requests to three processes add one pet and get the same response`, async () => {
-    expect(await firstAnswers(await retries(AT_ONCE, create))).toBe(1);
+  it(`${CONCURRENT} concurrent requests to three processes add one pet and get the same response`, async () => {
+    expect(await countFirstResponses(await retries(CONCURRENT, create))).toBe(1);
   });
 
-  it(`${AFTER_KILL} requests get the same response if the process that added the pet is killed before it responds`, async () => {
+  it(`${CONCURRENT_AFTER_KILL} requests get the same response if the process that added the pet is killed before it responds`, async () => {
     const locker = await connect();
     await locker.query('BEGIN');
     await locker.query('LOCK TABLE pets.pets IN SHARE MODE');
-    const unanswered = create(mortal, keys().first).catch(() => 'no answer');
+    const failed = create(killed, keys().first).catch(() => 'no response');
     await waitFor(async () => expect(await waitingForLocks()).toBe(1));
     // From now on the process receives nothing from its database, not even the result of its insert.
     network.slowDown(60_000);
     await locker.query('COMMIT');
     await locker.end();
     await waitFor(async () => expect(await stored()).toBe(1));
-    const all = retries(AFTER_KILL, (service, key) => create(service, key, survivor));
-    await mortal.stop('SIGKILL');
-    expect(await unanswered).toBe('no answer');
-    expect(await firstAnswers(await all)).toBe(0);
+    const all = retries(CONCURRENT_AFTER_KILL, (service, key) => create(service, key, survivor));
+    await killed.stop('SIGKILL');
+    expect(await failed).toBe('no response');
+    expect(await countFirstResponses(await all)).toBe(0);
   });
 });

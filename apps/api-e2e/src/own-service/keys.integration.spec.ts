@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import type { Answer } from '../support/answers.js';
+import type { HttpResponse } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { expectUnauthenticated } from '../support/challenges.js';
-import { describeAccess } from '../support/describe-access.js';
-import { animalStore, createKey, type CreatedKey, Service } from '../support/service.js';
+import { describeAuthorization } from '../support/describe-authorization.js';
+import { runAnimalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 import { useOwnService } from '../support/use-api.js';
 
 const own = useOwnService();
@@ -35,30 +35,30 @@ async function expectAccepted(key: string): Promise<void> {
   for (const process of [api, other]) expect((await process.get('/v1/pets', { authorization: `Bearer ${key}` })).status).toBe(200);
 }
 
-const HOLDS_WITHIN_MS = 5_000;
+const EFFECTIVE_WITHIN_MS = 5_000;
 
 /** Sends requests, which keep the key cached, until the guaranteed time after a change. Then returns a response of each process. */
-async function responsesAfterChange(key: string, changedAt = performance.now()): Promise<Answer[]> {
-  const ask = (process: Api) => process.get('/v1/pets', { authorization: `Bearer ${key}` });
-  for (; performance.now() < changedAt + HOLDS_WITHIN_MS; await sleep(100)) for (const process of [api, other]) await ask(process);
-  return [await ask(api), await ask(other)];
+async function responsesAfterChange(key: string, changedAt = performance.now()): Promise<HttpResponse[]> {
+  const list = (process: Api) => process.get('/v1/pets', { authorization: `Bearer ${key}` });
+  for (; performance.now() < changedAt + EFFECTIVE_WITHIN_MS; await sleep(100)) for (const process of [api, other]) await list(process);
+  return [await list(api), await list(other)];
 }
 
-async function expectSoonRefused(key: string, endedAt?: number): Promise<void> {
+async function expectRefusedInTime(key: string, endedAt?: number): Promise<void> {
   for (const response of await responsesAfterChange(key, endedAt)) expectUnauthenticated(response, 'invalid_api_key');
 }
 
 describe('a key', () => {
   it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await keyInUse('suite');
-    await animalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
-    await expectSoonRefused(revoked.key);
+    await runAnimalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
+    await expectRefusedInTime(revoked.key);
     await expectAccepted(api.target.key);
   });
 
   it.concurrent('is rejected by every process after it expires', async () => {
     const { key } = await keyInUse('visitor', '--expires-in', '4s');
-    await expectSoonRefused(key, performance.now() + 4_000);
+    await expectRefusedInTime(key, performance.now() + 4_000);
   });
 
   it.concurrent('is rejected after the overlap when it is rotated, not before', async () => {
@@ -66,44 +66,44 @@ describe('a key', () => {
     const second = await rotate(first);
     for (const { key } of [first, second]) await expectAccepted(key);
     const third = await rotate(second, '--overlap', '0s');
-    await expectSoonRefused(second.key);
+    await expectRefusedInTime(second.key);
     for (const { key } of [first, third]) await expectAccepted(key);
   });
 
   async function rotate({ id }: CreatedKey, ...options: readonly string[]): Promise<CreatedKey> {
-    return JSON.parse(await animalStore(own.databaseUrl, 'keys', 'rotate', String(id), ...options, '--json')) as CreatedKey;
+    return JSON.parse(await runAnimalStore(own.databaseUrl, 'keys', 'rotate', String(id), ...options, '--json')) as CreatedKey;
   }
 });
 
 describe('a client', () => {
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await keyInUse('suspended');
-    await animalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
-    await expectSoonRefused(key);
+    await runAnimalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
+    await expectRefusedInTime(key);
     await expectAccepted(api.target.key);
-    await animalStore(own.databaseUrl, 'clients', 'enable', 'suspended');
+    await runAnimalStore(own.databaseUrl, 'clients', 'enable', 'suspended');
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });
   });
 
   it.concurrent('has its own rate limit in the response headers, and a change takes effect in every process', async () => {
     const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
-    const ask = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });
-    const first = await ask();
+    const list = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });
+    const first = await list();
     expect([first.status, first.headers['ratelimit-policy'], first.headers['ratelimit']]).toEqual([
       200,
       '"default";q=3;w=60',
       expect.stringMatching(/^"default";r=2;t=\d+$/),
     ]);
     const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await ask()).status);
+    for (let i = 0; i < 3; i++) statuses.push((await list()).status);
     expect(statuses).toEqual([200, 200, 429]);
-    await animalStore(own.databaseUrl, 'clients', 'set-rate-limit', 'slow', 'default');
+    await runAnimalStore(own.databaseUrl, 'clients', 'set-rate-limit', 'slow', 'default');
     for (const { status, headers } of await responsesAfterChange(key))
       expect([status, headers['ratelimit-policy']]).toEqual([200, '"default";q=6000;w=60']);
   });
 });
 
-describeAccess('pets', own, {
+describeAuthorization('pets', own, {
   listPets: { method: 'GET', path: '/v1/pets', scope: 'pets:read', success: 200 },
   createPet: { method: 'POST', path: '/v1/pets', body: '{"name":"Rex","categoryId":7}', scope: 'pets:write', success: 201 },
   // No pet has this id.
@@ -119,7 +119,7 @@ describe('the secret of a key', () => {
 
   it('is not listed', async () => {
     for (const options of [[], ['--json']]) {
-      const listed = await animalStore(own.databaseUrl, 'keys', 'list', ...options);
+      const listed = await runAnimalStore(own.databaseUrl, 'keys', 'list', ...options);
       expect(listed).toContain(created.prefix);
       expect(listed).not.toContain(created.key);
     }

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { linksOf } from '../support/answers.js';
+import { linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { DEBIAN_PATH, DebianServer } from '../support/debian-server.js';
 import { readPet, readPets } from '../support/json.js';
-import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
+import { createKey, type Environment, runUntilRefused, Service } from '../support/service.js';
 
 // `npm run verify:pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer.
 
@@ -125,9 +125,9 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
 
   it('concurrent requests with one idempotency key get the same response', async () => {
     const headers = { 'idempotency-key': `"once-${new URL(pooler.url).port}"` };
-    const answers = await Promise.all(Array.from({ length: 50 }, () => api.create('{"name":"Once","categoryId":7}', { headers })));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers.filter(({ headers: answered }) => answered['idempotent-replayed'] === undefined)).toHaveLength(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => api.create('{"name":"Once","categoryId":7}', { headers })));
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(responses.filter(({ headers: responseHeaders }) => responseHeaders['idempotent-replayed'] === undefined)).toHaveLength(1);
   });
 
   it('the service shares the connections of the pooler', async () => {
@@ -138,8 +138,8 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
   });
 
   it('migrations bypass the pooler', async () => {
-    const nowhere = { ...environment, MIGRATION_DATABASE_URL: 'postgres://localhost:1/nowhere' };
-    const waiting = await Service.start(pooler.url, nowhere);
+    const unreachable = { ...environment, MIGRATION_DATABASE_URL: 'postgres://localhost:1/nowhere' };
+    const waiting = await Service.start(pooler.url, unreachable);
     expect((await fetch(`${waiting.url}/health/ready`)).status).toBe(503);
     expect(waiting.output).toContain('The database at');
     await waiting.stop();
@@ -191,7 +191,7 @@ describe('a primary and a replica, each behind a pooler', () => {
 describe('a pooler that does not track named statements', () => {
   it('rejects statement_timeout, and the service exits with an error that names it', async () => {
     const pooler = await startPooler(...UNTRACKED);
-    const { exitCode, output } = await refusedStart({ DATABASE_URL: pooler.url, MIGRATION_DATABASE_URL: database.url, PORT: '0' });
+    const { exitCode, output } = await runUntilRefused({ DATABASE_URL: pooler.url, MIGRATION_DATABASE_URL: database.url, PORT: '0' });
     expect(exitCode).toBe(1);
     expect(output).toContain('statement_timeout');
     await pooler.stop();

@@ -73,8 +73,8 @@ const expectMetric = (connected: number) =>
     const [, port] = /"port":(\d+),"msg":"metrics"/.exec(machines[1].output) ?? [];
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain(`\nredis_connected ${connected}\n`);
   });
-const LOST = 'Redis is lost, requests are counted on this machine alone';
-const BACK = 'Redis is back, requests are counted together';
+const LOST_LOG = 'the connection to Redis is lost; counting only the requests of this machine';
+const RECONNECTED_LOG = 'reconnected to Redis; counting the requests of all machines';
 
 describe('two machines', () => {
   it('count the requests of a client together in Redis', async () => {
@@ -84,20 +84,20 @@ describe('two machines', () => {
 
   it('count separately while Redis is down and together after it is back', async () => {
     await redis.stop();
-    await logged(LOST, 1);
+    await logged(LOST_LOG, 1);
     await expectCountPerMachine();
     await expectMetric(0);
     await redis.restart();
-    await logged(BACK, 1);
+    await logged(RECONNECTED_LOG, 1);
     await expectOneCount();
   });
 
   it('count separately while Redis does not respond and together after it does', async () => {
     redis.signal('SIGSTOP');
-    await logged(LOST, 2);
+    await logged(LOST_LOG, 2);
     await expectCountPerMachine();
     redis.signal('SIGCONT');
-    await logged(BACK, 2);
+    await logged(RECONNECTED_LOG, 2);
     await expectOneCount();
   });
 });

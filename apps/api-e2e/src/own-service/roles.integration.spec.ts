@@ -4,7 +4,7 @@ import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HOSTILE_SCHEMA } from '../support/hostile-schema.js';
 import { asRole } from '../support/service-role.js';
-import { animalStore, createKey, refusedStart, Service } from '../support/service.js';
+import { runAnimalStore, createKey, runUntilRefused, Service } from '../support/service.js';
 
 const PASSWORD = 'of-tests-only';
 /** Roles belong to the whole server, so this file uses unique names. */
@@ -37,8 +37,8 @@ function documentedStatements(): string[] {
 }
 
 async function grant(): Promise<void> {
-  await query(owner, await animalStore(owner, 'grants', 'service', SERVICE));
-  await query(owner, await animalStore(owner, 'grants', 'keys', KEYS));
+  await query(owner, await runAnimalStore(owner, 'grants', 'service', SERVICE));
+  await query(owner, await runAnimalStore(owner, 'grants', 'keys', KEYS));
 }
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ beforeAll(async () => {
   await asSuperuser(HOSTILE_SCHEMA);
   for (const table of TABLES) await asSuperuser(`CREATE TABLE hostile.${table} (trap text); GRANT ALL ON hostile.${table} TO PUBLIC`);
   for (const role of [OWNER, SERVICE, KEYS]) await query(superuser, `ALTER ROLE ${role} SET search_path = hostile, pg_catalog`);
-  await animalStore(owner, 'migrate', 'up');
+  await runAnimalStore(owner, 'migrate', 'up');
   await grant();
 });
 
@@ -81,13 +81,13 @@ describe('with the documented roles and a hostile search_path', () => {
         ['clients', 'disable', 'acme'],
         ['clients', 'enable', 'acme'],
       ])
-        await animalStore(keys, ...args);
-      const { events } = JSON.parse(await animalStore(keys, 'keys', 'audit', '--json')) as { events: { databaseRole: string }[] };
+        await runAnimalStore(keys, ...args);
+      const { events } = JSON.parse(await runAnimalStore(keys, 'keys', 'audit', '--json')) as { events: { databaseRole: string }[] };
       expect(events).toHaveLength(6);
       expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([KEYS]));
-      expect(await animalStore(keys, 'keys', 'list')).toContain('acme');
-      expect(await animalStore(owner, 'seed', '--count', '10')).toContain('10');
-      expect(await animalStore(owner, 'migrate', 'status')).not.toContain('pending');
+      expect(await runAnimalStore(keys, 'keys', 'list')).toContain('acme');
+      expect(await runAnimalStore(owner, 'seed', '--count', '10')).toContain('10');
+      expect(await runAnimalStore(owner, 'migrate', 'status')).not.toContain('pending');
     } finally {
       await running.stop();
     }
@@ -95,12 +95,14 @@ describe('with the documented roles and a hostile search_path', () => {
 
   it('the service reports in one line that its role may not migrate', async () => {
     await asSuperuser(`DELETE FROM public.schema_migrations WHERE name LIKE 'AddClientLimits%'`);
-    const { exitCode, output } = await refusedStart({ DATABASE_URL: service });
+    const { exitCode, output } = await runUntilRefused({ DATABASE_URL: service });
     await asSuperuser(
       `INSERT INTO public.schema_migrations (timestamp, name) VALUES (1763683500000, 'AddClientLimitsAndAuditEvents1763683500000')`,
     );
     expect(exitCode).toBe(1);
-    expect(output).toMatch(/^The database role may not migrate \(.*\): run "animal-store migrate up" as the owner first\.$/m);
+    expect(output).toMatch(
+      /^The database role lacks the privileges to migrate \(.*\): run "animal-store migrate up" as the owner first\.$/m,
+    );
   });
 
   it('nothing was read from or written to the hostile schema', async () => {
@@ -163,7 +165,7 @@ it('an owner of the schemas migrates without CREATE on the database', async () =
   await asSuperuser(`GRANT CREATE ON SCHEMA public TO ${OWNER}`, database);
   const bare = urlOf(database, OWNER);
   await expect(query(bare, 'CREATE SCHEMA IF NOT EXISTS pets')).rejects.toThrow('permission denied for database');
-  await animalStore(bare, 'migrate', 'up');
-  const { migrations } = JSON.parse(await animalStore(bare, 'migrate', 'status', '--json')) as { migrations: { applied: boolean }[] };
+  await runAnimalStore(bare, 'migrate', 'up');
+  const { migrations } = JSON.parse(await runAnimalStore(bare, 'migrate', 'status', '--json')) as { migrations: { applied: boolean }[] };
   expect(migrations.every(({ applied }) => applied)).toBe(true);
 });

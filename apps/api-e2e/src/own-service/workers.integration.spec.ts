@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createKey, refusedStart, Service } from '../support/service.js';
+import { createKey, runUntilRefused, Service } from '../support/service.js';
 
 const WORKERS = 2;
 const LIMIT = 200;
@@ -43,7 +43,8 @@ const kill = (pid = 0, signal: NodeJS.Signals = 'SIGKILL') => {
     // The process has already exited.
   }
 };
-const twoWorkers = () => waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]));
+const expectTwoWorkers = () =>
+  waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]));
 
 describe('a service with two workers', () => {
   it('enforces the rate limit and reports metrics across its workers', async () => {
@@ -73,7 +74,7 @@ describe('a service with two workers', () => {
     kill(before[0]);
     await waitFor(() => expect(workers()).not.toEqual(before));
     for (let i = 0; i < 10; i++) expect(await get('/health/ready')).toBe(200);
-    await twoWorkers();
+    await expectTwoWorkers();
     expect(workers()).not.toContain(before[0]);
     await waitFor(async () => expect(await metric(/^worker_restarts_total (\d+)$/m)).toBe(1));
     expect(service.output).toContain('a worker ended unexpectedly');
@@ -99,7 +100,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if i
   });
   for (const pid of workers(crashing)) kill(pid, signal);
   expect(await exit).toBe(1);
-  expect(crashing.output).toContain('the workers crash again and again, the service gives up');
+  expect(crashing.output).toContain('the workers crash repeatedly; stopping the service');
 });
 
 describe('a service whose workers cannot start', () => {
@@ -107,9 +108,9 @@ describe('a service whose workers cannot start', () => {
     const holder = net.createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const PORT = String((holder.address() as net.AddressInfo).port);
-    const { exitCode, output } = await refusedStart({ DATABASE_URL: database.url, WORKERS: '2', PORT });
+    const { exitCode, output } = await runUntilRefused({ DATABASE_URL: database.url, WORKERS: '2', PORT });
     holder.close();
     expect(exitCode).toBe(1);
-    expect(output).toContain(`Port ${PORT} is taken; set PORT to another one.`);
+    expect(output).toContain(`Port ${PORT} is in use; set PORT to another one.`);
   });
 });

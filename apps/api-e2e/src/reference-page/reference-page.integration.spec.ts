@@ -20,8 +20,8 @@ const operation = (id: string): Locator => page.locator(`#operations-pets-${id}`
 /** Clicks Execute and returns the displayed status and body of the response. */
 async function execute(id: string): Promise<[status: string, body: string]> {
   await operation(id).getByRole('button', { name: 'Execute' }).click();
-  const answer = operation(id).locator('.live-responses-table tbody tr.response');
-  return [await answer.locator('.response-col_status').innerText(), await answer.locator('.highlight-code pre').innerText()];
+  const response = operation(id).locator('.live-responses-table tbody tr.response');
+  return [await response.locator('.response-col_status').innerText(), await response.locator('.highlight-code pre').innerText()];
 }
 
 /** Scrolls to an element and takes a screenshot. */
@@ -35,7 +35,7 @@ describe.each([
   ['phone', PHONE, 'light'],
 ] as const)('the reference page on a %s', (device, viewport, colorScheme) => {
   beforeAll(async () => {
-    await emptyStore(ID);
+    await resetPets(ID);
     page = await browser.open('/docs/reference', { viewport, colorScheme });
     await operation('listPets').waitFor();
   });
@@ -86,7 +86,7 @@ describe.each([
   it('fits the screen width with all operations and responses open', async () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
     await screenshotFrom('#operations-pets-createPet', `reference-page-${device}-operation`);
-    await screenshotFrom('#operations-pets-createPet .responses-wrapper', `reference-page-${device}-answer`);
+    await screenshotFrom('#operations-pets-createPet .responses-wrapper', `reference-page-${device}-response`);
   });
 
   it('is accessible with all operations and responses open', async () => {
@@ -100,7 +100,7 @@ it('the browser reports no errors and no requests to other origins', () => {
 });
 
 /** Removes all pets and sets the id of the next one. */
-async function emptyStore(id: string): Promise<void> {
+async function resetPets(id: string): Promise<void> {
   const client = new Client({ connectionString: own.databaseUrl });
   await client.connect();
   try {

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { expect } from '@jest/globals';
-import { type Answer, expectCommonHeaders, expectStatus } from './answers.js';
+import { type HttpResponse, expectCommonHeaders, expectStatus } from './http-response.js';
 import { expectDocumented } from './openapi-contract.js';
 import { type Pet, readPet, readPets } from './json.js';
 import { rawExchange, type RawRequest } from './raw-exchange.js';
@@ -52,54 +52,54 @@ export class Api {
     return this.url.pathname.replace(/\/$/, '') + path;
   }
 
-  async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
-    const answer = await this.request(method, this.path(path), options);
-    expectCommonHeaders(answer);
-    expectDocumented(method, path, answer);
-    return answer;
+  async send(method: string, path: string, options: RequestOptions = {}): Promise<HttpResponse> {
+    const response = await this.request(method, this.path(path), options);
+    expectCommonHeaders(response);
+    expectDocumented(method, path, response);
+    return response;
   }
 
-  get(path: string, options?: RequestOptions): Promise<Answer> {
+  get(path: string, options?: RequestOptions): Promise<HttpResponse> {
     return this.send('GET', path, options);
   }
 
   /** Sends the text as the JSON body of createPet. */
-  create(body: NonNullable<RequestOptions['body']>, options: RequestOptions = {}): Promise<Answer> {
+  create(body: NonNullable<RequestOptions['body']>, options: RequestOptions = {}): Promise<HttpResponse> {
     return this.send('POST', '/v1/pets', { ...options, body, headers: { ...JSON_BODY, ...options.headers } });
   }
 
   /** Creates a pet and returns it. Bigints are written exactly. */
   async createPet({ name = 'Rex', categoryId = 7n, status }: Partial<Omit<Pet, 'id'>> = {}): Promise<Pet> {
     const members = [`"name":${JSON.stringify(name)}`, `"categoryId":${categoryId}`, ...(status ? [`"status":"${status}"`] : [])];
-    const answer = await this.create(`{${members.join()}}`);
-    expectStatus(answer, 201);
-    return readPet(answer.text);
+    const response = await this.create(`{${members.join()}}`);
+    expectStatus(response, 201);
+    return readPet(response.text);
   }
 
   async listPets(query = ''): Promise<Pet[]> {
-    const answer = await this.get(`/v1/pets${query}`);
-    expectStatus(answer, 200);
-    return readPets(answer.text);
+    const response = await this.get(`/v1/pets${query}`);
+    expectStatus(response, 200);
+    return readPets(response.text);
   }
 
   /** Requests a URI reference from a response. Sends the key only to the origin of the deployment. */
-  async follow(reference: string): Promise<Answer> {
+  async follow(reference: string): Promise<HttpResponse> {
     const { origin, pathname, search } = new URL(reference, this.url);
     expect(origin).toBe(this.url.origin);
-    const answer = await this.request('GET', pathname + search, {});
-    expectCommonHeaders(answer);
-    expectDocumented('GET', pathname + search, answer);
-    return answer;
+    const response = await this.request('GET', pathname + search, {});
+    expectCommonHeaders(response);
+    expectDocumented('GET', pathname + search, response);
+    return response;
   }
 
   /** Writes bytes to a new connection and reads until the server closes it. */
-  async exchange(request: RawRequest): Promise<Answer[]> {
-    const answers = await rawExchange(this.url, request);
-    for (const answer of answers.filter(({ status }) => status >= 200)) expectCommonHeaders(answer);
-    return answers;
+  async exchange(request: RawRequest): Promise<HttpResponse[]> {
+    const responses = await rawExchange(this.url, request);
+    for (const response of responses.filter(({ status }) => status >= 200)) expectCommonHeaders(response);
+    return responses;
   }
 
-  private request(method: string, path: string, options: RequestOptions): Promise<Answer> {
+  private request(method: string, path: string, options: RequestOptions): Promise<HttpResponse> {
     const { authorization = `Bearer ${this.target.key}`, body } = options;
     const { protocol, hostname, port } = this.url;
     const secure = protocol === 'https:';

@@ -44,15 +44,15 @@ export class Balancer {
       return;
     }
     const { method, url: path, headers } = request;
-    const onward = http.request(new URL(path ?? '/', url), { method: method ?? 'GET', headers, agent: backend.agent });
-    onward.on('response', (answer) => {
+    const backendRequest = http.request(new URL(path ?? '/', url), { method: method ?? 'GET', headers, agent: backend.agent });
+    backendRequest.on('response', (backendResponse) => {
       response.writeHead(
-        answer.statusCode ?? 502,
-        answer.headers['content-type'] ? { 'content-type': answer.headers['content-type'] } : {},
+        backendResponse.statusCode ?? 502,
+        backendResponse.headers['content-type'] ? { 'content-type': backendResponse.headers['content-type'] } : {},
       );
-      answer.pipe(response);
+      backendResponse.pipe(response);
     });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
+    backendRequest.on('error', () => response.destroy());
+    request.pipe(backendRequest);
   }
 }

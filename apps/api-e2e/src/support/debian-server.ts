@@ -45,7 +45,7 @@ export class DebianServer {
       throw new Error(`${program} ended with ${String(code)}`);
     });
     this.process = started;
-    await Promise.race([missing, ended, this.answers()]);
+    await Promise.race([missing, ended, this.accepting()]);
     for (const failure of [missing, ended]) failure.catch(() => undefined);
   }
 
@@ -61,7 +61,8 @@ export class DebianServer {
     await exit;
   }
 
-  private async answers(): Promise<void> {
+  /** Resolves when the server accepts connections. */
+  private async accepting(): Promise<void> {
     for (;;) {
       const socket = net.connect(this.port, '127.0.0.1');
       const isUp = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'close').then(() => false)]).catch(

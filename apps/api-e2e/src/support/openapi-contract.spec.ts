@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Answer } from './answers.js';
+import type { HttpResponse } from './http-response.js';
 import { OpenApiContract } from './openapi-contract.js';
 
 const contract = new OpenApiContract();
@@ -7,7 +7,7 @@ const COMMON = { 'content-type': 'application/json', 'x-request-id': '1', 'x-con
 const PET = '{"id":9223372036854775807,"name":"Rex","categoryId":-9223372036854775808,"status":"sold"}';
 const NOT_FOUND = '{"code":"route_not_found","message":"No resource has this path.","status":404}';
 
-const created = ({ headers = {}, ...changes }: Partial<Answer> = {}): Answer => ({
+const created = ({ headers = {}, ...changes }: Partial<HttpResponse> = {}): HttpResponse => ({
   status: 201,
   text: PET,
   headers: { ...COMMON, location: '/v1/pets/1', ...headers },
@@ -48,8 +48,8 @@ describe('the OpenAPI contract', () => {
       created({ text: PET.replace('9223372036854775807', '"7"') }),
       'the body/id must pass "int64" keyword validation',
     ],
-  ])('reports %s', (_what, answer, violation) => {
-    expect(contract.violations('POST', '/v1/pets', answer)).toEqual([violation]);
+  ])('reports %s', (_what, response, violation) => {
+    expect(contract.violations('POST', '/v1/pets', response)).toEqual([violation]);
   });
 
   it('reports a missing header, documented inline or by reference', () => {
@@ -81,14 +81,14 @@ describe('the OpenAPI contract', () => {
   });
 
   it('finds an operation by template, by path and by its path below a server URL', () => {
-    const strange: Answer = { status: 299, text: '', headers: {} };
+    const undocumented: HttpResponse = { status: 299, text: '', headers: {} };
     for (const path of ['/v1/pets/{petId}', '/v1/pets/7', '/v1/pets/%20?x=y']) {
-      expect(contract.violations('GET', path, strange)).toEqual(['status 299 is not documented']);
+      expect(contract.violations('GET', path, undocumented)).toEqual(['status 299 is not documented']);
     }
     const document = { servers: [{ url: 'https://store.test/animals/v1' }], paths: { '/pets': { get: { responses: {} } } } };
     const below = new OpenApiContract(JSON.stringify(document));
     for (const path of ['/v1/pets', '/animals/v1/pets']) {
-      expect(below.violations('GET', path, strange)).toEqual(['status 299 is not documented']);
+      expect(below.violations('GET', path, undocumented)).toEqual(['status 299 is not documented']);
     }
   });
 

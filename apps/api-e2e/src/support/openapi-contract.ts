@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { expect } from '@jest/globals';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Answer } from './answers.js';
+import type { HttpResponse } from './http-response.js';
 import { INT64_MAX, INT64_MIN } from './arbitraries.js';
 import { parseWithSource } from './json.js';
 
-const KEPT_DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
+const CURRENT_DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
 const DOCUMENT_ID = 'openapi.json';
 const ERROR_SCHEMA = ['components', 'schemas', 'Error'];
 
@@ -18,13 +18,13 @@ interface Header {
   readonly required?: boolean;
 }
 
-interface Response {
+interface DocumentedResponse {
   readonly headers?: Readonly<Record<string, Header | Reference>>;
   readonly content?: Readonly<Record<string, object>>;
 }
 
 interface Operation {
-  readonly responses: Readonly<Record<string, Response | Reference>>;
+  readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
 }
 
 interface OpenApi {
@@ -41,7 +41,7 @@ export class OpenApiContract {
   private readonly headers: ReadonlySet<string>;
 
   /** @param text OpenAPI document as JSON. The default is docs/openapi.json. */
-  constructor(text = readFileSync(KEPT_DOCUMENT, 'utf8')) {
+  constructor(text = readFileSync(CURRENT_DOCUMENT, 'utf8')) {
     this.ajv.addKeyword({ keyword: 'int64', validate: (_schema: unknown, value: unknown) => isInt64(value) });
     const document = JSON.parse(text, withInt64Keyword) as OpenApi;
     this.ajv.addSchema(document, DOCUMENT_ID);
@@ -58,15 +58,15 @@ export class OpenApiContract {
    * Returns how the response violates the document; empty if it conforms. Outside the documented operations, only errors are checked.
    * @param path of the request, or its template: `/v1/pets/7?x=y` or `/v1/pets/{petId}`
    */
-  violations(method: string, path: string, answer: Answer): string[] {
+  violations(method: string, path: string, response: HttpResponse): string[] {
     const found = this.find(method, path);
-    if (!found) return answer.status >= 400 && method !== 'HEAD' ? this.bodyViolations(ERROR_SCHEMA, answer.text) : [];
+    if (!found) return response.status >= 400 && method !== 'HEAD' ? this.bodyViolations(ERROR_SCHEMA, response.text) : [];
     const { operation, pointer } = found;
-    const documented = operation.responses[answer.status];
-    if (!documented) return [`status ${answer.status} is not documented`];
-    const response = this.resolve(documented);
-    const place = '$ref' in documented ? stepsOf(documented) : [...pointer, 'responses', String(answer.status)];
-    return [...this.headerViolations(response, answer), ...this.contentViolations(method, response, place, answer)];
+    const item = operation.responses[response.status];
+    if (!item) return [`status ${response.status} is not documented`];
+    const documented = this.resolve(item);
+    const place = '$ref' in item ? stepsOf(item) : [...pointer, 'responses', String(response.status)];
+    return [...this.headerViolations(documented, response), ...this.contentViolations(method, documented, place, response)];
   }
 
   private find(method: string, path: string): { operation: Operation; pointer: string[] } | undefined {
@@ -80,19 +80,24 @@ export class OpenApiContract {
     return undefined;
   }
 
-  private headerViolations({ headers = {} }: Response, answer: Answer): string[] {
+  private headerViolations({ headers = {} }: DocumentedResponse, response: HttpResponse): string[] {
     const documented = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
     return [
       ...Object.entries(headers)
-        .filter(([name, header]) => this.resolve(header).required === true && !(name.toLowerCase() in answer.headers))
+        .filter(([name, header]) => this.resolve(header).required === true && !(name.toLowerCase() in response.headers))
         .map(([name]) => `the header ${name} is missing`),
-      ...Object.keys(answer.headers)
+      ...Object.keys(response.headers)
         .filter((name) => this.headers.has(name) && !documented.has(name))
-        .map((name) => `the header ${name} is not documented for ${answer.status}`),
+        .map((name) => `the header ${name} is not documented for ${response.status}`),
     ];
   }
 
-  private contentViolations(method: string, { content = {} }: Response, pointer: readonly string[], { headers, text }: Answer): string[] {
+  private contentViolations(
+    method: string,
+    { content = {} }: DocumentedResponse,
+    pointer: readonly string[],
+    { headers, text }: HttpResponse,
+  ): string[] {
     const documented = Object.keys(content);
     if (documented.length === 0) return text === '' ? [] : [`there is a body: ${text.slice(0, 100)}`];
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? 'none';
@@ -129,17 +134,17 @@ function stepsOf({ $ref }: Reference): string[] {
   return $ref.slice('#/'.length).split('/');
 }
 
-let kept: OpenApiContract | undefined;
+let current: OpenApiContract | undefined;
 
 /** Expects that the response conforms to the document, by default docs/openapi.json. */
 export function expectDocumented(
   method: string,
   path: string,
-  answer: Answer,
-  contract: OpenApiContract = (kept ??= new OpenApiContract()),
+  response: HttpResponse,
+  contract: OpenApiContract = (current ??= new OpenApiContract()),
 ): void {
-  const request = `${method} ${path}: ${answer.status} ${answer.text.slice(0, 200)}`;
-  expect({ request, violations: contract.violations(method, path, answer) }).toEqual({ request, violations: [] });
+  const request = `${method} ${path}: ${response.status} ${response.text.slice(0, 200)}`;
+  expect({ request, violations: contract.violations(method, path, response) }).toEqual({ request, violations: [] });
 }
 
 /** Returns a bigint for an integer that a number cannot represent exactly, and other values unchanged. */

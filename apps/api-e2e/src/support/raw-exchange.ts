@@ -1,8 +1,8 @@
 import net from 'node:net';
 import tls from 'node:tls';
-import type { Answer } from './answers.js';
+import type { HttpResponse } from './http-response.js';
 
-const NO_ANSWER_MS = 8_000;
+const INACTIVITY_TIMEOUT_MS = 8_000;
 
 /** Bytes to write to the socket. `halfClose` then closes the sending side. */
 export interface RawRequest {
@@ -11,13 +11,13 @@ export interface RawRequest {
 }
 
 /** Writes bytes to a new connection and returns the responses once the server closes it. Rejects if the connection stays open. */
-export async function rawExchange(url: URL, { bytes, halfClose = false }: RawRequest): Promise<Answer[]> {
+export async function rawExchange(url: URL, { bytes, halfClose = false }: RawRequest): Promise<HttpResponse[]> {
   const secure = url.protocol === 'https:';
   const address = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || (secure ? 443 : 80) };
   const socket = secure ? tls.connect({ ...address, servername: address.host }) : net.connect(address);
   const received: Buffer[] = [];
   await new Promise<void>((resolve, reject) => {
-    socket.setTimeout(NO_ANSWER_MS, () => {
+    socket.setTimeout(INACTIVITY_TIMEOUT_MS, () => {
       reject(new Error(`the connection is still open after: ${JSON.stringify(Buffer.concat(received).toString('latin1'))}`));
       socket.destroy();
     });
@@ -28,25 +28,25 @@ export async function rawExchange(url: URL, { bytes, halfClose = false }: RawReq
     if (halfClose) socket.end(bytes);
     else socket.write(bytes);
   });
-  return parseAnswers(Buffer.concat(received));
+  return parseResponses(Buffer.concat(received));
 }
 
-function parseAnswers(bytes: Buffer): Answer[] {
-  const answers: Answer[] = [];
+function parseResponses(bytes: Buffer): HttpResponse[] {
+  const responses: HttpResponse[] = [];
   let rest = bytes;
   while (rest.length > 0) {
     const head = rest.subarray(0, rest.indexOf('\r\n\r\n')).toString('latin1');
     const [statusLine = '', ...fields] = head.split('\r\n');
     const status = Number(/^HTTP\/1\.1 ([1-5][0-9]{2}) /.exec(statusLine)?.[1]);
-    if (Number.isNaN(status)) throw new Error(`not an HTTP answer: ${JSON.stringify(rest.toString('latin1'))}`);
+    if (Number.isNaN(status)) throw new Error(`not an HTTP response: ${JSON.stringify(rest.toString('latin1'))}`);
     const headers = parseFields(fields);
     rest = rest.subarray(head.length + '\r\n\r\n'.length);
     const bodyless = status < 200 || status === 204 || status === 304;
     const [body, size] = bodyless ? [rest.subarray(0, 0), 0] : readBody(headers, rest);
-    answers.push({ status, headers, text: body.toString('utf8') });
+    responses.push({ status, headers, text: body.toString('utf8') });
     rest = rest.subarray(size);
   }
-  return answers;
+  return responses;
 }
 
 /** Returns the body at the start of the bytes, and its encoded size. */

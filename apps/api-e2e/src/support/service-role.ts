@@ -9,16 +9,16 @@ const prepared = new Map<string, Promise<void>>();
 type AnimalStore = (databaseUrl: string, ...args: readonly string[]) => Promise<string>;
 
 /** Returns the URL of the database for the role of the service. Migrates the database first, as its owner. */
-export function serviceUrl(ownerUrl: string, animalStore: AnimalStore): Promise<string> {
+export function serviceRoleUrl(ownerUrl: string, runAnimalStore: AnimalStore): Promise<string> {
   const { pathname } = new URL(ownerUrl);
-  const known = prepared.get(pathname) ?? prepare(ownerUrl, animalStore);
+  const known = prepared.get(pathname) ?? prepare(ownerUrl, runAnimalStore);
   prepared.set(pathname, known);
   return known.then(() => asRole(ownerUrl, ROLE, PASSWORD));
 }
 
-async function prepare(ownerUrl: string, animalStore: AnimalStore): Promise<void> {
-  await animalStore(ownerUrl, 'migrate', 'up');
-  const grants = await animalStore(ownerUrl, 'grants', 'service', ROLE);
+async function prepare(ownerUrl: string, runAnimalStore: AnimalStore): Promise<void> {
+  await runAnimalStore(ownerUrl, 'migrate', 'up');
+  const grants = await runAnimalStore(ownerUrl, 'grants', 'service', ROLE);
   // Other spec files may create the role concurrently.
   await query(
     ownerUrl,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { serviceUrl } from './service-role.js';
+import { serviceRoleUrl } from './service-role.js';
 
 /** Folder of the program: by default the deployed bundle, for coverage the compiled files. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
@@ -29,7 +29,7 @@ export class Service {
    * gives the service a role with only the privileges of docs/deployment.md.
    */
   static async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
-    const url = environment['MIGRATION_DATABASE_URL'] === undefined ? await serviceUrl(databaseUrl, animalStore) : databaseUrl;
+    const url = environment['MIGRATION_DATABASE_URL'] === undefined ? await serviceRoleUrl(databaseUrl, runAnimalStore) : databaseUrl;
     const { process: service, output } = spawnService({
       DATABASE_URL: url,
       PORT: '0',
@@ -37,18 +37,24 @@ export class Service {
       ...PATIENT,
       ...environment,
     });
-    const listening = await new Promise<string>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the service does not listen:\n${output()}`)), START_TIMEOUT_MS);
-      service.on('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)));
-      service.stdout?.on('data', () => {
-        const [, logged, printed] = LISTENING.exec(output()) ?? [];
-        const found = logged ?? printed;
-        if (found === undefined) return;
-        clearTimeout(timer);
-        resolve(found.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1'));
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const listening = await new Promise<string>((resolve, reject) => {
+        timer = setTimeout(() => reject(new Error(`the service does not listen:\n${output()}`)), START_TIMEOUT_MS);
+        service.on('exit', (code) => reject(new Error(`the service ended with ${code}:\n${output()}`)));
+        service.stdout?.on('data', () => {
+          const [, logged, printed] = LISTENING.exec(output()) ?? [];
+          const found = logged ?? printed;
+          if (found !== undefined) resolve(found.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1'));
+        });
       });
-    });
-    return new Service(listening, service, output);
+      return new Service(listening, service, output);
+    } catch (error) {
+      service.kill('SIGKILL');
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Starts the service on a port without waiting. */
@@ -81,7 +87,7 @@ export class Service {
 }
 
 /** Runs the service with a configuration that it must reject. Returns its exit code and output. */
-export async function refusedStart(environment: Environment): Promise<{ exitCode: number | null; output: string }> {
+export async function runUntilRefused(environment: Environment): Promise<{ exitCode: number | null; output: string }> {
   const { process: service, output } = spawnService(environment);
   const timer = setTimeout(() => service.kill('SIGKILL'), START_TIMEOUT_MS);
   const [exitCode] = (await once(service, 'close')) as [number | null];
@@ -90,7 +96,7 @@ export async function refusedStart(environment: Environment): Promise<{ exitCode
 }
 
 /** Runs the command-line tool on a database and returns its standard output. */
-export async function animalStore(databaseUrl: string, ...args: readonly string[]): Promise<string> {
+export async function runAnimalStore(databaseUrl: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [built(CLI_MAIN), ...args], {
     env: processEnvironment({ DATABASE_URL: databaseUrl }),
   });
@@ -112,7 +118,7 @@ export async function createKey(
   scopes: readonly string[] = ALL_PETS,
   ...options: readonly string[]
 ): Promise<CreatedKey> {
-  const printed = await animalStore(databaseUrl, 'keys', 'create', '--client', client, '--scope', scopes.join(), ...options, '--json');
+  const printed = await runAnimalStore(databaseUrl, 'keys', 'create', '--client', client, '--scope', scopes.join(), ...options, '--json');
   return JSON.parse(printed) as CreatedKey;
 }
 

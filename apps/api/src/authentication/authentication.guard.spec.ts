@@ -24,7 +24,7 @@ const principal = { clientId: 1n, keyId: 2n } as Principal;
 const limits = await RateLimits.create({ rateLimit: 1, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' }));
 const guardWith = (execute: (key: string) => Principal | Promise<Principal>) =>
   new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { isOpen: true } as DatabaseConnection);
-const nobody = guardWith(() => {
+const guardWithoutClients = guardWith(() => {
   throw new DomainError(INVALID_API_KEY);
 });
 const withKey = (key: string) => ({ ip: '192.0.2.1', headers: { authorization: `Bearer ${key}` } });
@@ -43,7 +43,7 @@ it('waits for a key that is not cached', async () => {
 
 it('requires no key on a public route', () => {
   const { context, request } = guardContext(Pets, 'open');
-  expect(nobody.canActivate(context)).toBe(true);
+  expect(guardWithoutClients.canActivate(context)).toBe(true);
   expect(request.principal).toBeUndefined();
 });
 
@@ -52,7 +52,7 @@ it.each([
   ['an unknown key', { authorization: 'Bearer wrong' }, INVALID_API_KEY.code, 'Bearer realm="animal-store", error="invalid_token"'],
 ])('rejects %s', async (_what, requestHeaders, code, challenge) => {
   const { context, headers } = guardContext(Pets, 'closed', { ip: '192.0.2.1', headers: requestHeaders });
-  await expect((async () => nobody.canActivate(context))()).rejects.toMatchObject({ code });
+  await expect((async () => guardWithoutClients.canActivate(context))()).rejects.toMatchObject({ code });
   expect(headers['WWW-Authenticate']).toBe(challenge);
 });
 

@@ -7,8 +7,8 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Quota } from '../rate-limit/rate-limiter.js';
-import { rateLimited, RateLimits } from '../rate-limit/rate-limits.js';
-import { accessOf } from './route-access.js';
+import { rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
+import { authorizationOf } from './route-authorization.js';
 
 export const CHALLENGE = 'Bearer realm="animal-store"';
 // RFC 9110, section 11.1: the scheme is case-insensitive.
@@ -26,7 +26,7 @@ export class AuthenticationGuard implements CanActivate {
   canActivate(context: ExecutionContext): true | Promise<true> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
-    if (accessOf(context) === 'public') return true;
+    if (authorizationOf(context) === 'public') return true;
     // For logs and metrics: no earlier hook knows the handler.
     request.operation = context.getHandler().name;
     if (!this.connection.isOpen) throw new DomainError(SERVICE_UNAVAILABLE);
@@ -50,11 +50,11 @@ export class AuthenticationGuard implements CanActivate {
   private refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): never | Promise<never> {
     if (!(error instanceof DomainError) || error.kind !== 'unauthenticated') throw error;
     const fail = (quota: Quota | undefined): never => {
-      if (quota?.isExceeded) throw rateLimited(quota, reply);
+      if (quota?.isExceeded) throw rateLimitedError(quota, reply);
       reply.header('WWW-Authenticate', error.code === INVALID_API_KEY.code ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
       throw error;
     };
-    const quota = this.rateLimits.ofFailure(request.ip);
+    const quota = this.rateLimits.countFailure(request.ip);
     return quota instanceof Promise ? quota.then(fail) : fail(quota);
   }
 }

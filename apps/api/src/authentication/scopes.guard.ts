@@ -3,13 +3,13 @@ import { DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CHALLENGE } from './authentication.guard.js';
-import { accessOf } from './route-access.js';
+import { authorizationOf } from './route-authorization.js';
 
 /** Requires the scopes of the route. Refuses all requests to routes that declare neither scopes nor `@Public`. */
 @Injectable()
 export class ScopesGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
-    const required = accessOf(context);
+    const required = authorizationOf(context);
     if (required === 'public') return true;
     const http = context.switchToHttp();
     const granted = http.getRequest<FastifyRequest>().principal?.scopes ?? [];

@@ -5,11 +5,11 @@ import { type ErrorBody, errorBody } from './error-body.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, OPERATION_REMOVED, RATE_LIMITED, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 /** Returns the error body with the default message of a definition. */
-export function publicError(definition: ErrorDefinition | HttpErrorDefinition): ErrorBody {
+export function defaultErrorBody(definition: ErrorDefinition | HttpErrorDefinition): ErrorBody {
   return errorBody('kind' in definition ? new DomainError(definition) : new HttpError(definition));
 }
 
-const definitions = (...list: (ErrorDefinition | HttpErrorDefinition)[]): readonly ErrorBody[] => list.map(publicError);
+const definitions = (...list: (ErrorDefinition | HttpErrorDefinition)[]): readonly ErrorBody[] => list.map(defaultErrorBody);
 
 /** Errors of every operation, of operations with a body, of deprecated operations, and of requests to no operation. */
 export const SHARED_ERRORS = {

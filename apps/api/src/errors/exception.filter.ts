@@ -10,7 +10,7 @@ import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from
 
 const POOLER_HINT =
   'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=false';
-const HINT_EVERY_MS = 60_000;
+const HINT_INTERVAL_MS = 60_000;
 
 /** The part of RouteTable that the filter needs: the methods of a path, as the value of Allow. */
 interface Routes {
@@ -20,7 +20,7 @@ interface Routes {
 /** Converts everything that is thrown into an error response. Unexpected errors are logged and sent as `internal_error`. */
 @Catch()
 export class ApiExceptionFilter implements ExceptionFilter {
-  private hintedAt = -HINT_EVERY_MS;
+  private hintedAt = -HINT_INTERVAL_MS;
 
   constructor(
     private readonly routes: Routes,
@@ -50,7 +50,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
 
   private hintAtPooler(): void {
     const now = performance.now();
-    if (now - this.hintedAt < HINT_EVERY_MS) return;
+    if (now - this.hintedAt < HINT_INTERVAL_MS) return;
     this.hintedAt = now;
     this.logger.error(POOLER_HINT);
   }

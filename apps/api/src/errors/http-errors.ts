@@ -15,7 +15,7 @@ export const HTTP_ERRORS = {
   methodNotAllowed: {
     code: 'method_not_allowed',
     status: 405,
-    message: 'This resource does not support the method; the Allow header lists those it does.',
+    message: 'This resource does not support the method; the Allow header lists the supported methods.',
   },
   requestTimeout: { code: 'request_timeout', status: 408, message: 'The request did not arrive in time.' },
   payloadTooLarge: { code: 'payload_too_large', status: 413, message: 'The body is larger than 65536 bytes.' },
@@ -25,7 +25,7 @@ export const HTTP_ERRORS = {
     status: 415,
     message: 'The body must be application/json in UTF-8 without a Content-Encoding.',
   },
-  expectationFailed: { code: 'expectation_failed', status: 417, message: 'The only expectation that is met is 100-continue.' },
+  expectationFailed: { code: 'expectation_failed', status: 417, message: 'The only supported expectation is 100-continue.' },
   headersTooLarge: {
     code: 'headers_too_large',
     status: 431,
@@ -34,7 +34,7 @@ export const HTTP_ERRORS = {
   internalError: {
     code: 'internal_error',
     status: 500,
-    message: 'Something went wrong on our side; the X-Request-Id header helps us find it.',
+    message: 'Internal error; include the X-Request-Id header when you report it.',
   },
 } as const satisfies Record<string, HttpErrorDefinition>;
 
@@ -44,19 +44,19 @@ export const RETRY_AFTER_SECONDS = '1';
 export const SERVICE_UNAVAILABLE = {
   code: 'service_unavailable',
   kind: 'unavailable',
-  message: 'The service cannot answer right now; try again shortly.',
+  message: 'The service is temporarily unavailable; try again shortly.',
 } as const satisfies ErrorDefinition;
 
 export const RATE_LIMITED = {
   code: 'rate_limited',
   kind: 'rate_limited',
-  message: 'Too many requests; the Retry-After header says in how many seconds the next one may come.',
+  message: 'Too many requests; retry after the number of seconds in the Retry-After header.',
 } as const satisfies ErrorDefinition;
 
 export const OPERATION_REMOVED = {
   code: 'operation_removed',
   kind: 'removed',
-  message: 'This operation has been removed; the Link header names its successor.',
+  message: 'This operation has been removed; the Link header holds the URL of its replacement.',
 } as const satisfies ErrorDefinition;
 
 /** Thrown if a request is refused before a use case runs. */

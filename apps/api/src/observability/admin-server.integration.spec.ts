@@ -30,7 +30,7 @@ afterAll(async () => {
   await service.close();
 });
 
-const ask = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${String(admin.port)}${path}`, init);
+const requestAdmin = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${String(admin.port)}${path}`, init);
 
 it('GET /metrics returns the metrics of the service', async () => {
   const key = await service.createKey('pets:read', 'pets:write');
@@ -55,11 +55,11 @@ it('GET /metrics returns the metrics of the service', async () => {
 
   // The use of a key is recorded after the response.
   await waitFor(async () => {
-    const text = await (await ask('/metrics')).text();
+    const text = await (await requestAdmin('/metrics')).text();
     expect(text).toContain('database_pool_connections{state="used"} 0');
     expect(text).toContain('database_migrations_pending 0');
   });
-  const response = await ask('/metrics?from=prometheus');
+  const response = await requestAdmin('/metrics?from=prometheus');
   const lines = (await response.text()).split('\n');
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
   for (const [operation, status, count] of [
@@ -103,7 +103,7 @@ it('GET /metrics returns the metrics of the service', async () => {
 });
 
 it('has no Redis metrics without REDIS_URL', async () => {
-  expect(await (await ask('/metrics')).text()).not.toContain('redis_connected');
+  expect(await (await requestAdmin('/metrics')).text()).not.toContain('redis_connected');
 });
 
 it('has no other resources', async () => {
@@ -112,14 +112,14 @@ it('has no other resources', async () => {
     ['/v1/pets', 'GET', 404, 'route_not_found'],
     ['/metrics', 'POST', 405, 'method_not_allowed'],
   ] as const) {
-    const response = await ask(path, { method });
+    const response = await requestAdmin(path, { method });
     expect([response.status, await response.json()]).toEqual([status, { code, message: expect.any(String), status }]);
   }
 });
 
 it('if the port is taken, the start fails with an error that names the variable', async () => {
   const env = { DATABASE_URL: databaseUrl, PORT: '0', ADMIN_PORT: String(admin.port), LOG_LEVEL: 'silent' };
-  await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is taken; set ADMIN_PORT to another one.`));
+  await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is in use; set ADMIN_PORT to another one.`));
 });
 
 it('the operations are named as in the OpenAPI document', async () => {

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type ErrorBody } from '../errors/error-body.js';
-import { publicError } from '../errors/error-catalogue.js';
+import { defaultErrorBody } from '../errors/error-catalogue.js';
 import { HTTP_ERRORS } from '../errors/http-errors.js';
 
 const TIMEOUT_MS = 10_000;
 
-export interface MetricsText {
+export interface MetricsSource {
   readonly contentType: string;
   metrics(): Promise<string>;
 }
@@ -18,18 +18,18 @@ export interface AdminServer {
 }
 
 /** Starts a server for `GET /metrics` on a separate address. */
-export async function startAdminServer({ host, port }: { host: string; port: number }, source: MetricsText): Promise<AdminServer> {
+export async function startAdminServer({ host, port }: { host: string; port: number }, source: MetricsSource): Promise<AdminServer> {
   const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (request, response) => {
     request.resume();
     const path = request.url?.split('?', 1)[0];
-    if (path !== '/metrics') refuse(response, publicError(HTTP_ERRORS.routeNotFound));
+    if (path !== '/metrics') refuse(response, defaultErrorBody(HTTP_ERRORS.routeNotFound));
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
-      refuse(response, publicError(HTTP_ERRORS.methodNotAllowed));
+      refuse(response, defaultErrorBody(HTTP_ERRORS.methodNotAllowed));
     } else {
       source.metrics().then(
         (text) => response.setHeader('Content-Type', source.contentType).end(text),
-        () => refuse(response, publicError(HTTP_ERRORS.internalError)),
+        () => refuse(response, defaultErrorBody(HTTP_ERRORS.internalError)),
       );
     }
   });

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { redactKeys } from '@animal-store/access-domain';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { bufferedLines } from './buffered-lines.js';
+import { createBufferedDestination } from './buffered-destination.js';
 import { LOG_FORMATS, type LogFormat, type LogFormatName } from './log-format.js';
-import { terminalLines } from './terminal-lines.js';
+import { createTerminalDestination } from './terminal-destination.js';
 
 export interface ServiceLogger extends Logger {
   /** Accepts complete lines. */
@@ -20,7 +20,8 @@ export function createLogger(level: string, destination?: DestinationStream, for
   const isForPeople = destination === undefined && process.stdout.isTTY;
   const format = LOG_FORMATS[isForPeople ? 'json' : formatName];
   const stream =
-    destination ?? (level === 'silent' ? NOWHERE : isForPeople ? terminalLines(process.stdout) : bufferedLines(process.stdout));
+    destination ??
+    (level === 'silent' ? NOWHERE : isForPeople ? createTerminalDestination(process.stdout) : createBufferedDestination(process.stdout));
   const base = { pid: process.pid, hostname: hostname(), ...format.constants };
   const options = {
     level,

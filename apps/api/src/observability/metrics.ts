@@ -12,7 +12,7 @@ export class Metrics implements StatementObserver {
 
   readonly requestDurations = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request line to the end of the answer.',
+    help: 'Time from the request line to the end of the response.',
     labelNames: ['operation', 'status'],
     buckets: DURATION_BUCKETS_S,
     registers: [this.registry],
@@ -20,33 +20,33 @@ export class Metrics implements StatementObserver {
 
   readonly requestsShed = new Counter({
     name: 'http_requests_shed_total',
-    help: 'Requests answered with 503 because of overload.',
+    help: 'Requests refused with 503 because of overload.',
     labelNames: ['reason'],
     registers: [this.registry],
   });
 
   readonly keysRefused = new Counter({
     name: 'api_keys_refused_total',
-    help: 'Requests refused for their API key or the lack of one.',
+    help: 'Requests refused because of a missing or invalid API key, or a missing scope.',
     labelNames: ['code'],
     registers: [this.registry],
   });
 
   readonly requestsLimited = new Counter({
     name: 'http_requests_rate_limited_total',
-    help: 'Requests answered with 429.',
+    help: 'Requests refused with 429.',
     registers: [this.registry],
   });
 
   readonly replays = new Counter({
     name: 'idempotent_replays_total',
-    help: 'Requests answered with what an earlier one with the same Idempotency-Key was answered.',
+    help: 'Requests that got the recorded response of an earlier request with the same Idempotency-Key.',
     registers: [this.registry],
   });
 
   private readonly statementDurations = new Histogram({
     name: 'database_statement_duration_seconds',
-    help: 'Time from the wait for a connection to the last row of a statement.',
+    help: 'Duration of a statement, from waiting for a connection to the last row.',
     labelNames: ['statement'],
     buckets: DURATION_BUCKETS_S,
     registers: [this.registry],
@@ -102,7 +102,7 @@ export class Metrics implements StatementObserver {
     });
     const reads = new Counter({
       name: 'database_replica_reads_total',
-      help: 'Statements that replicas may serve, by who served them.',
+      help: 'Statements that replicas may serve, by the kind of server that served them.',
       labelNames: ['served_by'],
       registers: [this.registry],
     });
@@ -138,7 +138,7 @@ export class Metrics implements StatementObserver {
   observeInFlight(inFlight: () => number): void {
     new Gauge({
       name: 'http_requests_in_flight',
-      help: 'Requests that are being worked on, or whose responses have not been handed to the kernel.',
+      help: 'Requests that are being processed, or whose responses have not been handed to the kernel.',
       registers: [this.registry],
       collect() {
         this.set(inFlight());

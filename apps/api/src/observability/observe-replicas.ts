@@ -10,8 +10,8 @@ export function observeReplicas(replicas: Replicas, metrics: Metrics, logger: Lo
       reads.inc({ served_by: servedBy });
     },
     changed: (replica, problem) => {
-      if (problem === undefined) logger.info({ replica }, 'lists are read from the replica');
-      else logger.warn({ replica, reason: problem }, 'the replica is left out');
+      if (problem === undefined) logger.info({ replica }, 'reading lists from the replica');
+      else logger.warn({ replica, reason: problem }, 'not reading from the replica');
     },
   });
 }

@@ -5,7 +5,7 @@ import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import { loggedPath } from './logged-path.js';
 import { LOG_FORMATS, type LogFormatName } from './log-format.js';
 import { createLogger } from './logger.js';
-import { logRequests, requestLog } from './request-log.js';
+import { logRequests, createRequestLogger } from './request-log.js';
 
 async function linesOf(level: string, about: object = {}, { share = 1, statuses = [404] } = {}): Promise<string[]> {
   const lines: string[] = [];
@@ -94,7 +94,7 @@ it.each(Object.keys(LOG_FORMATS) as LogFormatName[])('writes the same line as th
       (given, statusCode, elapsedTime) => {
         const lines: string[] = [];
         const logger = createLogger('info', { write: (line) => lines.push(line) }, format);
-        requestLog(logger)(given as unknown as FastifyRequest, { statusCode, elapsedTime } as FastifyReply);
+        createRequestLogger(logger)(given as unknown as FastifyRequest, { statusCode, elapsedTime } as FastifyReply);
         logger.info(
           {
             requestId: given.id,

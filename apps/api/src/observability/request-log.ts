@@ -4,7 +4,7 @@ import type { ServiceLogger } from './logger.js';
 
 /** Logs responses after they have been sent: all errors, and a random share of the others. */
 export function logRequests(fastify: FastifyInstance, logger: ServiceLogger, share = 1): void {
-  const write = requestLog(logger);
+  const write = createRequestLogger(logger);
   fastify.addHook('onResponse', (request, reply, done) => {
     if (share === 1 || reply.statusCode >= 400 || Math.random() < share) write(request, reply);
     done();
@@ -12,7 +12,7 @@ export function logRequests(fastify: FastifyInstance, logger: ServiceLogger, sha
 }
 
 /** Returns a function that writes exactly the line that `logger.info` would write. ADR 44 has the measurement that justifies it. */
-export function requestLog(logger: ServiceLogger): (request: FastifyRequest, reply: FastifyReply) => void {
+export function createRequestLogger(logger: ServiceLogger): (request: FastifyRequest, reply: FastifyReply) => void {
   const { format, base } = logger;
   const level = JSON.stringify(format.level('info', logger.levels.values['info'] ?? 0)).slice(0, -1);
 

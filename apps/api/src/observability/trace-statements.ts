@@ -1,7 +1,7 @@
 import { poolOf, replicasOf, targetOf } from '@animal-store/database';
 import { type Attributes, SpanKind, type Tracer } from '@opentelemetry/api';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { inSpan } from './in-span.js';
+import { runInSpan } from './run-in-span.js';
 
 interface Statement {
   /** Name of a prepared statement. */
@@ -25,7 +25,7 @@ export function traceStatements(dataSource: DataSource, tracer: Tracer): void {
     // A text without parameters may contain values.
     const isParametrised = name !== undefined || (values !== undefined && values.length > 0);
     const attributes = { ...serverOf, 'db.query.summary': summary, ...(isParametrised && { 'db.query.text': text.trim() }) };
-    return inSpan(tracer, summary, { kind: SpanKind.CLIENT, attributes }, work);
+    return runInSpan(tracer, summary, { kind: SpanKind.CLIENT, attributes }, work);
   };
 
   // The replica that runs a statement is not known in advance.

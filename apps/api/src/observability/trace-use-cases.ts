@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { Tracer } from '@opentelemetry/api';
-import { inSpan } from './in-span.js';
+import { runInSpan } from './run-in-span.js';
 
 type Execute = (...args: readonly unknown[]) => unknown;
 
@@ -17,7 +17,7 @@ export function traceUseCases(app: INestApplicationContext, tracer: Tracer): voi
     const { name } = useCase.constructor;
     const execute = useCase.execute.bind(useCase);
     const options = { attributes: { 'code.function.name': `${name}.execute` } };
-    useCase.execute = (...args) => inSpan(tracer, name, options, () => execute(...args));
+    useCase.execute = (...args) => runInSpan(tracer, name, options, () => execute(...args));
   }
 }
 

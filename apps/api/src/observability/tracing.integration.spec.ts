@@ -21,7 +21,7 @@ interface Caller {
   readonly traceparent: string;
 }
 
-function aCaller(flags = '01'): Caller {
+function createCaller(flags = '01'): Caller {
   const traceId = randomBytes(16).toString('hex');
   const spanId = randomBytes(8).toString('hex');
   return { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
@@ -106,7 +106,7 @@ describe('without a collector', () => {
 
   it('the log line contains the trace id of a valid traceparent', async () => {
     const service = await start();
-    const caller = aCaller();
+    const caller = createCaller();
     await send(service, 'none', '/v1/pets', caller);
     await send(service, 'none', '/v1/pets/1', { traceparent: caller.traceparent.toUpperCase() });
     await send(service, 'none', '/v1/pets/2', {});
@@ -122,7 +122,7 @@ describe('with a collector', () => {
   it('one trace joins caller, HTTP, use case and SQL', async () => {
     const { collector, service } = await startTraced({ OTEL_SERVICE_NAME: 'spec' });
     const key = await service.createKey('pets:read', 'pets:write');
-    const callers = { list: aCaller(), create: aCaller(), get: aCaller(), missing: aCaller() };
+    const callers = { list: createCaller(), create: createCaller(), get: createCaller(), missing: createCaller() };
     await send(service, key, '/v1/pets?status=sold', callers.list);
     expect((await send(service, key, '/v1/pets', callers.create, { name: 'Rex', categoryId: 7 })).status).toBe(201);
     await send(service, key, '/v1/pets/1', callers.get);
@@ -175,7 +175,7 @@ describe('with a collector', () => {
   it('keeps the trace of a request whose body arrives later', async () => {
     const { collector, service } = await startTraced();
     const key = await service.createKey('pets:write');
-    const caller = aCaller();
+    const caller = createCaller();
     const connection = await RawConnection.open(Number(new URL(service.url).port));
     const body = '{"name":"Rex","categoryId":7}';
     const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\ntraceparent: ${caller.traceparent}\r\n`;
@@ -199,7 +199,7 @@ describe('with a collector', () => {
     const { collector, service } = await startTraced({ DATABASE_POOL_SIZE: '1' });
     const key = await service.createKey('pets:read', 'pets:write');
     await send(service, key, '/v1/pets', {});
-    const requests = Array.from({ length: 30 }, (_, i) => ({ caller: aCaller(), kind: i % 2 === 0 ? 'list' : 'create' }));
+    const requests = Array.from({ length: 30 }, (_, i) => ({ caller: createCaller(), kind: i % 2 === 0 ? 'list' : 'create' }));
     await Promise.all(
       requests.map(({ caller, kind }) =>
         kind === 'list' ? send(service, key, '/v1/pets', caller) : send(service, key, '/v1/pets', caller, { name: 'Rex', categoryId: 7 }),
@@ -276,7 +276,7 @@ describe('with a collector', () => {
 
   it('exports no spans of a trace that the caller does not sample, but logs its id', async () => {
     const { collector, service } = await startTraced();
-    const caller = aCaller('00');
+    const caller = createCaller('00');
     await send(service, 'none', '/v1/pets', caller);
     await service.close();
     expect(collector.spans()).toEqual([]);
@@ -285,7 +285,7 @@ describe('with a collector', () => {
 
   it('exports no spans with the share 0, even if the caller samples, but logs the trace id', async () => {
     const { collector, service } = await startTraced({ OTEL_TRACES_SAMPLER_ARG: '0' });
-    const caller = aCaller();
+    const caller = createCaller();
     await send(service, 'none', '/v1/pets', {});
     await send(service, 'none', '/v1/pets', caller);
     await service.close();
@@ -295,8 +295,8 @@ describe('with a collector', () => {
 
   it('exports only the configured share of the traces, for any trace id of the caller', async () => {
     const { collector, service } = await startTraced({ OTEL_TRACES_SAMPLER_ARG: '0.2' });
-    const low = '0'.repeat(31) + '1';
-    for (let i = 0; i < 100; i++) await send(service, 'none', '/v1/pets', { traceparent: `00-${low}-${aCaller().spanId}-01` });
+    const lowTraceId = '0'.repeat(31) + '1';
+    for (let i = 0; i < 100; i++) await send(service, 'none', '/v1/pets', { traceparent: `00-${lowTraceId}-${createCaller().spanId}-01` });
     await service.close();
     const requests = collector.spans().filter(({ kind }) => kind === 'SERVER');
     expect(requests.length).toBeGreaterThan(0);
@@ -310,14 +310,14 @@ describe('with a collector', () => {
     const blocker = dataSource.createQueryRunner();
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE pets.pets');
-    const answered = once(get(`${service.url}/v1/pets`, { agent: false, headers: { Authorization: `Bearer ${key}` } }), 'response');
+    const responded = once(get(`${service.url}/v1/pets`, { agent: false, headers: { Authorization: `Bearer ${key}` } }), 'response');
     await waitFor(async () => {
       expect(await dataSource.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass")).toHaveLength(1);
     });
     const closed = service.close();
     await blocker.query('COMMIT');
     await blocker.release();
-    const [response] = (await answered) as [IncomingMessage];
+    const [response] = (await responded) as [IncomingMessage];
     response.resume();
     expect(response.statusCode).toBe(200);
     await closed;
@@ -364,7 +364,7 @@ describe('with an unavailable collector', () => {
     const url = `http://127.0.0.1:${String(service.port)}`;
     for (let i = 0; i < 10; i++) expect((await send({ url }, key.secret, '/v1/pets', {})).status).toBe(200);
     await service.stop();
-    expect(service.complaints.map((line) => (JSON.parse(line) as LogLine).msg)).toEqual(['the last traces were not exported in time']);
+    expect(service.problems.map((line) => (JSON.parse(line) as LogLine).msg)).toEqual(['the last traces were not exported in time']);
   });
 });
 

@@ -8,13 +8,13 @@ import type { INestApplicationContext } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
-import { OutageLog } from './outage-log.js';
+import { OutageLoggingExporter } from './outage-logging-exporter.js';
 import { traceRequests } from './trace-requests.js';
 import { traceStatements } from './trace-statements.js';
 import { traceUseCases } from './trace-use-cases.js';
 
 /** How long the end of the process waits for the last export. */
-const LAST_EXPORT_MS = 2_000;
+const LAST_EXPORT_TIMEOUT_MS = 2_000;
 
 export interface TracingOptions {
   /** URL of the collector, without /v1/traces. */
@@ -35,7 +35,7 @@ export class Tracing {
   private readonly logger: Logger;
 
   constructor({ endpoint, serviceName, sampledShare, logger }: TracingOptions) {
-    const exporter = new OutageLog(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }), logger);
+    const exporter = new OutageLoggingExporter(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }), logger);
     this.provider = new TracerProvider({
       resource: defaultResource()
         .merge(detectResources({ detectors: [envDetector] }))
@@ -50,18 +50,18 @@ export class Tracing {
   }
 
   /** Call before any other hook is added. The last spans are exported when the server closes. */
-  observeRequests(fastify: FastifyInstance): void {
+  traceRequests(fastify: FastifyInstance): void {
     traceRequests(fastify, this.tracer);
     fastify.addHook('onClose', () => this.stop());
   }
 
   /** Call with a connected DataSource. */
-  observeStatements(dataSource: DataSource): void {
+  traceStatements(dataSource: DataSource): void {
     traceStatements(dataSource, this.tracer);
   }
 
   /** Call with an initialised app. */
-  observeUseCases(app: INestApplicationContext): void {
+  traceUseCases(app: INestApplicationContext): void {
     traceUseCases(app, this.tracer);
   }
 
@@ -71,9 +71,9 @@ export class Tracing {
       timer = setTimeout(() => {
         this.logger.warn('the last traces were not exported in time');
         resolve();
-      }, LAST_EXPORT_MS);
+      }, LAST_EXPORT_TIMEOUT_MS);
     });
-    // OutageLog reports failed exports.
+    // OutageLoggingExporter reports failed exports.
     await Promise.race([this.provider.shutdown().catch(() => undefined), deadline]);
     clearTimeout(timer);
     context.disable();

@@ -90,7 +90,7 @@ describe('readConfig', () => {
     [{ DATABASE_REPLICA_URLS: 'postgres://db1/store,mysql://db2/store' }, 'DATABASE_REPLICA_URLS must be a postgres:// URL'],
     [
       { DATABASE_REPLICA_URLS: 'postgres://db1/store', CITUS: 'on' },
-      'DATABASE_REPLICA_URLS must not be set with CITUS: the position of a coordinator says nothing about its workers',
+      'DATABASE_REPLICA_URLS must not be set with CITUS: the WAL position of a coordinator does not include its workers',
     ],
   ])('rejects %o', (env, rule) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(rule));
@@ -149,7 +149,7 @@ describe('readConfig', () => {
     [{ WORKERS: '0' }, 'WORKERS must be an integer from 1 to 256'],
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a redis:// or rediss:// URL'],
     [{ MIGRATION_DATABASE_URL: 'localhost' }, 'MIGRATION_DATABASE_URL must be a postgres:// URL'],
-    [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, a letter first'],
+    [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, starting with a letter'],
     [{ MIGRATE_ON_START: 'maybe' }, 'MIGRATE_ON_START must be true or false'],
     [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1'],
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, silent'],

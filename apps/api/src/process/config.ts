@@ -72,14 +72,14 @@ const flag = makeValidator<boolean>((text) => {
 });
 
 const environmentName = makeValidator<string>((text) => {
-  if (!/^[a-z][a-z0-9]{0,19}$/.test(text)) throw new Error('must be 1 to 20 lower-case letters and digits, a letter first');
+  if (!/^[a-z][a-z0-9]{0,19}$/.test(text)) throw new Error('must be 1 to 20 lower-case letters and digits, starting with a letter');
   return text;
 });
 
 /** All environment variables of the service, in the order of `.env.example`. */
 export const variables = {
   DATABASE_URL: postgresUrl({
-    desc: 'Connection URL of PostgreSQL, as in libpq. If unset, `npm start` runs its own PostgreSQL.',
+    desc: 'Connection URL of PostgreSQL, as in libpq. If unset, `npm start` runs a local PostgreSQL.',
     example: 'postgres://animal_store:secret@localhost:5432/animal_store',
   }),
   DATABASE_URL_FILE: str({
@@ -89,7 +89,7 @@ export const variables = {
   }),
   DATABASE_REPLICA_URLS: postgresUrls({
     default: [],
-    desc: 'Read replicas of that PostgreSQL, separated by commas. They may serve lists. If unset, the primary does.',
+    desc: 'Read replicas of that PostgreSQL, separated by commas. They may serve lists. If unset, the primary serves all lists.',
     example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
   }),
   DATABASE_REPLICA_URLS_FILE: str({
@@ -106,14 +106,14 @@ export const variables = {
     60_000,
   )({
     default: 2_500,
-    desc: 'How long a request waits for a free or new connection to PostgreSQL.',
+    desc: 'Maximum time that a request waits for a connection to PostgreSQL.',
   }),
   DATABASE_STATEMENT_TIMEOUT_MS: integer(
     0,
     60_000,
   )({
     default: 3_000,
-    desc: 'Maximum duration of a statement of a request; 0 for no limit.',
+    desc: 'Maximum duration of each statement of a request; 0 for no limit.',
   }),
   DATABASE_PREPARED: flag({
     default: true,
@@ -121,12 +121,12 @@ export const variables = {
   }),
   CITUS: flag({
     default: false,
-    desc: 'Whether migrations distribute the tables of the catalogue with Citus. The extension must be installed.',
+    desc: 'Whether migrations distribute the catalogue tables with Citus. Requires the extension citus.',
   }),
-  MIGRATE_ON_START: flag({ default: true, desc: 'Whether to apply pending migrations at the start.' }),
+  MIGRATE_ON_START: flag({ default: true, desc: 'Whether to apply pending migrations on startup.' }),
   MIGRATION_DATABASE_URL: postgresUrl({
     default: undefined,
-    desc: 'Connection URL for migrations, for example with another role or without a connection pooler. The default is DATABASE_URL.',
+    desc: 'Connection URL for migrations, for example with another role or without a connection pooler. Defaults to DATABASE_URL.',
     example: 'postgres://animal_store_owner:secret@localhost:5432/animal_store',
   }),
   MIGRATION_DATABASE_URL_FILE: str({
@@ -139,10 +139,10 @@ export const variables = {
     86_400,
   )({
     default: 300,
-    desc: 'How long a start waits while another process migrates.',
+    desc: 'Maximum time that startup waits for another process that is migrating.',
   }),
   HOST: str({ default: '127.0.0.1', desc: 'Address to listen on; 0.0.0.0 for all addresses.' }),
-  PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on; 0 for a free one.' }),
+  PORT: integer(0, 65535)({ default: 3000, desc: 'Port to listen on; 0 for any free port.' }),
   WORKERS: integer(1, 256)({ default: 1, desc: 'Number of worker processes. Above 1, a supervisor process is added.' }),
   ADMIN_PORT: integer(
     0,
@@ -154,10 +154,10 @@ export const variables = {
     desc: 'Addresses of proxies whose X-Forwarded-For is trusted, separated by commas.',
     example: '10.0.0.0/8,fd00::/8',
   }),
-  RATE_LIMIT: integer(0, 1_000_000_000)({ default: 6_000, desc: 'Requests per minute and client; 0 for no limit.' }),
+  RATE_LIMIT: integer(0, 1_000_000_000)({ default: 6_000, desc: 'Maximum requests per minute of each client; 0 for no limit.' }),
   REDIS_URL: redisUrl({
     default: undefined,
-    desc: 'Redis that counts the requests of all machines. If unset, each machine counts alone.',
+    desc: 'Redis server that counts the requests of all machines for rate limits. If unset, each machine counts only its own requests.',
     example: 'redis://localhost:6379',
   }),
   REDIS_URL_FILE: str({
@@ -191,7 +191,7 @@ export const variables = {
     600,
   )({
     default: 5,
-    desc: 'How long requests are still served after SIGTERM, while /health/ready responds with 503.',
+    desc: 'How long the service still serves requests after SIGTERM, while /health/ready responds with 503.',
   }),
   PUBLIC_BASE_URL: httpUrl({
     default: undefined,
@@ -217,7 +217,7 @@ export const variables = {
   LOG_FORMAT: str<LogFormatName>({
     default: 'json',
     choices: Object.keys(LOG_FORMATS) as LogFormatName[],
-    desc: 'Names of level, time and message in log lines: json, gcp for Google Cloud Logging, ecs for Elastic. On a terminal, lines are formatted for people.',
+    desc: 'Format of log lines: json, gcp for Google Cloud Logging, ecs for Elastic. On a terminal, log lines are human-readable text.',
   }),
   LOG_REQUESTS_SAMPLE: share({
     default: 1,
@@ -290,7 +290,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   });
   if (values.CITUS && values.DATABASE_REPLICA_URLS.length > 0) {
     throw new StartupError(
-      'DATABASE_REPLICA_URLS must not be set with CITUS: the position of a coordinator says nothing about its workers',
+      'DATABASE_REPLICA_URLS must not be set with CITUS: the WAL position of a coordinator does not include its workers',
     );
   }
   return {

@@ -13,13 +13,16 @@ const failure = (code: string, members: object = {}, message = code) => Object.a
 
 describe('explainFailedStart', () => {
   it.each([
-    [failure('EADDRINUSE', { syscall: 'listen', port: 3000 }), 'Port 3000 is taken; set PORT to another one.'],
-    [failure('EADDRINUSE', { syscall: 'listen', port: 9464 }), 'Port 9464 is taken; set ADMIN_PORT to another one.'],
-    [failure('EACCES', { syscall: 'listen', port: 80 }), 'Port 80 needs more rights; set PORT to 1024 or above.'],
-    [failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 3000 }), 'HOST 192.0.2.1 is no address of this machine.'],
+    [failure('EADDRINUSE', { syscall: 'listen', port: 3000 }), 'Port 3000 is in use; set PORT to another one.'],
+    [failure('EADDRINUSE', { syscall: 'listen', port: 9464 }), 'Port 9464 is in use; set ADMIN_PORT to another one.'],
+    [failure('EACCES', { syscall: 'listen', port: 80 }), 'Port 80 requires more privileges; set PORT to 1024 or above.'],
+    [
+      failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 3000 }),
+      'HOST 192.0.2.1 is not an address of this machine; set HOST to one, or to 0.0.0.0 for all.',
+    ],
     [
       failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 9464 }),
-      'ADMIN_HOST 192.0.2.1 is no address of this machine.',
+      'ADMIN_HOST 192.0.2.1 is not an address of this machine; set ADMIN_HOST to one, or to 0.0.0.0 for all.',
     ],
     [failure('ENOTFOUND', { syscall: 'getaddrinfo', hostname: 'api.invalid' }), 'HOST api.invalid cannot be used: ENOTFOUND'],
     [failure('EAI_AGAIN', { syscall: 'getaddrinfo', hostname: 'admin.invalid' }), 'ADMIN_HOST admin.invalid cannot be used: EAI_AGAIN'],
@@ -52,7 +55,7 @@ describe('explainFailedStart', () => {
     ],
     [
       failure('42501', {}, 'permission denied for schema public'),
-      'The database role may not migrate (permission denied for schema public): run "animal-store migrate up" as the owner first.',
+      'The database role lacks the privileges to migrate (permission denied for schema public): run "animal-store migrate up" as the owner first.',
     ],
   ])('explains %o in one line', (error, line) => {
     expect(explainFailedStart(error, config)).toEqual(new StartupError(line));

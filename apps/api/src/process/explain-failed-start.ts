@@ -22,7 +22,9 @@ export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHo
     return new StartupError(`The database at ${database()} refuses the connection: ${firstLine(message, code)}`);
   if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
   if (code === INSUFFICIENT_PRIVILEGE)
-    return new StartupError(`The database role may not migrate (${firstLine(message)}): run "animal-store migrate up" as the owner first.`);
+    return new StartupError(
+      `The database role lacks the privileges to migrate (${firstLine(message)}): run "animal-store migrate up" as the owner first.`,
+    );
   return error;
 }
 
@@ -42,12 +44,13 @@ function explainListen(error: ListenError, { adminHost, adminPort, host }: Pick<
   const { code, message, port, address, hostname } = error;
   const isAdmin = port === undefined ? hostname === adminHost && hostname !== host : port === adminPort;
   const of = isAdmin ? 'ADMIN_' : '';
-  if (code === 'EADDRINUSE') return new StartupError(`Port ${String(port)} is taken; set ${of}PORT to another one.`);
-  if (code === 'EACCES') return new StartupError(`Port ${String(port)} needs more rights; set ${of}PORT to 1024 or above.`);
-  if (code === 'EADDRNOTAVAIL') return new StartupError(`${of}HOST ${String(address)} is no address of this machine.`);
+  if (code === 'EADDRINUSE') return new StartupError(`Port ${String(port)} is in use; set ${of}PORT to another one.`);
+  if (code === 'EACCES') return new StartupError(`Port ${String(port)} requires more privileges; set ${of}PORT to 1024 or above.`);
+  if (code === 'EADDRNOTAVAIL')
+    return new StartupError(`${of}HOST ${String(address)} is not an address of this machine; set ${of}HOST to one, or to 0.0.0.0 for all.`);
   return new StartupError(`${of}HOST ${String(address ?? hostname)} cannot be used: ${firstLine(message, code)}`);
 }
 
-function firstLine(message: string, code = 'no answer'): string {
+function firstLine(message: string, code = 'no response'): string {
   return message.split('\n', 1)[0]?.trim() || code;
 }

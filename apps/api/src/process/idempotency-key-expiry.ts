@@ -2,7 +2,7 @@ import { forgetExpiredIdempotencyKeys } from '@animal-store/database';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-const EVERY_MS = 60_000;
+const INTERVAL_MS = 60_000;
 
 /** Removes the expired idempotency keys of all contexts once a minute. Only one process at a time does so. */
 @Injectable()
@@ -13,7 +13,7 @@ export class IdempotencyKeyExpiry implements OnApplicationBootstrap, OnApplicati
   constructor(private readonly dataSource: DataSource) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.removeExpired(), EVERY_MS).unref();
+    this.timer = setInterval(() => void this.removeExpired(), INTERVAL_MS).unref();
   }
 
   onApplicationShutdown(): void {

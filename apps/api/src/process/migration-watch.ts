@@ -3,9 +3,9 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 
-const EVERY_MS = 60_000;
+const INTERVAL_MS = 60_000;
 /** Interval until all migrations are applied. */
-const FIRST_EVERY_MS = 1_000;
+const INTERVAL_UNTIL_MIGRATED_MS = 1_000;
 
 /** Polls the state of the migrations for the metrics: every second until all are applied, then once a minute. */
 @Injectable()
@@ -34,6 +34,6 @@ export class MigrationWatch implements OnApplicationBootstrap, OnApplicationShut
   private async read(): Promise<void> {
     this.state = await migrationState(this.dataSource).catch(() => this.state);
     if (this.isStopped) return;
-    this.timer = setTimeout(() => void this.read(), this.state?.pending === 0 ? EVERY_MS : FIRST_EVERY_MS).unref();
+    this.timer = setTimeout(() => void this.read(), this.state?.pending === 0 ? INTERVAL_MS : INTERVAL_UNTIL_MIGRATED_MS).unref();
   }
 }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { retryConnecting } from './retry-connecting.js';
 
-const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const unavailable = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 interface Run {
   readonly failures: number;
@@ -12,11 +12,11 @@ interface Run {
 }
 
 /** Runs work that fails several times, and returns what was logged and called. */
-async function run({ failures, error = away, stopAfter = Infinity, onAttempt }: Run) {
+async function run({ failures, error = unavailable, stopAfter = Infinity, onAttempt }: Run) {
   const lines: string[] = [];
   const stopping = new AbortController();
   let attempts = 0;
-  let timesAway = 0;
+  let unavailableCalls = 0;
   const work = () => {
     attempts++;
     onAttempt?.(attempts);
@@ -27,11 +27,11 @@ async function run({ failures, error = away, stopAfter = Infinity, onAttempt }: 
     explain: (reason) => `explained: ${(reason as Error).message}`,
     logger: pino({}, { write: (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg) }),
     signal: stopping.signal,
-    onAway: () => {
-      timesAway++;
+    onUnavailable: () => {
+      unavailableCalls++;
     },
   }).catch((reason: unknown) => reason);
-  return { outcome, lines, attempts, timesAway };
+  return { outcome, lines, attempts, unavailableCalls };
 }
 
 describe('retryConnecting', () => {
@@ -40,15 +40,15 @@ describe('retryConnecting', () => {
   });
 
   it('logs nothing if the first attempt succeeds', async () => {
-    expect(await run({ failures: 0 })).toEqual({ outcome: undefined, lines: [], attempts: 1, timesAway: 0 });
+    expect(await run({ failures: 0 })).toEqual({ outcome: undefined, lines: [], attempts: 1, unavailableCalls: 0 });
   });
 
   it('logs the first failure and the success, for any number of attempts', async () => {
     expect(await run({ failures: 3 })).toEqual({
       outcome: undefined,
-      lines: ['explained: connect ECONNREFUSED; trying again', 'the database is connected'],
+      lines: ['explained: connect ECONNREFUSED; retrying', 'connected to the database'],
       attempts: 4,
-      timesAway: 3,
+      unavailableCalls: 3,
     });
   });
 
@@ -61,13 +61,13 @@ describe('retryConnecting', () => {
       time = failures[attempt - 1] ?? time;
     };
     const { lines, attempts } = await run({ failures: failures.length, onAttempt });
-    const warning = 'explained: connect ECONNREFUSED; trying again';
-    expect({ lines, attempts }).toEqual({ lines: [warning, warning, warning, 'the database is connected'], attempts: failures.length + 1 });
+    const warning = 'explained: connect ECONNREFUSED; retrying';
+    expect({ lines, attempts }).toEqual({ lines: [warning, warning, warning, 'connected to the database'], attempts: failures.length + 1 });
   });
 
   it('throws errors that are not temporary immediately', async () => {
     const error = Object.assign(new Error('the server does not support TLS'), { code: '08001' });
-    expect(await run({ failures: 3, error })).toEqual({ outcome: error, lines: [], attempts: 1, timesAway: 0 });
+    expect(await run({ failures: 3, error })).toEqual({ outcome: error, lines: [], attempts: 1, unavailableCalls: 0 });
   });
 
   it('ends when it is aborted', async () => {

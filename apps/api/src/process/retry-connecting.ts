@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mayRecover } from '@animal-store/database';
 import type { Logger } from 'pino';
 
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 1_000;
-const REPORT_EVERY_MS = 60_000;
+const INITIAL_DELAY_MS = 100;
+const MAX_DELAY_MS = 1_000;
+const REPORT_INTERVAL_MS = 60_000;
 
 export interface RetryOptions {
   /** Returns a readable message of one line. */
@@ -13,7 +13,7 @@ export interface RetryOptions {
   /** Stops the retries. */
   readonly signal: AbortSignal;
   /** Called after each failure. */
-  readonly onAway: () => void;
+  readonly onUnavailable: () => void;
 }
 
 /**
@@ -21,26 +21,26 @@ export interface RetryOptions {
  * success after failures.
  * @throws any other error of the work
  */
-export async function retryConnecting(work: () => Promise<void>, { explain, logger, signal, onAway }: RetryOptions): Promise<void> {
-  let pauseMs = FIRST_PAUSE_MS;
+export async function retryConnecting(work: () => Promise<void>, { explain, logger, signal, onUnavailable }: RetryOptions): Promise<void> {
+  let delayMs = INITIAL_DELAY_MS;
   let reportedAt: number | undefined;
   const isStopped = () => signal.aborted;
   while (!isStopped()) {
     try {
       await work();
-      if (reportedAt !== undefined) logger.info('the database is connected');
+      if (reportedAt !== undefined) logger.info('connected to the database');
       return;
     } catch (error) {
       if (isStopped()) return;
       if (!mayRecover(error)) throw error;
       const now = performance.now();
-      if (reportedAt === undefined || now - reportedAt >= REPORT_EVERY_MS) {
+      if (reportedAt === undefined || now - reportedAt >= REPORT_INTERVAL_MS) {
         reportedAt = now;
-        logger.warn(`${explain(error)}; trying again`);
+        logger.warn(`${explain(error)}; retrying`);
       }
-      onAway();
+      onUnavailable();
     }
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+    await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+    delayMs = Math.min(2 * delayMs, MAX_DELAY_MS);
   }
 }

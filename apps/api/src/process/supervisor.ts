@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
-import type { MetricsText } from '../observability/admin-server.js';
-import { CrashLoop } from './crash-loop.js';
+import type { MetricsSource } from '../observability/admin-server.js';
+import { CrashLoopDetector } from './crash-loop-detector.js';
 import { EX_CONFIG } from './startup-error.js';
 
 const MAX_CRASHES = 10;
-const CRASHES_WITHIN_MS = 60_000;
+const CRASH_WINDOW_MS = 60_000;
 /** How long after the grace period workers that hang are killed. */
 const KILL_AFTER_MS = 30_000;
-/** Pause before replacing a worker that ended before it was ready. Doubled each time, up to MAX_PAUSE_MS, until a worker is ready. */
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 2_000;
+/** Delay before replacing a worker that ended before it was ready. Doubled each time, up to MAX_DELAY_MS, until a worker is ready. */
+const INITIAL_DELAY_MS = 100;
+const MAX_DELAY_MS = 2_000;
 
 /** State that a worker reports: ready, or waiting for the database. */
 export type WorkerState = 'ready' | 'waiting';
@@ -31,23 +31,23 @@ export interface SupervisorOptions {
 }
 
 /** Runs workers on one port, replaces crashed ones, counts requests for rate limits, and aggregates metrics. */
-export class Supervisor implements MetricsText {
+export class Supervisor implements MetricsSource {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
-  private readonly crashLoop = new CrashLoop(MAX_CRASHES, CRASHES_WITHIN_MS);
+  private readonly crashLoop = new CrashLoopDetector(MAX_CRASHES, CRASH_WINDOW_MS);
   private readonly running = new Map<Worker, Promise<unknown>>();
-  private readonly ofWorkers = new AggregatorRegistry();
-  private readonly own = new Registry();
+  private readonly workerRegistry = new AggregatorRegistry();
+  private readonly ownRegistry = new Registry();
   private readonly restarts = new Counter({
     name: 'worker_restarts_total',
     help: 'Workers that were replaced because they ended unexpectedly.',
-    registers: [this.own],
+    registers: [this.ownRegistry],
   });
   private readonly ready = new Set<Worker>();
   private readonly firstReports = Promise.withResolvers<void>();
   private readonly stopping = new AbortController();
   private hasStarted = false;
   private hasBeenReady = false;
-  private pauseMs = FIRST_PAUSE_MS;
+  private delayMs = INITIAL_DELAY_MS;
 
   constructor(private readonly options: SupervisorOptions) {
     // Registers itself and counts for the workers.
@@ -55,8 +55,8 @@ export class Supervisor implements MetricsText {
     const { running, ready } = this;
     new Gauge({
       name: 'workers',
-      help: 'Workers that run.',
-      registers: [this.own],
+      help: 'Running workers.',
+      registers: [this.ownRegistry],
       collect() {
         this.set(running.size);
       },
@@ -64,7 +64,7 @@ export class Supervisor implements MetricsText {
     new Gauge({
       name: 'workers_ready',
       help: 'Workers that have connected to the database since they started.',
-      registers: [this.own],
+      registers: [this.ownRegistry],
       collect() {
         this.set(ready.size);
       },
@@ -106,7 +106,7 @@ export class Supervisor implements MetricsText {
   }
 
   async metrics(): Promise<string> {
-    return `${await this.ofWorkers.clusterMetrics()}\n${await this.own.metrics()}`;
+    return `${await this.workerRegistry.clusterMetrics()}\n${await this.ownRegistry.metrics()}`;
   }
 
   /** Resolves to the address on which the worker listens. */
@@ -134,7 +134,7 @@ export class Supervisor implements MetricsText {
     if (state !== 'ready') return;
     this.ready.add(worker);
     this.hasBeenReady = true;
-    this.pauseMs = FIRST_PAUSE_MS;
+    this.delayMs = INITIAL_DELAY_MS;
     if (this.ready.size >= this.options.workers) this.firstReports.resolve();
   }
 
@@ -144,13 +144,13 @@ export class Supervisor implements MetricsText {
     const isStopping = () => signal.aborted;
     if (isStopping() || !this.hasStarted) return;
     this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');
-    if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start, the service gives up');
-    if (wasReady && this.crashLoop.note(performance.now())) return this.giveUp('the workers crash again and again, the service gives up');
+    if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start; stopping the service');
+    if (wasReady && this.crashLoop.record(performance.now())) return this.giveUp('the workers crash repeatedly; stopping the service');
     // An unavailable database must not end the service, however often workers end meanwhile.
     if (!wasReady) {
-      const pauseMs = this.pauseMs;
-      this.pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
-      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      const delayMs = this.delayMs;
+      this.delayMs = Math.min(2 * delayMs, MAX_DELAY_MS);
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       if (isStopping()) return;
     }
     this.restarts.inc();

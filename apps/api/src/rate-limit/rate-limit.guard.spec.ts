@@ -15,19 +15,19 @@ const guardWith = async (rateLimit: number) =>
   new RateLimitGuard(
     await RateLimits.create({ rateLimit, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' })),
   );
-const aRequest = (rateLimit?: number) => guardContext(Pets, 'list', { principal: { clientId: 1n, rateLimit } as Principal });
+const createRequest = (rateLimit?: number) => guardContext(Pets, 'list', { principal: { clientId: 1n, rateLimit } as Principal });
 
 it('counts the requests of a client, sets RateLimit headers, and rejects requests above the limit', async () => {
   const guard = await guardWith(20);
-  await guard.canActivate(aRequest().context);
-  const second = aRequest();
+  await guard.canActivate(createRequest().context);
+  const second = createRequest();
   expect(guard.canActivate(second.context)).toBe(true);
   expect(second.headers).toEqual({
     'RateLimit-Policy': '"default";q=20;w=60',
     RateLimit: expect.stringMatching(/^"default";r=18;t=(?:60|59)$/),
   });
-  for (let i = 2; i < 20; i++) await guard.canActivate(aRequest().context);
-  const { context, headers } = aRequest();
+  for (let i = 2; i < 20; i++) await guard.canActivate(createRequest().context);
+  const { context, headers } = createRequest();
   expect(() => guard.canActivate(context)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
   expect(headers).toMatchObject({
     RateLimit: expect.stringContaining('r=0;'),
@@ -37,25 +37,25 @@ it('counts the requests of a client, sets RateLimit headers, and rejects request
 
 it.each([0, 20])('prefers the limit of the client to that of the service, %i', async (general) => {
   const guard = await guardWith(general);
-  const told = async (rateLimit?: number) => {
-    const { context, headers } = aRequest(rateLimit);
+  const headersFor = async (rateLimit?: number) => {
+    const { context, headers } = createRequest(rateLimit);
     await Promise.resolve(guard.canActivate(context)).catch(() => undefined);
     return `${headers['RateLimit-Policy'] ?? ''} ${/r=\d+/.exec(headers['RateLimit'] ?? '')?.[0] ?? ''}`;
   };
-  expect([await told(10), await told(10)]).toEqual(['"default";q=10;w=60 r=9', '"default";q=10;w=60 r=8']);
+  expect([await headersFor(10), await headersFor(10)]).toEqual(['"default";q=10;w=60 r=9', '"default";q=10;w=60 r=8']);
   // Earlier requests count towards the new limit.
-  expect(await told(5)).toBe('"default";q=5;w=60 r=2');
-  expect(await told(0)).toBe(' ');
-  await told(100);
-  const second = aRequest(100);
+  expect(await headersFor(5)).toBe('"default";q=5;w=60 r=2');
+  expect(await headersFor(0)).toBe(' ');
+  await headersFor(100);
+  const second = createRequest(100);
   expect(guard.canActivate(second.context)).toBe(true);
 });
 
 it('stores a limited number of limits', async () => {
   const guard = await guardWith(20);
-  for (let limit = 1; limit <= 1_500; limit++) await guard.canActivate(aRequest(100_000 + limit).context);
-  const { particular } = (guard as unknown as { rateLimits: { particular: Map<number, unknown> } }).rateLimits;
-  expect(particular.size).toBe(1_000);
+  for (let limit = 1; limit <= 1_500; limit++) await guard.canActivate(createRequest(100_000 + limit).context);
+  const { customLimits } = (guard as unknown as { rateLimits: { customLimits: Map<number, unknown> } }).rateLimits;
+  expect(customLimits.size).toBe(1_000);
 });
 
 it.each([

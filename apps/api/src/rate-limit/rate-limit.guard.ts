@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Quota } from './rate-limiter.js';
-import { rateLimited, RateLimits } from './rate-limits.js';
+import { rateLimitedError, RateLimits } from './rate-limits.js';
 
 /** Counts each request of a client and sets the RateLimit headers. Requests without a client have no quota. */
 @Injectable()
@@ -11,12 +11,12 @@ export class RateLimitGuard implements CanActivate {
   canActivate(context: ExecutionContext): true | Promise<true> {
     const http = context.switchToHttp();
     const { principal } = http.getRequest<FastifyRequest>();
-    const limit = principal && this.rateLimits.ofClient(principal.rateLimit);
+    const limit = principal && this.rateLimits.limitOfClient(principal.rateLimit);
     if (!limit) return true;
     const admit = (counted: Quota): true => {
       const reply = http.getResponse<FastifyReply>();
-      limit.announce(counted, reply);
-      if (counted.isExceeded) throw rateLimited(counted, reply);
+      limit.setHeaders(counted, reply);
+      if (counted.isExceeded) throw rateLimitedError(counted, reply);
       return true;
     };
     const quota = limit.take(principal.clientId);

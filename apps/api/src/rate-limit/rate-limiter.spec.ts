@@ -21,9 +21,9 @@ class DistantCounter implements SharedCounter {
   async penalty(key: string, points: number) {
     this.calls++;
     await sleep(LATENCY_MS);
-    const answer = await this.memory.penalty(key, points);
+    const result = await this.memory.penalty(key, points);
     await sleep(LATENCY_MS);
-    return { consumedPoints: answer.consumedPoints, msBeforeNext: answer.msBeforeNext || this.windowMs };
+    return { consumedPoints: result.consumedPoints, msBeforeNext: result.msBeforeNext || this.windowMs };
   }
 }
 

@@ -25,7 +25,7 @@ interface Window {
   /** Requests of all processes, as last reported by the shared counter. */
   counted: number;
   /** Requests that this process has reported. */
-  own: number;
+  reported: number;
   /** Maximum number of requests of this process that are not in `counted`. */
   maxUnconfirmed: number;
   reportEvery: number;
@@ -40,7 +40,7 @@ const OVERSHOOT = 0.1;
 /** Number of processes up to which the overshoot is guaranteed, if their number is unknown. */
 const MAX_PROCESSES = 20;
 /** Share of the overshoot for a process that has counted all requests of a key so far. */
-const ALONE = 0.25;
+const SHARE_OF_ONLY_PROCESS = 0.25;
 const REPORTS_PER_SHARE = 4;
 const MAX_WINDOWS = 100_000;
 /** Ends that differ by less belong to the same window; the difference is network latency. */
@@ -55,30 +55,30 @@ export class RateLimiter {
   /** Oldest first. */
   private readonly windows = new Map<string, Window>();
   private readonly share: number;
-  private readonly shareAlone: number;
+  private readonly shareOfOnlyProcess: number;
 
   constructor(private readonly options: RateLimiterOptions) {
     const overshoot = options.limit * OVERSHOOT;
     const { processes } = options;
-    this.share = Math.floor(processes === undefined ? (overshoot * (1 - ALONE)) / MAX_PROCESSES : overshoot / processes);
-    this.shareAlone = processes === undefined ? Math.floor(overshoot * ALONE) : this.share;
+    this.share = Math.floor(processes === undefined ? (overshoot * (1 - SHARE_OF_ONLY_PROCESS)) / MAX_PROCESSES : overshoot / processes);
+    this.shareOfOnlyProcess = processes === undefined ? Math.floor(overshoot * SHARE_OF_ONLY_PROCESS) : this.share;
   }
 
   /** Counts one request of the key. */
   take(key: string): Quota | Promise<Quota> {
     const now = performance.now();
     const window = this.windows.get(key);
-    if (!window || now >= window.endsAt) return this.askFirst(key);
+    if (!window || now >= window.endsAt) return this.takeFromSharedCounter(key);
     const unconfirmed = window.unreported + window.reporting;
     const taken = window.counted + unconfirmed;
     if (taken >= this.options.limit) return this.quota(taken + 1, window.endsAt - now);
-    if (unconfirmed >= window.maxUnconfirmed) return this.askFirst(key);
+    if (unconfirmed >= window.maxUnconfirmed) return this.takeFromSharedCounter(key);
     window.unreported++;
     if (window.unreported >= window.reportEvery && window.reporting === 0) this.report(key, window);
     return this.quota(taken + 1, window.endsAt - now);
   }
 
-  private async askFirst(key: string): Promise<Quota> {
+  private async takeFromSharedCounter(key: string): Promise<Quota> {
     const { taken, endsAt } = await this.add(key, 1);
     return this.quota(taken, endsAt - performance.now());
   }
@@ -110,16 +110,16 @@ export class RateLimiter {
   private open(key: string, endsAt: number): Window {
     this.windows.delete(key);
     if (this.windows.size >= MAX_WINDOWS) this.windows.delete(this.windows.keys().next().value ?? '');
-    const window = { endsAt, counted: 0, own: 0, maxUnconfirmed: 0, reportEvery: 0, unreported: 0, reporting: 0 };
+    const window = { endsAt, counted: 0, reported: 0, maxUnconfirmed: 0, reportEvery: 0, unreported: 0, reporting: 0 };
     this.windows.set(key, window);
     return window;
   }
 
   private confirm(window: Window, points: number, counted: number): void {
     window.counted = Math.max(window.counted, counted);
-    window.own += points;
+    window.reported += points;
     // Only the first process that counts a key can have counted all its requests.
-    window.maxUnconfirmed = window.own >= window.counted ? this.shareAlone : this.share;
+    window.maxUnconfirmed = window.reported >= window.counted ? this.shareOfOnlyProcess : this.share;
     window.reportEvery = Math.max(1, Math.floor(window.maxUnconfirmed / REPORTS_PER_SHARE));
   }
 

@@ -41,31 +41,31 @@ describe('the rate limit of a client', () => {
     ['while Redis is unavailable', { REDIS_URL: CLOSED_PORT }],
   ])('is sent on every response and enforced, %s', async (_how, env) => {
     const service = await start({ RATE_LIMIT: '4', ...env });
-    const [reader, nobody] = [await keyOf('acme', 'pets:read'), await keyOf('acme', 'nothing:much')];
+    const [reader, unauthorised] = [await keyOf('acme', 'pets:read'), await keyOf('acme', 'nothing:much')];
     const policy = '"default";q=4;w=60';
     const t = '(?:60|5[0-9])';
-    const told = (remaining: number): unknown[] => [
+    const rateLimit = (remaining: number): unknown[] => [
       policy,
       expect.stringMatching(new RegExp(`^"default";r=${String(remaining)};t=${t}$`)),
       null,
     ];
 
     const ok = await get(service, reader);
-    expect([ok.status, ...limits(ok)]).toEqual([200, ...told(3)]);
+    expect([ok.status, ...limits(ok)]).toEqual([200, ...rateLimit(3)]);
     const notFound = await get(service, reader, { path: '/v1/pets/0' });
-    expect([notFound.status, ...limits(notFound)]).toEqual([404, ...told(2)]);
+    expect([notFound.status, ...limits(notFound)]).toEqual([404, ...rateLimit(2)]);
     // With another key of the same client.
-    const forbidden = await get(service, nobody);
-    expect([forbidden.status, ...limits(forbidden)]).toEqual([403, ...told(1)]);
+    const forbidden = await get(service, unauthorised);
+    expect([forbidden.status, ...limits(forbidden)]).toEqual([403, ...rateLimit(1)]);
     const invalid = await get(service, reader, { path: '/v1/pets?limit=0' });
-    expect([invalid.status, ...limits(invalid)]).toEqual([400, ...told(0)]);
-    for (const key of [reader, nobody]) {
+    expect([invalid.status, ...limits(invalid)]).toEqual([400, ...rateLimit(0)]);
+    for (const key of [reader, unauthorised]) {
       const limited = await get(service, key);
       expect(limited.status).toBe(429);
       expect(JSON.parse(limited.text)).toEqual({ code: 'rate_limited', message: expect.any(String), status: 429 });
-      const [, told, retryAfter] = limits(limited);
+      const [, rateLimit, retryAfter] = limits(limited);
       expect(retryAfter).toMatch(new RegExp(`^${t}$`));
-      expect(told).toBe(`"default";r=0;t=${retryAfter ?? ''}`);
+      expect(rateLimit).toBe(`"default";r=0;t=${retryAfter ?? ''}`);
     }
     expect((await get(service, await keyOf('other', 'pets:read'))).status).toBe(200);
   });
@@ -92,8 +92,8 @@ describe('the rate limit of a client', () => {
     const service = await start({ RATE_LIMIT: '0' });
     const key = await keyOf('acme', 'pets:read');
     for (let i = 0; i < 3; i++) {
-      const answer = await get(service, key);
-      expect([answer.status, ...limits(answer)]).toEqual([200, null, null, null]);
+      const response = await get(service, key);
+      expect([response.status, ...limits(response)]).toEqual([200, null, null, null]);
     }
   });
 });
@@ -103,14 +103,14 @@ describe('failed authentications', () => {
   const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
   const fail = async (service: TestApp, options: { headers?: Record<string, string> } = {}) =>
     (await get(service, 'wrong', options)).status;
-  const failOften = (service: TestApp, options: { headers?: Record<string, string> }) =>
+  const failRepeatedly = (service: TestApp, options: { headers?: Record<string, string> }) =>
     Promise.all(Array.from({ length: LIMIT }, () => fail(service, options)));
 
   it('are limited per address, without effect on valid keys', async () => {
     const service = await start({});
     const key = await keyOf('acme', 'pets:read');
     // X-Forwarded-For is ignored without a trusted proxy.
-    const statuses = new Set(await failOften(service, from('192.0.2.1')));
+    const statuses = new Set(await failRepeatedly(service, from('192.0.2.1')));
     expect([...statuses]).toEqual([401]);
     const limited = await get(service, 'wrong', from('192.0.2.2'));
     expect([limited.status, JSON.parse(limited.text)]).toMatchObject([429, { code: 'rate_limited' }]);
@@ -130,7 +130,7 @@ describe('failed authentications', () => {
 
   it('count for the address that a trusted proxy forwards', async () => {
     const service = await start({ TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' });
-    expect([...new Set(await failOften(service, from('192.0.2.1')))]).toEqual([401]);
+    expect([...new Set(await failRepeatedly(service, from('192.0.2.1')))]).toEqual([401]);
     // Addresses to the left of the last untrusted one come from the client and are ignored.
     expect(await fail(service, from('198.51.100.7, 192.0.2.1, 10.1.2.3'))).toBe(429);
     expect(await fail(service, from('192.0.2.1, 198.51.100.7'))).toBe(401);

@@ -7,13 +7,13 @@ import { RATE_LIMITED } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import { addressBucket } from './address-group.js';
 import { type Quota, RateLimiter, type SharedCounter } from './rate-limiter.js';
-import type { RedisClient } from './redis.js';
+import type { RedisClient } from './redis-client.js';
 import { createSharedCounter } from './shared-counter.js';
 
 const WINDOW_MS = 60_000;
 const FAILED_AUTHENTICATIONS = 600;
 /** Maximum number of ClientLimits in memory. A dropped one continues from the shared counter. */
-const MAX_PARTICULAR_LIMITS = 1_000;
+const MAX_CUSTOM_LIMITS = 1_000;
 
 export interface RateLimitsOptions {
   /** Requests per minute of each client without its own limit. 0 disables this limit and that of failed authentications. */
@@ -41,16 +41,16 @@ export class ClientLimit {
     return this.limiter.take(String(clientId));
   }
 
-  announce({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {
+  setHeaders({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {
     reply.header('RateLimit-Policy', this.policy).header('RateLimit', `"default";r=${String(remaining)};t=${String(resetSeconds)}`);
   }
 }
 
 /** The limits for requests of clients and for failed authentications of addresses. */
 export class RateLimits {
-  private readonly general: ClientLimit | undefined;
+  private readonly defaultLimit: ClientLimit | undefined;
   /** Limits of clients that have their own, oldest first. */
-  private readonly particular = new Map<number, ClientLimit>();
+  private readonly customLimits = new Map<number, ClientLimit>();
   private readonly createClientLimit: (rateLimit: number) => ClientLimit;
   private readonly failures: RateLimiter | undefined;
 
@@ -58,7 +58,7 @@ export class RateLimits {
   static async create(options: RateLimitsOptions, logger: Logger, metrics?: Metrics): Promise<RateLimits> {
     const { redisUrl } = options;
     if (redisUrl === undefined) return new RateLimits(options, undefined);
-    const { createRedisClient } = await import('./redis.js');
+    const { createRedisClient } = await import('./redis-client.js');
     const redis = createRedisClient(redisUrl, logger);
     metrics?.observeRedis(() => redis.isReady);
     return new RateLimits(options, redis);
@@ -82,12 +82,12 @@ export class RateLimits {
     const requests = counterOf('requests', rateLimit);
     this.createClientLimit = (limit) => new ClientLimit(limit, limiter(limit, requests));
     if (rateLimit === 0) return;
-    this.general = this.createClientLimit(rateLimit);
+    this.defaultLimit = this.createClientLimit(rateLimit);
     this.failures = limiter(FAILED_AUTHENTICATIONS, counterOf('failed-authentications', FAILED_AUTHENTICATIONS));
   }
 
   /** Connects to Redis in the background while the server runs. The server also starts without Redis. */
-  connectWith(fastify: FastifyInstance): void {
+  addRedisHooks(fastify: FastifyInstance): void {
     const { redis } = this;
     if (!redis) return;
     fastify.addHook('onReady', (done) => {
@@ -100,28 +100,28 @@ export class RateLimits {
     });
   }
 
-  /** Returns the limit for a client's own rate limit, or the general one if that is undefined. Returns undefined if there is no limit. */
-  ofClient(rateLimit: number | undefined): ClientLimit | undefined {
-    if (rateLimit === undefined) return this.general;
+  /** Returns the limit for a client's own rate limit, or the default limit if that is undefined. Returns undefined if there is no limit. */
+  limitOfClient(rateLimit: number | undefined): ClientLimit | undefined {
+    if (rateLimit === undefined) return this.defaultLimit;
     if (rateLimit === 0) return undefined;
-    return this.particular.get(rateLimit) ?? this.addParticular(rateLimit);
+    return this.customLimits.get(rateLimit) ?? this.addCustomLimit(rateLimit);
   }
 
   /** Counts a failed authentication from an address. Returns undefined if there is no limit. */
-  ofFailure(address: string): Quota | Promise<Quota> | undefined {
+  countFailure(address: string): Quota | Promise<Quota> | undefined {
     return this.failures?.take(addressBucket(address));
   }
 
-  private addParticular(rateLimit: number): ClientLimit {
-    if (this.particular.size >= MAX_PARTICULAR_LIMITS) this.particular.delete(this.particular.keys().next().value ?? 0);
+  private addCustomLimit(rateLimit: number): ClientLimit {
+    if (this.customLimits.size >= MAX_CUSTOM_LIMITS) this.customLimits.delete(this.customLimits.keys().next().value ?? 0);
     const limit = this.createClientLimit(rateLimit);
-    this.particular.set(rateLimit, limit);
+    this.customLimits.set(rateLimit, limit);
     return limit;
   }
 }
 
 /** Sets Retry-After and returns the error for an exceeded quota. */
-export function rateLimited({ resetSeconds }: Quota, reply: FastifyReply): DomainError {
+export function rateLimitedError({ resetSeconds }: Quota, reply: FastifyReply): DomainError {
   reply.header('Retry-After', String(resetSeconds));
   return new DomainError(RATE_LIMITED);
 }

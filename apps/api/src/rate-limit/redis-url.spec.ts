@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Certificates, createCertificates, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { createRedisClient } from './redis.js';
+import { createRedisClient } from './redis-client.js';
 import { parseRedisUrl } from './redis-url.js';
 
 let certificates: Certificates;

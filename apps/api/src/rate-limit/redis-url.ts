@@ -3,7 +3,7 @@ import { readSecretUrl, type SecretUrl, tlsAttempts } from '@animal-store/databa
 const MODES = ['require', 'verify-ca', 'verify-full'];
 
 /** Connection options of the Redis client. */
-export interface RedisConnection {
+export interface RedisConnectionOptions {
   /** Without credentials and parameters. */
   readonly url: string;
   readonly credentialsProvider?: {
@@ -14,7 +14,7 @@ export interface RedisConnection {
 }
 
 /** Returns the connection options for a URL. If it comes from a file, each new connection reads the credentials from there again. */
-export function redisConnection(secret: SecretUrl): RedisConnection {
+export function redisConnectionOptions(secret: SecretUrl): RedisConnectionOptions {
   const { url, tls, credentials } = parseRedisUrl(readSecretUrl(secret));
   if (!credentials) return { url, socket: tls };
   return {

@@ -1,6 +1,6 @@
 import { RateLimiterCluster, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { SharedCounter } from './rate-limiter.js';
-import type { RedisClient } from './redis.js';
+import type { RedisClient } from './redis-client.js';
 
 const PRIMARY_TIMEOUT_MS = 1_000;
 

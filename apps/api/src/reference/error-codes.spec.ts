@@ -4,7 +4,7 @@ import { type ErrorDefinition, JsonText } from '@animal-store/kernel';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { describeApp } from '../create-app.js';
-import { publicError } from '../errors/error-catalogue.js';
+import { defaultErrorBody } from '../errors/error-catalogue.js';
 import type { HttpErrorDefinition } from '../errors/http-errors.js';
 import { readConfig } from '../process/config.js';
 
@@ -40,7 +40,7 @@ const sorted = (errors: readonly { readonly code: string; readonly status: numbe
 async function catalogue(): Promise<Codes> {
   const files = globSync(SOURCES, { cwd: WORKSPACE }).filter((file) => !file.endsWith('.spec.ts'));
   const modules = await Promise.all(files.map((file) => import(join(WORKSPACE, file)) as Promise<object>));
-  return sorted(modules.flatMap(definitionsIn).map(publicError)).filter(
+  return sorted(modules.flatMap(definitionsIn).map(defaultErrorBody)).filter(
     (entry) => !NOT_OVER_HTTP.some((code) => entry.startsWith(`${code} `)),
   );
 }

@@ -3,7 +3,7 @@ import type { ErrorDefinition } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorBody } from '../errors/error-body.js';
-import { publicError, SHARED_ERRORS } from '../errors/error-catalogue.js';
+import { defaultErrorBody, SHARED_ERRORS } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/help-link.js';
 import { ConfiguredPublicUrl } from '../server/configured-public-url.js';
 import { REQUEST_ID_SCHEMA } from '../server/request-id.js';
@@ -106,16 +106,16 @@ function describeService(
 
 const DESCRIPTION = `The catalogue of animals offered in a store.
 
-Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`.
+Every operation requires an API key: \`Authorization: Bearer <API_KEY>\`.
 
-Identifiers are 64-bit integers written as JSON numbers: read them with a parser that keeps every digit.
+Identifiers are 64-bit integers, sent as JSON numbers: use a JSON parser that does not round them.
 
-Every error has the shape \`Error\`, and its \`Link\` header leads to the explanation of its code. Besides the errors of the operations below, an unknown path answers
-${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', a method that a path does not have ')}, with those it has in \`Allow\`.
+Every error has the schema \`Error\`, and its \`Link\` header holds the URL of the documentation of its code. Requests to no operation return
+${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(' for an unknown path, and ')} for an unsupported method; \`Allow\` then lists the supported methods.
 
-Requests are limited per client; the \`RateLimit\` headers tell how many are left.
+The number of requests per client is limited; the \`RateLimit\` header contains the number of remaining requests.
 
-HEAD is answered wherever GET is, and OPTIONS on every path with \`Allow\`, without a key.`;
+Every path that supports GET also supports HEAD. OPTIONS on any path returns its methods in \`Allow\`; it requires no key.`;
 
 /** Returns every error that the operation can respond with. */
 function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [] }: Operation): readonly ErrorBody[] {
@@ -123,7 +123,7 @@ function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_E
     ...SHARED_ERRORS.everyOperation,
     ...(requestBody ? SHARED_ERRORS.withBody : []),
     ...(deprecation ? SHARED_ERRORS.deprecated : []),
-    ...throws.map(publicError),
+    ...throws.map(defaultErrorBody),
   ];
 }
 
@@ -136,12 +136,12 @@ function errorSchema(operations: readonly Operation[]): Schema {
       code: {
         type: 'string',
         pattern: '^[a-z]+(_[a-z]+)*$',
-        description: 'Machine-readable error code; more may be added.',
+        description: 'Machine-readable error code. More codes may be added.',
         examples: [...codes].sort(),
       },
       message: {
         type: 'string',
-        description: 'Human-readable description; may change.',
+        description: 'Human-readable description. The text may change.',
         examples: ['limit must be an integer from 1 to 100'],
       },
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code of the response.', examples: [400] },
@@ -155,14 +155,22 @@ const header = (description: string, example: string, required = true) =>
 
 const SHARED_HEADERS = {
   RequestId: header("The request's X-Request-Id if it is valid, otherwise a generated one.", '5f0c7a52-9f3e-4f5e-8f0b-6c1d2a3b4c5d'),
-  NoSniff: header('The content is what its type says.', 'nosniff'),
-  NoStore: header('Errors are not cached.', 'no-store'),
-  Deprecation: header('On a deprecated operation: since when it is deprecated (RFC 9745).', '@1764892800', false),
-  Sunset: header('On a deprecated operation: when it is removed (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT', false),
-  PreferenceApplied: header('When the request preferred strict handling.', 'handling=strict', false),
-  RateLimit: header('How many requests the client has left, and for how many seconds.', '"default";r=5999;t=60', false),
-  RateLimitPolicy: header('How many requests a client may send in how many seconds.', '"default";q=6000;w=60', false),
-  RetryAfter: header('Seconds to wait before the next attempt.', '1'),
+  NoSniff: header('Clients must not guess a different content type.', 'nosniff'),
+  NoStore: header('Errors must not be cached.', 'no-store'),
+  Deprecation: header('Only on deprecated operations: the date since which the operation is deprecated (RFC 9745).', '@1764892800', false),
+  Sunset: header(
+    'Only on deprecated operations: the date on which the operation is removed (RFC 8594).',
+    'Thu, 05 Dec 2030 00:00:00 GMT',
+    false,
+  ),
+  PreferenceApplied: header('Only if the request preferred strict handling.', 'handling=strict', false),
+  RateLimit: header('Number of remaining requests of the client, and seconds until the limit is reset.', '"default";r=5999;t=60', false),
+  RateLimitPolicy: header(
+    'Maximum number of requests of the client per time window, and the length of the window in seconds.',
+    '"default";q=6000;w=60',
+    false,
+  ),
+  RetryAfter: header('Seconds to wait before a retry.', '1'),
 } as const;
 
 const shared = (name: keyof typeof SHARED_HEADERS) => ({ $ref: `#/components/headers/${name}` });
@@ -187,7 +195,7 @@ const SHARED_PARAMETERS = {
     name: 'traceparent',
     in: 'header',
     required: false,
-    description: 'Joins the log lines of the request to a trace of the caller (W3C Trace Context).',
+    description: 'Trace context of the caller (W3C Trace Context). Its trace id is included in every log line of the request.',
     schema: { type: 'string' },
   },
 } as const;
@@ -206,7 +214,7 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   }
   return {
     ...published,
-    description: `${published.description ?? ''} Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`.trimStart(),
+    description: `${published.description ?? ''} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`.trimStart(),
     parameters: [
       ...(published.parameters ?? []),
       ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
@@ -233,9 +241,9 @@ function headersOf(status: string, own: Headers = {}): Headers {
 
 function deprecationHeaders({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Headers {
   return {
-    Deprecation: header('Since when the operation is deprecated (RFC 9745).', `@${String(deprecatedAt.getTime() / 1000)}`),
-    Sunset: header('When the operation is removed (RFC 8594).', removedAt.toUTCString()),
-    Link: header('What replaces the operation (RFC 8288).', `<${publicUrl.of(successor)}>; rel="successor-version"`),
+    Deprecation: header('Date since which the operation is deprecated (RFC 9745).', `@${String(deprecatedAt.getTime() / 1000)}`),
+    Sunset: header('Date on which the operation is removed (RFC 8594).', removedAt.toUTCString()),
+    Link: header('URL of the operation that replaces this one (RFC 8288).', `<${publicUrl.of(successor)}>; rel="successor-version"`),
   };
 }
 
@@ -259,7 +267,7 @@ function sharedResponses(operation: Operation, publicUrl: PublicUrl): (readonly 
       headers: headersOf(status, {
         'Cache-Control': shared('NoStore'),
         Link: header(
-          'The explanation of the error, `rel="help"` (RFC 8288). On a deprecated operation also what replaces it, `rel="successor-version"`.',
+          'URL of the documentation of the error, `rel="help"` (RFC 8288). On deprecated operations also the URL of the operation that replaces this one, `rel="successor-version"`.',
           helpLink(publicUrl, errors[0]?.code ?? ''),
         ),
         Deprecation: shared('Deprecation'),
@@ -282,7 +290,7 @@ function headersOfStatus(status: string, scopes: readonly string[]): Headers {
       return { 'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="animal-store", error="invalid_token"') };
     case '403': {
       const challenge = `Bearer realm="animal-store", error="insufficient_scope", scope="${scopes.join(' ')}"`;
-      return { 'WWW-Authenticate': header('The scope that is needed (RFC 6750).', challenge) };
+      return { 'WWW-Authenticate': header('The required scope (RFC 6750).', challenge) };
     }
     case '429':
     case '503':

@@ -67,10 +67,10 @@ it('above the limit without idle connections, responds with 503 to a new connect
   });
   const refused = await open();
   refused.write(request('/health/live'));
-  const answer = await refused.read({ isHead: false });
-  expect(answer).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1', 'content-type': 'application/json' } });
-  expect(answer?.headers['link']).toBe('</docs/errors#service_unavailable>; rel="help"');
-  expect(JSON.parse(answer?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
+  const response = await refused.read({ isHead: false });
+  expect(response).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1', 'content-type': 'application/json' } });
+  expect(response?.headers['link']).toBe('</docs/errors#service_unavailable>; rel="help"');
+  expect(JSON.parse(response?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
   expect(await refused.read({ isHead: false })).toBeUndefined();
   await database.query('COMMIT');
   for (const connection of busy) expect((await connection.read({ isHead: false }))?.status).toBe(200);

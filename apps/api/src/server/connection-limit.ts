@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { PublicUrl } from '@animal-store/http-contract';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { type Connection, connectionOf } from './connection.js';
-import { writeAndClose } from './socket-errors.js';
+import { writeErrorAndClose } from './socket-errors.js';
 
 /** Share of `max` that is closed at a time, and by which connections that receive a 503 may exceed `max`. */
 const SHARE = 1 / 100;
@@ -43,6 +43,6 @@ export function limitConnections(server: Server, max: number, publicUrl: PublicU
     if (connections.size <= max || closeIdle(connection)) return;
     connection.isEnded = true;
     if (connections.size > max + batch) socket.destroy();
-    else writeAndClose(socket, SERVICE_UNAVAILABLE, publicUrl, { 'Retry-After': RETRY_AFTER_SECONDS });
+    else writeErrorAndClose(socket, SERVICE_UNAVAILABLE, publicUrl, { 'Retry-After': RETRY_AFTER_SECONDS });
   });
 }

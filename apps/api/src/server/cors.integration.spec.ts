@@ -64,13 +64,13 @@ describe('CORS', () => {
     const connection = await RawConnection.open(Number(new URL(service.url).port));
     const count = status === 503 ? 65 : 1;
     connection.write(Buffer.from(`${beginning}Origin: ${ORIGIN}\r\n${end}\r\n`.repeat(count)));
-    let answer = await connection.read({ isHead: false });
-    for (let i = 1; i < count; i++) answer = await connection.read({ isHead: false });
+    let response = await connection.read({ isHead: false });
+    for (let i = 1; i < count; i++) response = await connection.read({ isHead: false });
     connection.reset();
-    expect([what, answer?.status, answer?.headers['access-control-allow-origin']]).toEqual([what, status, ORIGIN]);
-    expect(answer?.headers['access-control-expose-headers']).toMatch(/\bLink\b.*\bRetry-After\b/);
-    expect(answer?.headers['link']).toMatch(/^<\/docs\/errors#[a-z_]+>; rel="help"$/);
-    expect(answer?.headers['vary']).toBe('Origin');
+    expect([what, response?.status, response?.headers['access-control-allow-origin']]).toEqual([what, status, ORIGIN]);
+    expect(response?.headers['access-control-expose-headers']).toMatch(/\bLink\b.*\bRetry-After\b/);
+    expect(response?.headers['link']).toMatch(/^<\/docs\/errors#[a-z_]+>; rel="help"$/);
+    expect(response?.headers['vary']).toBe('Origin');
   });
 
   it('sends no CORS headers to other origins', async () => {

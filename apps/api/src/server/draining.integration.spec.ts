@@ -31,17 +31,17 @@ const creation = () =>
   );
 const next = (connection: RawConnection) => connection.read({ isHead: false });
 /** Returns the status of each of the next responses, and whether it closes the connection. */
-const endsOf = async (connection: RawConnection, count: number) => {
-  const ends: unknown[] = [];
+const statusesOf = async (connection: RawConnection, count: number) => {
+  const statuses: unknown[] = [];
   for (let i = 0; i < count; i++) {
-    const answer = await next(connection);
-    ends.push([answer?.status, answer?.headers['connection'] === 'close']);
+    const response = await next(connection);
+    statuses.push([response?.status, response?.headers['connection'] === 'close']);
   }
-  return ends;
+  return statuses;
 };
 
 /** Blocks requests for pets until the returned function is called. */
-async function holdPets(): Promise<() => Promise<unknown>> {
+async function lockPets(): Promise<() => Promise<unknown>> {
   await database.query('BEGIN');
   await database.query('LOCK TABLE pets.pets');
   return () => database.query('COMMIT');
@@ -56,7 +56,7 @@ const statementsWait = (count: number) =>
 
 describe('pipelined requests', () => {
   it('all get responses if draining begins meanwhile, and the last response closes the connection', async () => {
-    const release = await holdPets();
+    const release = await lockPets();
     const connection = await connect();
     connection.write(get('/v1/pets'));
     await statementsWait(1);
@@ -64,7 +64,7 @@ describe('pipelined requests', () => {
     connection.write(Buffer.concat([creation(), get('/health/live')]));
     await statementsWait(2);
     await release();
-    expect(await endsOf(connection, 3)).toEqual([
+    expect(await statusesOf(connection, 3)).toEqual([
       [200, false],
       [201, false],
       [200, true],
@@ -73,7 +73,7 @@ describe('pipelined requests', () => {
   });
 
   it('all get responses while the process closes', async () => {
-    const release = await holdPets();
+    const release = await lockPets();
     const connection = await connect();
     connection.write(get('/v1/pets'));
     await statementsWait(1);
@@ -82,7 +82,7 @@ describe('pipelined requests', () => {
     connection.write(Buffer.concat([creation(), creation()]));
     await statementsWait(2);
     await release();
-    expect(await endsOf(connection, 3)).toEqual([
+    expect(await statusesOf(connection, 3)).toEqual([
       [200, false],
       [201, false],
       [201, true],
@@ -91,7 +91,7 @@ describe('pipelined requests', () => {
   });
 
   it('are not processed after the response that closes the connection', async () => {
-    const release = await holdPets();
+    const release = await lockPets();
     const connection = await connect();
     service.app.get(Draining).begin();
     connection.write(get('/v1/pets'));
@@ -102,7 +102,7 @@ describe('pipelined requests', () => {
     connection.write(creation());
     await fetch(`${service.url}/health/live`).then((response) => response.text());
     await release();
-    expect(await endsOf(connection, 2)).toEqual([
+    expect(await statusesOf(connection, 2)).toEqual([
       [200, false],
       [200, true],
     ]);
@@ -115,7 +115,7 @@ it('closing waits for pending requests, but not for idle connections', async () 
   const [unused, used, busy] = await Promise.all([connect(), connect(), connect()]);
   used.write(get('/v1/pets'));
   expect(await next(used)).toMatchObject({ status: 200 });
-  const release = await holdPets();
+  const release = await lockPets();
   busy.write(get('/v1/pets'));
   await statementsWait(1);
   const closed = service.app.close();

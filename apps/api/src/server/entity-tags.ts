@@ -3,24 +3,24 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Representation } from './json-adapter.js';
 
 /** Adds an ETag of body and Link to each 200 of a `@Revalidated` route. Responds with 304 if `If-None-Match` matches. */
-export function tagEntities(fastify: FastifyInstance): void {
+export function addEntityTags(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
     if (!route.config?.revalidated) return;
     const own = [route.onSend ?? []].flat();
     // Fastify's hook on HEAD routes sets Content-Length, even on a 304.
-    route.onSend = route.method === 'HEAD' ? [tagEntity, ...own, leaveOutLength] : [tagEntity, ...own];
+    route.onSend = route.method === 'HEAD' ? [addEntityTag, ...own, removeContentLength] : [addEntityTag, ...own];
   });
 }
 
 type Done = (error: null, payload: unknown) => void;
 
 /** Removes Content-Length from a 304: it would have to be that of the 200 (RFC 9110, section 8.6). */
-function leaveOutLength(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
+function removeContentLength(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
   if (reply.statusCode === 304) reply.removeHeader('Content-Length');
   done(null, payload);
 }
 
-function tagEntity(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
+function addEntityTag(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
   const { representation } = reply;
   if (reply.statusCode !== 200 || !representation) {
     done(null, payload);

@@ -35,7 +35,7 @@ export class HealthController {
   @Get('ready')
   @Header('Cache-Control', 'no-store')
   async ready(): Promise<Health> {
-    if (this.draining.isActive) throw new DomainError(SERVICE_UNAVAILABLE, 'The process is about to end.');
+    if (this.draining.isActive) throw new DomainError(SERVICE_UNAVAILABLE, 'The process is shutting down.');
     if (!this.connection.isOpen) throw new DomainError(SERVICE_UNAVAILABLE, 'The database is not connected or not migrated yet.');
     if (!(await this.isMigrated())) throw new DomainError(SERVICE_UNAVAILABLE, 'Migrations are pending.');
     return { status: 'ok' };

@@ -46,7 +46,7 @@ it('is ready if and only if all its migrations are applied', async () => {
 it('while draining, is not ready, still serves, and closes each connection with its next response', async () => {
   expect(await get('/v1/pets')).toMatchObject({ status: 200, connection: 'keep-alive' });
   service.app.get(Draining).begin();
-  expect(await get('/health/ready')).toMatchObject({ ...notReady('The process is about to end.'), connection: 'close' });
+  expect(await get('/health/ready')).toMatchObject({ ...notReady('The process is shutting down.'), connection: 'close' });
   expect(await get('/health/live')).toEqual({ ...OK, connection: 'close' });
   expect(await get('/v1/pets')).toEqual({ status: 200, connection: 'close', body: [] });
 });

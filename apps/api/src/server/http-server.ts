@@ -5,7 +5,7 @@ import { connectionOf } from './connection.js';
 import { limitConnections } from './connection-limit.js';
 import { requestIdOf } from './request-id.js';
 import { UNREADABLE_TARGET } from './malformed-requests.js';
-import { answerClientError, answerSpecialRequests } from './socket-errors.js';
+import { respondToClientError, handleExpectAndConnect } from './socket-errors.js';
 
 const HEADER_SECTION_BYTES = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -34,17 +34,17 @@ export function createHttpServer({ trustedProxies, maxConnections, corsOrigins, 
     return503OnClosing: false,
     // The header section contains the request target, so no parameter can be longer.
     routerOptions: { maxParamLength: HEADER_SECTION_BYTES },
-    rewriteUrl: ({ url = '/' }) => decodablePath(url),
+    rewriteUrl: ({ url = '/' }) => escapeInvalidEncoding(url),
     // Routes a target that the router cannot parse like any other request. Fastify's own response lacks our error shape.
     frameworkErrors: (_error, { raw }, reply) => {
       raw.url = UNREADABLE_TARGET;
       instance.routing(raw, reply.raw);
     },
     clientErrorHandler: (error, socket) => {
-      answerClientError(error, socket, corsOrigins, publicUrl);
+      respondToClientError(error, socket, corsOrigins, publicUrl);
     },
   });
-  answerSpecialRequests(instance.server, corsOrigins, publicUrl);
+  handleExpectAndConnect(instance.server, corsOrigins, publicUrl);
   limitConnections(instance.server, maxConnections, publicUrl);
   return instance;
 }
@@ -81,7 +81,7 @@ function createNodeServer(handle: RequestListener): Server {
 }
 
 /** Escapes the `%` of a path with invalid percent-encoding, so that the router matches it literally and its guards run. */
-function decodablePath(url: string): string {
+function escapeInvalidEncoding(url: string): string {
   if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');
   try {

@@ -37,7 +37,7 @@ const inFlight = () => metric(/^http_requests_in_flight (\d+)$/m);
 const shedInFlight = () => metric(/^http_requests_shed_total\{reason="in_flight"\} (\d+)$/m);
 
 /** Blocks requests for pets in the database until the returned function is called. */
-async function holdPets(): Promise<() => Promise<unknown>> {
+async function lockPets(): Promise<() => Promise<unknown>> {
   await database.query('BEGIN');
   await database.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
   return () => database.query('COMMIT');
@@ -55,7 +55,7 @@ async function expectShed(response: Response): Promise<void> {
 
 describe('with MAX_IN_FLIGHT requests in flight', () => {
   it('refuses further requests immediately, and completes the accepted ones', async () => {
-    const release = await holdPets();
+    const release = await lockPets();
     const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
     await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
     await expectShed(await list());
@@ -79,7 +79,7 @@ describe('with MAX_IN_FLIGHT requests in flight', () => {
     // The headers of the second request arrive with the first request.
     connection.write(Buffer.from(`GET /health/live HTTP/1.1\r\nHost: x\r\n\r\nPOST /v1/pets HTTP/1.1\r\n${fields}\r\n\r\n`));
     expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
-    const release = await holdPets();
+    const release = await lockPets();
     const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
     await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
     const shedBefore = (await shedInFlight()) || 0;
@@ -92,7 +92,7 @@ describe('with MAX_IN_FLIGHT requests in flight', () => {
   });
 
   it('counts requests whose clients have disconnected until their work is done', async () => {
-    const release = await holdPets();
+    const release = await lockPets();
     const giveUp = new AbortController();
     const abandoned = Array.from({ length: MAX_IN_FLIGHT }, () => list(giveUp.signal).catch(() => 'abandoned'));
     await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
@@ -129,22 +129,22 @@ describe('while the event loop lags', () => {
   it('refuses requests, and serves them again afterwards', async () => {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
-    const ask = () => socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    const sendRequest = () => socket.write(`GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
     await waitFor(async () => {
-      ask();
-      expect(await answered(socket)).toMatch(/^HTTP\/1.1 200 /);
+      sendRequest();
+      expect(await readResponse(socket)).toMatch(/^HTTP\/1.1 200 /);
     });
-    ask();
+    sendRequest();
     // Blocks the event loop, which the service shares, so that it reads the request late.
     const until = performance.now() + 3 * MAX_LAG_MS;
     while (performance.now() < until);
-    expect(await answered(socket)).toMatch(/^HTTP\/1.1 503 /);
+    expect(await readResponse(socket)).toMatch(/^HTTP\/1.1 503 /);
     expect(await metric(/^http_requests_shed_total\{reason="event_loop_lag"\} (\d+)$/m)).toBeGreaterThan(0);
     await waitFor(async () => expect((await list()).status).toBe(200));
     socket.destroy();
   });
 
-  async function answered(socket: Socket): Promise<string> {
+  async function readResponse(socket: Socket): Promise<string> {
     const [data] = (await once(socket, 'data')) as [Buffer];
     return data.toString();
   }

@@ -11,7 +11,7 @@ import { sendJson } from './send-json.js';
 
 const LAG_SAMPLE_MS = 100;
 /** Health probes are never shed, so that a busy process is not restarted. */
-const HEALTH = '/health/';
+const HEALTH_PREFIX = '/health/';
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);
 
@@ -19,12 +19,12 @@ const TEXT = JSON.stringify(BODY);
 const MAX_PIPELINED = 64;
 
 const NOT_COUNTED = 0;
-const WORKED_ON = 1;
+const PROCESSING = 1;
 const UNSENT = 2;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    load: typeof NOT_COUNTED | typeof WORKED_ON | typeof UNSENT;
+    load: typeof NOT_COUNTED | typeof PROCESSING | typeof UNSENT;
   }
 }
 
@@ -66,7 +66,7 @@ export function shedLoad(
     sending = [];
   };
   /** Closes a connection whose client does not read its responses. Returns false if there is none. */
-  const makeRoom = () => {
+  const closeUnreadConnection = () => {
     for (const connection of unsent) {
       if (connection.socket.writableLength === 0) continue;
       connection.isClosed = true;
@@ -77,9 +77,9 @@ export function shedLoad(
     return false;
   };
 
-  const isFull = ({ url }: FastifyRequest) => inFlight >= maxInFlight && !url.startsWith(HEALTH) && !makeRoom();
+  const isFull = ({ url }: FastifyRequest) => inFlight >= maxInFlight && !url.startsWith(HEALTH_PREFIX) && !closeUnreadConnection();
   const count = (request: FastifyRequest) => {
-    request.load = WORKED_ON;
+    request.load = PROCESSING;
     inFlight++;
   };
   const refuse = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
@@ -100,7 +100,7 @@ export function shedLoad(
       refuse(request, reply.header('Connection', 'close'), 'pipelined');
     } else if (isFull(request)) {
       refuse(request, reply, 'in_flight');
-    } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH)) {
+    } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH_PREFIX)) {
       refuse(request, reply, 'event_loop_lag');
     } else {
       if (!isBodyReceived(request.raw)) count(request);
@@ -109,7 +109,7 @@ export function shedLoad(
   });
 
   fastify.addHook('onSend', (request, _reply, payload, done) => {
-    if (request.load === WORKED_ON) {
+    if (request.load === PROCESSING) {
       const connection = connectionOf(request.raw.socket);
       if (connection.isClosed) {
         // Work on a request continues after its client has disconnected.

@@ -31,7 +31,7 @@ function refusalOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyRepl
   }
   if ((host === undefined && raw.httpVersion === '1.1') || (host !== undefined && !HOST.test(host))) {
     end();
-    return new HttpError(HTTP_ERRORS.malformedRequest, 'The request needs exactly one valid Host header.');
+    return new HttpError(HTTP_ERRORS.malformedRequest, 'The request must have exactly one valid Host header.');
   }
   if (url === UNREADABLE_TARGET) return new HttpError(HTTP_ERRORS.malformedRequest);
   if (originalUrl.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);

@@ -9,11 +9,11 @@ import type { Tracing } from '../observability/tracing.js';
 import type { RateLimits } from '../rate-limit/rate-limits.js';
 import { receiveBodies } from '../validation/request-body.js';
 import { announceDeprecations } from './announce-deprecations.js';
-import { answerOptions } from './answer-options.js';
+import { respondToOptions } from './respond-to-options.js';
 import { allowOrigins, corsOptions } from './cors.js';
 import { closeConnectionsWhenDraining, type Draining } from './draining.js';
-import { tagEntities } from './entity-tags.js';
-import { HalfReceived } from './half-received.js';
+import { addEntityTags } from './entity-tags.js';
+import { HalfReceivedRequests } from './half-received-requests.js';
 import { identifyRequests } from './identify-requests.js';
 import { type LoadLimits, shedLoad } from './load-shedding.js';
 import { refuseMalformedRequests } from './malformed-requests.js';
@@ -38,16 +38,16 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, tracing, rateLimits } = pipeline;
 
   // Hooks on routes, before Nest adds its routes.
-  routes.observe(server);
+  routes.recordRoutesOf(server);
   announceDeprecations(server, publicUrl);
-  tagEntities(server);
+  addEntityTags(server);
 
   // First, because a request that a later hook refuses may be the last one of its connection.
   closeConnectionsWhenDraining(server, draining);
   // Before all hooks that may respond without reading the body.
   endConnectionsWithUnreadBodies(server);
   // Before all hooks that may refuse a request, so that refused requests have a span too.
-  tracing?.observeRequests(server);
+  tracing?.traceRequests(server);
   // Before all hooks that may refuse a request, so that every error carries the request id.
   identifyRequests(server);
   // Before all hooks that may refuse a request, so that scripts can read every error.
@@ -55,16 +55,16 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   // Before any hook that trusts the request line or the headers.
   refuseMalformedRequests(server);
   // Before load shedding, because it is cheap and needs no key.
-  answerOptions(server, routes);
+  respondToOptions(server, routes);
   // These two run after the response, so they cover every request.
   logRequests(server, logger, logRequestsSample);
   measureRequests(server, metrics);
   // Before any work on the request.
   const admit = shedLoad(server, limits, publicUrl, metrics);
   // Adds no request hooks, only connects to Redis.
-  rateLimits.connectWith(server);
+  rateLimits.addRedisHooks(server);
   // After load shedding, because a preflight is work too.
   if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins));
   // Last: reads the body, before the guards run.
-  receiveBodies(server, new HalfReceived(limits.maxInFlight, admit));
+  receiveBodies(server, new HalfReceivedRequests(limits.maxInFlight, admit));
 }

@@ -7,7 +7,7 @@ export class RouteTable {
   private readonly router: Instance<FindMyWay.HTTPVersion.V1> = FindMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
   /** Call before any route is registered. */
-  observe(fastify: FastifyInstance): void {
+  recordRoutesOf(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ method, url }) => {
       // The wildcard is the preflight route of @fastify/cors, not a resource.
       if (url !== '*') for (const one of [method].flat()) this.add(one, url);

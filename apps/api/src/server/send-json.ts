@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 
-const asItIs = (text: unknown): string => text as string;
+const identity = (text: unknown): string => text as string;
 
 /** Sends JSON text without a charset parameter (RFC 8259, section 11), which Fastify adds if there is no serializer. */
 export function sendJson(reply: FastifyReply, text: string): FastifyReply {
-  return reply.header('Content-Type', 'application/json').serializer(asItIs).send(text);
+  return reply.header('Content-Type', 'application/json').serializer(identity).send(text);
 }

@@ -15,11 +15,11 @@ async function trickle(text: string, more: string): Promise<string> {
   const socket = open();
   socket.write(text);
   const timer = setInterval(() => socket.write(more), 100);
-  let answer = '';
-  socket.on('data', (data) => (answer += data.toString()));
+  let received = '';
+  socket.on('data', (data) => (received += data.toString()));
   await once(socket, 'close');
   clearInterval(timer);
-  return answer;
+  return received;
 }
 
 it('the timeout is 5 seconds for the header section, and 10 seconds for the request', () => {
@@ -46,8 +46,8 @@ describe('a slow client', () => {
 
 it('a client that sends the body of a second request slowly gets 408 after the response to the first', async () => {
   const post = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\n`;
-  const answers = await trickle(`${post}Content-Length: 2\r\n\r\n{}${post}Content-Length: 1000\r\n\r\n`, ' ');
-  expect(answers.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['400', '408']);
+  const received = await trickle(`${post}Content-Length: 2\r\n\r\n{}${post}Content-Length: 1000\r\n\r\n`, ' ');
+  expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['400', '408']);
 });
 
 describe('a fast client', () => {
@@ -59,11 +59,11 @@ describe('a fast client', () => {
       (_, i) => `GET /v1/pets/${String(i)} HTTP/1.1\r\nHost: x\r\nX-Request-Id: r${String(i)}\r\n\r\n`,
     );
     socket.write(requests.join(''));
-    let answers = '';
-    socket.on('data', (data) => (answers += data.toString()));
-    const statuses = () => answers.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
+    let received = '';
+    socket.on('data', (data) => (received += data.toString()));
+    const statuses = () => received.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
     while (statuses().length < COUNT) await once(socket, 'data');
-    expect([...answers.matchAll(/^x-request-id: (\S+)\r$/gm)].map(([, id]) => id)).toEqual(requests.map((_, i) => `r${String(i)}`));
+    expect([...received.matchAll(/^x-request-id: (\S+)\r$/gm)].map(([, id]) => id)).toEqual(requests.map((_, i) => `r${String(i)}`));
     for (const status of statuses()) expect(status).toBe('401');
     socket.destroy();
   });

@@ -2,7 +2,7 @@ import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PublicUrl } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
-import { publicError } from '../errors/error-catalogue.js';
+import { defaultErrorBody } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/help-link.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
 import { declaresTooLargeBody } from '../validation/request-body.js';
@@ -17,7 +17,7 @@ interface ClientError {
 }
 
 /** Responds to errors of Node's HTTP parser and server in our error shape, then closes the connection. */
-export function answerClientError(error: ClientError, socket: Socket, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
+export function respondToClientError(error: ClientError, socket: Socket, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
   const connection = connectionOf(socket);
   if (error.code === 'ECONNRESET') {
     socket.destroy();
@@ -29,16 +29,16 @@ export function answerClientError(error: ClientError, socket: Socket, corsOrigin
     connection.receiving.abandon(new HttpError(definitionOf(error)));
   } else {
     connection.endWith(() => {
-      writeAndClose(socket, definitionOf(error), publicUrl, corsHeaders(corsOrigins, originOf(error)));
+      writeErrorAndClose(socket, definitionOf(error), publicUrl, corsHeaders(corsOrigins, originOf(error)));
     });
   }
 }
 
 /** Handles Expect and CONNECT, to which Node would respond without our error shape. */
-export function answerSpecialRequests(server: Server, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
+export function handleExpectAndConnect(server: Server, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
   server.on('checkExpectation', (request, response) => {
     connectionOf(request.socket).isEnded = true;
-    const { headers, body } = plainAnswer(HTTP_ERRORS.expectationFailed, publicUrl);
+    const { headers, body } = errorResponse(HTTP_ERRORS.expectationFailed, publicUrl);
     response.writeHead(HTTP_ERRORS.expectationFailed.status, { ...headers, ...corsHeaders(corsOrigins, request.headers.origin) }).end(body);
   });
   server.on('checkContinue', (request, response) => {
@@ -50,7 +50,7 @@ export function answerSpecialRequests(server: Server, corsOrigins: readonly stri
   server.on('connect', ({ socket }) => {
     socket.on('error', () => undefined);
     connectionOf(socket).endWith(() => {
-      writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, publicUrl, { Allow: 'GET, HEAD, POST, OPTIONS' });
+      writeErrorAndClose(socket, HTTP_ERRORS.methodNotAllowed, publicUrl, { Allow: 'GET, HEAD, POST, OPTIONS' });
     });
   });
 }
@@ -72,23 +72,23 @@ function startsWithLongTarget(packet: unknown): boolean {
 }
 
 /** Writes an error response to the socket and closes the connection. */
-export function writeAndClose(
+export function writeErrorAndClose(
   socket: Socket,
   error: HttpErrorDefinition | ErrorDefinition,
   publicUrl: PublicUrl,
   extra: Record<string, string> = {},
 ): void {
-  const { status, headers, body } = plainAnswer(error, publicUrl);
+  const { status, headers, body } = errorResponse(error, publicUrl);
   const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
   connectionOf(socket).close();
 }
 
-function plainAnswer(
+function errorResponse(
   definition: HttpErrorDefinition | ErrorDefinition,
   publicUrl: PublicUrl,
 ): { status: number; headers: Record<string, string>; body: string } {
-  const error = publicError(definition);
+  const error = defaultErrorBody(definition);
   const body = JSON.stringify(error);
   return {
     status: error.status,

@@ -14,11 +14,11 @@ const head = (line: string, ...fields: string[]) => `${line} HTTP/1.1\r\nHost: x
 const creation = (...fields: string[]) =>
   `${head('POST /v1/pets', authorized(), 'Content-Type: application/json\r\n', ...fields)}Content-Length: ${String(PET.length)}\r\n\r\n${PET}`;
 
-async function answers(connection: RawConnection): Promise<unknown[]> {
+async function readResponses(connection: RawConnection): Promise<unknown[]> {
   const all: unknown[] = [];
-  for (let answer; (answer = await connection.read({ isHead: false }));) {
-    all.push([answer.status, answer.headers['connection']]);
-    expect(answer.headers['content-type']).toBe('application/json');
+  for (let response; (response = await connection.read({ isHead: false }));) {
+    all.push([response.status, response.headers['connection']]);
+    expect(response.headers['content-type']).toBe('application/json');
   }
   return all;
 }
@@ -62,7 +62,7 @@ describe('an error response to a request with an unread body', () => {
   it('closes the connection if the client waits for 100 Continue', async () => {
     const connection = await open();
     connection.write(Buffer.from(`${head('POST /v1/pets', authorized(), 'Expect: 100-continue\r\n')}Content-Length: 100000\r\n\r\n`));
-    expect(await answers(connection)).toEqual([[413, 'close']]);
+    expect(await readResponses(connection)).toEqual([[413, 'close']]);
   });
 
   it('can be read by a client that sends the body with an unsupported expectation', async () => {
@@ -122,6 +122,6 @@ describe('a processed request gets its response if it is followed by', () => {
   ])('%s', async (_what, bytes, expected) => {
     const connection = await open();
     connection.write(Buffer.from(bytes()));
-    expect(await answers(connection)).toEqual(expected);
+    expect(await readResponses(connection)).toEqual(expected);
   });
 });

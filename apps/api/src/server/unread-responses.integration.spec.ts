@@ -80,8 +80,8 @@ describe('pipelined requests', () => {
     const connection = await RawConnection.open(portOf(service));
     connection.write(Buffer.from(get('/health/live').repeat(1_000)));
     for (let i = 0; i < MAX_PIPELINED; i++) {
-      const answer = await connection.read({ isHead: false });
-      expect([answer?.status, answer?.headers['connection']]).toEqual([200, 'keep-alive']);
+      const response = await connection.read({ isHead: false });
+      expect([response?.status, response?.headers['connection']]).toEqual([200, 'keep-alive']);
     }
     const last = await connection.read({ isHead: false });
     expect(last).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } });

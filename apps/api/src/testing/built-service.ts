@@ -6,12 +6,12 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
-const START_WITHIN_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 const WARNING = 40;
 /** Makes the process report its memory and its loaded CommonJS modules on request. */
 const PROBE = `
   const { _cache } = process.getBuiltinModule('node:module');
-  process.on('message', (asked) => process.send(asked === 'memory' ? process.memoryUsage.rss() : Object.keys(_cache)));
+  process.on('message', (query) => process.send(query === 'memory' ? process.memoryUsage.rss() : Object.keys(_cache)));
   process.channel.unref();`;
 
 interface LogLine {
@@ -26,7 +26,7 @@ export class BuiltService {
     private readonly process: ChildProcess,
     readonly port: number,
     /** Logged warnings and errors, and all lines on stderr. */
-    readonly complaints: readonly string[],
+    readonly problems: readonly string[],
   ) {}
 
   static async start(environment: Readonly<Record<string, string>>): Promise<BuiltService> {
@@ -36,20 +36,26 @@ export class BuiltService {
       env: { PATH, SystemRoot, TEMP, ...environment, PORT: '0', LOG_LEVEL: 'info' },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    const complaints: string[] = [];
-    const port = await new Promise<number>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the service does not listen: ${complaints.join('\n')}`)), START_WITHIN_MS);
-      child.on('exit', (code) => reject(new Error(`the service ended with ${String(code)}: ${complaints.join('\n')}`)));
-      createInterface({ input: child.stderr as Readable }).on('line', (line) => complaints.push(line));
-      createInterface({ input: child.stdout as Readable }).on('line', (line) => {
-        const { level, msg, url } = JSON.parse(line) as LogLine;
-        if (level >= WARNING) complaints.push(line);
-        if (msg !== 'listening' || url === undefined) return;
-        clearTimeout(timer);
-        resolve(Number(new URL(url).port));
+    const problems: string[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const port = await new Promise<number>((resolve, reject) => {
+        timer = setTimeout(() => reject(new Error(`the service does not listen: ${problems.join('\n')}`)), START_TIMEOUT_MS);
+        child.on('exit', (code) => reject(new Error(`the service ended with ${String(code)}: ${problems.join('\n')}`)));
+        createInterface({ input: child.stderr as Readable }).on('line', (line) => problems.push(line));
+        createInterface({ input: child.stdout as Readable }).on('line', (line) => {
+          const { level, msg, url } = JSON.parse(line) as LogLine;
+          if (level >= WARNING) problems.push(line);
+          if (msg === 'listening' && url !== undefined) resolve(Number(new URL(url).port));
+        });
       });
-    });
-    return new BuiltService(child, port, complaints);
+      return new BuiltService(child, port, problems);
+    } catch (error) {
+      child.kill('SIGKILL');
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   get isAlive(): boolean {
@@ -58,18 +64,18 @@ export class BuiltService {
 
   /** Resident memory in bytes. */
   memory(): Promise<number> {
-    return this.ask<number>('memory');
+    return this.query<number>('memory');
   }
 
   /** Paths of the loaded CommonJS modules. */
   loadedModules(): Promise<readonly string[]> {
-    return this.ask<string[]>('modules');
+    return this.query<string[]>('modules');
   }
 
-  private async ask<T>(what: string): Promise<T> {
-    const told = once(this.process, 'message') as Promise<[T]>;
+  private async query<T>(what: string): Promise<T> {
+    const reported = once(this.process, 'message') as Promise<[T]>;
     this.process.send(what);
-    return (await told)[0];
+    return (await reported)[0];
   }
 
   async stop(): Promise<void> {

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { OrderDto } from '../testing/order.dto.js';
 import { compileDto } from './compiled-dto.js';
 import { declaredMembers } from './declared-members.js';
-import { validateByLibraries } from './validate-by-libraries.js';
+import { validateWithClassValidator } from './validate-with-class-validator.js';
 
 class Page {
   @MayBeAbsent()
@@ -152,12 +152,12 @@ describe('a compiled DTO', () => {
     ['a getter', Computed, { first: 'x', greeting: 'y' }, { first: 'x' }],
   ])('defers to the libraries: %s', (_, dto: Class, source, expected) => {
     expect(compileDto(dto)(source)).toBeUndefined();
-    expect({ ...validateByLibraries(dto, source) }).toEqual(expected);
+    expect({ ...validateWithClassValidator(dto, source) }).toEqual(expected);
   });
 
   it('passes the value and the instance to the predicate, compiled or not', () => {
     expect(compileDto(Page)({ kind: 'a', cursor: 'ab' })).toEqual({ limit: 20, kind: 'a', cursor: 'ab' });
     expect(compileDto(Page)({ kind: 'a', cursor: 'b' })).toBeUndefined();
-    expect(() => validateByLibraries(Page, { kind: 'a', cursor: 'b' })).toThrow(/^cursor must begin with the kind$/);
+    expect(() => validateWithClassValidator(Page, { kind: 'a', cursor: 'b' })).toThrow(/^cursor must begin with the kind$/);
   });
 });

@@ -4,7 +4,7 @@ import { type CanActivate, type ExecutionContext, Injectable, type Type } from '
 import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { declaredMembers } from './declared-members.js';
-import { prefersStrictHandling } from './prefer.js';
+import { prefersStrictHandling } from './prefers-strict-handling.js';
 import type { ReceivedBody } from './request-body.js';
 
 /** RouteParamtypes.QUERY of Nest. */
@@ -26,7 +26,7 @@ export class PreferenceGuard implements CanActivate {
     if (body) body.strict = true;
     const known = this.parameters(context);
     const unknown = Object.keys(request.query as object).filter((name) => !known.has(name));
-    if (unknown.length > 0) throw new DomainError(INVALID_REQUEST, unknown.map(unknownMember('query parameter')).join('; '));
+    if (unknown.length > 0) throw new DomainError(INVALID_REQUEST, unknown.map(unknownNameMessage('query parameter')).join('; '));
     return true;
   }
 
@@ -42,10 +42,10 @@ export class PreferenceGuard implements CanActivate {
 }
 
 /** Returns a function that creates the error message for an unknown name. Long names are truncated. */
-export const unknownMember =
+export const unknownNameMessage =
   (kind: string) =>
   (name: string): string =>
-    `${JSON.stringify(name.slice(0, 64))} is no known ${kind}`;
+    `${JSON.stringify(name.slice(0, 64))} is not a known ${kind}`;
 
 function queryParametersOf(controller: Type, method: string): ReadonlySet<string> {
   const routeArguments = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, { index: number }>;

@@ -68,7 +68,7 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
       setTimeout(() => request.raw.destroy(), LINGER_MS).unref();
     });
     payload.on('end', () => {
-      settle(judge(request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+      settle(checkContentType(request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     });
     payload.on('error', () => {
       abandon(new HttpError(HTTP_ERRORS.malformedRequest));
@@ -98,7 +98,7 @@ export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length']) > BODY_LIMIT_BYTES;
 }
 
-function judge(request: FastifyRequest, bytes: Buffer): ReceivedBody {
+function checkContentType(request: FastifyRequest, bytes: Buffer): ReceivedBody {
   const isEmptyAndUntyped = bytes.length === 0 && request.contentType === undefined;
   const isSupported = request.headers['content-encoding'] === undefined && (isEmptyAndUntyped || isJsonInUtf8(request.contentType));
   return isSupported ? { bytes } : { refusal: new HttpError(HTTP_ERRORS.unsupportedMediaType) };

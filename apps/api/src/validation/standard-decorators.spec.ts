@@ -158,7 +158,7 @@ describe('a body with the decorators of class-validator', () => {
       'lines.1.petId must be an identifier; lines.1.quantity must not be less than 1',
     ],
     ['"due":"soon"', 'due must be a Date instance'],
-    ['"due":1,"ratings":[1]', 'due must have another type'],
+    ['"due":1,"ratings":[1]', 'due has an invalid type'],
     ['"ratings":[{"valueOf":1,"toString":1}]', 'each value in ratings must be an integer number'],
     ['"lines":[null]', 'lines.0: nested property lines must be either object or array'],
   ])('is rejected with %s', (member, message) => {
@@ -175,7 +175,7 @@ describe('a body with the decorators of class-validator', () => {
     const { address, lines } = body(nested);
     expect([address, lines]).toEqual([{ city: 'Riga' }, [{ petId: 1n, quantity: 1 }]]);
     expect(() => body(nested, true)).toThrow(
-      /^"other" is no known member; "address.admin" is no known member; "lines.0.price" is no known member$/,
+      /^"other" is not a known member; "address.admin" is not a known member; "lines.0.price" is not a known member$/,
     );
   });
 

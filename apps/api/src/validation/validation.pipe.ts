@@ -6,7 +6,7 @@ import { type CompiledDto, compileDto } from './compiled-dto.js';
 import { declaredMembers } from './declared-members.js';
 import { MalformedJsonError, parseJson } from './json.js';
 import type { ReceivedBody } from './request-body.js';
-import { validateByLibraries } from './validate-by-libraries.js';
+import { validateWithClassValidator } from './validate-with-class-validator.js';
 
 /** Converts bodies and query strings to validated instances of the handler's DTO. */
 @Injectable()
@@ -18,13 +18,13 @@ export class ValidationPipe implements PipeTransform {
     }
     if (type === 'query') return toInstance(metatype, value as object);
     const body = value as ReceivedBody | undefined;
-    return toInstance(metatype, jsonObject(body), body?.strict);
+    return toInstance(metatype, parseObject(body), body?.strict);
   }
 }
 
 const compiledDtos = new Map<Type, CompiledDto>();
 
-function compiled(metatype: Type): CompiledDto {
+function compiledDtoOf(metatype: Type): CompiledDto {
   let dto = compiledDtos.get(metatype);
   if (!dto) {
     dto = compileDto(metatype);
@@ -34,10 +34,13 @@ function compiled(metatype: Type): CompiledDto {
 }
 
 function toInstance(metatype: Type, source: object, strict = false): object {
-  return (strict ? undefined : compiled(metatype)(source as Record<string, unknown>)) ?? validateByLibraries(metatype, source, strict);
+  return (
+    (strict ? undefined : compiledDtoOf(metatype)(source as Record<string, unknown>)) ??
+    validateWithClassValidator(metatype, source, strict)
+  );
 }
 
-function jsonObject(body: ReceivedBody | undefined): object {
+function parseObject(body: ReceivedBody | undefined): object {
   if (body && 'refusal' in body) throw body.refusal;
   if (!body || body.bytes.length === 0) throw new DomainError(INVALID_REQUEST, 'A JSON object is required as the body.');
   const value = parse(body.bytes);

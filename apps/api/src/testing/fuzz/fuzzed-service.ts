@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { BuiltService } from '../built-service.js';
 import { startTestApp } from '../test-app.js';
-import type { FuzzTarget } from './conversation.js';
+import type { FuzzTarget } from './send-and-check.js';
 import { SMUGGLED_NAME } from './hostile-sockets.js';
 import { createLogger } from '../../observability/logger.js';
 
@@ -22,7 +22,7 @@ const ERROR = 50;
 export interface FuzzedService {
   readonly target: FuzzTarget;
   /** Logged problems: errors in process, also warnings and stderr from the built service. */
-  readonly complaints: readonly string[];
+  readonly problems: readonly string[];
   /** Returns how many smuggled requests were executed. */
   readonly countSmuggled: () => Promise<number>;
   stop(): Promise<void>;
@@ -35,9 +35,9 @@ export interface BuiltFuzzedService extends FuzzedService {
 
 /** Starts the service in this process. */
 export async function startInProcess(): Promise<FuzzedService> {
-  const complaints: string[] = [];
+  const problems: string[] = [];
   const write = (line: string) => {
-    if ((JSON.parse(line) as { level: number }).level >= ERROR) complaints.push(line);
+    if ((JSON.parse(line) as { level: number }).level >= ERROR) problems.push(line);
   };
   const logger = createLogger('info', { write });
   const service = await startTestApp({ env: ENVIRONMENT, logger });
@@ -48,7 +48,7 @@ export async function startInProcess(): Promise<FuzzedService> {
       key: await service.createKey('pets:read', 'pets:write'),
       readOnlyKey: await service.createKey('pets:read'),
     },
-    complaints,
+    problems,
     countSmuggled: () => records.countSmuggled(),
     stop: async () => {
       await records.close();
@@ -69,7 +69,7 @@ export async function startBuilt(): Promise<BuiltFuzzedService> {
   const records = await openRecords(database.url);
   return {
     target: { port: service.port, key, readOnlyKey },
-    complaints: service.complaints,
+    problems: service.problems,
     countSmuggled: () => records.countSmuggled(),
     memory: () => service.memory(),
     stop: async () => {

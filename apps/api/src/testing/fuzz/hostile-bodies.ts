@@ -113,7 +113,7 @@ const nested = fc
         '}',
       ]),
   );
-const atTheLimit = fc
+const bodyAtSizeLimit = fc
   .constantFrom(65_500, 65_536, 65_537, 70_000, 300_000)
   .map((length): readonly Bytes[] => ['{"name":"Rex","categoryId":7,"x":"', { filler: 'x', times: length - 36 }, '"}']);
 const wideNumber = filler('9', 100, 60_000).map((digits): readonly Bytes[] => ['{"name":"Rex","categoryId":', digits, '}']);
@@ -138,7 +138,7 @@ export const bodyBytes: Arbitrary<readonly Bytes[]> = fc.oneof(
       .map((text) => [text]),
   },
   { weight: 1, arbitrary: nested },
-  { weight: 1, arbitrary: atTheLimit },
+  { weight: 1, arbitrary: bodyAtSizeLimit },
   { weight: 1, arbitrary: wideNumber },
 );
 

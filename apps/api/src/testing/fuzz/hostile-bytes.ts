@@ -7,13 +7,13 @@ export type Bytes = string | { readonly filler: string; readonly times: number }
 export const KEY = '<KEY>';
 export const READ_ONLY_KEY = '<READ_ONLY_KEY>';
 
-export const SHORT = 40;
+export const MAX_LENGTH = 40;
 
 const latin1 = (minimum: number, maximum: number) => fc.integer({ min: minimum, max: maximum }).map((code) => String.fromCharCode(code));
 export const anyByte = latin1(0, 0xff);
 export const visibleByte = latin1(0x21, 0xff);
 export const visible = latin1(0x21, 0x7e);
-export const bytes = fc.string({ unit: anyByte, maxLength: SHORT });
+export const bytes = fc.string({ unit: anyByte, maxLength: MAX_LENGTH });
 
 export const filler = (text: string, ...times: number[]): Arbitrary<Bytes> =>
   fc.constantFrom(...times).map((count) => ({ filler: text, times: count }));

@@ -18,7 +18,7 @@ export type HostileInput =
   /** Bytes that may not be HTTP. Each piece is written separately. */
   | { readonly kind: 'raw'; readonly pieces: readonly Bytes[] };
 
-const FITTING: readonly HeaderField[] = [
+const VALID_HEADERS: readonly HeaderField[] = [
   ['Host', 'localhost'],
   ['Authorization', `Bearer ${KEY}`],
 ];
@@ -30,7 +30,7 @@ const method = mostly(
 );
 
 const body = fc.record({ bytes: bodyBytes, isChunked: fc.boolean() });
-const oneMore = fc.oneof(
+const extraHeaders = fc.oneof(
   fc.constant([]),
   knownHeader.map((field) => [field]),
 );
@@ -41,15 +41,15 @@ const request: Arbitrary<HostileRequest> = fc
     return { method: verb, target: uri, headers: fields, ...(sendsBody && { body: content }) };
   });
 /** A creation that is valid except for its body or one header, so that the server gets that far. */
-const creation: Arbitrary<HostileRequest> = fc.tuple(body, oneMore).map(([content, more]) => ({
+const creation: Arbitrary<HostileRequest> = fc.tuple(body, extraHeaders).map(([content, more]) => ({
   method: 'POST',
   target: '/v1/pets',
-  headers: [...FITTING, ['Content-Type', 'application/json'], ...more],
+  headers: [...VALID_HEADERS, ['Content-Type', 'application/json'], ...more],
   body: content,
 }));
 const reading: Arbitrary<HostileRequest> = fc
-  .tuple(fc.constantFrom('GET', 'HEAD'), target, oneMore)
-  .map(([verb, uri, more]) => ({ method: verb, target: uri, headers: [...FITTING, ...more] }));
+  .tuple(fc.constantFrom('GET', 'HEAD'), target, extraHeaders)
+  .map(([verb, uri, more]) => ({ method: verb, target: uri, headers: [...VALID_HEADERS, ...more] }));
 const anyRequest = fc.oneof({ weight: 2, arbitrary: request }, { weight: 1, arbitrary: creation }, { weight: 1, arbitrary: reading });
 
 /** Requests, or bytes that look like requests. */

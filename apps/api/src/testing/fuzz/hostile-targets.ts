@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { mostly, SHORT, visible, visibleByte } from './hostile-bytes.js';
+import { mostly, MAX_LENGTH, visible, visibleByte } from './hostile-bytes.js';
 
 const queryName = mostly(
   fc.constantFrom('limit', 'status', 'id', 'cursor'),
@@ -25,7 +25,7 @@ const queryValue = fc.oneof(
   fc.base64String({ maxLength: 40 }).map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
   fc.uint8Array({ minLength: 10, maxLength: 10 }).map((cursor) => Buffer.from(cursor).toString('base64url')),
   fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String),
-  fc.string({ unit: visible, maxLength: SHORT }).map(encodeURIComponent),
+  fc.string({ unit: visible, maxLength: MAX_LENGTH }).map(encodeURIComponent),
 );
 const query = fc
   .array(
@@ -39,7 +39,7 @@ const petId = fc.oneof(
   fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String),
   fc.constantFrom('9223372036854775807', '9223372036854775808', '-9223372036854775808', '-0', '0', '01', '1.0', '1e0', '-', '--1'),
   fc.constantFrom('9'.repeat(1000), '9'.repeat(4070), '9'.repeat(5000), 'null', 'undefined', 'NaN', '__proto__', 'toString'),
-  fc.string({ unit: visible, minLength: 1, maxLength: SHORT }).map(encodeURIComponent),
+  fc.string({ unit: visible, minLength: 1, maxLength: MAX_LENGTH }).map(encodeURIComponent),
 );
 const strangePath = fc.oneof(
   fc.constantFrom(
@@ -105,8 +105,8 @@ const strangePath = fc.oneof(
     '/v1/pets/:petId',
     '/{petId}',
   ),
-  fc.string({ unit: visibleByte, maxLength: SHORT }).map((path) => `/${path}`),
-  fc.string({ unit: visible, maxLength: SHORT }).map((path) => `/v1/pets/${path}`),
+  fc.string({ unit: visibleByte, maxLength: MAX_LENGTH }).map((path) => `/${path}`),
+  fc.string({ unit: visible, maxLength: MAX_LENGTH }).map((path) => `/v1/pets/${path}`),
   fc.constantFrom(4095, 4096, 4097, 7000, 9000).map((length) => `/${'a'.repeat(length - 1)}`),
 );
 /** Request targets. */

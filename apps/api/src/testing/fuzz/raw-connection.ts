@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-const ANSWER_WITHIN_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 15_000;
 
 /** An HTTP response. Field names are in lower case, and repeated fields are joined by `, `. */
-export interface Answer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
 }
 
 /** Thrown if the server sends something other than HTTP responses, or nothing for too long. */
-export class BrokenAnswerError extends Error {}
+export class MalformedResponseError extends Error {}
 
 /** A TCP connection that writes raw bytes and reads HTTP responses. */
 export class RawConnection {
@@ -54,24 +54,24 @@ export class RawConnection {
   }
 
   /** Reads the next final response. Returns undefined if the server has closed the connection, or after `patienceMs` without one. */
-  async read({ isHead, patienceMs }: { isHead: boolean; patienceMs?: number }): Promise<Answer | undefined> {
-    const deadline = Date.now() + (patienceMs ?? ANSWER_WITHIN_MS);
+  async read({ isHead, patienceMs }: { isHead: boolean; patienceMs?: number }): Promise<RawResponse | undefined> {
+    const deadline = Date.now() + (patienceMs ?? RESPONSE_TIMEOUT_MS);
     for (;;) {
-      const parsed = parseAnswer(this.received, isHead, this.isClosed);
+      const parsed = parseResponse(this.received, isHead, this.isClosed);
       if (parsed) {
         this.received = this.received.subarray(parsed.size);
-        if (parsed.answer.status >= 200) return parsed.answer;
+        if (parsed.response.status >= 200) return parsed.response;
         continue;
       }
       if (this.isClosed) {
         // A reset may discard received bytes.
-        if (this.received.length > 0 && !this.isReset) throw new BrokenAnswerError(`no HTTP answer: ${this.beginning()}`);
+        if (this.received.length > 0 && !this.isReset) throw new MalformedResponseError(`no HTTP response: ${this.beginning()}`);
         return undefined;
       }
       const remainingMs = deadline - Date.now();
       if (remainingMs <= 0) {
         if (patienceMs !== undefined) return undefined;
-        throw new BrokenAnswerError(`no answer, and the connection stays open; received so far: ${this.beginning()}`);
+        throw new MalformedResponseError(`no response, and the connection stays open; received so far: ${this.beginning()}`);
       }
       await this.change(remainingMs);
     }
@@ -107,24 +107,24 @@ const END_OF_HEAD = '\r\n\r\n';
 const STATUS_LINE = /^HTTP\/1\.1 ([1-5][0-9]{2}) [\x20-\x7e]*$/;
 
 /** Parses the first response. Returns undefined if it is incomplete. */
-function parseAnswer(bytes: Buffer, isHead: boolean, isClosed: boolean): { answer: Answer; size: number } | undefined {
+function parseResponse(bytes: Buffer, isHead: boolean, isClosed: boolean): { response: RawResponse; size: number } | undefined {
   const headEnd = bytes.indexOf(END_OF_HEAD);
   if (headEnd < 0) return undefined;
   const [statusLine = '', ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n');
   const status = Number(STATUS_LINE.exec(statusLine)?.[1]);
-  if (Number.isNaN(status)) throw new BrokenAnswerError(`no status line: ${JSON.stringify(statusLine.slice(0, 200))}`);
+  if (Number.isNaN(status)) throw new MalformedResponseError(`no status line: ${JSON.stringify(statusLine.slice(0, 200))}`);
   const headers = parseFields(lines);
   const start = headEnd + END_OF_HEAD.length;
   const isBodiless = isHead || status < 200 || status === 204 || status === 304;
   const body = isBodiless ? { bytes: Buffer.alloc(0), end: start } : readBody(bytes, start, headers, isClosed);
-  return body && { answer: { status, headers, body: body.bytes.toString('utf8') }, size: body.end };
+  return body && { response: { status, headers, body: body.bytes.toString('utf8') }, size: body.end };
 }
 
 function parseFields(lines: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    if (name === '') throw new BrokenAnswerError(`no header field: ${JSON.stringify(line.slice(0, 200))}`);
+    if (name === '') throw new MalformedResponseError(`no header field: ${JSON.stringify(line.slice(0, 200))}`);
     const known = headers[name.toLowerCase()];
     headers[name.toLowerCase()] = known === undefined ? value : `${known}, ${value}`;
   }

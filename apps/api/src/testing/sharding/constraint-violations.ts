@@ -18,7 +18,7 @@ export async function constraintViolations(dataSource: DataSource, shards: Shard
   return [
     ...unique
       .filter(({ table, columns }) => !columns.includes(shards.get(table) ?? ''))
-      .map(({ index }) => `${index} is unique beyond a shard`),
-    ...references.map(({ table, name }) => `${name} of ${table} is a foreign key beyond a shard`),
+      .map(({ index }) => `${index} is unique across shards`),
+    ...references.map(({ table, name }) => `${name} of ${table} is a foreign key across shards`),
   ];
 }

@@ -21,33 +21,34 @@ export async function shardingViolations(sql: string, shards: ShardColumns): Pro
   const { stmts = [] } = (await parse(sql)) as { stmts?: { stmt?: Node }[] };
   return stmts.flatMap(({ stmt = {} }) => [
     ...new Set(commandsIn(stmt).flatMap((command) => violationsOf(command, shards))),
-    ...order(stmt),
+    ...orderViolations(stmt),
   ]);
 }
 
 function violationsOf({ kind, node }: Command, shards: ShardColumns): string[] {
   const found: string[] = [];
-  const own = tablesOf({ kind, node });
-  const sharded = own.filter((table) => shards.has(table));
+  const tables = tablesOf({ kind, node });
+  const sharded = tables.filter((table) => shards.has(table));
   const columns = sharded.map((table) => shards.get(table) as string);
   const filters = listOf(node['whereClause']);
   if (node['lockingClause'] && sharded.length > 0 && !columns.every((column) => filters.some((filter) => isEquality(filter, column))))
     found.push('FOR UPDATE without the shard column');
   if (sharded.length > 1) found.push('a join of distributed tables');
   if (isLimitedLateral(node, shards)) found.push('LIMIT or OFFSET in a lateral subquery of a distributed table');
-  if (filters.some((filter) => columns.some((column) => isHidden(filter, column)))) found.push('a shard column compared with a subquery');
+  if (filters.some((filter) => columns.some((column) => isComparedWithSubquery(filter, column))))
+    found.push('a shard column compared with a subquery');
   if (
     kind === 'UpdateStmt' &&
     listOf(node['targetList']).some((target) => columns.includes(memberOf(target, 'ResTarget')['name'] as string))
   )
     found.push('a change of the shard column');
   for (const expression of descendants(node, (child) => !COMMANDS.some((command) => command in child)))
-    found.push(...idOrder(expression, columns));
+    found.push(...idOrderViolations(expression, columns));
   return found;
 }
 
 /** Returns violations by expressions that assume an order of ids, or that ids are consecutive. */
-function idOrder(expression: Node, columns: readonly string[]): string[] {
+function idOrderViolations(expression: Node, columns: readonly string[]): string[] {
   const call = expression['FuncCall'] as Node | undefined;
   const name = call && stringOf(listOf(call['funcname']).at(-1));
   if (name === undefined) {
@@ -60,7 +61,7 @@ function idOrder(expression: Node, columns: readonly string[]): string[] {
 }
 
 /** Returns a violation if the statement relies on the order of RETURNING, which PostgreSQL does not guarantee and Citus changes. */
-function order(statement: Node): string[] {
+function orderViolations(statement: Node): string[] {
   const [kind, node] = Object.entries(statement)[0] as [string, Node];
   if (kind !== 'SelectStmt') return isWriteOfSeveralRows({ kind, node }) && isReturning(node) ? ['the order of RETURNING'] : [];
   const ctes = listOf((node['withClause'] as Node | undefined)?.['ctes']).map((cte) => memberOf(cte, 'CommonTableExpr'));
@@ -94,7 +95,7 @@ function isEquality(filter: unknown, column: string): boolean {
 }
 
 /** Returns whether the column is compared with a subquery without tables. Citus only finds the shard by a parameter or a constant. */
-function isHidden(filter: unknown, column: string): boolean {
+function isComparedWithSubquery(filter: unknown, column: string): boolean {
   const { lexpr, rexpr } = memberOf(filter, 'A_Expr');
   if (columnOf(lexpr) !== column) return false;
   const subqueries = descendants({ rexpr }).flatMap((node) => (node['SubLink'] ? [memberOf(node['SubLink'], '')['subselect']] : []));

@@ -2,23 +2,23 @@ import { DomainError } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SpanStatusCode } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { inSpan } from './in-span.js';
+import { runInSpan } from './run-in-span.js';
 
 const exporter = new InMemorySpanExporter();
 const tracer = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }).getTracer('spec');
 beforeEach(() => exporter.reset());
 
-function theSpan(): { type: unknown; code: SpanStatusCode } {
+function onlySpan(): { type: unknown; code: SpanStatusCode } {
   const [span, ...others] = exporter.getFinishedSpans();
   expect(others).toEqual([]);
   return { type: span?.attributes['error.type'], code: span?.status.code ?? SpanStatusCode.UNSET };
 }
 
-describe('inSpan', () => {
+describe('runInSpan', () => {
   it('returns the result of the work, and ends when the work ends', async () => {
-    expect(inSpan(tracer, 'work', {}, () => 7)).toBe(7);
+    expect(runInSpan(tracer, 'work', {}, () => 7)).toBe(7);
     const promise = Promise.resolve(8);
-    expect(inSpan(tracer, 'work', {}, () => promise)).toBe(promise);
+    expect(runInSpan(tracer, 'work', {}, () => promise)).toBe(promise);
     await promise;
     expect(exporter.getFinishedSpans()).toHaveLength(2);
   });
@@ -28,14 +28,14 @@ describe('inSpan', () => {
     [new TypeError('secret'), { type: 'TypeError', code: SpanStatusCode.ERROR }],
     [Object.assign(new Error('secret'), { code: '23505' }), { type: '23505', code: SpanStatusCode.ERROR }],
     ['secret', { type: 'string', code: SpanStatusCode.ERROR }],
-  ])('records the type of %o, thrown or rejected, but not its message', async (error, told) => {
+  ])('records the type of %o, thrown or rejected, but not its message', async (error, attributes) => {
     const fail = () => {
       throw error as Error;
     };
-    expect(() => inSpan(tracer, 'work', {}, fail)).toThrow();
-    expect(theSpan()).toEqual(told);
+    expect(() => runInSpan(tracer, 'work', {}, fail)).toThrow();
+    expect(onlySpan()).toEqual(attributes);
     exporter.reset();
-    await expect(inSpan(tracer, 'work', {}, async () => fail())).rejects.toBe(error);
-    expect(theSpan()).toEqual(told);
+    await expect(runInSpan(tracer, 'work', {}, async () => fail())).rejects.toBe(error);
+    expect(onlySpan()).toEqual(attributes);
   });
 });

@@ -13,8 +13,8 @@ const SHARE_OF_ADDRESS = 1 / 4;
  * Most bodies are complete at the end of the turn of the event loop in which they begin. They are not counted.
  * @param admit Counts a request that has been received, or returns why it is refused.
  */
-export class HalfReceived implements BodyObserver<Reception> {
-  private begun: Reception[] = [];
+export class HalfReceivedRequests implements BodyObserver<Reception> {
+  private newReceptions: Reception[] = [];
   private readonly all = new Set<Reception>();
   private readonly byAddress = new Map<string, Set<Reception>>();
 
@@ -26,7 +26,7 @@ export class HalfReceived implements BodyObserver<Reception> {
   begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): Reception {
     const reception = { request, abandon, isOver: false };
     connectionOf(request.raw.socket).receiving = reception;
-    if (this.begun.push(reception) === 1) setImmediate(() => this.countBegun());
+    if (this.newReceptions.push(reception) === 1) setImmediate(() => this.countNewReceptions());
     return reception;
   }
 
@@ -36,14 +36,14 @@ export class HalfReceived implements BodyObserver<Reception> {
     const connection = connectionOf(request.raw.socket);
     // The next request of the connection may have begun.
     if (connection.receiving === reception) connection.receiving = undefined;
-    if (this.all.delete(reception)) this.leave(addressGroup(request.ip), reception);
+    if (this.all.delete(reception)) this.removeFromAddress(addressGroup(request.ip), reception);
     return this.admit(request);
   }
 
-  private countBegun(): void {
-    const { begun } = this;
-    this.begun = [];
-    for (const reception of begun) if (!reception.isOver) this.count(reception);
+  private countNewReceptions(): void {
+    const { newReceptions } = this;
+    this.newReceptions = [];
+    for (const reception of newReceptions) if (!reception.isOver) this.count(reception);
   }
 
   private count(reception: Reception): void {
@@ -55,7 +55,7 @@ export class HalfReceived implements BodyObserver<Reception> {
     else if (this.all.size > this.max) refuseOldest(this.all);
   }
 
-  private leave(address: string, reception: Reception): void {
+  private removeFromAddress(address: string, reception: Reception): void {
     const ofAddress = this.byAddress.get(address);
     ofAddress?.delete(reception);
     if (ofAddress?.size === 0) this.byAddress.delete(address);

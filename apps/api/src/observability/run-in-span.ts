@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/kernel';
 import { context, type Span, type SpanOptions, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 
 /** Runs the work in a child of the active span, and returns its result unchanged. */
-export function inSpan<Result>(tracer: Tracer, name: string, options: SpanOptions, work: () => Result): Result {
+export function runInSpan<Result>(tracer: Tracer, name: string, options: SpanOptions, work: () => Result): Result {
   const span = tracer.startSpan(name, options);
   let result: Result;
   try {

@@ -1,15 +1,15 @@
 import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
 import { createLogger } from './logger.js';
-import { terminalLines } from './terminal-lines.js';
+import { createTerminalDestination } from './terminal-destination.js';
 
 function shown(log: (logger: ReturnType<typeof createLogger>) => void): string {
   let text = '';
-  log(createLogger('debug', terminalLines({ write: (line) => (text += line) })));
+  log(createLogger('debug', createTerminalDestination({ write: (line) => (text += line) })));
   return text;
 }
 
-describe('terminalLines', () => {
+describe('createTerminalDestination', () => {
   it('shows method, path, status and duration of a request', () => {
     const request = { requestId: 'r', clientId: '1', method: 'GET', path: '/v1/pets', status: 200, durationMs: 1.2 };
     expect(shown((logger) => logger.info(request, 'request'))).toMatch(/^\d\d:\d\d:\d\d {2}GET \/v1\/pets 200 {2}durationMs=1.2\n$/);

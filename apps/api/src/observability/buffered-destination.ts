@@ -2,7 +2,7 @@ import { type DestinationStream, symbols } from 'pino';
 
 /** In characters. */
 const BUFFER_LENGTH = 32 * 1024;
-const FLUSH_EVERY_MS = 100;
+const FLUSH_INTERVAL_MS = 100;
 const WARN = 40;
 /** Signals that by default end the process without an `exit` event. `main` handles SIGINT and SIGTERM. */
 const FATAL_SIGNALS = ['SIGHUP', 'SIGQUIT', 'SIGABRT'] as const;
@@ -11,14 +11,14 @@ const FATAL_SIGNALS = ['SIGHUP', 'SIGQUIT', 'SIGABRT'] as const;
  * Writes many lines with one system call, but warnings and errors immediately. Flushes when the process exits, also because of an
  * uncaught error or a signal: Node.js writes to files and pipes synchronously.
  */
-export function bufferedLines(output: NodeJS.WriteStream): DestinationStream {
+export function createBufferedDestination(output: NodeJS.WriteStream): DestinationStream {
   let lines = '';
   const flush = () => {
     if (lines === '') return;
     output.write(lines);
     lines = '';
   };
-  setInterval(flush, FLUSH_EVERY_MS).unref();
+  setInterval(flush, FLUSH_INTERVAL_MS).unref();
   process.once('exit', flush);
   for (const signal of FATAL_SIGNALS) process.once(signal, () => flushAndEnd(flush, signal));
   // The service continues if the reader of its output ends.

@@ -53,7 +53,7 @@ const outcomeOf = (request: Promise<Pet>): Promise<Outcome> =>
   );
 
 /** Calls of the client. They run in Node.js and in browsers and return plain data for the test to check. */
-export const capabilities = {
+export const clientCalls = {
   create: (target: Target, name: string, categoryId: string, options: CreateOptions = {}) =>
     clientOf(target).pets.create({ name, categoryId: BigInt(categoryId), status: 'sold' }, options),
 

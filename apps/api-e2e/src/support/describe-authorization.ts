@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { expectStatus } from './answers.js';
+import { expectStatus } from './http-response.js';
 import type { Api, RequestOptions } from './api.js';
 import { expectForbidden, expectUnauthenticated } from './challenges.js';
 import { unknownKey } from './keys.js';
@@ -9,7 +9,7 @@ import type { OwnService } from './use-api.js';
 
 const DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
 /** Scopes of the key without the required scope, for a context with only one scope. */
-const ELSEWHERE = ['pets:read'];
+const OTHER_SCOPES = ['pets:read'];
 const JSON_BODY = { 'content-type': 'application/json' };
 
 interface OpenApi {
@@ -32,18 +32,18 @@ export interface Operation {
  * @param tag of the context in the OpenAPI document
  * @param operations every operation with this tag, by operation id
  */
-export function describeAccess(tag: string, own: OwnService, operations: Readonly<Record<string, Operation>>): void {
+export function describeAuthorization(tag: string, own: OwnService, operations: Readonly<Record<string, Operation>>): void {
   const { api } = own;
   const scopes = [...new Set(Object.values(operations).map(({ scope }) => scope))];
   /** By scope: a key with only this scope and a key with all other scopes. */
   const keys = new Map<string, { readonly only: string; readonly without: string }>();
 
-  describe(`access to ${tag}`, () => {
+  describe(`authorization of ${tag}`, () => {
     beforeAll(async () => {
       const keyOf = async (...chosen: readonly string[]) => `Bearer ${(await createKey(own.databaseUrl, 'access', chosen)).key}`;
       for (const scope of scopes) {
         const others = scopes.filter((other) => other !== scope);
-        keys.set(scope, { only: await keyOf(scope), without: await keyOf(...(others.length > 0 ? others : ELSEWHERE)) });
+        keys.set(scope, { only: await keyOf(scope), without: await keyOf(...(others.length > 0 ? others : OTHER_SCOPES)) });
       }
     });
 
@@ -69,8 +69,8 @@ export function describeAccess(tag: string, own: OwnService, operations: Readonl
       });
 
       it('accepts a key with only its scope', async () => {
-        const answer = await send(api, operation, authorization('only'));
-        expectStatus(answer, operation.success);
+        const response = await send(api, operation, authorization('only'));
+        expectStatus(response, operation.success);
       });
     });
   });

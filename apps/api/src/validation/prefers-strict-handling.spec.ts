@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { prefersStrictHandling } from './prefer.js';
+import { prefersStrictHandling } from './prefers-strict-handling.js';
 
 describe('Prefer', () => {
   it.each([

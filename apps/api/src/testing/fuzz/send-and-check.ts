@@ -1,7 +1,7 @@
-import type { AnswerRules } from './answer-rules.js';
+import type { ResponseRules } from './response-rules.js';
 import { type Bytes, KEY, READ_ONLY_KEY } from './hostile-bytes.js';
 import type { HostileInput, HostileRequest } from './hostile-input.js';
-import { type Answer, BrokenAnswerError, RawConnection } from './raw-connection.js';
+import { type RawResponse, MalformedResponseError, RawConnection } from './raw-connection.js';
 
 /** How long to wait for a response to bytes that may not be a request. */
 const RAW_PATIENCE_MS = 30;
@@ -16,32 +16,32 @@ export interface FuzzTarget {
 /** The input and what was wrong with the response. */
 export class FuzzFinding extends Error {
   constructor(violation: string, input: unknown) {
-    super(`${violation}\nanswering ${toAscii(JSON.stringify(input))}`);
+    super(`${violation}\nin response to ${toAscii(JSON.stringify(input))}`);
   }
 }
 
 /** Sends the input, checks every response against the rules, and returns the number of requests sent. */
-export async function converse(target: FuzzTarget, rules: AnswerRules, input: HostileInput): Promise<number> {
-  if (input.kind === 'raw') return converseRaw(target, rules, input.pieces);
+export async function sendAndCheck(target: FuzzTarget, rules: ResponseRules, input: HostileInput): Promise<number> {
+  if (input.kind === 'raw') return sendRawAndCheck(target, rules, input.pieces);
   const { requests, isPipelined } = input;
   if (isPipelined) {
     // No HEAD: the response may be to an earlier request, as an error that ends the connection, and have a body.
     const readable = requests.map((request) => (request.method === 'HEAD' ? { ...request, method: 'GET' } : request));
-    return pipeline(target, rules, readable);
+    return pipelineAndCheck(target, rules, readable);
   }
   let connection: RawConnection | undefined;
   try {
-    let said: HostileRequest[] = [];
+    let sent: HostileRequest[] = [];
     for (const request of requests) {
       if (!connection || connection.hasEnded) {
         connection = await RawConnection.open(target.port);
-        said = [];
+        sent = [];
       }
-      said.push(request);
+      sent.push(request);
       connection.write(render(request, target));
-      const answer = await read(connection, { isHead: request.method === 'HEAD' }, said);
-      check(rules, answer, request, said);
-      if (!answer || answer.headers['connection'] === 'close') {
+      const response = await read(connection, { isHead: request.method === 'HEAD' }, sent);
+      check(rules, response, request, sent);
+      if (!response || response.headers['connection'] === 'close') {
         connection.reset();
         connection = undefined;
       }
@@ -52,15 +52,15 @@ export async function converse(target: FuzzTarget, rules: AnswerRules, input: Ho
   return requests.length;
 }
 
-async function pipeline(target: FuzzTarget, rules: AnswerRules, requests: readonly HostileRequest[]): Promise<number> {
+async function pipelineAndCheck(target: FuzzTarget, rules: ResponseRules, requests: readonly HostileRequest[]): Promise<number> {
   const connection = await RawConnection.open(target.port);
   try {
     connection.write(Buffer.concat(requests.map((request) => render(request, target))));
     for (const request of requests) {
-      const answer = await read(connection, { isHead: false }, requests);
-      if (!answer) break;
-      check(rules, answer, request, requests);
-      if (answer.headers['connection'] === 'close') break;
+      const response = await read(connection, { isHead: false }, requests);
+      if (!response) break;
+      check(rules, response, request, requests);
+      if (response.headers['connection'] === 'close') break;
     }
   } finally {
     connection.reset();
@@ -69,7 +69,7 @@ async function pipeline(target: FuzzTarget, rules: AnswerRules, requests: readon
 }
 
 /** Sends raw bytes. All output must be valid responses. After the last one, ends our side; the server must then close the connection. */
-async function converseRaw(target: FuzzTarget, rules: AnswerRules, pieces: readonly Bytes[]): Promise<number> {
+async function sendRawAndCheck(target: FuzzTarget, rules: ResponseRules, pieces: readonly Bytes[]): Promise<number> {
   const connection = await RawConnection.open(target.port);
   try {
     for (const piece of pieces) {
@@ -77,9 +77,13 @@ async function converseRaw(target: FuzzTarget, rules: AnswerRules, pieces: reado
       await new Promise((resolve) => setImmediate(resolve));
     }
     for (let patienceMs: number | undefined = RAW_PATIENCE_MS; ;) {
-      const answer: Answer | undefined = await read(connection, { isHead: false, ...(patienceMs !== undefined && { patienceMs }) }, pieces);
-      if (answer) {
-        const violation = rules.violation(answer);
+      const response: RawResponse | undefined = await read(
+        connection,
+        { isHead: false, ...(patienceMs !== undefined && { patienceMs }) },
+        pieces,
+      );
+      if (response) {
+        const violation = rules.violation(response);
         if (violation !== undefined) throw new FuzzFinding(violation, pieces);
       } else if (patienceMs === undefined || connection.hasEnded) {
         return pieces.length;
@@ -93,21 +97,21 @@ async function converseRaw(target: FuzzTarget, rules: AnswerRules, pieces: reado
   }
 }
 
-function check(rules: AnswerRules, answer: Answer | undefined, request: HostileRequest, input: unknown): void {
-  if (!answer) return;
-  const violation = rules.violation(answer, request);
-  if (violation !== undefined) throw new FuzzFinding(`${violation}: ${JSON.stringify(answer).slice(0, 1000)}`, input);
+function check(rules: ResponseRules, response: RawResponse | undefined, request: HostileRequest, input: unknown): void {
+  if (!response) return;
+  const violation = rules.violation(response, request);
+  if (violation !== undefined) throw new FuzzFinding(`${violation}: ${JSON.stringify(response).slice(0, 1000)}`, input);
 }
 
 async function read(
   connection: RawConnection,
   options: { isHead: boolean; patienceMs?: number },
   input: unknown,
-): Promise<Answer | undefined> {
+): Promise<RawResponse | undefined> {
   try {
     return await connection.read(options);
   } catch (error) {
-    if (error instanceof BrokenAnswerError) throw new FuzzFinding(error.message, input);
+    if (error instanceof MalformedResponseError) throw new FuzzFinding(error.message, input);
     throw error;
   }
 }

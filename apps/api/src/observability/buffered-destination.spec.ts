@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from '@jest/globals';
 
-const SOURCE = pathToFileURL(join(import.meta.dirname, 'buffered-lines.ts')).href;
+const SOURCE = pathToFileURL(join(import.meta.dirname, 'buffered-destination.ts')).href;
 const PINO = import.meta.resolve('pino');
 
 /** Logs a line and runs the statements in a new process, until it ends. */
 async function run(statements: string, listeners = '') {
   const program = `
     import { pino } from '${PINO}';
-    import { bufferedLines } from '${SOURCE}';
+    import { createBufferedDestination } from '${SOURCE}';
     ${listeners}
-    const logger = pino({ level: 'info' }, bufferedLines(process.stdout));
+    const logger = pino({ level: 'info' }, createBufferedDestination(process.stdout));
     logger.info('first');
     ${statements}`;
   const child = spawn(process.execPath, ['--max-old-space-size=20', '--input-type=module', '--eval', program], {

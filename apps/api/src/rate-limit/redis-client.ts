@@ -1,19 +1,19 @@
 import type { SecretUrl } from '@animal-store/database';
 import { createClient } from '@redis/client';
 import type { Logger } from 'pino';
-import { redisConnection } from './redis-url.js';
+import { redisConnectionOptions } from './redis-url.js';
 
 const CONNECT_TIMEOUT_MS = 1_000;
 const COMMAND_TIMEOUT_MS = 250;
 const PING_INTERVAL_MS = 1_000;
-const SILENCE_MS = 3_000;
+const SOCKET_TIMEOUT_MS = 3_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
 export type RedisClient = ReturnType<typeof createRedisClient>;
 
 /** Creates a client that is not connected yet. It reconnects automatically; without a connection, commands fail immediately. */
 export function createRedisClient(url: SecretUrl, logger: Logger) {
-  const { socket, ...connection } = redisConnection(url);
+  const { socket, ...connection } = redisConnectionOptions(url);
   const client = createClient({
     ...connection,
     disableOfflineQueue: true,
@@ -22,17 +22,18 @@ export function createRedisClient(url: SecretUrl, logger: Logger) {
     socket: {
       ...socket,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      socketTimeout: SILENCE_MS,
+      socketTimeout: SOCKET_TIMEOUT_MS,
       reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, MAX_RECONNECT_DELAY_MS),
     },
   });
   let isLost = false;
   client.on('error', (error: NodeJS.ErrnoException) => {
-    if (!isLost) logger.warn({ reason: error.code ?? error.message }, 'Redis is lost, requests are counted on this machine alone');
+    if (!isLost)
+      logger.warn({ reason: error.code ?? error.message }, 'the connection to Redis is lost; counting only the requests of this machine');
     isLost = true;
   });
   client.on('ready', () => {
-    if (isLost) logger.info('Redis is back, requests are counted together');
+    if (isLost) logger.info('reconnected to Redis; counting the requests of all machines');
     isLost = false;
   });
   return client;

@@ -3,20 +3,20 @@ import type { ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 
 /** `public`, or the required scopes. Empty if the route declares nothing; ScopesGuard refuses such routes. */
-export type RouteAccess = 'public' | readonly string[];
+export type RouteAuthorization = 'public' | readonly string[];
 
 const reflector = new Reflector();
-const accessByHandler = new WeakMap<object, RouteAccess>();
+const authorizationByHandler = new WeakMap<object, RouteAuthorization>();
 
 /** Returns what `@Public` or `@RequireScopes` declares. Cached by handler. */
-export function accessOf(context: ExecutionContext): RouteAccess {
+export function authorizationOf(context: ExecutionContext): RouteAuthorization {
   const handler = context.getHandler();
-  let access = accessByHandler.get(handler);
-  if (access === undefined) {
+  let authorization = authorizationByHandler.get(handler);
+  if (authorization === undefined) {
     const targets = [handler, context.getClass()];
     const isPublic = reflector.getAllAndOverride<boolean | undefined>(PUBLIC, targets);
-    access = isPublic ? 'public' : (reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, targets) ?? []);
-    accessByHandler.set(handler, access);
+    authorization = isPublic ? 'public' : (reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, targets) ?? []);
+    authorizationByHandler.set(handler, authorization);
   }
-  return access;
+  return authorization;
 }

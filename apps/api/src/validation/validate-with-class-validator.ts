@@ -4,7 +4,7 @@ import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
 import { declaredMembers } from './declared-members.js';
-import { unknownMember } from './preference.guard.js';
+import { unknownNameMessage } from './preference.guard.js';
 
 /** Limits the time in class-transformer: it is quadratic in the members of an object, and about 1 µs per value. */
 const MAX_NESTED_VALUES = 2_000;
@@ -13,7 +13,7 @@ const MAX_NESTED_VALUES = 2_000;
  * Converts a body or query to an instance of its class with class-transformer, and validates it with class-validator.
  * @throws DomainError which names every invalid member and, if `strict`, every unknown one
  */
-export function validateByLibraries(dto: Type, source: object, strict = false): object {
+export function validateWithClassValidator(dto: Type, source: object, strict = false): object {
   const declared = declaredMembers(dto);
   // Unknown members such as `__proto__` are not assigned.
   const known = Object.fromEntries(Object.entries(source).filter(([name]) => declared.has(name)));
@@ -22,7 +22,7 @@ export function validateByLibraries(dto: Type, source: object, strict = false): 
   const unknown = [...Object.keys(source).filter((name) => !declared.has(name)), ...readMembers(instance)];
   const messages = [
     ...validateSync(instance).flatMap((violation) => messagesOf(violation)),
-    ...(strict ? unknown.map(unknownMember('member')) : []),
+    ...(strict ? unknown.map(unknownNameMessage('member')) : []),
   ];
   if (messages.length > 0) throw new DomainError(INVALID_REQUEST, messages.join('; '));
   return instance;
@@ -33,7 +33,7 @@ function removeInheritedNames(value: object, seen = 0): number {
   const names = Object.keys(value);
   let total = seen + names.length;
   if (total > MAX_NESTED_VALUES) {
-    throw new DomainError(INVALID_REQUEST, `Known members must hold at most ${String(MAX_NESTED_VALUES)} values.`);
+    throw new DomainError(INVALID_REQUEST, `Known members must contain at most ${String(MAX_NESTED_VALUES)} values.`);
   }
   for (const name of names) {
     const member = (value as Record<string, unknown>)[name];
@@ -57,7 +57,7 @@ function convert(dto: Type, known: object): object {
       }
     });
     if (invalid.length === 0) throw error;
-    throw new DomainError(INVALID_REQUEST, invalid.map(([name]) => `${name} must have another type`).join('; '), { cause: error });
+    throw new DomainError(INVALID_REQUEST, invalid.map(([name]) => `${name} has an invalid type`).join('; '), { cause: error });
   }
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RouteTable } from './route-table.js';
 
 /** Responds to OPTIONS on every known path with the methods it has. */
-export function answerOptions(fastify: FastifyInstance, routes: RouteTable): void {
+export function respondToOptions(fastify: FastifyInstance, routes: RouteTable): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const allow = request.method === 'OPTIONS' && !isPreflight(request) ? routes.allowedMethods(request.url) : undefined;
     if (allow === undefined) done();

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { createTestDatabase, freePort, query, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createKey, type Environment, refusedStart, Service } from '../support/service.js';
+import { createKey, type Environment, runUntilRefused, Service } from '../support/service.js';
 
 /** More exits of ready workers than a supervisor accepts per minute. */
-const MANY_ENDS = 12;
+const MAX_CRASHES = 12;
 /** Same lock id as in libs/database/src/migrations.ts. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 
@@ -60,7 +60,7 @@ describe.each([
     await expectWaiting();
     await proxy.restore();
     await expectServing();
-    await waitFor(() => expect(count('the database is connected')).toBe(processes));
+    await waitFor(() => expect(count('connected to the database')).toBe(processes));
     // One log line per process.
     expect(count('cannot be reached')).toBe(processes);
     expect(await service?.stop()).toBe(0);
@@ -112,7 +112,7 @@ describe('a single process waits for a database', () => {
     expect(count('refuses the connection: password authentication failed')).toBe(1);
     await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
     await expectServing();
-    expect(count('the database is connected')).toBe(1);
+    expect(count('connected to the database')).toBe(1);
     const { key } = await createKey(database.url, 'second');
     await query(
       database.url,
@@ -144,7 +144,7 @@ describe('a single process waits for a database', () => {
     await start(proxy.url, { MIGRATE_ON_START: 'false' });
     await expectWaiting();
     await proxy.restore();
-    await waitFor(() => expect(count('the database is connected')).toBe(1));
+    await waitFor(() => expect(count('connected to the database')).toBe(1));
     expect((await get('/health/ready')).status).toBe(503);
     const migrating = await Service.start(database.url);
     await expectServing();
@@ -168,11 +168,11 @@ describe('two workers', () => {
       }
     }
   };
-  /** Kills the workers repeatedly until more than MANY_ENDS exits are logged. */
-  const killManyWorkers = async () => {
+  /** Kills the workers repeatedly until more than MAX_CRASHES exits are logged. */
+  const killWorkersRepeatedly = async () => {
     await waitFor(() => {
       killWorkers();
-      expect(count('a worker ended unexpectedly')).toBeGreaterThan(MANY_ENDS);
+      expect(count('a worker ended unexpectedly')).toBeGreaterThan(MAX_CRASHES);
     });
   };
 
@@ -180,14 +180,14 @@ describe('two workers', () => {
     if (when === 'at the start') await proxy.cut();
     await start(proxy.url, { WORKERS: '2' });
     await proxy.cut();
-    await killManyWorkers();
+    await killWorkersRepeatedly();
     await waitFor(() => expectWaiting());
     const times = [...(service?.output ?? '').matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
     // Restart delays are 0.1 to 2 s, shared by two workers. No upper bound, since a busy machine is slower.
-    expect((times[MANY_ENDS] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
+    expect((times[MAX_CRASHES] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
     await proxy.restore();
     await expectServing();
-    expect(service?.output).not.toContain('gives up');
+    expect(service?.output).not.toContain('stopping the service');
   });
 });
 
@@ -216,7 +216,7 @@ it.each([
   ['two workers', { WORKERS: '2' }],
   ['two workers that do not migrate', { WORKERS: '2', MIGRATE_ON_START: 'false' }],
 ])('an invalid setting stops %s immediately', async (_what, environment) => {
-  const { exitCode, output } = await refusedStart({ DATABASE_URL: `${database.url}?sslmode=require`, PORT: '0', ...environment });
+  const { exitCode, output } = await runUntilRefused({ DATABASE_URL: `${database.url}?sslmode=require`, PORT: '0', ...environment });
   expect(exitCode).toBe(1);
   expect(output).toMatch(/^The database at \S+ cannot be reached: the server does not support TLS, which sslmode requires$/m);
 });

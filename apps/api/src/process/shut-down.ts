@@ -4,27 +4,27 @@ import type { Logger } from 'pino';
 import { Draining } from '../server/draining.js';
 
 /** Longer than any request may take. */
-const FINISH_WITHIN_MS = 15_000;
-const CLOSE_WITHIN_MS = 5_000;
+const FINISH_TIMEOUT_MS = 15_000;
+const CLOSE_TIMEOUT_MS = 5_000;
 
-export interface DrainOptions {
+export interface ShutdownOptions {
   /** How long new connections are still accepted, so that load balancers notice that the process is not ready. */
   readonly graceMs: number;
   /** Ends the grace period early. */
-  readonly hurry: AbortSignal;
+  readonly endGracePeriod: AbortSignal;
   readonly logger: Logger;
 }
 
 /** Makes the process not ready, stops accepting connections after the grace period, finishes pending requests, and closes the app. */
-export async function drain(app: NestFastifyApplication, { graceMs, hurry, logger }: DrainOptions): Promise<void> {
+export async function shutDown(app: NestFastifyApplication, { graceMs, endGracePeriod, logger }: ShutdownOptions): Promise<void> {
   app.get(Draining).begin();
   logger.info({ graceMs }, 'draining');
-  if (graceMs > 0) await sleep(graceMs, undefined, { signal: hurry }).catch(() => undefined);
+  if (graceMs > 0) await sleep(graceMs, undefined, { signal: endGracePeriod }).catch(() => undefined);
   const closed = app.close();
-  if (!(await isDoneWithin(closed, FINISH_WITHIN_MS))) {
-    logger.warn('connections are cut that did not end in time');
+  if (!(await isDoneWithin(closed, FINISH_TIMEOUT_MS))) {
+    logger.warn('requests did not finish in time; closing their connections');
     app.getHttpServer().closeAllConnections();
-    await isDoneWithin(closed, CLOSE_WITHIN_MS);
+    await isDoneWithin(closed, CLOSE_TIMEOUT_MS);
   }
   logger.info('stopped');
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Answer } from './raw-connection.js';
+import type { RawResponse } from './raw-connection.js';
 
 /** The parts of the OpenAPI document that the rules use. */
 interface OpenApi {
@@ -39,7 +39,7 @@ interface Expectation {
 
 const VERSION_PREFIX = '/v1';
 /** Error codes of responses before the operation is known, or if there is none, by status. */
-const OUTSIDE: Readonly<Record<number, string>> = {
+const CODES_WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   400: 'invalid_request',
   404: 'route_not_found',
   405: 'method_not_allowed',
@@ -49,15 +49,15 @@ const OUTSIDE: Readonly<Record<number, string>> = {
   431: 'headers_too_large',
 };
 const BEFORE_ROUTING = [400, 408, 414, 417, 431];
-const SUCCESSES_OUTSIDE = [200, 204, 304];
+const SUCCESSES_WITHOUT_OPERATION = [200, 204, 304];
 /** Matches stack frames, SQL statements and file paths. */
 const INTERNALS = /\n\s+at |\.[jt]s:\d|node_modules|\/dist\/|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) /;
 
 /** Checks responses against the published OpenAPI document. A 5xx is always a violation, even if it is documented. */
-export class AnswerRules {
+export class ResponseRules {
   private readonly operations = new Map<string, Expectation>();
   private readonly paths: readonly { readonly pattern: RegExp; readonly path: string }[];
-  private readonly anything: Expectation;
+  private readonly anyResponse: Expectation;
 
   constructor(openApiFile: string) {
     const document = JSON.parse(readFileSync(openApiFile, 'utf8')) as OpenApi;
@@ -73,24 +73,27 @@ export class AnswerRules {
       // Only the exact spelling of the document, so that the operation is certain.
       pattern: new RegExp(`^${VERSION_PREFIX}${path.replace(/\{[^}]+\}/g, '[\\w.~-]+')}(?:\\?.*)?$`, 's'),
     }));
-    this.anything = merge([...this.operations.values(), outside([...Object.keys(OUTSIDE).map(Number), ...SUCCESSES_OUTSIDE])]);
+    this.anyResponse = merge([
+      ...this.operations.values(),
+      withoutOperation([...Object.keys(CODES_WITHOUT_OPERATION).map(Number), ...SUCCESSES_WITHOUT_OPERATION]),
+    ]);
   }
 
   /** Returns what is wrong with the response, or undefined. */
-  violation(answer: Answer, request?: { readonly method: string; readonly target: string }): string | undefined {
-    const expected = request ? this.expectation(request) : this.anything;
-    return generalViolation(answer) ?? particularViolation(answer, expected, request?.method === 'HEAD');
+  violation(response: RawResponse, request?: { readonly method: string; readonly target: string }): string | undefined {
+    const expected = request ? this.expectation(request) : this.anyResponse;
+    return headerViolation(response) ?? documentViolation(response, expected, request?.method === 'HEAD');
   }
 
   private expectation({ method, target }: { readonly method: string; readonly target: string }): Expectation {
     const path = this.paths.find(({ pattern }) => pattern.test(target))?.path;
-    if (path === undefined) return this.anything;
-    if (method === 'OPTIONS') return outside([204, ...BEFORE_ROUTING]);
-    return this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${path}`) ?? outside([405, ...BEFORE_ROUTING]);
+    if (path === undefined) return this.anyResponse;
+    if (method === 'OPTIONS') return withoutOperation([204, ...BEFORE_ROUTING]);
+    return this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${path}`) ?? withoutOperation([405, ...BEFORE_ROUTING]);
   }
 }
 
-function generalViolation({ status, headers }: Answer): string | undefined {
+function headerViolation({ status, headers }: RawResponse): string | undefined {
   if (status >= 500) return `status ${String(status)}`;
   if (headers['x-content-type-options'] !== 'nosniff') return 'no X-Content-Type-Options';
   if (!/^[\x21-\x7e]{1,128}$/.test(headers['x-request-id'] ?? '')) return 'no X-Request-Id';
@@ -98,7 +101,7 @@ function generalViolation({ status, headers }: Answer): string | undefined {
   return undefined;
 }
 
-function particularViolation({ status, headers, body }: Answer, expected: Expectation, isHead: boolean): string | undefined {
+function documentViolation({ status, headers, body }: RawResponse, expected: Expectation, isHead: boolean): string | undefined {
   if (!expected.statuses.has(status)) return `status ${String(status)} is not documented`;
   const missing = expected.requiredHeaders.get(status)?.find((name) => headers[name.toLowerCase()] === undefined);
   if (missing !== undefined) return `no ${missing} on ${String(status)}`;
@@ -106,15 +109,15 @@ function particularViolation({ status, headers, body }: Answer, expected: Expect
   if (status >= 400) return errorViolation({ status, headers, body }, expected);
   const validate = expected.schemas.get(status);
   if (!validate || validate(JSON.parse(body))) return undefined;
-  return `the body breaks its schema: ${JSON.stringify(validate.errors)}`;
+  return `the body violates its schema: ${JSON.stringify(validate.errors)}`;
 }
 
-function errorViolation({ status, headers, body }: Answer, { codes }: Expectation): string | undefined {
-  if (headers['content-type'] !== 'application/json') return `an error of type ${String(headers['content-type'])}`;
-  if (headers['cache-control'] !== 'no-store') return 'an error that may be kept';
+function errorViolation({ status, headers, body }: RawResponse, { codes }: Expectation): string | undefined {
+  if (headers['content-type'] !== 'application/json') return `an error with the content type ${String(headers['content-type'])}`;
+  if (headers['cache-control'] !== 'no-store') return 'an error without Cache-Control: no-store';
   const error = parseObject(body);
-  if (!error) return 'an error that is no JSON object';
-  if (Object.keys(error).sort().join() !== 'code,message,status') return `an error of ${Object.keys(error).join()}`;
+  if (!error) return 'an error that is not a JSON object';
+  if (Object.keys(error).sort().join() !== 'code,message,status') return `an error with the members ${Object.keys(error).join()}`;
   const { code, message } = error;
   if (error['status'] !== status) return `status ${String(error['status'])} in the body of a ${String(status)}`;
   if (typeof code !== 'string' || !codes.get(status)?.has(code)) return `code ${String(code)} is not documented for ${String(status)}`;
@@ -157,15 +160,15 @@ function expectationOf({ responses }: Operation, { components }: OpenApi, ajv: A
   };
 }
 
-/** Returns a schema whose references also resolve outside of the document. */
+/** Returns a schema whose references also resolve from other documents. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
 }
 
-function outside(statuses: readonly number[]): Expectation {
+function withoutOperation(statuses: readonly number[]): Expectation {
   return {
     statuses: new Set(statuses),
-    codes: new Map(statuses.map((status) => [status, new Set([OUTSIDE[status] ?? ''])])),
+    codes: new Map(statuses.map((status) => [status, new Set([CODES_WITHOUT_OPERATION[status] ?? ''])])),
     requiredHeaders: new Map([
       [204, ['Allow']],
       [405, ['Allow']],

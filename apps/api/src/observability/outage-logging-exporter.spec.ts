@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { pino } from 'pino';
-import { OutageLog } from './outage-log.js';
+import { OutageLoggingExporter } from './outage-logging-exporter.js';
 
 const SUCCESS = { code: 0 };
 const FAILURE = { code: 1, error: new Error('connect ECONNREFUSED') };
@@ -11,10 +11,13 @@ it('logs the start and the end of an outage once each', () => {
   const pending = [...results];
   const exporter: SpanExporter = { export: (_spans, done) => done(pending.shift() ?? SUCCESS), shutdown: () => Promise.resolve() };
   const lines: object[] = [];
-  const log = new OutageLog(exporter, pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line) as object) }));
-  const answered: object[] = [];
-  results.forEach(() => log.export([], (result) => answered.push(result)));
-  expect(answered).toEqual(results);
+  const log = new OutageLoggingExporter(
+    exporter,
+    pino({ base: null, timestamp: false }, { write: (line) => lines.push(JSON.parse(line) as object) }),
+  );
+  const reported: object[] = [];
+  results.forEach(() => log.export([], (result) => reported.push(result)));
+  expect(reported).toEqual(results);
   expect(lines).toEqual([
     { level: 40, reason: 'connect ECONNREFUSED', msg: 'traces are not exported' },
     { level: 30, msg: 'traces are exported again' },

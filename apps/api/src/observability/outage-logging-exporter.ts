@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 type Export = SpanExporter['export'];
 
 /** Wraps an exporter and logs once when exports start to fail, and once when they succeed again. */
-export class OutageLog implements SpanExporter {
-  private isAway = false;
+export class OutageLoggingExporter implements SpanExporter {
+  private isFailing = false;
 
   constructor(
     private readonly exporter: SpanExporter,
@@ -23,10 +23,10 @@ export class OutageLog implements SpanExporter {
     return this.exporter.shutdown();
   }
 
-  private report(isAway: boolean, error: Error | undefined): void {
-    if (isAway === this.isAway) return;
-    this.isAway = isAway;
-    if (isAway) this.logger.warn({ reason: error?.message }, 'traces are not exported');
+  private report(isFailing: boolean, error: Error | undefined): void {
+    if (isFailing === this.isFailing) return;
+    this.isFailing = isFailing;
+    if (isFailing) this.logger.warn({ reason: error?.message }, 'traces are not exported');
     else this.logger.info('traces are exported again');
   }
 }

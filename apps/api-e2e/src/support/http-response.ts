@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 
 /** An HTTP response. Header names are in lower case; repeated headers are joined by `, `. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -38,7 +38,7 @@ const statusOf = (code: ErrorCode): number => (code in ERROR_STATUS ? ERROR_STAT
 const INTERNALS = /\n\s+at |\.[jt]s:\d|node_modules|\/dist\/|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) /;
 
 /** Expects the headers that every response of the service has. */
-export function expectCommonHeaders({ headers }: Answer): void {
+export function expectCommonHeaders({ headers }: HttpResponse): void {
   expect(headers).toMatchObject({
     'x-content-type-options': 'nosniff',
     'x-request-id': expect.stringMatching(/^[\x21-\x7e]{1,128}$/),
@@ -47,30 +47,30 @@ export function expectCommonHeaders({ headers }: Answer): void {
 }
 
 /** Expects a status. On failure, Jest also shows the body. */
-export function expectStatus({ status, text }: Answer, expected: number): void {
+export function expectStatus({ status, text }: HttpResponse, expected: number): void {
   expect({ status, text }).toEqual({ status: expected, text });
 }
 
-export function expectJson(answer: Answer): void {
-  expect(answer.headers['content-type']).toBe('application/json');
+export function expectJson(response: HttpResponse): void {
+  expect(response.headers['content-type']).toBe('application/json');
 }
 
 /** Expects an Error with one of the codes and a link to its explanation. Returns its message. */
-export function expectError(answer: Answer | undefined, ...codes: readonly ErrorCode[]): string {
-  if (!answer) throw new Error('no answer');
-  expectJson(answer);
-  const body = JSON.parse(answer.text) as { code: ErrorCode; message: string; status: number };
-  expect(body).toStrictEqual({ code: expect.any(String), message: expect.stringMatching(/\S/), status: answer.status });
-  expect({ codes, answer: body }).toEqual({ codes: expect.arrayContaining([body.code]), answer: body });
-  expect(answer.status).toBe(statusOf(body.code));
-  expect(answer.headers['cache-control']).toBe('no-store');
-  expect(linksOf(answer, 'help')).toEqual([expect.stringMatching(new RegExp(`/docs/errors#${body.code}$`))]);
+export function expectError(response: HttpResponse | undefined, ...codes: readonly ErrorCode[]): string {
+  if (!response) throw new Error('no response');
+  expectJson(response);
+  const body = JSON.parse(response.text) as { code: ErrorCode; message: string; status: number };
+  expect(body).toStrictEqual({ code: expect.any(String), message: expect.stringMatching(/\S/), status: response.status });
+  expect({ codes, response: body }).toEqual({ codes: expect.arrayContaining([body.code]), response: body });
+  expect(response.status).toBe(statusOf(body.code));
+  expect(response.headers['cache-control']).toBe('no-store');
+  expect(linksOf(response, 'help')).toEqual([expect.stringMatching(new RegExp(`/docs/errors#${body.code}$`))]);
   expect(body.message).not.toMatch(INTERNALS);
   return body.message;
 }
 
 /** Returns the targets of the `Link` header with this relation (RFC 8288). */
-export function linksOf({ headers }: Answer, relation: string): string[] {
+export function linksOf({ headers }: HttpResponse, relation: string): string[] {
   return [...(headers['link'] ?? '').matchAll(/<([^>]*)>\s*;\s*rel="?([\w-]+)"?/g)].flatMap(([, target = '', rel]) =>
     rel === relation ? [target] : [],
   );

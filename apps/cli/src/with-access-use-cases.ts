@@ -9,7 +9,7 @@ interface Options {
 }
 
 /** Runs `work` on clients and keys, and prints its result. */
-export async function withAccess(
+export async function withAccessUseCases(
   terminal: Terminal,
   work: (access: Access) => Promise<string>,
   { migrate = false }: Options = {},

@@ -14,7 +14,7 @@ const NOTABLE_LEVELS: Readonly<Record<number, string>> = { 20: 'debug', 40: 'war
 const FOR_COLLECTORS = ['pid', 'hostname', 'requestId', 'traceId', 'clientId', 'keyId', 'operation'];
 
 /** Writes log lines for people, such as `14:03:59  GET /v1/pets 200  durationMs=1.2`. Only errors take several lines. */
-export function terminalLines(output: { write(text: string): unknown }): DestinationStream {
+export function createTerminalDestination(output: { write(text: string): unknown }): DestinationStream {
   return { write: (line) => void output.write(`${toTerminalLine(JSON.parse(line) as Line)}\n`) };
 }
 

@@ -23,10 +23,10 @@ export interface KeyJson {
 }
 
 /** Runs the built program with only the environment variables that a process needs. */
-export const animalStore = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
-  animalStoreIn('.', environment, ...args);
+export const runAnimalStore = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
+  runAnimalStoreIn('.', environment, ...args);
 
-export function animalStoreIn(cwd: string, environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
+export function runAnimalStoreIn(cwd: string, environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
   const { PATH, HOME, SystemRoot, TEMP } = process.env;
   return new Promise((resolve) => {
     const child = execFile(
@@ -41,13 +41,13 @@ export function animalStoreIn(cwd: string, environment: Readonly<Record<string, 
 export const json = <T>({ stdout }: Outcome) => JSON.parse(stdout) as T;
 
 /** The database of a spec file, and a function that runs the program on it. */
-export interface AnimalStoreOnDatabase {
+export interface ProgramOnDatabase {
   readonly url: string;
   run(...args: readonly string[]): Promise<Outcome>;
 }
 
 /** Creates an empty database before the tests of the file, and drops it after them. */
-export function useAnimalStore(): AnimalStoreOnDatabase {
+export function useAnimalStore(): ProgramOnDatabase {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -57,6 +57,6 @@ export function useAnimalStore(): AnimalStoreOnDatabase {
     get url() {
       return database.url;
     },
-    run: (...args) => animalStore({ DATABASE_URL: database.url }, ...args),
+    run: (...args) => runAnimalStore({ DATABASE_URL: database.url }, ...args),
   };
 }
