@@ -27,9 +27,9 @@ export async function describeStatus(cluster: Cluster): Promise<string> {
     `Folder: ${cluster.layout.folder}`,
     `Processes: ${pids.length - down.length} of ${pids.length} run${down.length > 0 ? `; down: ${down.join(', ')}` : ''}`,
     '',
-    ...(rows.length > 0 ? aligned(rows) : ['No Patroni responds.']),
+    ...(rows.length > 0 ? alignColumns(rows) : ['No Patroni responds.']),
     '',
-    ...aligned([
+    ...alignColumns([
       [`${LOOPBACK}:${ports.service}`, 'service, by way of HAProxy'],
       [`${LOOPBACK}:${ports.pgbouncer}`, 'primary, by way of PgBouncer and HAProxy'],
       [`${LOOPBACK}:${ports.primary}`, 'primary, by way of HAProxy'],
@@ -51,7 +51,7 @@ async function statusOf(url: string, apiKeyFile: string): Promise<string> {
   }
 }
 
-function aligned(rows: readonly (readonly string[])[]): string[] {
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows.map((row) =>
     row

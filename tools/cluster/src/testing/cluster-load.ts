@@ -72,7 +72,7 @@ export class ClusterLoad {
     const response = await fetch(url, init);
     const text = await response.text();
     const operation = init.method === 'POST' ? 'createPet' : 'listPets';
-    this.ledger.answered(operation, response.status, text);
+    this.ledger.recordResponse(operation, response.status, text);
     if (response.ok) (operation === 'createPet' ? this.successes.writes : this.successes.reads).push(performance.now());
     return new Response(text, response);
   }
@@ -81,7 +81,7 @@ export class ClusterLoad {
     const name = this.nextName();
     const pet = await this.attempt(`create ${name}`, () => this.client.pets.create({ name, categoryId: 7n }));
     if (!pet) return;
-    this.ledger.created(name, String(pet.id));
+    this.ledger.recordCreation(name, String(pet.id));
     this.acknowledged.push(pet.id);
     await this.read(pet.id);
   }
@@ -90,7 +90,7 @@ export class ClusterLoad {
   private async read(id: bigint | undefined): Promise<void> {
     if (id === undefined) return;
     const page = await this.attempt(`list ${id}`, () => this.client.pets.list({ id }));
-    if (page && page.data[0]?.id !== id) this.ledger.problem(`the acknowledged pet ${id} was not found`);
+    if (page && page.data[0]?.id !== id) this.ledger.addProblem(`the acknowledged pet ${id} was not found`);
   }
 
   private async attempt<T>(what: string, act: () => Promise<T>): Promise<T | undefined> {
@@ -112,7 +112,7 @@ export class ClusterLoad {
       body,
       headers: { 'Content-Type': 'application/json', 'Idempotency-Key': name.replace(' ', '-') },
     });
-    if (text !== undefined) this.ledger.created(name, /"id":(\d+)/.exec(text)?.[1] ?? text);
+    if (text !== undefined) this.ledger.recordCreation(name, /"id":(\d+)/.exec(text)?.[1] ?? text);
   }
 
   private async probeRead(): Promise<void> {

@@ -1,4 +1,4 @@
-import { aligned } from '@animal-store/chaos/table';
+import { alignColumns } from '@animal-store/chaos/table';
 
 /** The effect of a fault on the service, in milliseconds. */
 export interface Measurement {
@@ -42,5 +42,5 @@ export function reportFaults(measurements: readonly Measurement[]): string {
     backAfterMs === undefined ? '' : seconds(backAfterMs),
     `${errors.length}`,
   ]);
-  return aligned([['fault', 's without writes', 's without reads', 's after new primary', 'errors'], ...rows]).join('\n');
+  return alignColumns([['fault', 's without writes', 's without reads', 's after new primary', 'errors'], ...rows]).join('\n');
 }
