@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from '@animal-store/chaos/ledger';
 import { AnimalStore, APIError } from '@animal-store/client';
 
-/** As docs/operations.md recommends. */
+/** The values that docs/operations.md recommends. */
 const RETRIES = { timeout: 5_000, totalTimeout: 30_000, maxRetries: 100, maxRetryDelay: 2_000 };
 const WRITERS = 3;
 const READERS = 2;
@@ -56,9 +56,9 @@ export class ClusterLoad {
     await Promise.all(this.probes);
   }
 
-  private async repeat(pauseMs: number, act: () => Promise<void>): Promise<void> {
+  private async repeat(pauseMs: number, action: () => Promise<void>): Promise<void> {
     while (!this.isStopping) {
-      await act();
+      await action();
       await sleep(pauseMs);
     }
   }
@@ -67,7 +67,7 @@ export class ClusterLoad {
     return new AnimalStore({ ...RETRIES, apiKey: this.key, baseURL: this.url, fetch: (url, init) => this.fetch(url, init) });
   }
 
-  /** Records every response, also of attempts that are repeated. */
+  /** Records every response, including those of attempts that are retried. */
   private async fetch(url: string, init: RequestInit): Promise<Response> {
     const response = await fetch(url, init);
     const text = await response.text();
@@ -93,10 +93,10 @@ export class ClusterLoad {
     if (page && page.data[0]?.id !== id) this.ledger.addProblem(`the acknowledged pet ${id} was not found`);
   }
 
-  private async attempt<T>(what: string, act: () => Promise<T>): Promise<T | undefined> {
+  private async attempt<T>(what: string, action: () => Promise<T>): Promise<T | undefined> {
     const begin = performance.now();
     try {
-      return await act();
+      return await action();
     } catch (error) {
       if (!(error instanceof APIError)) throw error;
       this.errors.push(`${what} after ${Math.round(performance.now() - begin)} ms: ${error.name} ${error.message}`);
