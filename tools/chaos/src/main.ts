@@ -22,7 +22,7 @@ const { seed, rounds, outage, short } = new Command('chaos')
   .description('Injects faults into a running service, and checks that no acknowledged creation is lost or duplicated.')
   .option('--seed <number>', 'seed of the schedule; the same seed repeats a run', parseInteger, Date.now() % 1_000_000_000)
   .option('--rounds <number>', 'number of times that each fault is injected', parseInteger, 2)
-  .option('--outage <seconds>', 'duration of a database outage', parseInteger, 10)
+  .option('--outage <seconds>', 'seconds of a database outage', parseInteger, 10)
   .option('--short', 'inject each fault once and briefly under light load, and do not check times (used by npm test)', false)
   .parse()
   .opts<Options>();
