@@ -5,7 +5,7 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
-/** What each layer may import. */
+/** The layers that each layer may import. */
 const LAYERS = {
   kernel: [],
   contract: ['kernel'],
@@ -37,21 +37,21 @@ const LAYERS = {
     'tool',
   ],
 };
-/** What it may import besides: in specs and their support, in the Nest module of a context, in the command-line tool. */
-const MORE_IN_TESTS = {
+/** Additional allowed imports: in specs and their support, in the Nest module of a context, in the command-line tool. */
+const EXTRA_IN_TESTS = {
   platform: ['local'],
   application: ['testing'],
   infrastructure: ['testing', 'test-kit', 'local'],
   http: ['testing'],
   app: ['testing', 'test-kit', 'local'],
 };
-const MORE_IN_MODULES = { http: ['infrastructure'] };
-const MORE_IN_CLI = { app: ['app', 'local'] };
+const EXTRA_IN_MODULES = { http: ['infrastructure'] };
+const EXTRA_IN_CLI = { app: ['app', 'local'] };
 
 /** The business rules, and the client, which also runs in browsers: they import neither npm packages nor Node.js. */
 const PURE_PROJECTS = ['libs/kernel', 'libs/client', 'libs/*/domain', 'libs/*/application'];
 
-/** The folders of the API, from the inside out: each imports those before it, and no file beside the folders. */
+/** The folders of the API, from the inside out. Each may import the folders before it, and no file outside the folders. */
 const API_FOLDERS = ['errors', 'observability', 'validation', 'rate-limit', 'authentication', 'server', 'reference', 'process'];
 
 const TESTS = ['**/*.spec.ts', '**/src/testing/**/*.ts'];
@@ -70,7 +70,7 @@ function projectTags() {
   }
 }
 
-/** Every scope but these is a context, and imports itself and the platform only. */
+/** All other scopes are contexts, which may import only themselves and the platform. */
 const SHARED_SCOPES = ['platform', 'apps', 'tools'];
 const scopes = new Set(projectTags().filter((tag) => tag.startsWith('scope:')));
 const contexts = [...scopes].map((tag) => tag.slice('scope:'.length)).filter((scope) => !SHARED_SCOPES.includes(scope));
@@ -81,46 +81,46 @@ const SCOPES = {
   tools: [...contexts, ...SHARED_SCOPES],
 };
 
-function boundaries(more = {}, options = {}) {
+function boundaries(extra = {}, options = {}) {
   const rows = (kind, table) =>
     Object.entries(table).map(([name, allowed]) => ({
       sourceTag: `${kind}:${name}`,
       onlyDependOnLibsWithTags: allowed.map((target) => `${kind}:${target}`),
     }));
-  const layers = Object.entries(LAYERS).map(([name, allowed]) => [name, [...allowed, ...(more[name] ?? [])]]);
+  const layers = Object.entries(LAYERS).map(([name, allowed]) => [name, [...allowed, ...(extra[name] ?? [])]]);
   const depConstraints = [...rows('scope', SCOPES), ...rows('layer', Object.fromEntries(layers))];
   return { '@nx/enforce-module-boundaries': ['error', { banTransitiveDependencies: true, depConstraints, ...options }] };
 }
 
 const OWN_INDEX = {
   regex: String.raw`^\.{1,2}/(?:.*/)?index\.js$`,
-  message: 'Import the file itself: a library that imports its own index meets names that are undefined yet.',
+  message: 'Import the file itself. Importing the index of the same library causes an import cycle, in which names may still be undefined.',
 };
 const OWN_TEST_SUPPORT = {
   regex: String.raw`^\.{1,2}/(?:.*/)?(?:testing/.*|[^/]*\.spec)\.js$`,
-  message: 'Only specs and their support import test support.',
+  message: 'Only specs and test support may import test support.',
 };
 const STATIC_LOCAL_POSTGRES = {
   regex: '^@animal-store/local-postgres(?:/|$)',
   allowTypeImports: true,
-  message: 'Import it dynamically: the deployed tool does without it.',
+  message: 'Import it dynamically, because the deployed tool does not contain it.',
 };
 const packagesExcept = (allowed) => ({
   regex: String.raw`^(?!${[String.raw`\.{1,2}/`, '@animal-store/', ...allowed.map((name) => `${name}$`)].join('|')})`,
-  message: 'This layer imports neither npm packages nor Node.js.',
+  message: 'This layer must not import npm packages or Node.js modules.',
 });
 const otherFoldersExcept = (allowed, message) => ({ regex: String.raw`^\.\./(?!(?:${allowed.join('|')})/)`, message });
 const restrictedImports = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
 
 const restrictedSyntax = (...restrictions) => ({ 'no-restricted-syntax': ['error', ...restrictions] });
-const DYNAMIC_IMPORT = { selector: 'ImportExpression', message: 'This layer imports nothing dynamically.' };
+const DYNAMIC_IMPORT = { selector: 'ImportExpression', message: 'This layer must not use dynamic imports.' };
 const LAZY_FROM_OTHER_FOLDER = {
   selector: String.raw`ImportExpression[source.value=/^\.\.\//]`,
-  message: 'A folder of the API lazily imports only its own files.',
+  message: 'Dynamic imports in a folder of the API may only import files of that folder.',
 };
 const UNUSED_TEST = {
   selector: 'MemberExpression[object.name=/^(?:describe|it|test)$/][property.name=/^(?:only|skip|todo|fails)$/]',
-  message: 'Every test runs and passes.',
+  message: 'Tests must not be focused, skipped or expected to fail.',
 };
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'];
 
@@ -164,25 +164,25 @@ export default defineConfig(
       ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT),
     },
   },
-  { files: ['**/*.module.ts'], rules: boundaries(MORE_IN_MODULES) },
-  // The client's deprecated operations are tested as well.
+  { files: ['**/*.module.ts'], rules: boundaries(EXTRA_IN_MODULES) },
+  // The deprecated operations of the client are tested too.
   { files: ['apps/api-e2e/src/client/**/*.ts'], rules: { '@typescript-eslint/no-deprecated': 'off' } },
   // `npm start` loads the configuration first, and the API when the database is running.
   { files: ['tools/start/**/*.ts'], rules: boundaries({}, { checkDynamicDependenciesExceptions: ['@animal-store/api/contexts'] }) },
   {
     files: ['apps/cli/**/*.ts'],
-    rules: { ...boundaries(MORE_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },
+    rules: { ...boundaries(EXTRA_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },
   },
   {
     files: ['apps/api/src/*/**/*.ts'],
     rules: {
-      ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept([], 'A new folder of the API needs a place in API_FOLDERS.')),
+      ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept([], 'Add the new folder of the API to API_FOLDERS.')),
       ...restrictedSyntax(LAZY_FROM_OTHER_FOLDER),
     },
   },
   ...API_FOLDERS.map((folder, place) => {
     const inner = API_FOLDERS.slice(0, place);
-    const message = `Of the API, ${folder}/ imports ${inner.map((name) => `${name}/`).join(', ') || 'its own files'} only.`;
+    const message = `In the API, ${folder}/ may only import its own files${inner.map((name) => ` and ${name}/`).join('')}.`;
     return {
       files: [`apps/api/src/${folder}/**/*.ts`],
       rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept(inner, message)),
@@ -191,7 +191,7 @@ export default defineConfig(
   {
     files: PURE_PROJECTS.map((root) => `${root}/**/*.ts`),
     rules: {
-      'no-restricted-globals': ['error', ...NODE_GLOBALS.map((name) => ({ name, message: 'This layer does not use Node.js.' }))],
+      'no-restricted-globals': ['error', ...NODE_GLOBALS.map((name) => ({ name, message: 'This layer must not use Node.js globals.' }))],
       ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, packagesExcept([])),
       ...restrictedSyntax(DYNAMIC_IMPORT),
     },
@@ -202,7 +202,7 @@ export default defineConfig(
       // Matchers such as expect.any() are of type any.
       '@typescript-eslint/no-unsafe-assignment': 'off',
       // A spec may import statically what production code loads lazily.
-      ...boundaries(MORE_IN_TESTS, { checkDynamicDependenciesExceptions: ['.*'] }),
+      ...boundaries(EXTRA_IN_TESTS, { checkDynamicDependenciesExceptions: ['.*'] }),
       'no-restricted-imports': 'off',
       ...restrictedSyntax(UNUSED_TEST),
     },

@@ -1,5 +1,5 @@
-// `node tools/start/run.mjs <start|dev>`: builds what is stale, renders the guides, loads `.env` and runs the command in this process, because a
-// shell in between would not pass on npm's signals.
+// `node tools/start/run.mjs <start|dev>`: builds stale projects, renders the guides, loads `.env` and runs the command in this process,
+// because a shell in between would not forward npm's signals.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// The catalogue written by hand with net/http and pgx. Reads DATABASE_URL and listens on a free port of the loopback interface.
+// A hand-written catalogue service with net/http and pgx. Reads DATABASE_URL and listens on a free port of the loopback interface.
 package main
 
 import (
@@ -57,7 +57,7 @@ type newPet struct {
 
 type server struct {
 	pool *pgxpool.Pool
-	keys sync.Map // [32]byte → time.Time until which the key is known to be good
+	keys sync.Map // [32]byte → time.Time until which the key is cached
 }
 
 func main() {
@@ -116,7 +116,7 @@ func (s *server) pet(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusInternalServerError, "internal_error", err.Error())
 		return
 	}
-	answer(w, http.StatusOK, p)
+	respond(w, http.StatusOK, p)
 }
 
 func (s *server) list(w http.ResponseWriter, r *http.Request) {
@@ -172,7 +172,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 		next += "&after=" + strconv.FormatInt(found[limit-1].ID, 10)
 		w.Header().Set("Link", "<"+next+`>; rel="next"`)
 	}
-	answer(w, http.StatusOK, found)
+	respond(w, http.StatusOK, found)
 }
 
 func (s *server) create(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +199,7 @@ func (s *server) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Location", petsPathPrefix+strconv.FormatInt(p.ID, 10))
-	answer(w, http.StatusCreated, p)
+	respond(w, http.StatusCreated, p)
 }
 
 func (s *server) authenticated(w http.ResponseWriter, r *http.Request) bool {
@@ -230,7 +230,7 @@ func isStatus(text string) bool {
 	return text == "available" || text == "pending" || text == "sold"
 }
 
-func answer(w http.ResponseWriter, status int, body interface{}) {
+func respond(w http.ResponseWriter, status int, body interface{}) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		status, text = http.StatusInternalServerError, []byte(`{}`)
@@ -241,5 +241,5 @@ func answer(w http.ResponseWriter, status int, body interface{}) {
 }
 
 func fail(w http.ResponseWriter, status int, code, message string) {
-	answer(w, status, map[string]interface{}{"code": code, "message": message, "status": status})
+	respond(w, status, map[string]interface{}{"code": code, "message": message, "status": status})
 }

@@ -7,7 +7,7 @@ export interface Machine {
   readonly node: string;
 }
 
-export function thisMachine(): Machine {
+export function describeMachine(): Machine {
   const [first] = cpus();
   return { cpu: first?.model ?? 'unknown', cores: cpus().length, node: process.version };
 }

@@ -19,14 +19,17 @@ export interface Measurement {
 
 export const totalCpu = ({ serviceCpu, postgresCpu }: Measurement): number => serviceCpu + postgresCpu;
 
-interface Observed {
+interface Usage {
   readonly cpuMs: number;
   readonly postgresCpuMs: number;
   readonly residentMb: number;
 }
 
-/** Does the work, and returns what the service, if there is one, and PostgreSQL used meanwhile. */
-export async function observe<T>(pids: { service?: number; postgres: number }, work: () => Promise<T>): Promise<Observed & { result: T }> {
+/** Runs the work. Returns its result, and the CPU time and memory that the service (if any) and PostgreSQL used. */
+export async function measureUsage<T>(
+  pids: { service?: number; postgres: number },
+  work: () => Promise<T>,
+): Promise<Usage & { result: T }> {
   const cpu = (pid: number | undefined) => (pid === undefined ? 0 : cpuMsOf(pid));
   const before = { service: cpu(pids.service), postgres: cpu(pids.postgres) };
   const result = await work();

@@ -1,9 +1,9 @@
 import { httpRequest } from './http-requests.js';
 import type { PageStart, Status } from './workloads.js';
 
-const WALK_LIMIT = 100;
+const PAGE_LIMIT = 100;
 
-interface Walk {
+interface PageStartsOptions {
   readonly url: string;
   readonly key: string;
   readonly status: Status | undefined;
@@ -11,15 +11,15 @@ interface Walk {
 }
 
 /** Follows the next links of a running service, because only the service can create its cursors. */
-export async function walkPages({ url, key, status, pages }: Walk): Promise<PageStart[]> {
+export async function findPageStarts({ url, key, status, pages }: PageStartsOptions): Promise<PageStart[]> {
   const starts: PageStart[] = [];
   let start: PageStart | undefined = { status };
   while (start && starts.length < pages) {
     starts.push(start);
-    const { path, headers } = httpRequest({ operation: 'list', key: 0, limit: WALK_LIMIT, ...start }, 'cursor', [key]);
+    const { path, headers } = httpRequest({ operation: 'list', key: 0, limit: PAGE_LIMIT, ...start }, 'cursor', [key]);
     const response = await fetch(url + path, { headers });
     const body = await response.text();
-    if (response.status !== 200) throw new Error(`GET ${path} answered ${response.status}: ${body}`);
+    if (response.status !== 200) throw new Error(`GET ${path} returned ${response.status}: ${body}`);
     const cursor = /[?&]cursor=([^&>]+)/.exec(response.headers.get('link') ?? '')?.[1];
     const after = (JSON.parse(body) as { id: number }[]).at(-1)?.id;
     start = cursor === undefined ? undefined : { status, after, cursor };

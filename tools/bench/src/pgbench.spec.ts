@@ -14,5 +14,5 @@ it('parses the output of pgbench', () => {
 });
 
 it('throws with the output of pgbench if there is no result', () => {
-  expect(() => parsePgbench('pgbench: error: connection failed')).toThrow('pgbench did not report: pgbench: error: connection failed');
+  expect(() => parsePgbench('pgbench: error: connection failed')).toThrow('pgbench printed no result: pgbench: error: connection failed');
 });

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runProcess } from './run-process.js';
-import type { Catalogue } from './stage.js';
+import type { Catalogue } from './database-server.js';
 import type { Workload } from './workloads.js';
 
 const COLUMNS = 'id, name, category_id, status';
@@ -37,7 +37,7 @@ export async function runPgbench(catalogue: Catalogue, workload: Workload, conne
 export function parsePgbench(output: string): Omit<PgbenchResult, 'cpuMs'> {
   const number = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? NaN);
   const perSecond = number(/^tps = ([\d.]+)/m);
-  if (Number.isNaN(perSecond)) throw new Error(`pgbench did not report: ${output.trim()}`);
+  if (Number.isNaN(perSecond)) throw new Error(`pgbench printed no result: ${output.trim()}`);
   return {
     perSecond,
     failed: number(/^number of failed transactions: (\d+)/m) || 0,

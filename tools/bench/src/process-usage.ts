@@ -10,14 +10,17 @@ const CUTIME = 13;
 
 /** Returns the ids of the process and its descendants, without those that have ended. */
 export function processTree(pid: number): number[] {
-  const children = readIfThere(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+  const children = readIfExists(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
   return [pid, ...children.flatMap(processTree)];
 }
 
 /** Returns the CPU milliseconds of the whole process tree, including children that have ended. */
 export function cpuMsOf(pid: number): number {
   const ticks = processTree(pid).map((member) => {
-    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = statFields(readIfThere(`/proc/${member}/stat`)).slice(UTIME, CUTIME + 2);
+    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = statFields(readIfExists(`/proc/${member}/stat`)).slice(
+      UTIME,
+      CUTIME + 2,
+    );
     return user + system + endedUser + endedSystem;
   });
   return (ticks.reduce((sum, count) => sum + count, 0) * 1000) / TICKS_PER_SECOND;
@@ -31,15 +34,15 @@ export function cpuMsOfEndedChildren(): number {
 
 /** Returns the resident megabytes of each process of the tree. */
 export function residentMbOf(pid: number): number[] {
-  return processTree(pid).map((member) => (Number(readIfThere(`/proc/${member}/statm`).split(' ')[1] ?? 0) * PAGE_KB) / 1024);
+  return processTree(pid).map((member) => (Number(readIfExists(`/proc/${member}/statm`).split(' ')[1] ?? 0) * PAGE_KB) / 1024);
 }
 
-/** @throws Error that explains what to do */
+/** @throws Error if the system has no /proc */
 export function requireProc(): void {
   try {
     readdirSync('/proc/self/task');
   } catch {
-    throw new Error('CPU and memory of other processes are read from /proc: the bench runs on Linux only.');
+    throw new Error('The bench requires Linux: it reads CPU time and memory from /proc.');
   }
 }
 
@@ -50,7 +53,7 @@ export function statFields(stat: string): number[] {
     .map(Number);
 }
 
-function readIfThere(file: string): string {
+function readIfExists(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

@@ -5,11 +5,11 @@ import type { CleanUp } from './clean-up.js';
 import { type CpuProfile, type SelfTime, selfTimes } from './cpu-profile.js';
 import { chooseLoadGenerator } from './load/choose-load-generator.js';
 import { RunningHttpTarget } from './running-target.js';
-import { DatabaseServer } from './stage.js';
-import { HTTP_TARGETS, OURS, startService, UNBUNDLED_SERVICE } from './targets.js';
-import { explore, KEYS, ROWS } from './universe.js';
+import { DatabaseServer } from './database-server.js';
+import { ANIMAL_STORE, HTTP_TARGETS, startService, UNBUNDLED_SERVICE } from './targets.js';
+import { KEYS, readWorkloadData, ROWS } from './workload-data.js';
 import { MANY_CONNECTIONS } from './verdicts.js';
-import { requestsOf, type Workload } from './workloads.js';
+import { createRequests, type Workload } from './workloads.js';
 
 const WARM_UP_SECONDS = 3;
 
@@ -25,14 +25,14 @@ export async function profile({ workload, seconds, out }: ProfileOptions, cleanU
   const generator = await chooseLoadGenerator();
   const server = await DatabaseServer.start(cleanUp);
   const catalogue = await server.createCatalogue('profile', { rows: ROWS, keys: KEYS });
-  const requests = requestsOf(workload, await explore(catalogue), new Random(1));
+  const requests = createRequests(workload, await readWorkloadData(catalogue), new Random(1));
   const folder = join(server.folder, 'profile');
   const service = await startService(catalogue, {
     program: UNBUNDLED_SERVICE,
     nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${folder}`],
   });
   cleanUp.add(() => service.stop());
-  const target = new RunningHttpTarget(HTTP_TARGETS[OURS], service, catalogue, generator);
+  const target = new RunningHttpTarget(HTTP_TARGETS[ANIMAL_STORE], service, catalogue, generator);
   const load = { workload, requests, connections: MANY_CONNECTIONS };
   await target.check({ ...load, seconds: 0, round: 0 });
   await target.measure({ ...load, seconds: WARM_UP_SECONDS, round: 0 });

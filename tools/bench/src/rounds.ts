@@ -1,7 +1,7 @@
 import type { Random } from '@animal-store/chaos/random';
 import type { Measurement } from './measurement.js';
 import type { Load, RunningTarget } from './running-target.js';
-import type { Catalogue } from './stage.js';
+import type { Catalogue } from './database-server.js';
 import { isWriting, type PetRequest, type Workload } from './workloads.js';
 
 export interface Scenario {

@@ -1,11 +1,11 @@
-import { checkAnswers } from './check-answers.js';
+import { checkResponses } from './check-responses.js';
 import { type HttpRequest, httpRequest } from './http-requests.js';
 import type { LoadGenerator } from './load/load-generator.js';
-import { type Measurement, observe } from './measurement.js';
+import { type Measurement, measureUsage } from './measurement.js';
 import { PGBENCH_CONNECTIONS, runPgbench } from './pgbench.js';
 import type { ServerProcess } from './server-process.js';
-import type { Catalogue } from './stage.js';
-import { constantAnswers, type HttpTarget } from './targets.js';
+import type { Catalogue } from './database-server.js';
+import { constantResponses, type HttpTarget } from './targets.js';
 import type { PetRequest, Workload } from './workloads.js';
 
 export interface Load {
@@ -37,8 +37,8 @@ export class RunningHttpTarget implements RunningTarget {
 
   async check({ requests }: Load): Promise<void> {
     const { paging, authenticates, constant } = this.target;
-    const constants = constant ? await constantAnswers(this.catalogue) : undefined;
-    await checkAnswers({ url: this.server.url, paging, authenticates, constants }, requests, this.catalogue);
+    const constants = constant ? await constantResponses(this.catalogue) : undefined;
+    await checkResponses({ url: this.server.url, paging, authenticates, constants }, requests, this.catalogue);
   }
 
   async measure({ requests, connections, seconds, round }: Load): Promise<Measurement> {
@@ -51,8 +51,8 @@ export class RunningHttpTarget implements RunningTarget {
       folder: this.catalogue.server.folder,
     };
     const pids = { service: this.server.pid, postgres: this.catalogue.server.pid };
-    const { result, cpuMs, postgresCpuMs, residentMb } = await observe(pids, () => this.generator.run(load));
-    if (result.requests === 0) throw new Error(`no answer within ${seconds} s:\n${this.server.logEnd()}`);
+    const { result, cpuMs, postgresCpuMs, residentMb } = await measureUsage(pids, () => this.generator.run(load));
+    if (result.requests === 0) throw new Error(`no response within ${seconds} s:\n${this.server.logEnd()}`);
     return {
       requests: result.requests,
       perSecond: result.requests / result.seconds,
@@ -82,7 +82,7 @@ export class RunningPgbench implements RunningTarget {
   async check(): Promise<void> {}
 
   async measure({ workload, connections, seconds }: Load): Promise<Measurement> {
-    const { result, postgresCpuMs } = await observe({ postgres: this.catalogue.server.pid }, () =>
+    const { result, postgresCpuMs } = await measureUsage({ postgres: this.catalogue.server.pid }, () =>
       runPgbench(this.catalogue, workload, Math.min(connections, PGBENCH_CONNECTIONS), seconds),
     );
     const requests = result.perSecond * seconds;

@@ -13,7 +13,7 @@ export function rowCounts({ rounds }: ScaleSeries): number[] {
 }
 
 /** Returns the median cost in milliseconds: the median latency at one connection, the time between responses at many. */
-export function typicalCost({ rounds, connections }: ScaleSeries, rows: number): number {
+export function medianCost({ rounds, connections }: ScaleSeries, rows: number): number {
   return median((rounds[rows] ?? []).map((measured) => cost(measured, connections)));
 }
 

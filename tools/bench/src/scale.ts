@@ -2,23 +2,23 @@ import { Random } from '@animal-store/chaos/random';
 import type { CleanUp } from './clean-up.js';
 import { chooseLoadGenerator } from './load/choose-load-generator.js';
 import type { LoadGenerator } from './load/load-generator.js';
-import { type Machine, thisMachine } from './machine.js';
+import { describeMachine, type Machine } from './machine.js';
 import type { Measurement } from './measurement.js';
-import { walkPages } from './page-starts.js';
+import { findPageStarts } from './page-starts.js';
 import { requireProc } from './process-usage.js';
 import { RunningHttpTarget } from './running-target.js';
-import { type Catalogue, DatabaseServer } from './stage.js';
-import { HTTP_TARGETS, OURS } from './targets.js';
+import { type Catalogue, DatabaseServer } from './database-server.js';
+import { ANIMAL_STORE, HTTP_TARGETS } from './targets.js';
 import type { GetRequest, PageStart, PetRequest, Workload } from './workloads.js';
 
-const READS = ['first page', 'page deep inside', 'page of a rare status', 'get'] as const;
+const READS = ['first page', 'deep page', 'page of a rare status', 'get'] as const;
 export type Read = (typeof READS)[number];
 
 const MIN_ROWS = 1_000;
 /** Share of the rows with the rare status. A small catalogue has at least RARE_ROWS, so that its page is full as well. */
 const RARE_SHARE = 0.0001;
 const RARE_ROWS = 60;
-const WALK_LIMIT = 100;
+const PAGE_LIMIT = 100;
 const AVAILABLE_SHARE = 0.8;
 const LIMIT = 20;
 const IDS = 20_000;
@@ -51,7 +51,7 @@ interface Size {
   readonly requests: Readonly<Record<Read, readonly PetRequest[]>>;
 }
 
-/** Measures the service on catalogues of a thousand rows and more. All of them exist at once, so that rounds can be interleaved. */
+/** Measures the service with 1,000 rows and more. All catalogues exist at the same time, so that rounds can be interleaved. */
 export async function measureScale(options: ScaleOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<ScaleResult> {
   requireProc();
   const generator = await chooseLoadGenerator();
@@ -60,13 +60,13 @@ export async function measureScale(options: ScaleOptions, cleanUp: CleanUp, repo
   const sizes: Size[] = [];
   for (let rows = MIN_ROWS; rows <= options.maxRows; rows *= 10) {
     sizes.push(await prepare(rows, server, generator, random, cleanUp));
-    report(`${rows.toLocaleString('en')} pets are there`);
+    report(`${rows.toLocaleString('en')} pets are inserted`);
   }
   const series: ScaleSeries[] = [];
   for (const read of READS) {
     for (const connections of [1, 64]) series.push(await measureRead(read, connections, sizes, options, random, report));
   }
-  return { measuredAt: new Date().toISOString(), machine: thisMachine(), generator: generator.name, options, series };
+  return { measuredAt: new Date().toISOString(), machine: describeMachine(), generator: generator.name, options, series };
 }
 
 async function measureRead(
@@ -100,24 +100,24 @@ async function measureRead(
 async function prepare(rows: number, server: DatabaseServer, generator: LoadGenerator, random: Random, cleanUp: CleanUp): Promise<Size> {
   const pendingShare = Math.max(RARE_SHARE, RARE_ROWS / rows);
   const catalogue = await server.createCatalogue(`rows_${rows}`, { rows, pendingShare, keys: 1 });
-  const target = HTTP_TARGETS[OURS];
+  const target = HTTP_TARGETS[ANIMAL_STORE];
   const service = await target.start(catalogue);
   cleanUp.add(() => service.stop());
-  const deep = await middle(service.url, catalogue);
+  const deepPage = await findMiddlePage(service.url, catalogue);
   return {
     rows,
     target: new RunningHttpTarget(target, service, catalogue, generator),
     requests: {
       'first page': [{ operation: 'list', key: 0, limit: LIMIT, status: 'available' }],
-      'page deep inside': [{ operation: 'list', key: 0, limit: LIMIT, ...deep }],
+      'deep page': [{ operation: 'list', key: 0, limit: LIMIT, ...deepPage }],
       'page of a rare status': [{ operation: 'list', key: 0, limit: LIMIT, status: 'pending' }],
       get: Array.from({ length: IDS }, (): GetRequest => ({ operation: 'get', key: 0, id: 1 + random.below(rows) })),
     },
   };
 }
 
-async function middle(url: string, { rows, keys: [key = ''] }: Catalogue): Promise<PageStart> {
-  const pages = Math.max(2, Math.floor((rows * AVAILABLE_SHARE) / 2 / WALK_LIMIT));
-  const starts = await walkPages({ url, key, status: 'available', pages });
+async function findMiddlePage(url: string, { rows, keys: [key = ''] }: Catalogue): Promise<PageStart> {
+  const pages = Math.max(2, Math.floor((rows * AVAILABLE_SHARE) / 2 / PAGE_LIMIT));
+  const starts = await findPageStarts({ url, key, status: 'available', pages });
   return starts.at(-1) ?? {};
 }

@@ -4,8 +4,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processTree } from './process-usage.js';
 
-const START_WITHIN_MS = 30_000;
-const STOP_WITHIN_MS = 20_000;
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 10;
 
 export interface ServerCommand {
@@ -32,7 +32,7 @@ export class ServerProcess {
     closeSync(log);
     child.once('error', () => undefined);
     const written = () => readFileSync(logFile, 'utf8');
-    for (const deadline = Date.now() + START_WITHIN_MS; Date.now() < deadline && child.exitCode === null;) {
+    for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline && child.exitCode === null;) {
       const port = listening.exec(written())?.[1];
       if (port !== undefined) return new ServerProcess(child, logFile, Number(port));
       await sleep(POLL_MS);
@@ -54,20 +54,20 @@ export class ServerProcess {
     return readFileSync(this.logFile, 'utf8').slice(-1_000);
   }
 
-  /** Stops the server with SIGINT, on which every target exits quickly. After STOP_WITHIN_MS, kills the whole process tree. */
+  /** Stops the server with SIGINT, on which every target exits quickly. After STOP_TIMEOUT_MS, kills the whole process tree. */
   async stop(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const tree = processTree(this.pid);
     const exited = once(this.child, 'exit');
     this.child.kill('SIGINT');
-    const gone = await Promise.race([exited.then(() => true), sleep(STOP_WITHIN_MS, false, { ref: false })]);
+    const gone = await Promise.race([exited.then(() => true), sleep(STOP_TIMEOUT_MS, false, { ref: false })]);
     if (gone) return;
-    for (const pid of tree) killIfThere(pid);
+    for (const pid of tree) killIfRunning(pid);
     await exited;
   }
 }
 
-function killIfThere(pid: number): void {
+function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {

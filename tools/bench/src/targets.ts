@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Paging } from './http-requests.js';
 import { isInstalled, runProcess } from './run-process.js';
 import { ServerProcess } from './server-process.js';
-import type { Catalogue } from './stage.js';
+import type { Catalogue } from './database-server.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -24,9 +24,9 @@ const GO_SOURCE = path('../go/main.go');
 const GO_PROGRAM = path('./go-pgx');
 /** Folder in which Debian installs the sources of Go libraries. */
 const GOPATH = '/usr/share/gocode';
-const NEVER_REACHED = '1000000000';
+const VERY_HIGH_RATE_LIMIT = '1000000000';
 
-export const OURS = 'animal-store';
+export const ANIMAL_STORE = 'animal-store';
 
 /** Folder of another checkout of this repository, in which `npm run bench -- --help` was run to build it. */
 const BASELINE_FOLDER = process.env['BASELINE'];
@@ -35,10 +35,10 @@ export interface HttpTarget {
   readonly description: string;
   readonly workloads: readonly Workload[];
   readonly paging: Paging;
-  /** Whether it returns the same bytes for every request of an operation. */
+  /** Whether all responses to an operation have the same bytes. */
   readonly constant?: boolean;
   readonly authenticates: boolean;
-  /** Returns what must be installed, or undefined if nothing is missing. */
+  /** Returns what the target requires and is missing, or undefined if nothing is missing. */
   readonly missing?: () => Promise<string | undefined>;
   readonly start: (catalogue: Catalogue) => Promise<ServerProcess>;
 }
@@ -62,7 +62,7 @@ const constantPeer = (name: string, description: string, authenticates: boolean)
   authenticates,
   async start(catalogue) {
     const file = join(catalogue.server.folder, `${name}.json`);
-    await writeFile(file, JSON.stringify(await constantAnswers(catalogue)));
+    await writeFile(file, JSON.stringify(await constantResponses(catalogue)));
     return ServerProcess.start({
       program: process.execPath,
       args: [path(`./peers/${name}.js`)],
@@ -86,17 +86,17 @@ export function startService(
       DATABASE_URL: catalogue.url,
       PORT: '0',
       ADMIN_PORT: '0',
-      RATE_LIMIT: NEVER_REACHED,
+      RATE_LIMIT: VERY_HIGH_RATE_LIMIT,
       WORKERS: `${options.workers ?? 1}`,
       ...options.env,
     },
-    logFile: join(catalogue.server.folder, `${options.name ?? OURS}.log`),
+    logFile: join(catalogue.server.folder, `${options.name ?? ANIMAL_STORE}.log`),
     listening: /"url":"http:[^"]+:(\d+)"/,
   });
 }
 
 export const HTTP_TARGETS = {
-  [OURS]: {
+  [ANIMAL_STORE]: {
     description: 'Animal Store, one process, as deployed',
     workloads: WORKLOADS,
     paging: 'cursor',
@@ -111,7 +111,7 @@ export const HTTP_TARGETS = {
     start: (catalogue) => startService(catalogue, { name: 'animal-store-2', workers: 2 }),
   },
   baseline: {
-    description: 'Animal Store as in the checkout that BASELINE names',
+    description: 'Animal Store, from the checkout in BASELINE',
     workloads: WORKLOADS,
     paging: 'cursor',
     authenticates: true,
@@ -119,7 +119,7 @@ export const HTTP_TARGETS = {
     start: (catalogue) => startService(catalogue, { name: 'baseline', program: join(BASELINE_FOLDER ?? '', SERVICE_COMMAND.at(-1) ?? '') }),
   },
   'go-pgx': {
-    description: 'Go net/http + pgx by hand, both cores',
+    description: 'Go net/http and pgx, hand-written, both cores',
     workloads: WORKLOADS,
     paging: 'after',
     authenticates: true,
@@ -127,7 +127,7 @@ export const HTTP_TARGETS = {
     start: startGo,
   },
   'fastify-pg': {
-    description: 'Fastify + pg by hand',
+    description: 'Fastify and pg, hand-written',
     workloads: WORKLOADS,
     paging: 'after',
     authenticates: true,
@@ -140,9 +140,9 @@ export const HTTP_TARGETS = {
     authenticates: true,
     start: nodePeer('stock-nest'),
   },
-  'nest-constant': constantPeer('nest-constant', 'Nest on Fastify with a guard, answering a constant', true),
-  'fastify-constant': constantPeer('fastify-constant', 'Fastify, answering a constant', false),
-  'node-constant': constantPeer('node-constant', 'node:http, answering a constant', false),
+  'nest-constant': constantPeer('nest-constant', 'NestJS on Fastify with a guard, constant response', true),
+  'fastify-constant': constantPeer('fastify-constant', 'Fastify, constant response', false),
+  'node-constant': constantPeer('node-constant', 'node:http, constant response', false),
 } satisfies Readonly<Record<string, HttpTarget>>;
 
 async function goIsMissing(): Promise<string | undefined> {
@@ -162,7 +162,7 @@ async function startGo(catalogue: Catalogue): Promise<ServerProcess> {
 }
 
 /** Returns the constant responses: those of a real target to the fixed workload, and similar ones for the others. */
-export async function constantAnswers(catalogue: Catalogue): Promise<{ list: string; get: string; create: string; keyHashes: string[] }> {
+export async function constantResponses(catalogue: Catalogue): Promise<{ list: string; get: string; create: string; keyHashes: string[] }> {
   const pet = JSON.stringify(await catalogue.pet(1));
   return {
     list: JSON.stringify(await catalogue.page({ limit: 20, status: 'available' })),

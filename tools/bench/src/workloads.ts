@@ -49,7 +49,7 @@ export type PetRequest = ListRequest | GetRequest | CreateRequest;
 export const SERIAL = '\u0001';
 
 /** The data that the random workloads choose from. */
-export interface Universe {
+export interface WorkloadData {
   readonly rows: number;
   readonly keys: number;
   /** The starts of consecutive pages for each filter. */
@@ -62,17 +62,17 @@ const LIST_LENGTH = 20_000;
 const SHARE_OF_WRITES = 0.1;
 
 /** Returns the requests to send in a loop. */
-export function requestsOf(workload: Workload, universe: Universe, random: Random): readonly PetRequest[] {
+export function createRequests(workload: Workload, data: WorkloadData, random: Random): readonly PetRequest[] {
   if (workload === 'list') return [ONE_PAGE];
-  const zipfs = universe.pages.map((pages) => new Zipf(pages.length));
-  const key = () => (workload === 'mixed' ? random.below(universe.keys) : 0);
+  const zipfs = data.pages.map((pages) => new Zipf(pages.length));
+  const key = () => (workload === 'mixed' ? random.below(data.keys) : 0);
 
   const list = (): ListRequest => {
-    const filter = random.below(universe.pages.length);
-    const start = universe.pages[filter]?.[zipfs[filter]?.rank(random.next()) ?? 0] ?? {};
+    const filter = random.below(data.pages.length);
+    const start = data.pages[filter]?.[zipfs[filter]?.rank(random.next()) ?? 0] ?? {};
     return { operation: 'list', key: key(), limit: LIMITS[random.below(LIMITS.length)] ?? 20, ...start };
   };
-  const get = (): GetRequest => ({ operation: 'get', key: key(), id: 1 + random.below(universe.rows) });
+  const get = (): GetRequest => ({ operation: 'get', key: key(), id: 1 + random.below(data.rows) });
   const create = (): CreateRequest => ({
     operation: 'create',
     key: key(),

@@ -16,22 +16,22 @@ const phases = [
 it('has a line for each phase, and the sums', () => {
   expect(reportChaos({ phases, verdict, statuses, problems: [] }).split('\n')).toEqual([
     '',
-    'phase             accepted  p50 ms  p99 ms  shed  no answer  recovery ms',
-    'calm                     3     2.0    30.0     4          5             ',
-    'database stopped         0     0.0     0.0     0          0         1235',
+    'phase             accepted  p50 ms  p99 ms  shed  no response  recovery ms',
+    'calm                     3     2.0    30.0     4            5             ',
+    'database stopped         0     0.0     0.0     0            0         1235',
     '',
-    'answers       200: 3, 503: 4',
+    'responses     200: 3, 503: 4',
     'acknowledged  7',
     'stored        8',
     'lost          0',
     'duplicates    0',
     '',
-    'every promise held',
+    'all promises kept',
   ]);
 });
 
 it('lists each broken promise', () => {
   const text = reportChaos({ phases, verdict, statuses, problems: ['one', 'two'] });
   expect(text).toMatch(/\nbroken promises:\n- one\n- two$/);
-  expect(text).not.toContain('every promise held');
+  expect(text).not.toContain('all promises kept');
 });

@@ -1,7 +1,7 @@
 import type { ChaosResult } from './run-chaos.js';
-import { aligned } from './table.js';
+import { alignColumns } from './table.js';
 
-const HEADER = ['phase', 'accepted', 'p50 ms', 'p99 ms', 'shed', 'no answer', 'recovery ms'];
+const HEADER = ['phase', 'accepted', 'p50 ms', 'p99 ms', 'shed', 'no response', 'recovery ms'];
 
 /** Returns a line for each phase, the result of the creations, and the broken promises. */
 export function reportChaos({ phases, verdict, statuses, problems }: ChaosResult): string {
@@ -14,17 +14,17 @@ export function reportChaos({ phases, verdict, statuses, problems }: ChaosResult
     `${seen.dropped.length + seen.excused}`,
     recoveryMs?.toFixed(0) ?? '',
   ]);
-  const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+  const responses = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
   return [
     '',
-    ...aligned([HEADER, ...rows]),
+    ...alignColumns([HEADER, ...rows]),
     '',
-    `answers       ${answers.join(', ')}`,
+    `responses     ${responses.join(', ')}`,
     `acknowledged  ${verdict.acknowledged}`,
     `stored        ${verdict.stored}`,
     `lost          ${verdict.lost}`,
     `duplicates    ${verdict.duplicates}`,
     '',
-    ...(problems.length === 0 ? ['every promise held'] : ['broken promises:', ...problems.map((problem) => `- ${problem}`)]),
+    ...(problems.length === 0 ? ['all promises kept'] : ['broken promises:', ...problems.map((problem) => `- ${problem}`)]),
   ].join('\n');
 }

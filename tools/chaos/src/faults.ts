@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:net';
 import { Client } from 'pg';
-import { headerFloods, unreadResponses } from './hostile-clients.js';
+import { floodHeaders, leaveResponsesUnread } from './hostile-clients.js';
 import { CLOCK_JUMPS } from './jumping-clock.js';
-import type { Stage } from './stage.js';
+import type { Deployment } from './deployment.js';
 
 /** A fault that is injected under load. */
 export interface Fault {
@@ -12,7 +12,7 @@ export interface Fault {
   readonly mayDrop: boolean;
   /** Maximum time from the end of the fault until each operation succeeds again. Undefined if nothing is promised. */
   readonly recoversWithinMs?: number;
-  run(stage: Stage): Promise<void>;
+  run(deployment: Deployment): Promise<void>;
 }
 
 /** Promised recovery time after the database is back. */
@@ -31,7 +31,7 @@ export function faults(scale: { outageMs: number }): Fault[] {
         await sleep(outageMs / 4);
       },
     },
-    { name: 'kill -9 of the service', mayDrop: true, run: (stage) => stage.killAndReplaceService() },
+    { name: 'kill -9 of the service', mayDrop: true, run: (deployment) => deployment.killAndReplaceService() },
     {
       name: 'kill -9 of PostgreSQL',
       mayDrop: false,
@@ -41,16 +41,16 @@ export function faults(scale: { outageMs: number }): Fault[] {
         await postgres.restart();
       },
     },
-    { name: 'SIGTERM and replacement', mayDrop: false, run: (stage) => stage.rollService() },
+    { name: 'SIGTERM and replacement', mayDrop: false, run: (deployment) => deployment.rollService() },
     {
       name: 'service started with a hung database',
       mayDrop: false,
       recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: (stage) => stage.rollServiceWithHungDatabase(),
+      run: (deployment) => deployment.rollServiceWithHungDatabase(),
     },
     {
-      // More often than the supervisor tolerates of workers that were ready.
-      name: 'workers die while the database is away',
+      // More often than the supervisor tolerates for workers that were ready.
+      name: 'workers killed during a database outage',
       mayDrop: true,
       run: async ({ service, database }) => {
         await database.cut();
@@ -106,14 +106,14 @@ export function faults(scale: { outageMs: number }): Fault[] {
       name: 'database read-only',
       mayDrop: false,
       recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: async (stage) => {
-        await administer(stage, 'ALTER DATABASE animal_store SET default_transaction_read_only = on', END_SESSIONS);
+      run: async (deployment) => {
+        await runAsAdministrator(deployment, 'ALTER DATABASE animal_store SET default_transaction_read_only = on', TERMINATE_SESSIONS);
         await sleep(outageMs / 4);
-        await administer(
-          stage,
+        await runAsAdministrator(
+          deployment,
           'SET default_transaction_read_only = off',
           'ALTER DATABASE animal_store RESET default_transaction_read_only',
-          END_SESSIONS,
+          TERMINATE_SESSIONS,
         );
       },
     },
@@ -122,25 +122,25 @@ export function faults(scale: { outageMs: number }): Fault[] {
       name: 'database full',
       mayDrop: false,
       recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: async (stage) => {
-        await administer(
-          stage,
+      run: async (deployment) => {
+        await runAsAdministrator(
+          deployment,
           `CREATE FUNCTION pg_temp_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`,
           'CREATE TRIGGER disk_full BEFORE INSERT ON pets.pets FOR EACH ROW EXECUTE FUNCTION pg_temp_disk_full()',
         );
         await sleep(outageMs / 4);
-        await administer(stage, 'DROP TRIGGER disk_full ON pets.pets', 'DROP FUNCTION pg_temp_disk_full()');
+        await runAsAdministrator(deployment, 'DROP TRIGGER disk_full ON pets.pets', 'DROP FUNCTION pg_temp_disk_full()');
       },
     },
-    { name: 'slow headers and bodies', mayDrop: false, run: ({ service }) => slowClients(service.url, outageMs / 2) },
+    { name: 'slow headers and bodies', mayDrop: false, run: ({ service }) => runSlowClients(service.url, outageMs / 2) },
     {
       name: 'unread pipelined responses',
       mayDrop: false,
-      run: ({ service, keys: [key = ''] }) => unreadResponses(service.url, key, outageMs / 4),
+      run: ({ service, keys: [key = ''] }) => leaveResponsesUnread(service.url, key, outageMs / 4),
     },
-    { name: 'header floods', mayDrop: false, run: ({ service }) => headerFloods(service.url, outageMs / 4) },
+    { name: 'header floods', mayDrop: false, run: ({ service }) => floodHeaders(service.url, outageMs / 4) },
     {
-      name: 'a clock that jumps',
+      name: 'clock jumps',
       mayDrop: false,
       run: async ({ service }) => {
         for (let jump = 0; jump < CLOCK_JUMPS; jump++) {
@@ -152,10 +152,10 @@ export function faults(scale: { outageMs: number }): Fault[] {
   ];
 }
 
-const END_SESSIONS =
+const TERMINATE_SESSIONS =
   'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
 
-async function administer({ postgres }: Stage, ...statements: string[]): Promise<void> {
+async function runAsAdministrator({ postgres }: Deployment, ...statements: string[]): Promise<void> {
   const client = new Client({ connectionString: postgres.url });
   await client.connect();
   try {
@@ -166,7 +166,7 @@ async function administer({ postgres }: Stage, ...statements: string[]): Promise
 }
 
 /** Opens 200 connections that send a byte every 200 ms: half of them within the headers, half of them within the body. */
-async function slowClients(url: string, ms: number): Promise<void> {
+async function runSlowClients(url: string, ms: number): Promise<void> {
   const { port, hostname } = new URL(url);
   const sockets = Array.from({ length: 200 }, (_, i) => {
     const socket = connect(Number(port), hostname);

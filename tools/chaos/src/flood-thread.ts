@@ -10,7 +10,7 @@ const CLOSED_LOOP_SHARE = 0.25;
 /** More than the service handles at a time, so that requests queue in the service and not here. */
 const OPEN_LOOP_CONNECTIONS = 2_000;
 const TICK_MS = 5;
-const LAST_ANSWER_WITHIN_MS = 15_000;
+const LAST_RESPONSE_TIMEOUT_MS = 15_000;
 const END_OF_HEAD = '\r\n\r\n';
 
 const { url, keys, path, times, seconds } = workerData as FloodOptions;
@@ -18,9 +18,9 @@ const { hostname, port } = new URL(url);
 const requests = keys.map((key) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${key}\r\n\r\n`));
 
 const acceptedMs: number[] = [];
-const answers = new Map<string, { status: number; text: string; count: number }>();
+const responses = new Map<string, { status: number; text: string; count: number }>();
 let sent = 0;
-let answered = 0;
+let responseCount = 0;
 const dropped: string[] = [];
 
 /** A connection that carries one request at a time. */
@@ -69,43 +69,43 @@ class Connection {
     if (this.received.length < end) return;
     const status = Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
     if (status === 200) acceptedMs.push(performance.now() - this.sentAt);
-    count(status, status >= 400 ? this.received.slice(bodyStart, end) : '');
+    countResponse(status, status >= 400 ? this.received.slice(bodyStart, end) : '');
     this.sentAt = undefined;
     this.received = '';
     this.onFree(this);
   }
 }
 
-function count(status: number, text: string): void {
-  answered++;
+function countResponse(status: number, text: string): void {
+  responseCount++;
   const key = `${status} ${text}`;
-  answers.set(key, { status, text, count: (answers.get(key)?.count ?? 0) + 1 });
+  responses.set(key, { status, text, count: (responses.get(key)?.count ?? 0) + 1 });
 }
 
-/** Returns the responses per second if each connection waits for its response (closed loop). */
-async function capacity(): Promise<number> {
+/** Returns the responses per second when each connection waits for its response (closed loop). */
+async function measureCapacity(): Promise<number> {
   let isOver = false;
   const connections = await openAll(CLOSED_LOOP_CONNECTIONS, (connection) => {
     if (!isOver) connection.send();
   });
   for (const connection of connections) connection.send();
   await sleep(seconds * 1000 * CLOSED_LOOP_SHARE);
-  const [before, begin] = [answered, performance.now()];
+  const [before, begin] = [responseCount, performance.now()];
   await sleep(seconds * 1000 * CLOSED_LOOP_SHARE);
   isOver = true;
-  const perSecond = ((answered - before) * 1000) / (performance.now() - begin);
-  await lastAnswers();
+  const perSecond = ((responseCount - before) * 1000) / (performance.now() - begin);
+  await waitForResponses();
   for (const connection of connections) connection.end();
   return perSecond;
 }
 
 /** Sends requests at a rate, without waiting for responses (open loop). Returns the rate that was reached. */
-async function openLoop(perSecond: number): Promise<number> {
+async function sendOpenLoop(perSecond: number): Promise<number> {
   const free: Connection[] = [];
   const connections = await openAll(OPEN_LOOP_CONNECTIONS, (connection) => free.push(connection));
   // Warm-up request: without it, the time to accept the connection would be measured too.
   for (const connection of connections) connection.send();
-  await lastAnswers();
+  await waitForResponses();
   acceptedMs.length = 0;
   const before = sent;
   const begin = performance.now();
@@ -119,7 +119,7 @@ async function openLoop(perSecond: number): Promise<number> {
     await sleep(TICK_MS);
   }
   const offered = ((sent - before) * 1000) / (performance.now() - begin);
-  await lastAnswers();
+  await waitForResponses();
   for (const connection of connections) connection.end();
   return offered;
 }
@@ -128,12 +128,12 @@ function openAll(count: number, onFree: (connection: Connection) => void): Promi
   return Promise.all(Array.from({ length: count }, () => Connection.open(onFree)));
 }
 
-async function lastAnswers(): Promise<void> {
-  for (const deadline = Date.now() + LAST_ANSWER_WITHIN_MS; answered + dropped.length < sent && Date.now() < deadline;)
+async function waitForResponses(): Promise<void> {
+  for (const deadline = Date.now() + LAST_RESPONSE_TIMEOUT_MS; responseCount + dropped.length < sent && Date.now() < deadline;)
     await sleep(TICK_MS);
-  while (answered + dropped.length < sent) dropped.push('timeout');
+  while (responseCount + dropped.length < sent) dropped.push('timeout');
 }
 
-const answeredASecond = await capacity();
-const offered = await openLoop(times * answeredASecond);
-parentPort?.postMessage({ capacity: answeredASecond, offered, acceptedMs, answers, dropped } satisfies FloodResult);
+const capacity = await measureCapacity();
+const offered = await sendOpenLoop(times * capacity);
+parentPort?.postMessage({ capacity, offered, acceptedMs, responses, dropped } satisfies FloodResult);

@@ -16,8 +16,8 @@ export interface FloodResult {
   /** Requests sent per second. */
   readonly offered: number;
   readonly acceptedMs: readonly number[];
-  /** Count of each status, with the body of errors. */
-  readonly answers: ReadonlyMap<string, { readonly status: number; readonly text: string; readonly count: number }>;
+  /** Number of responses by status and error body. */
+  readonly responses: ReadonlyMap<string, { readonly status: number; readonly text: string; readonly count: number }>;
   /** How each request without a response ended. */
   readonly dropped: readonly string[];
 }

@@ -16,7 +16,7 @@ function open(url: string): Socket {
 }
 
 /** Opens connections that pipeline many requests and read no response. */
-export async function unreadResponses(url: string, key: string, ms: number): Promise<void> {
+export async function leaveResponsesUnread(url: string, key: string, ms: number): Promise<void> {
   const request = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   const sockets = Array.from({ length: CONNECTIONS }, () => {
     const socket = open(url).pause();
@@ -28,7 +28,7 @@ export async function unreadResponses(url: string, key: string, ms: number): Pro
 }
 
 /** Opens connections that send too many headers. Throws unless each gets a 431 before it is closed. */
-export async function headerFloods(url: string, ms: number): Promise<void> {
+export async function floodHeaders(url: string, ms: number): Promise<void> {
   const end = Date.now() + ms;
   const floodOn = async () => {
     while (Date.now() < end) {
@@ -37,7 +37,8 @@ export async function headerFloods(url: string, ms: number): Promise<void> {
       socket.on('data', (text: string) => (received += text));
       socket.write(`GET /v1/pets HTTP/1.1\r\nHost: a\r\n${HEADER_LINES}\r\n`);
       await once(socket, 'close');
-      if (!received.startsWith(TOO_LARGE)) throw new Error(`too many headers were answered with "${received.slice(0, 200)}"`);
+      if (!received.startsWith(TOO_LARGE))
+        throw new Error(`expected status 431 for too many headers, received "${received.slice(0, 200)}"`);
     }
   };
   await Promise.all(Array.from({ length: FLOODS_AT_ONCE }, floodOn));

@@ -20,7 +20,7 @@ export interface Verdict {
   readonly duplicates: number;
 }
 
-/** Records what clients were told, and compares it with what is stored. */
+/** Records the responses that clients received, and compares acknowledged creations with the stored rows. */
 export class Ledger {
   readonly problems: string[] = [];
   readonly statuses = new Map<number, number>();
@@ -36,21 +36,22 @@ export class Ledger {
     this.documented = { createPet: statusesOf('createPet'), listPets: statusesOf('listPets'), getPet: statusesOf('getPet') };
   }
 
-  /** Records a response. An undocumented status or a wrong error shape is a problem. */
-  answered(operation: Operation, status: number, text: string, times = 1): void {
+  /** Records a response. An undocumented status or an invalid error body is a problem. */
+  recordResponse(operation: Operation, status: number, text: string, times = 1): void {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + times);
-    if (!this.documented[operation].has(status)) this.problem(`${operation} answered ${status}, which is not documented: ${text}`);
-    if (status >= 400 && !hasErrorShape(text, status)) this.problem(`${operation} answered ${status} without the error shape: ${text}`);
+    if (!this.documented[operation].has(status)) this.addProblem(`${operation} returned ${status}, which is not documented: ${text}`);
+    if (status >= 400 && !hasErrorShape(text, status))
+      this.addProblem(`${operation} returned ${status} without a valid error body: ${text}`);
   }
 
   /** Records an acknowledged creation, with the `id` of the response. */
-  created(name: string, id: string): void {
+  recordCreation(name: string, id: string): void {
     const before = this.acknowledged.get(name);
-    if (before !== undefined && before !== id) this.problem(`${name} was acknowledged as ${before} and as ${id}`);
+    if (before !== undefined && before !== id) this.addProblem(`${name} was acknowledged with the ids ${before} and ${id}`);
     this.acknowledged.set(name, id);
   }
 
-  problem(text: string): void {
+  addProblem(text: string): void {
     if (this.problems.length < 20) this.problems.push(text.slice(0, 300));
     else this.problems[20] = '… and more';
   }
@@ -62,9 +63,9 @@ export class Ledger {
       const { rows } = await client.query<{ id: string; name: string }>(`SELECT id::text, name FROM pets.pets WHERE name LIKE 'chaos %'`);
       const stored = new Map(rows.map(({ id, name }) => [id, name]));
       const lost = [...this.acknowledged].filter(([name, id]) => stored.get(id) !== name);
-      for (const [name, id] of lost.slice(0, 5)) this.problem(`lost: ${name}, acknowledged as ${id}`);
+      for (const [name, id] of lost.slice(0, 5)) this.addProblem(`lost: ${name}, acknowledged with id ${id}`);
       const duplicates = rows.length - new Set(rows.map(({ name }) => name)).size;
-      if (duplicates > 0) this.problem(`${duplicates} animals are stored twice`);
+      if (duplicates > 0) this.addProblem(`${duplicates} animals are duplicates`);
       return { acknowledged: this.acknowledged.size, stored: rows.length, lost: lost.length, duplicates };
     } finally {
       await client.end();

@@ -6,20 +6,20 @@ import { Ledger } from './ledger.js';
 import { Load, Observations } from './load.js';
 import { Random } from './random.js';
 
-const endings: (() => Promise<void>)[] = [];
+const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  for (const end of endings.splice(0)) await end();
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
 
-async function loadOn(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<{ load: Load; ledger: Ledger }> {
+async function startLoad(respond: (request: IncomingMessage, response: ServerResponse) => void): Promise<{ load: Load; ledger: Ledger }> {
   const server = createServer((request, response) => {
-    request.resume().on('end', () => answer(request, response));
+    request.resume().on('end', () => respond(request, response));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const ledger = new Ledger();
   const load = new Load(`http://127.0.0.1:${port}`, ['key'], ledger, new Random(1), 2);
-  endings.push(async () => {
+  cleanUps.push(async () => {
     await load.stop();
     server.closeAllConnections();
     server.close();
@@ -27,12 +27,12 @@ async function loadOn(answer: (request: IncomingMessage, response: ServerRespons
   return { load, ledger };
 }
 
-function answerWith(response: ServerResponse, status: number): void {
+function respondWith(response: ServerResponse, status: number): void {
   response.writeHead(status).end(JSON.stringify({ code: 'some_code', message: 'Some message.', status }));
 }
 
 it('reports when each operation has succeeded again, and its observations', async () => {
-  const { load, ledger } = await loadOn(({ method }, response) => {
+  const { load, ledger } = await startLoad(({ method }, response) => {
     response.writeHead(method === 'POST' ? 201 : 200).end('{"id":9007199254740993}');
   });
   const recovery = load.recovery();
@@ -45,21 +45,21 @@ it('reports when each operation has succeeded again, and its observations', asyn
 
 it('retries a creation with its key until it gets a response, and counts shed and dropped requests', async () => {
   const keys: unknown[] = [];
-  let created: (() => void) | undefined;
-  const told = new Promise<void>((resolve) => (created = resolve));
-  const { load, ledger } = await loadOn(({ method, headers }, response) => {
+  let resolveCreated: (() => void) | undefined;
+  const created = new Promise<void>((resolve) => (resolveCreated = resolve));
+  const { load, ledger } = await startLoad(({ method, headers }, response) => {
     if (method !== 'POST') return void response.writeHead(200).end('[]');
     keys.push(headers['idempotency-key']);
-    if (keys.length === 1) return answerWith(response, 503);
-    if (keys.length === 2) return answerWith(response, 429);
+    if (keys.length === 1) return respondWith(response, 503);
+    if (keys.length === 2) return respondWith(response, 429);
     if (keys.length === 3) return void response.destroy();
     // A response that ends early.
     if (keys.length === 4) return void response.writeHead(201, { 'Content-Length': 100 }).write('{', () => response.destroy());
     response.writeHead(201).end('{"id":7}');
-    created?.();
+    resolveCreated?.();
   });
   load.start(1);
-  await told;
+  await created;
   await load.stop();
   expect(new Set(keys.slice(0, 5)).size).toBe(1);
   expect(keys[0]).toMatch(/^"chaos-\d+-0"$/);
@@ -71,11 +71,11 @@ it('retries a creation with its key until it gets a response, and counts shed an
   expect(ledger.problems).toEqual([]);
 });
 
-it('excuses every request that is in flight while drops are allowed, however late it ends', async () => {
+it('excuses every request that is in flight while drops are allowed, whenever it ends', async () => {
   const silent: ServerResponse[] = [];
   let three: (() => void) | undefined;
   const sent = new Promise<void>((resolve) => (three = resolve));
-  const { load } = await loadOn(({ method }, response) => {
+  const { load } = await startLoad(({ method }, response) => {
     if (silent.push(response) === 3) three?.();
     if (silent.length > 3) response.writeHead(method === 'POST' ? 201 : 200).end('{"id":7}');
   });
@@ -92,20 +92,20 @@ it('excuses every request that is in flight while drops are allowed, however lat
 
 it('does not retry a creation that is rejected', async () => {
   const keys = new Set<unknown>();
-  let refusals = 0;
-  let enough: (() => void) | undefined;
-  const refused = new Promise<void>((resolve) => (enough = resolve));
-  const { load } = await loadOn(({ method, headers }, response) => {
+  let rejections = 0;
+  let resolveRejected: (() => void) | undefined;
+  const rejected = new Promise<void>((resolve) => (resolveRejected = resolve));
+  const { load } = await startLoad(({ method, headers }, response) => {
     if (method !== 'POST') return void response.writeHead(200).end('[]');
     keys.add(headers['idempotency-key']);
-    refusals++;
-    if (refusals === 3) enough?.();
-    answerWith(response, 400);
+    rejections++;
+    if (rejections === 3) resolveRejected?.();
+    respondWith(response, 400);
   });
   load.start(1);
-  await refused;
+  await rejected;
   await load.stop();
-  expect(keys.size).toBe(refusals);
+  expect(keys.size).toBe(rejections);
 });
 
 it('returns quantiles, also of an empty list', () => {

@@ -5,10 +5,10 @@ import type { Ledger, Operation } from './ledger.js';
 import type { Random } from './random.js';
 
 const REQUEST_TIMEOUT_MS = 15_000;
-/** Many retries with short delays, so that clients soon notice that the service is back. */
+/** Many retries with short delays, so that clients retry soon after the service is back. */
 const RETRIES = { maxRetries: 1_000, minRetryDelay: 100, maxRetryDelay: 100 };
 
-export interface Answer {
+export interface TimedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -44,7 +44,7 @@ export class Load {
   private stopping = false;
   private serial = 0;
   /** The id of an existing pet. */
-  private known: string | undefined;
+  private knownPetId: string | undefined;
   /** The running `recovery()`: its start, and the operations that have not succeeded yet. */
   private waiting: { since: number; missing: Set<Operation>; done: (ms: number) => void } | undefined;
 
@@ -68,9 +68,9 @@ export class Load {
 
   /** Starts a new phase and returns the observations of the last one. */
   nextPhase(): Observations {
-    const seen = this.observations;
+    const finished = this.observations;
     this.observations = new Observations();
-    return seen;
+    return finished;
   }
 
   /** Sets whether requests that are in flight from now on may get no response, however late they end. */
@@ -91,8 +91,8 @@ export class Load {
     const headers = { Authorization: `Bearer ${key}` };
     while (!this.stopping) {
       const dice = this.random.next();
-      if (creates && dice < 0.6) this.known = (await this.create(pets)) ?? this.known;
-      else if (dice < 0.8 && this.known !== undefined) await this.send('getPet', 'GET', `/v1/pets/${this.known}`, headers);
+      if (creates && dice < 0.6) this.knownPetId = (await this.create(pets)) ?? this.knownPetId;
+      else if (dice < 0.8 && this.knownPetId !== undefined) await this.send('getPet', 'GET', `/v1/pets/${this.knownPetId}`, headers);
       else await this.send('listPets', 'GET', `/v1/pets?limit=${1 + this.random.below(20)}`, headers);
       await sleep(this.random.below(this.pauseMs));
     }
@@ -104,20 +104,20 @@ export class Load {
     const pet = { name, categoryId: BigInt(this.random.below(100)), status: 'available' } as const;
     try {
       const id = String((await pets.create(pet, { idempotencyKey: name.replaceAll(' ', '-') })).id);
-      this.ledger.created(name, id);
+      this.ledger.recordCreation(name, id);
       return id;
     } catch (error) {
       if (!(error instanceof APIError)) throw error;
-      if (error.retryable) this.ledger.problem(`${name} was never answered: ${error.message}`);
+      if (error.retryable) this.ledger.addProblem(`${name} never got a final response: ${error.message}`);
       return undefined;
     }
   }
 
   /** The `fetch` of the client. Records every attempt like other requests. */
   private async sendCreation(_url: string, { headers, body }: RequestInit): Promise<Response> {
-    const answer = await this.send('createPet', 'POST', '/v1/pets', Object.fromEntries(new Headers(headers)), body as string);
-    if (!answer) throw new Error('no answer');
-    return new Response(answer.text, answer);
+    const response = await this.send('createPet', 'POST', '/v1/pets', Object.fromEntries(new Headers(headers)), body as string);
+    if (!response) throw new Error('no response');
+    return new Response(response.text, response);
   }
 
   private async send(
@@ -126,24 +126,24 @@ export class Load {
     path: string,
     headers: Readonly<Record<string, string>>,
     body?: string,
-  ): Promise<Answer | undefined> {
+  ): Promise<TimedResponse | undefined> {
     const pending = { isExcused: this.mayDrop };
     this.pending.add(pending);
-    const answer = await this.exchange(method, path, headers, body);
+    const response = await this.sendRequest(method, path, headers, body);
     this.pending.delete(pending);
-    if (typeof answer === 'string') {
+    if (typeof response === 'string') {
       if (pending.isExcused) this.observations.excused++;
-      else this.observations.dropped.push(`${operation} ${answer}`);
+      else this.observations.dropped.push(`${operation} ${response}`);
       return undefined;
     }
-    this.ledger.answered(operation, answer.status, answer.text);
-    if (answer.status === 503 || answer.status === 429) this.observations.shed++;
-    else this.observations.acceptedMs.push(answer.ms);
-    if (answer.status < 300) this.succeeded(operation);
-    return answer;
+    this.ledger.recordResponse(operation, response.status, response.text);
+    if (response.status === 503 || response.status === 429) this.observations.shed++;
+    else this.observations.acceptedMs.push(response.ms);
+    if (response.status < 300) this.recordSuccess(operation);
+    return response;
   }
 
-  private succeeded(operation: Operation): void {
+  private recordSuccess(operation: Operation): void {
     const { waiting } = this;
     if (!waiting?.missing.delete(operation) || waiting.missing.size > 0) return;
     this.waiting = undefined;
@@ -151,7 +151,12 @@ export class Load {
   }
 
   /** Resolves to the response, or to how the request ended without one. */
-  private exchange(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Answer | string> {
+  private sendRequest(
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body?: string,
+  ): Promise<TimedResponse | string> {
     const begin = performance.now();
     return new Promise((resolve) => {
       const outgoing = request(this.url + path, { method, headers, agent: this.agent, timeout: REQUEST_TIMEOUT_MS }, (incoming) => {

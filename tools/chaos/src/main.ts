@@ -2,8 +2,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import { reportChaos } from './chaos-report.js';
 import { runChaos } from './run-chaos.js';
 
-const integer = (text: string): number => {
-  if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('must be an integer.');
+const parseInteger = (text: string): number => {
+  if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('must be an integer from 0 to 999999999.');
   return Number(text);
 };
 
@@ -19,11 +19,11 @@ const LONG = { clients: 12, pauseMs: 5, isStrict: true };
 const SHORT = { rounds: 1, outageMs: 1_000, clients: 4, pauseMs: 60, isStrict: false };
 
 const { seed, rounds, outage, short } = new Command('chaos')
-  .description('Breaks a running service in every way it promises to survive, and checks what clients were told.')
-  .option('--seed <number>', 'repeats the schedule of an earlier run', integer, Date.now() % 1_000_000_000)
-  .option('--rounds <number>', 'how often each fault happens', integer, 2)
-  .option('--outage <seconds>', 'how long the database stays away', integer, 10)
-  .option('--short', 'each fault once and briefly, under a light load and without judging times, as npm test does', false)
+  .description('Injects faults into a running service, and checks that no acknowledged creation is lost or duplicated.')
+  .option('--seed <number>', 'seed of the schedule; the same seed repeats a run', parseInteger, Date.now() % 1_000_000_000)
+  .option('--rounds <number>', 'number of times that each fault is injected', parseInteger, 2)
+  .option('--outage <seconds>', 'seconds of a database outage', parseInteger, 10)
+  .option('--short', 'inject each fault once and briefly under light load, and do not check times (used by npm test)', false)
   .parse()
   .opts<Options>();
 

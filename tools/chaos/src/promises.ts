@@ -13,8 +13,8 @@ export interface FaultOutcome {
   readonly isRunning: boolean;
 }
 
-/** Returns the promises that a fault broke. Times only count if `isStrict`. */
-export function brokenByFault(
+/** Returns the promises that a fault broke. Times are only checked if `isStrict`. */
+export function promisesBrokenByFault(
   fault: Pick<Fault, 'name' | 'recoversWithinMs'>,
   { recoveryMs, seen, isRunning }: FaultOutcome,
   isStrict: boolean,
@@ -23,23 +23,28 @@ export function brokenByFault(
   return [
     ...(recoveryMs === undefined ? [`${name}: no recovery`] : []),
     ...(isStrict && recoveryMs !== undefined && recoveryMs > recoversWithinMs
-      ? [`${name}: recovered after ${Math.round(recoveryMs)} ms instead of ${recoversWithinMs}`]
+      ? [`${name}: recovered after ${Math.round(recoveryMs)} ms instead of within ${recoversWithinMs} ms`]
       : []),
-    ...(seen.dropped.length > 0 ? [`${name}: ${unanswered(seen)}`] : []),
-    ...(isRunning ? [] : [`${name}: the service has ended`]),
+    ...(seen.dropped.length > 0 ? [`${name}: ${describeDropped(seen)}`] : []),
+    ...(isRunning ? [] : [`${name}: the service exited`]),
   ];
 }
 
 /** Returns the promises that an overload broke, to the clients that caused it and to the others. */
-export function brokenByOverload(name: string, flooded: Observations, others: Pick<Observations, 'dropped'>, isStrict: boolean): string[] {
+export function promisesBrokenByOverload(
+  name: string,
+  flooded: Observations,
+  others: Pick<Observations, 'dropped'>,
+  isStrict: boolean,
+): string[] {
   const p99 = flooded.quantile(0.99);
   return [
-    ...(others.dropped.length > 0 ? [`${name}: of others, ${unanswered(others)}`] : []),
+    ...(others.dropped.length > 0 ? [`${name}: other clients: ${describeDropped(others)}`] : []),
     ...(isStrict && p99 > OVERLOAD_P99_MS ? [`${name}: accepted requests took ${Math.round(p99)} ms at p99`] : []),
-    ...(flooded.dropped.length > 0 ? [`${name}: ${unanswered(flooded)}`] : []),
+    ...(flooded.dropped.length > 0 ? [`${name}: ${describeDropped(flooded)}`] : []),
   ];
 }
 
-function unanswered({ dropped }: Pick<Observations, 'dropped'>): string {
-  return `${dropped.length} requests got no answer (${dropped.slice(0, EXAMPLES).join('; ')})`;
+function describeDropped({ dropped }: Pick<Observations, 'dropped'>): string {
+  return `${dropped.length} requests got no response (${dropped.slice(0, EXAMPLES).join('; ')})`;
 }

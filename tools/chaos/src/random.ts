@@ -10,6 +10,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
+  /** Returns an integer from 0 to `bound`, exclusive. */
   below(bound: number): number {
     return Math.floor(this.next() * bound);
   }

@@ -9,8 +9,8 @@ import { CLOCK_SIGNAL, JUMPING_CLOCK } from './jumping-clock.js';
 /** The deployed bundle, or for coverage the files that it is built from. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
 const MAIN = fileURLToPath(new URL(`../../../apps/api/${FOLDER}/main.js`, import.meta.url));
-const START_WITHIN_MS = 60_000;
-const MAX_COMPLAINTS = 20;
+const START_TIMEOUT_MS = 60_000;
+const MAX_LOG_LINES = 20;
 const WARNING_OR_WORSE = /^\{"level":[4-6]0,/;
 
 /** A running instance of the built service, with its workers. */
@@ -19,7 +19,7 @@ export class ServiceProcess {
     readonly url: string,
     private readonly child: ChildProcess,
     /** The last warnings, errors and lines of stderr. */
-    readonly complaints: readonly string[],
+    readonly recentLogLines: readonly string[],
   ) {}
 
   static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
@@ -27,26 +27,26 @@ export class ServiceProcess {
       env: { PATH: process.env['PATH'], PORT: '0', NODE_OPTIONS: JUMPING_CLOCK, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const complaints: string[] = [];
+    const recentLogLines: string[] = [];
     const url = await new Promise<string>((resolve, reject) => {
       const timer = setTimeout(() => {
         child.kill('SIGKILL');
-        reject(new Error(`the service does not listen:\n${complaints.join('\n')}`));
-      }, START_WITHIN_MS);
-      child.once('exit', (code) => reject(new Error(`the service ended with ${code}:\n${complaints.join('\n')}`)));
-      const complain = (line: string) => {
-        if (complaints.push(line) > MAX_COMPLAINTS) complaints.shift();
+        reject(new Error(`the service does not listen:\n${recentLogLines.join('\n')}`));
+      }, START_TIMEOUT_MS);
+      child.once('exit', (code) => reject(new Error(`the service exited with ${code}:\n${recentLogLines.join('\n')}`)));
+      const keepLine = (line: string) => {
+        if (recentLogLines.push(line) > MAX_LOG_LINES) recentLogLines.shift();
       };
-      createInterface({ input: child.stderr }).on('line', complain);
+      createInterface({ input: child.stderr }).on('line', keepLine);
       createInterface({ input: child.stdout }).on('line', (line) => {
-        if (WARNING_OR_WORSE.test(line)) complain(line);
+        if (WARNING_OR_WORSE.test(line)) keepLine(line);
         const found = /"url":"(http:[^"]+)"/.exec(line)?.[1];
         if (found === undefined) return;
         clearTimeout(timer);
         resolve(found.replace('localhost', '127.0.0.1'));
       });
     });
-    return new ServiceProcess(url, child, complaints);
+    return new ServiceProcess(url, child, recentLogLines);
   }
 
   get isRunning(): boolean {
@@ -58,7 +58,7 @@ export class ServiceProcess {
     const workers = this.workers();
     const exit = this.exit();
     this.child.kill('SIGKILL');
-    for (const pid of workers) killIfThere(pid);
+    for (const pid of workers) killIfRunning(pid);
     await exit;
   }
 
@@ -66,17 +66,17 @@ export class ServiceProcess {
   killWorker(): void {
     const [pid] = this.workers();
     if (pid === undefined) this.child.kill('SIGKILL');
-    else killIfThere(pid);
+    else killIfRunning(pid);
   }
 
   /** Kills all running workers with SIGKILL. */
   killWorkers(): void {
-    for (const pid of this.workers()) killIfThere(pid);
+    for (const pid of this.workers()) killIfRunning(pid);
   }
 
-  /** Resolves when it can serve requests. */
-  async ready(): Promise<void> {
-    for (const deadline = Date.now() + START_WITHIN_MS; Date.now() < deadline; await sleep(50)) {
+  /** Resolves when the service is ready. */
+  async waitUntilReady(): Promise<void> {
+    for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(50)) {
       const response = await fetch(`${this.url}/health/ready`).catch(() => undefined);
       await response?.arrayBuffer();
       if (response?.ok) return;
@@ -87,7 +87,7 @@ export class ServiceProcess {
   /** Changes the wall clock of every process. */
   jumpClock(): void {
     this.child.kill(CLOCK_SIGNAL);
-    for (const pid of this.workers()) killIfThere(pid, CLOCK_SIGNAL);
+    for (const pid of this.workers()) killIfRunning(pid, CLOCK_SIGNAL);
   }
 
   /** Sends SIGTERM. Resolves to the exit code. */
@@ -113,7 +113,7 @@ export class ServiceProcess {
   }
 }
 
-function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+function killIfRunning(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal);
   } catch (error) {

@@ -23,7 +23,7 @@ const contextProbes: readonly Probe[] = [
   ...contexts.map((context) => ({ context, root: userOfDomain(context).root, other: NEW_CONTEXT })),
   { context: NEW_CONTEXT, root: `libs/${NEW_CONTEXT}/application`, other: contexts[0] ?? '' },
 ].map(({ context, root, other }) => ({
-  says: `"scope:${context}"`,
+  message: `"scope:${context}"`,
   rule: BOUNDARIES,
   file: `${root}/src/probe.ts`,
   forbidden: `export * from '@animal-store/${other}-domain';\n`,
@@ -40,7 +40,9 @@ const probes = [...PROBES, ...contextProbes];
 
 describe('each rule, and no other, reports forbidden code; no rule reports legal code', () => {
   it.each(probes.map((probe) => [`${probe.file}: ${probe.forbidden.trim()}`, probe] as const))('%s', async (_, probe) => {
-    expect(await linter.lint(probe.file, probe.forbidden)).toEqual([{ ruleId: probe.rule, message: expect.stringContaining(probe.says) }]);
+    expect(await linter.lint(probe.file, probe.forbidden)).toEqual([
+      { ruleId: probe.rule, message: expect.stringContaining(probe.message) },
+    ]);
     expect(await linter.lint(probe.file, probe.legal)).toEqual([]);
   });
 });

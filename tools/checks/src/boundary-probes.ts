@@ -1,9 +1,9 @@
 /** A violation of an import rule, and its legal counterpart. */
 export interface Probe {
   /** Part of the rule's message. */
-  readonly says: string;
+  readonly message: string;
   readonly rule: string;
-  /** The file that both are linted as. */
+  /** The path under which both are linted. */
   readonly file: string;
   readonly forbidden: string;
   readonly legal: string;
@@ -16,12 +16,12 @@ export const GLOBALS = 'no-restricted-globals';
 
 const from = (module: string) => `export * from '${module}';\n`;
 const project = (name: string) => from(`@animal-store/${name}`);
-const lazily = (module: string) => `export const load = () => import('${module}');\n`;
+const dynamically = (module: string) => `export const load = () => import('${module}');\n`;
 const testOf = (call: string) => `import { it } from '@jest/globals';\n${call}('does', () => undefined);\n`;
 
 /** Returns a probe of a row in the table of layers. Its message names the layer. */
 const layer = (name: string, file: string, forbidden: string, legal: string): Probe => ({
-  says: `"layer:${name}"`,
+  message: `"layer:${name}"`,
   rule: BOUNDARIES,
   file,
   forbidden,
@@ -55,7 +55,7 @@ export const PROBES: readonly Probe[] = [
   layer('app', 'apps/api/src/probe.spec.ts', project('api-e2e'), project('pets-testing')),
   layer('app', 'apps/api/src/testing/probe.ts', project('api-e2e'), project('local-postgres/testing')),
   layer('http', 'libs/pets/http/src/probe.module.ts', project('database'), project('pets-infrastructure')),
-  layer('app', 'apps/cli/src/probe.ts', project('pets-testing'), lazily('@animal-store/local-postgres')),
+  layer('app', 'apps/cli/src/probe.ts', project('pets-testing'), dynamically('@animal-store/local-postgres')),
   layer('app', 'apps/api/src/probe.ts', project('cli'), project('kernel')),
 
   layer('application', 'libs/pets/application/src/probe.ts', project('pets-testing'), project('kernel')),
@@ -63,48 +63,54 @@ export const PROBES: readonly Probe[] = [
   layer('infrastructure', 'libs/pets/infrastructure/src/probe.ts', project('local-postgres/testing'), project('pets-domain')),
   layer('http', 'libs/pets/http/src/probe.ts', project('pets-testing'), project('pets-application')),
   layer('app', 'apps/api/src/probe.ts', project('pets-testing'), project('pets-infrastructure')),
-  layer('app', 'apps/api/src/probe.ts', lazily('@animal-store/local-postgres'), lazily('@animal-store/database')),
+  layer('app', 'apps/api/src/probe.ts', dynamically('@animal-store/local-postgres'), dynamically('@animal-store/database')),
   layer('domain', 'libs/access/domain/src/probe.ts', "export type * from '@animal-store/database';\n", project('kernel')),
 
   {
-    says: '"scope:platform"',
+    message: '"scope:platform"',
     rule: BOUNDARIES,
     file: 'libs/database/src/probe.ts',
     forbidden: project('pets-domain'),
     legal: project('kernel'),
   },
-  { says: '"scope:apps"', rule: BOUNDARIES, file: 'apps/api/src/probe.ts', forbidden: project('start'), legal: project('access-domain') },
+  {
+    message: '"scope:apps"',
+    rule: BOUNDARIES,
+    file: 'apps/api/src/probe.ts',
+    forbidden: project('start'),
+    legal: project('access-domain'),
+  },
 
   {
-    says: 'relative or absolute path',
+    message: 'relative or absolute path',
     rule: BOUNDARIES,
     file: 'libs/pets/application/src/probe.ts',
     forbidden: from('../../domain/src/pet.js'),
     legal: project('pets-domain'),
   },
   {
-    says: 'Projects should use relative imports',
+    message: 'Projects should use relative imports',
     rule: BOUNDARIES,
     file: 'libs/pets/domain/src/probe.ts',
     forbidden: project('pets-domain'),
     legal: from('./pet.js'),
   },
   {
-    says: 'Transitive or unresolvable dependencies',
+    message: 'Transitive or unresolvable dependencies',
     rule: BOUNDARIES,
     file: 'apps/api/src/probe.ts',
     forbidden: from('avvio'),
     legal: from('fastify'),
   },
   {
-    says: 'Import the file itself',
+    message: 'Import the file itself',
     rule: IMPORTS,
     file: 'libs/pets/http/src/probe.ts',
     forbidden: from('./index.js'),
     legal: from('./pets.controller.js'),
   },
   {
-    says: 'Only specs and their support import test support',
+    message: 'Only specs and test support may import test support',
     rule: IMPORTS,
     file: 'apps/api/src/probe.ts',
     forbidden: from('./testing/probe.js'),
@@ -119,21 +125,21 @@ export const PROBES: readonly Probe[] = [
   inFolder('reference', '../process/config.js', '../server/pipeline.js'),
   inFolder('process', '../create-app.js', '../reference/docs.controller.js'),
   {
-    says: 'needs a place in API_FOLDERS',
+    message: 'to API_FOLDERS',
     rule: IMPORTS,
     file: 'apps/api/src/planted/probe.ts',
     forbidden: from('../errors/http-errors.js'),
     legal: from('./probe-too.js'),
   },
   {
-    says: 'lazily imports only its own files',
+    message: 'Dynamic imports in a folder of the API',
     rule: SYNTAX,
     file: 'apps/api/src/server/probe.ts',
-    forbidden: lazily('../reference/docs.controller.js'),
-    legal: lazily('./draining.js'),
+    forbidden: dynamically('../reference/docs.controller.js'),
+    legal: dynamically('./draining.js'),
   },
   {
-    says: 'Import it dynamically',
+    message: 'Import it dynamically',
     rule: IMPORTS,
     file: 'apps/cli/src/probe.ts',
     forbidden: project('local-postgres'),
@@ -160,14 +166,14 @@ export const PROBES: readonly Probe[] = [
     'libs/pets/application/src/probe.ts',
     'libs/access/domain/src/probe.spec.ts',
   ].map((file) => ({
-    says: 'nothing dynamically',
+    message: 'must not use dynamic imports',
     rule: SYNTAX,
     file,
-    forbidden: lazily('node:fs'),
+    forbidden: dynamically('node:fs'),
     legal: from('./probe-too.js'),
   })),
   ...['process', 'Buffer'].map((name) => ({
-    says: 'does not use Node.js',
+    message: 'must not use Node.js globals',
     rule: GLOBALS,
     file: 'libs/pets/domain/src/probe.ts',
     forbidden: `export const probe = ${name};\n`,
@@ -175,7 +181,7 @@ export const PROBES: readonly Probe[] = [
   })),
   ...['libs/database/src/probe.spec.ts', 'libs/pets/domain/src/probe.spec.ts', 'libs/pets/testing/src/probe.ts'].flatMap((file) =>
     ['it.only', 'it.skip', 'it.todo', 'it.fails'].map((call) => ({
-      says: 'Every test runs and passes',
+      message: 'Tests must not be focused',
       rule: SYNTAX,
       file,
       forbidden: testOf(call),
@@ -187,7 +193,7 @@ export const PROBES: readonly Probe[] = [
 /** Returns a probe of the imports in a folder of the API. The rule names the folder. */
 function inFolder(folder: string, forbidden: string, legal: string): Probe {
   return {
-    says: `Of the API, ${folder}/ imports`,
+    message: `In the API, ${folder}/ may only import`,
     rule: IMPORTS,
     file: `apps/api/src/${folder}/probe.ts`,
     forbidden: from(forbidden),
@@ -196,5 +202,11 @@ function inFolder(folder: string, forbidden: string, legal: string): Probe {
 }
 
 function purity(file: string, forbidden: string, legal: string): Probe {
-  return { says: 'neither npm packages nor Node.js', rule: IMPORTS, file, forbidden: from(forbidden), legal: from(legal) };
+  return {
+    message: 'must not import npm packages or Node.js modules',
+    rule: IMPORTS,
+    file,
+    forbidden: from(forbidden),
+    legal: from(legal),
+  };
 }

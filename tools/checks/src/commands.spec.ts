@@ -2,14 +2,14 @@ import { expect, it } from '@jest/globals';
 import { readText } from './workspace.js';
 
 /** npm scripts that run other commands, or are run by one. */
-const WITHOUT_ROW = ['verify'];
+const UNLISTED_SCRIPTS = ['verify'];
 
 it('docs/commands.md lists every npm script', () => {
   const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> };
   const listed = [...readText('docs/commands.md').matchAll(/^\| `npm (?:run )?(?:--silent )?([a-z:-]+)/gm)].map(([, name]) => name);
   expect([...listed].sort()).toEqual(
     Object.keys(scripts)
-      .filter((name) => !WITHOUT_ROW.includes(name))
+      .filter((name) => !UNLISTED_SCRIPTS.includes(name))
       .sort(),
   );
 });

@@ -6,8 +6,8 @@ const [, deployed = '', development = ''] = readText('docs/dependencies.md').spl
 
 describe('docs/dependencies.md has a reason for exactly', () => {
   it.each([
-    ['the dependencies that are deployed', deployed, manifest.dependencies],
-    ['those of development', development, manifest.devDependencies],
+    ['the deployed dependencies', deployed, manifest.dependencies],
+    ['the development dependencies', development, manifest.devDependencies],
   ])('%s', (_, section, dependencies) => {
     const explained = [...section.matchAll(/^\| `([^`]+)` +\| /gm)].map(([, name]) => name);
     expect(explained).toEqual(Object.keys(dependencies).sort());

@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { readText } from './workspace.js';
 
 /** Variables that `npm start` reads, not the API. */
-const OF_START = ['DATA_DIR'];
+const START_VARIABLES = ['DATA_DIR'];
 
 const assignments = [...readText('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]*)=(.*)$/gm)].map(([, name = '', value = '']) => ({
   name,
@@ -12,7 +12,7 @@ const assignments = [...readText('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]*)=
 
 it('.env.example lists exactly the variables that the service reads', () => {
   const names = assignments.map(({ name }) => name);
-  expect([...names].sort()).toEqual([...Object.keys(variables), ...OF_START].sort());
+  expect([...names].sort()).toEqual([...Object.keys(variables), ...START_VARIABLES].sort());
 });
 
 interface Declared {

@@ -57,14 +57,14 @@ describe('YAML', () => {
 
 describe('Markdown', () => {
   const pages = texts.filter(([file]) => file.endsWith('.md'));
-  const isThere = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`));
+  const exists = (path: string) => files.some((file) => file === path || file.startsWith(`${path}/`));
 
   it('has no dead links', () => {
     const links = pages.flatMap(([page, text]) =>
       [...text.matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, target = '']) => ({ page, target: join(dirname(page), target) })),
     );
     expect(links.length).toBeGreaterThan(50);
-    expect(links.filter(({ target }) => !isThere(target))).toEqual([]);
+    expect(links.filter(({ target }) => !exists(target))).toEqual([]);
   });
 
   it('names only source files that exist', () => {
@@ -72,6 +72,6 @@ describe('Markdown', () => {
       [...text.matchAll(/`((?:apps|libs|tools|api|api-e2e|src)\/[\w./-]+\.ts)`/g)].map(([, path = '']) => ({ page, path })),
     );
     expect(named.length).toBeGreaterThan(50);
-    expect(named.filter(({ page, path }) => ![path, `apps/${path}`, join(dirname(page), path)].some(isThere))).toEqual([]);
+    expect(named.filter(({ page, path }) => ![path, `apps/${path}`, join(dirname(page), path)].some(exists))).toEqual([]);
   });
 });

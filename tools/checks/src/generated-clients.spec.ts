@@ -69,7 +69,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Generates a client from the document, and returns what the compiler finds wrong with the program that uses it. */
+/** Generates a client from the document, and returns the compiler errors of the program that uses it. */
 async function compile({ packageName, args, program }: Generator, document: string): Promise<string[]> {
   writeFileSync(join(folder, 'openapi.json'), document);
   const file = join(folder, 'program.ts');
@@ -97,7 +97,7 @@ describe.each(Object.entries(GENERATORS))('a client that %s generates', (_name, 
   });
 
   it.each([
-    ['a filter is gone', /"name": "id"/, '"name": "identifier"', /'id' does not exist/],
+    ['a filter is removed', /"name": "id"/, '"name": "identifier"', /'id' does not exist/],
     [
       'a member of a body is required',
       /"required": \[\s*"name",\s*"categoryId"\s*\]/,

@@ -12,7 +12,7 @@ interface LockedPackage {
 const { packages } = JSON.parse(readText('package-lock.json')) as { packages: Record<string, LockedPackage> };
 
 /** Returns the entry to which `name` resolves for a package at `path`: the nearest one upwards. */
-function locked(path: string, name: string): LockedPackage | undefined {
+function findLocked(path: string, name: string): LockedPackage | undefined {
   for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('node_modules/') - 1))) {
     const found = packages[`${folder && `${folder}/`}node_modules/${name}`];
     if (found || folder === '') return found;
@@ -29,7 +29,7 @@ describe('package-lock.json', () => {
   it('has the optional dependencies of all platforms', () => {
     const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
       Object.keys(optionalDependencies)
-        .filter((name) => !locked(path, name))
+        .filter((name) => !findLocked(path, name))
         .map((name) => `${name} of ${path}`),
     );
     expect(missing).toEqual([]);
@@ -52,11 +52,11 @@ describe('package-lock.json', () => {
     'has the %s of %s %s',
     (_, os, cpu, path) => {
       const names = Object.keys(packages[path]?.optionalDependencies ?? {});
-      const fitting = names.filter((name) => {
-        const entry = locked(path, name);
+      const matching = names.filter((name) => {
+        const entry = findLocked(path, name);
         return [entry?.os].flat().includes(os) && [entry?.cpu].flat().includes(cpu);
       });
-      expect(fitting).not.toEqual([]);
+      expect(matching).not.toEqual([]);
     },
   );
 });

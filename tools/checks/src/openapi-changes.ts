@@ -9,11 +9,11 @@ export function versionPrefix({ servers = [] }: OpenApiDocument): string {
   const prefixes = new Set(servers.map(({ url }) => url.split('/').at(-1) ?? ''));
   const [prefix = '', ...others] = prefixes;
   if (!/^v\d+$/.test(prefix) || others.length > 0)
-    throw new Error(`the servers of an OpenAPI document end in one version, not in ${[...prefixes].join()}`);
+    throw new Error(`the servers of an OpenAPI document must end in the same version prefix, such as v1: ${[...prefixes].join(', ')}`);
   return prefix;
 }
 
-/** Where every change is breaking, although the library treats some as compatible, such as another type in a response. */
+/** Keywords whose every change is breaking. The library treats some as compatible, such as another type in a response. */
 const ALWAYS_BREAKING = ['type', 'format', 'additionalProperties', 'operationId', 'security', 'securitySchemes'];
 const NEVER_BREAKING = ['description', 'summary', 'example', 'examples', 'bearerFormat', 'deprecated'];
 /** The compared parts of the document. Component schemas are compared where operations use them. */

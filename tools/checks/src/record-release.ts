@@ -6,7 +6,7 @@ import { readText, ROOT } from './workspace.js';
 
 const { version } = JSON.parse(readText('apps/api/package.json')) as { version: string };
 const folder = join(ROOT, RELEASES, version);
-if (existsSync(folder)) fail(`${RELEASES}/${version} exists: run npx nx release --skip-publish first`);
+if (existsSync(folder)) fail(`${RELEASES}/${version} exists. Run npx nx release --skip-publish first`);
 if (!readText('CHANGELOG.md').includes(`## ${version} (`)) fail(`CHANGELOG.md has no section "## ${version} (<date>)"`);
 
 mkdirSync(folder, { recursive: true });

@@ -2,7 +2,7 @@ import { contexts } from '@animal-store/api/contexts';
 import { describe, expect, it } from '@jest/globals';
 import {
   hashOf,
-  migrationFaults,
+  migrationProblems,
   migrationFiles,
   type MigrationHashes,
   MIGRATIONS_OF_RELEASE,
@@ -20,7 +20,7 @@ describe('migrations', () => {
   it.each(releases())('of release %s are unchanged, and newer ones come later', (version) => {
     const released = JSON.parse(readText(`${RELEASES}/${version}/${MIGRATIONS_OF_RELEASE}`)) as MigrationHashes;
     expect(Object.keys(released).length).toBeGreaterThan(0);
-    expect(migrationFaults(released, today)).toEqual([]);
+    expect(migrationProblems(released, today)).toEqual([]);
   });
 
   it.each(releases())('release %s has recorded SQL statements, for the tests of a rollback (ADR 49)', (version) => {
@@ -36,29 +36,29 @@ describe('migrations', () => {
   });
 });
 
-describe('migrationFaults reports a released migration that', () => {
+describe('migrationProblems reports that a released migration', () => {
   const first = 'libs/pets/infrastructure/src/migrations/1000-first.ts';
   const second = 'libs/pets/infrastructure/src/migrations/2000-second.ts';
   const released = { [first]: 'a', [second]: 'b' };
 
   it.each([
-    ['is changed', { ...released, [first]: 'c' }, `${first} was released and is changed: write a new migration`],
-    ['is gone', { [first]: 'a' }, `${second} was released and is gone`],
+    ['has changed', { ...released, [first]: 'c' }, `${first} was released and has changed: restore it and write a new migration`],
+    ['is missing', { [first]: 'a' }, `${second} was released and is missing: restore it`],
     [
-      'gets one before it',
+      'is newer than an unreleased one',
       { ...released, 'libs/pets/infrastructure/src/migrations/1500-between.ts': 'c' },
-      'libs/pets/infrastructure/src/migrations/1500-between.ts comes before a released one: give it a later time',
+      'libs/pets/infrastructure/src/migrations/1500-between.ts is older than a released migration: give it a later timestamp',
     ],
-  ])('%s', (_, now, fault) => {
-    expect(migrationFaults(released, now)).toEqual([fault]);
+  ])('%s', (_, now, problem) => {
+    expect(migrationProblems(released, now)).toEqual([problem]);
   });
 
-  it('or nothing if a new one follows, or a new context has its first one', () => {
+  it('or nothing if a new migration follows, or a new context has its first one', () => {
     const added = {
       'libs/pets/infrastructure/src/migrations/3000-third.ts': 'c',
       'libs/orders/infrastructure/src/migrations/500-first.ts': 'd',
     };
-    expect(migrationFaults(released, { ...released, ...added })).toEqual([]);
+    expect(migrationProblems(released, { ...released, ...added })).toEqual([]);
   });
 });
 

@@ -44,8 +44,8 @@ export function hashOf(file: string): string {
   return createHash('sha256').update(readText(file)).digest('hex');
 }
 
-/** Returns what is wrong with the current migrations, compared with released ones. */
-export function migrationFaults(released: MigrationHashes, today: MigrationHashes): string[] {
+/** Compares the current migrations with the released ones. Returns a message for each released one that changed and each new one that is older. */
+export function migrationProblems(released: MigrationHashes, today: MigrationHashes): string[] {
   const newest = (context: string) =>
     Object.keys(released)
       .filter((file) => contextOf(file) === context)
@@ -53,13 +53,13 @@ export function migrationFaults(released: MigrationHashes, today: MigrationHashe
   return [
     ...Object.keys(released)
       .filter((file) => !(file in today))
-      .map((file) => `${file} was released and is gone`),
+      .map((file) => `${file} was released and is missing: restore it`),
     ...Object.entries(released)
       .filter(([file, hash]) => file in today && today[file] !== hash)
-      .map(([file]) => `${file} was released and is changed: write a new migration`),
+      .map(([file]) => `${file} was released and has changed: restore it and write a new migration`),
     ...Object.keys(today)
       .filter((file) => !(file in released) && timestampOf(file) <= timestampOf(newest(contextOf(file))))
-      .map((file) => `${file} comes before a released one: give it a later time`),
+      .map((file) => `${file} is older than a released migration: give it a later timestamp`),
   ];
 }
 

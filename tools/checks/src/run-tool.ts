@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './workspace.js';
 
-export interface ToolRun {
+export interface ToolResult {
   /** 1 if a signal ended the run. */
   readonly exitCode: number;
   readonly output: string;
 }
 
 /** Runs the command of an npm package that is named after the package, without its scope. */
-export function runTool(name: string, args: readonly string[], cwd = ROOT): Promise<ToolRun> {
+export function runTool(name: string, args: readonly string[], cwd = ROOT): Promise<ToolResult> {
   const folder = join(ROOT, 'node_modules', name);
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { bin: string | Readonly<Record<string, string>> };
   const program = join(folder, typeof bin === 'string' ? bin : (bin[name.slice(name.indexOf('/') + 1)] ?? ''));

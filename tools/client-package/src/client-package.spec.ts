@@ -69,7 +69,7 @@ function toArrayBuffer({ buffer, byteOffset, byteLength }: Buffer): ArrayBuffer 
 }
 
 /** Returns the minified bundle of a program that imports the client. */
-async function bundled(program: string): Promise<string> {
+async function bundleProgram(program: string): Promise<string> {
   const bundle = await rolldown({
     input: 'program',
     platform: 'browser',
@@ -81,7 +81,7 @@ async function bundled(program: string): Promise<string> {
       },
     ],
   });
-  // The default of the second option is a regular expression of Jest's own realm, which native code refuses.
+  // The default of the second option is a regular expression of Jest's own realm, which native code rejects.
   const { output } = await bundle.generate({ minify: true, sourcemapIgnoreList: false });
   await bundle.close();
   return output[0].code;
@@ -89,25 +89,25 @@ async function bundled(program: string): Promise<string> {
 
 describe('bundled for a browser', () => {
   it('has at most 8 KB with all exports, minified and gzipped', async () => {
-    expect(gzipSync(await bundled("export * from '@animal-store/client';")).length).toBeLessThanOrEqual(MAX_GZIPPED_BYTES);
+    expect(gzipSync(await bundleProgram("export * from '@animal-store/client';")).length).toBeLessThanOrEqual(MAX_GZIPPED_BYTES);
   });
 
   it('leaves out exports that are not imported', async () => {
     const cache = 'this.maxEntries';
-    expect(await bundled("export { MemoryCache } from '@animal-store/client';")).toContain(cache);
-    expect(await bundled("export { AnimalStore } from '@animal-store/client';")).not.toContain(cache);
-    expect(await bundled("export { NotFoundError } from '@animal-store/client';")).not.toContain('RateLimitError');
-    expect(await bundled("import '@animal-store/client';")).toBe('');
+    expect(await bundleProgram("export { MemoryCache } from '@animal-store/client';")).toContain(cache);
+    expect(await bundleProgram("export { AnimalStore } from '@animal-store/client';")).not.toContain(cache);
+    expect(await bundleProgram("export { NotFoundError } from '@animal-store/client';")).not.toContain('RateLimitError');
+    expect(await bundleProgram("import '@animal-store/client';")).toBe('');
   });
 
   it('keeps the names of errors', async () => {
     const program = "import { NotFoundError } from '@animal-store/client'; globalThis.error = new NotFoundError('none');";
     const context: { error?: Error } = {};
-    runInNewContext(await bundled(program), context);
+    runInNewContext(await bundleProgram(program), context);
     expect(String(context.error)).toBe('NotFoundError: none');
   });
 
   it('imports nothing', async () => {
-    expect(await bundled("export * from '@animal-store/client';")).not.toMatch(/\bimport\b|\brequire\b/);
+    expect(await bundleProgram("export * from '@animal-store/client';")).not.toMatch(/\bimport\b|\brequire\b/);
   });
 });

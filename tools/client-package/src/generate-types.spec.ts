@@ -63,7 +63,7 @@ describe('the generated types', () => {
 
   it('are rejected if a name is int64 in one schema only', async () => {
     const document = documentWith({ Toy: object({ id: INT64 }), Shop: object({ id: { type: 'string' } }) });
-    await expect(generateTypes(document)).rejects.toThrow('id is int64 in one schema and another type in another one');
+    await expect(generateTypes(document)).rejects.toThrow('id is int64 in one schema and has another type in another schema');
   });
 
   it('are rejected if the document lists no error codes', async () => {

@@ -14,7 +14,7 @@ export const GENERATED_FILE = new URL('../../../libs/client/src/openapi.generate
 const HEADER = '// Generated from docs/openapi.json by `npm run openapi`, without responses and header fields. Do not edit.\n\n';
 const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
 
-/** The others belong to responses and routes, which the client does not use. */
+/** The other generated types are for responses and routes, which the client does not use. */
 const NEEDED_TYPES: readonly string[] = ['components', 'operations'];
 
 interface Schema {
@@ -29,7 +29,7 @@ interface Schema {
  * the names of int64 members.
  */
 export async function generateTypes(text: string): Promise<string> {
-  const document = parseWithSource(text, exactly) as OpenAPI3 & {
+  const document = parseWithSource(text, keepUnsafeIntegersAsText) as OpenAPI3 & {
     readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
   };
   const types = await openapiTS(withoutResponsesAndHeaders(document), {
@@ -71,8 +71,8 @@ type SourceReviver = (name: string, value: unknown, context: { readonly source?:
 /** The signature of ES2026, which TypeScript's library does not have yet. */
 const parseWithSource = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
 
-/** Keeps integers above 2^53 as text: they are examples, and become comments. */
-function exactly(_name: string, value: unknown, { source }: { readonly source?: string }): unknown {
+/** Keeps integers above 2^53 as text. Such integers are examples, which become comments. */
+function keepUnsafeIntegersAsText(_name: string, value: unknown, { source }: { readonly source?: string }): unknown {
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? source : value;
 }
 
@@ -83,19 +83,19 @@ function errorCodes(schema: Schema | undefined): string[] {
   return [...codes].sort();
 }
 
-/** Throws if a name is int64 in one place and another type in another one: the client tells them apart by name. */
+/** Throws if a name is int64 in one schema and has another type in another schema, because the client finds int64 members by name. */
 function int64Members(document: object): string[] {
   const isInt64 = new Map<string, boolean>();
-  const note = (name: string, schema: object) => {
+  const addMember = (name: string, schema: object) => {
     const int64 = 'format' in schema && schema.format === 'int64';
-    if ((isInt64.get(name) ?? int64) !== int64) throw new Error(`${name} is int64 in one schema and another type in another one`);
+    if ((isInt64.get(name) ?? int64) !== int64) throw new Error(`${name} is int64 in one schema and has another type in another schema`);
     isInt64.set(name, int64);
   };
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
     const { properties, name, schema } = node as { properties?: Record<string, object>; name?: unknown; schema?: object };
-    for (const [member, memberSchema] of Object.entries(properties ?? {})) note(member, memberSchema);
-    if (typeof name === 'string' && schema) note(name, schema);
+    for (const [member, memberSchema] of Object.entries(properties ?? {})) addMember(member, memberSchema);
+    if (typeof name === 'string' && schema) addMember(name, schema);
     for (const child of Object.values(node)) visit(child);
   };
   visit(document);

@@ -16,19 +16,19 @@ import { processesIn, signalAll } from './processes.js';
 
 const API = fileURLToPath(new URL('../../../apps/api/bundle/main.js', import.meta.url));
 const DATABASE = 'animal_store';
-const START_WITHIN_MS = 120_000;
-const STOP_WITHIN_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 30_000;
 const POLL_MS = 200;
 const REQUEST_TIMEOUT_MS = 3_000;
 
-/** Where the nodes run. By default, all of them share the loopback interface. */
+/** The network of the nodes. By default, all of them share the loopback interface. */
 export interface Network {
   hostOf(node: NodeName): string;
   /** The command that runs a program on the node. */
   commandOf(node: NodeName): readonly string[];
 }
 
-const SHARED: Network = { hostOf: () => LOOPBACK, commandOf: () => [] };
+const SHARED_NETWORK: Network = { hostOf: () => LOOPBACK, commandOf: () => [] };
 
 /** A PostgreSQL server as Patroni sees it. */
 export interface Member {
@@ -56,7 +56,7 @@ export class Cluster {
   ) {}
 
   /** Opens the cluster of a folder, or creates it with these ports. Starts nothing. */
-  static async create(folder: string, basePort: number, network = SHARED): Promise<Cluster> {
+  static async create(folder: string, basePort: number, network = SHARED_NETWORK): Promise<Cluster> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const account = await accountOf(folder);
     const file = settingsFile(folder);
@@ -70,7 +70,7 @@ export class Cluster {
   }
 
   /** Opens the cluster of a folder, or returns undefined if there is none. */
-  static async open(folder: string, network = SHARED): Promise<Cluster | undefined> {
+  static async open(folder: string, network = SHARED_NETWORK): Promise<Cluster | undefined> {
     if (!existsSync(settingsFile(folder))) return undefined;
     const settings = JSON.parse(await readFile(settingsFile(folder), 'utf8')) as Settings;
     const layout = layoutOf(await realpath(folder), settings.basePort, (node) => network.hostOf(node));
@@ -115,7 +115,7 @@ export class Cluster {
 
   /** Resolves when every Patroni sees a primary, a synchronous standby and another standby on one timeline. */
   async waitUntilComplete(): Promise<void> {
-    await this.waitFor('complete cluster', async () => {
+    await this.waitFor('cluster', async () => {
       const views = await Promise.all(NODES.map((name) => this.membersSeenBy(name)));
       if (!views.every(isComplete)) throw new Error(JSON.stringify(views));
     });
@@ -160,7 +160,7 @@ export class Cluster {
     return Promise.any(NODES.map((name) => this.membersSeenBy(name)));
   }
 
-  /** A disconnected node has an outdated view. */
+  /** Returns the servers according to one Patroni. A disconnected node has an outdated view. */
   private async membersSeenBy(name: NodeName): Promise<readonly Member[]> {
     const { host, patroni } = this.layout.nodes[name];
     return ((await getJson(`http://${host}:${patroni}/cluster`)) as { members: Member[] }).members;
@@ -186,10 +186,10 @@ export class Cluster {
     if (!existsSync(this.apiKeyFile)) await this.createApiKey();
   }
 
-  /** A process ends if its port is taken, for example. */
+  /** Throws if a process has exited, for example because its port is taken. */
   private async assertRunning(names: readonly string[]): Promise<void> {
     for (const name of names) {
-      if ((await this.pidsOf(name)).length === 0) throw new Error(`${name} has ended. See ${join(folderOf(this.layout, name), 'log')}`);
+      if ((await this.pidsOf(name)).length === 0) throw new Error(`${name} exited. See ${join(folderOf(this.layout, name), 'log')}`);
     }
   }
 
@@ -199,7 +199,7 @@ export class Cluster {
 
   private async stop(names: readonly string[]): Promise<void> {
     const pids = async () => (await Promise.all(names.map((name) => this.pidsOf(name)))).flat();
-    const deadline = Date.now() + STOP_WITHIN_MS;
+    const deadline = Date.now() + STOP_TIMEOUT_MS;
     // A frozen process only gets the next signal when it resumes.
     signalAll(await pids(), 'SIGCONT');
     signalAll(await this.leadersOf(names), 'SIGTERM');
@@ -209,7 +209,7 @@ export class Cluster {
     }
   }
 
-  /** Patroni stops its PostgreSQL itself. */
+  /** Returns the process ids to send SIGTERM to. Patroni stops its PostgreSQL itself. */
   private async leadersOf(names: readonly string[]): Promise<number[]> {
     const pids = await Promise.all(names.map((name) => processesIn(folderOf(this.layout, name), { isRecursive: false })));
     return pids.flat();
@@ -267,14 +267,14 @@ export class Cluster {
     client.on('error', () => undefined);
     try {
       await client.connect();
-      const isThere = async (query: string) => (await client.query(query)).rowCount === 1;
-      if (!(await isThere(`SELECT FROM pg_roles WHERE rolname = '${DATABASE}'`))) {
+      const exists = async (query: string) => (await client.query(query)).rowCount === 1;
+      if (!(await exists(`SELECT FROM pg_roles WHERE rolname = '${DATABASE}'`))) {
         await client.query(`CREATE ROLE ${DATABASE} LOGIN PASSWORD '${service}'`);
       }
       // PgBouncer does not pass these on when a client sets them.
       await client.query(`ALTER ROLE ${DATABASE} SET statement_timeout = '3s'`);
       await client.query(`ALTER ROLE ${DATABASE} SET search_path = ''`);
-      if (!(await isThere(`SELECT FROM pg_database WHERE datname = '${DATABASE}'`))) {
+      if (!(await exists(`SELECT FROM pg_database WHERE datname = '${DATABASE}'`))) {
         await client.query(`CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`);
       }
     } finally {
@@ -296,14 +296,14 @@ export class Cluster {
     }
   }
 
-  /** Repeats an attempt until it succeeds, or one of the processes has ended. */
+  /** Repeats an attempt until it succeeds. Throws on timeout, or if one of the processes has exited. */
   private async waitFor(what: string, attempt: () => Promise<void>, processes: readonly string[] = []): Promise<void> {
-    for (const deadline = Date.now() + START_WITHIN_MS; ; await sleep(POLL_MS)) {
+    for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(POLL_MS)) {
       try {
         return await attempt();
       } catch (cause) {
         await this.assertRunning(processes);
-        const problem = `There is no ${what} after ${START_WITHIN_MS / 1000} s. See the logs in ${this.layout.folder}`;
+        const problem = `The ${what} is not ready after ${START_TIMEOUT_MS / 1000} s. See the logs in ${this.layout.folder}`;
         if (Date.now() > deadline) throw new Error(problem, { cause });
       }
     }

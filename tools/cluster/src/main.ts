@@ -6,7 +6,7 @@ import { describeStatus } from './status.js';
 
 const MAX_BASE_PORT = 65_000;
 
-function port(text: string): number {
+function parsePort(text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1024 || number > MAX_BASE_PORT) {
     throw new InvalidArgumentError(`must be an integer from 1024 to ${MAX_BASE_PORT}.`);
@@ -17,20 +17,20 @@ function port(text: string): number {
 const program = new Command('cluster').description(
   'Runs the service on highly available PostgreSQL, from Debian packages, on this machine.',
 );
-program.option('--folder <path>', 'where all files of the cluster are', '.data/cluster');
+program.option('--folder <path>', 'folder for all files of the cluster', '.data/cluster');
 
 const folder = () => resolve(program.opts<{ folder: string }>().folder);
 
-async function existing(): Promise<Cluster> {
+async function openExisting(): Promise<Cluster> {
   const cluster = await Cluster.open(folder());
-  if (!cluster) throw new Error(`There is no cluster in ${folder()}. Start one: npm run cluster -- up`);
+  if (!cluster) throw new Error(`There is no cluster in ${folder()}. Start it with: npm run cluster -- up`);
   return cluster;
 }
 
 program
   .command('up')
   .description('starts all processes and waits until the service is ready')
-  .option('--port <number>', 'first one of 34 ports of a new cluster', port, 17_000)
+  .option('--port <number>', 'first of the 34 ports of a new cluster', parsePort, 17_000)
   .action(async (options: { port: number }) => {
     findPrograms();
     const cluster = await Cluster.create(folder(), options.port);
@@ -40,13 +40,13 @@ program
 
 program
   .command('status')
-  .description('shows processes, servers, ports and a request')
-  .action(async () => console.log(await describeStatus(await existing())));
+  .description('shows processes, servers, ports and an example request')
+  .action(async () => console.log(await describeStatus(await openExisting())));
 
 program
   .command('down')
   .description('stops all processes; the data stays in the folder')
-  .action(async () => (await existing()).down());
+  .action(async () => (await openExisting()).down());
 
 try {
   await program.parseAsync();

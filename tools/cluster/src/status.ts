@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Cluster, Member } from './cluster.js';
 import { LOOPBACK } from './layout.js';
 
-/** Patroni's names of roles, and PostgreSQL's. */
+/** PostgreSQL's role names by Patroni's role names. */
 const ROLES: Readonly<Record<string, string>> = { leader: 'primary', sync_standby: 'synchronous standby', replica: 'standby' };
 
 /** Returns a description of a cluster for people: processes, PostgreSQL servers, ports, and a request with its status. */
@@ -25,15 +25,15 @@ export async function describeStatus(cluster: Cluster): Promise<string> {
   const url = `${cluster.serviceUrl}/v1/pets?limit=1`;
   return [
     `Folder: ${cluster.layout.folder}`,
-    `Processes: ${pids.length - down.length} of ${pids.length} run${down.length > 0 ? `; down: ${down.join(', ')}` : ''}`,
+    `Processes: ${pids.length - down.length} of ${pids.length} running${down.length > 0 ? `; down: ${down.join(', ')}` : ''}`,
     '',
-    ...(rows.length > 0 ? aligned(rows) : ['No Patroni responds.']),
+    ...(rows.length > 0 ? alignColumns(rows) : ['No Patroni responds.']),
     '',
-    ...aligned([
-      [`${LOOPBACK}:${ports.service}`, 'service, by way of HAProxy'],
-      [`${LOOPBACK}:${ports.pgbouncer}`, 'primary, by way of PgBouncer and HAProxy'],
-      [`${LOOPBACK}:${ports.primary}`, 'primary, by way of HAProxy'],
-      [`${LOOPBACK}:${ports.standbys}`, 'standbys, by way of HAProxy'],
+    ...alignColumns([
+      [`${LOOPBACK}:${ports.service}`, 'service, through HAProxy'],
+      [`${LOOPBACK}:${ports.pgbouncer}`, 'primary, through PgBouncer and HAProxy'],
+      [`${LOOPBACK}:${ports.primary}`, 'primary, through HAProxy'],
+      [`${LOOPBACK}:${ports.standbys}`, 'standbys, through HAProxy'],
     ]),
     '',
     `curl -i -H "Authorization: Bearer $(cat ${cluster.apiKeyFile})" '${url}'`,
@@ -51,7 +51,7 @@ async function statusOf(url: string, apiKeyFile: string): Promise<string> {
   }
 }
 
-function aligned(rows: readonly (readonly string[])[]): string[] {
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows.map((row) =>
     row

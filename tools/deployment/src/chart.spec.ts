@@ -7,12 +7,12 @@ import { parse } from 'yaml';
 import { CHART, readChartFile, readValues, readWorkspaceFile } from './testing/files.js';
 
 /** Variables that the templates set: from Secrets, and from the values for ports, migrations and Citus. */
-const OF_TEMPLATES = [
+const TEMPLATE_VARIABLES = [
   ...['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'].flatMap((name) => [name, `${name}_FILE`]),
   ...['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'MIGRATE_ON_START', 'CITUS'],
 ];
 /** Variables of the shell scripts in the migration Job. */
-const OF_SCRIPTS = ['SERVICE_ROLE', 'KEYS_ROLE'];
+const SCRIPT_VARIABLES = ['SERVICE_ROLE', 'KEYS_ROLE'];
 
 interface Schema {
   readonly properties: { readonly config: { readonly properties: object; readonly additionalProperties: boolean } };
@@ -24,7 +24,7 @@ const templates = readdirSync(join(CHART, 'templates')).map((file) => readChartF
 it('values.schema.json allows exactly the variables of the service that are not a secret or an address', () => {
   const { properties, additionalProperties } = schema.properties.config;
   expect(additionalProperties).toBe(false);
-  expect([...Object.keys(properties), ...OF_TEMPLATES].sort()).toEqual(Object.keys(variables).sort());
+  expect([...Object.keys(properties), ...TEMPLATE_VARIABLES].sort()).toEqual(Object.keys(variables).sort());
 });
 
 it('the templates set only variables that the service reads', () => {
@@ -32,7 +32,7 @@ it('the templates set only variables that the service reads', () => {
     [...template.matchAll(/(?:"variable" "|name: )([A-Z][A-Z_]+)\b/g)].map(([, name = '']) => name),
   );
   expect(named).toEqual(expect.arrayContaining(['DATABASE_URL', 'REDIS_URL', 'ADMIN_PORT']));
-  expect(named.filter((name) => ![...OF_TEMPLATES, ...OF_SCRIPTS].includes(name))).toEqual([]);
+  expect(named.filter((name) => ![...TEMPLATE_VARIABLES, ...SCRIPT_VARIABLES].includes(name))).toEqual([]);
 });
 
 describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml'])('%s', (file) => {

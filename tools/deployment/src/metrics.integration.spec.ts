@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseMetrics } from './testing/exported-metrics.js';
 import { queries, rules } from './testing/files.js';
 import { ObservedService } from './testing/observed-service.js';
-import { parseQuery, type Matcher } from './testing/queries.js';
+import { type Matcher, parseQuery } from './testing/queries.js';
 
 /** Labels that Prometheus adds to every series of a target. */
 const TARGET_LABELS = ['job', 'namespace', 'instance'];
@@ -13,7 +13,7 @@ let exported: ReturnType<typeof parseMetrics>;
 
 beforeAll(async () => {
   service = await ObservedService.start();
-  await service.use();
+  await service.sendRequests();
   exported = await waitFor(async () => {
     const metrics = parseMetrics(await service.metrics());
     // A response is counted after it is sent.
@@ -29,7 +29,7 @@ afterAll(() => service.stop());
 const recorded = rules.flatMap(({ record }) => record ?? []);
 const isRecorded = (metric: string) => recorded.includes(metric);
 
-describe.each(queries.map(({ of, ...query }) => [of, query] as const))('%s', (_of, { expr, text }) => {
+describe.each(queries.map(({ usedIn, ...query }) => [usedIn, query] as const))('%s', (_usedIn, { expr, text }) => {
   const { selectors, grouping } = parseQuery(expr);
   const read = selectors.filter(({ metric }) => !isRecorded(metric));
 
@@ -45,7 +45,7 @@ describe.each(queries.map(({ of, ...query }) => [of, query] as const))('%s', (_o
     const unknown = read.flatMap(({ metric, matchers }) =>
       matchers
         .filter(({ label }) => !TARGET_LABELS.includes(label))
-        .filter((matcher) => ![...(exported.get(metric)?.get(matcher.label) ?? [])].some((value) => isMatched(matcher, value)))
+        .filter((matcher) => ![...(exported.get(metric)?.get(matcher.label) ?? [])].some((value) => namesValue(matcher, value)))
         .map((matcher) => ({ metric, ...matcher })),
     );
     expect(unknown).toEqual([]);
@@ -72,6 +72,6 @@ it('every recorded ratio is used', () => {
 });
 
 /** Returns whether the matcher names the value, to select or to exclude it. */
-function isMatched({ operator, value: pattern }: Matcher, value: string): boolean {
+function namesValue({ operator, value: pattern }: Matcher, value: string): boolean {
   return operator.endsWith('~') ? new RegExp(`^(?:${pattern})$`).test(value) : pattern === value;
 }

@@ -20,6 +20,6 @@ describe('parseQuery', () => {
   });
 
   it.each(['sum(', 'rate(a[5m]', 'a{job=}', 'foo bar'])('rejects %s', (expr) => {
-    expect(() => parseQuery(expr)).toThrow('not PromQL');
+    expect(() => parseQuery(expr)).toThrow('invalid PromQL');
   });
 });

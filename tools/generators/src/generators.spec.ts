@@ -24,7 +24,7 @@ async function useContext(name: string): Promise<void> {
 }
 
 const textOf = (path: string) => tree.read(path, 'utf-8') ?? '';
-const madeBy = (changes: readonly FileChange[]) => changes.filter(({ type }) => type === 'CREATE').map(({ path }) => path);
+const createdPaths = (changes: readonly FileChange[]) => changes.filter(({ type }) => type === 'CREATE').map(({ path }) => path);
 const changed = () => tree.listChanges().filter(({ type }) => type === 'UPDATE');
 const addedLines = (path: string) => {
   const before = readFileSync(join(WORKSPACE, path), 'utf8').split('\n');
@@ -56,12 +56,12 @@ describe.each([
   beforeAll(() => useContext(context));
 
   it('generates the libraries of a context, its README and its end-to-end spec, formatted, in no other folder', async () => {
-    const made = madeBy(tree.listChanges());
-    expect([...new Set(made.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
+    const created = createdPaths(tree.listChanges());
+    expect([...new Set(created.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
       ['apps/api-e2e/src', `libs/${context}/README.md`, ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
     );
-    expect(made.length).toBeLessThanOrEqual(MAX_FILES);
-    expect(made).toEqual(
+    expect(created.length).toBeLessThanOrEqual(MAX_FILES);
+    expect(created).toEqual(
       expect.arrayContaining([
         `apps/api-e2e/src/contexts/${context}/${context}.integration.spec.ts`,
         `libs/${context}/domain/src/${singular}.ts`,
@@ -144,7 +144,7 @@ describe('in a context', () => {
   });
 
   it.each([
-    ['no context', { name: 'cancel-order', context: 'shops' }, 'there is no context "shops"; the contexts are '],
+    ['no context', { name: 'cancel-order', context: 'shops' }, 'unknown context "shops"; must be one of '],
     ['a name that is not kebab-case', { name: 'CancelOrder', context: 'orders' }, 'must be in kebab-case'],
   ])('both reject %s', async (_what, options, reason) => {
     await expect(generateUseCase(tree, options)).rejects.toThrow(reason);

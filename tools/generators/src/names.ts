@@ -25,7 +25,7 @@ const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
 const MAX_LENGTH = 40;
 
 /** Reserved names: scopes of the workspace, schemas and tables in PostgreSQL, and a name that the boundary probes use. */
-const TAKEN = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys'];
+const RESERVED_NAMES = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys'];
 
 const RESERVED_IN_TYPESCRIPT = new Set(
   `arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for
@@ -37,9 +37,9 @@ export const USED_BY_TEMPLATES = new Set(
   `a adapterName added after again all answerCreated answerPage api app b beforeEach body character client clientId code context
   count create created createdHeaders database dataSource describe describeAuthorization describeMigrations empty entities etag expect
   expected expectError expectStatus fc filter first found headers i id ids index input isSame it items key known last limit link
-  linksOf message name names next one other overrides own page pageHeaders pages path publicUrl query queryRunner read reader
+  linksOf matching message name names next one other overrides own page pageHeaders pages path publicUrl query queryRunner read reader
   reason recorded replayed reply repository request requests response result results revalidate row rows second text third useCase
-  useDatabase useOwnService value violations visited wanted
+  useDatabase useOwnService value violations visited
   ApiBody ApiCreatedResponse ApiExtraModels ApiOkResponse ApiOperation ApiParam ApiProperty ApiSchema ApiTags
   BatchedRepository Body Column Controller DataSource DomainError Dto Entity ErrorDefinition FastifyReply Get HttpResponse IdempotencyKey
   IdempotencyKeyEntity IdempotentByKey IdPipe JsonText MigrationInterface Module NAME Page PageQueryOf PageRequest Param PATH
@@ -49,7 +49,8 @@ export const USED_BY_TEMPLATES = new Set(
 
 /** @throws Error that names the rule */
 export function assertKebabCase(name: string, what: string): void {
-  if (!KEBAB_CASE.test(name)) throw new Error(`${what} "${name}" must be in kebab-case, of lower-case letters: purchase-orders`);
+  if (!KEBAB_CASE.test(name))
+    throw new Error(`${what} "${name}" must be in kebab-case with lower-case letters only, such as purchase-orders`);
   if (name.length > MAX_LENGTH) throw new Error(`${what} "${name}" must have at most ${String(MAX_LENGTH)} characters`);
 }
 
@@ -74,21 +75,21 @@ export function namesOfContext(context: string, singular = singularOf(context)):
     code: snakeCase(singular),
     text: singular.replaceAll('-', ' '),
   };
-  assertFree(names);
+  assertNotReserved(names);
   return names;
 }
 
-function assertFree({ context, schema, Entity, Entities, variable, variables }: ContextNames): void {
-  const refuse = (name: string, reason: string) => new Error(`"${context}" cannot be the name of a context: ${name} ${reason}`);
-  if (TAKEN.includes(context)) throw refuse(context, 'is a reserved name of the workspace');
-  if (context.startsWith('new-')) throw refuse(context, 'would conflict with the class names of new entities');
-  if (POSTGRES_KEYWORDS.includes(schema) || schema.startsWith('pg_')) throw refuse(schema, 'is a reserved word of SQL');
+function assertNotReserved({ context, schema, Entity, Entities, variable, variables }: ContextNames): void {
+  const rejection = (name: string, reason: string) => new Error(`"${context}" cannot be the name of a context: ${name} ${reason}`);
+  if (RESERVED_NAMES.includes(context)) throw rejection(context, 'is a reserved name of the workspace');
+  if (context.startsWith('new-')) throw rejection(context, 'would conflict with the class names of new entities');
+  if (POSTGRES_KEYWORDS.includes(schema) || schema.startsWith('pg_')) throw rejection(schema, 'is a reserved word of SQL');
   for (const name of [variable, variables]) {
-    if (RESERVED_IN_TYPESCRIPT.has(name)) throw refuse(name, 'is a reserved word of TypeScript');
-    if (USED_BY_TEMPLATES.has(name)) throw refuse(name, 'is used in the generated code');
+    if (RESERVED_IN_TYPESCRIPT.has(name)) throw rejection(name, 'is a reserved word of TypeScript');
+    if (USED_BY_TEMPLATES.has(name)) throw rejection(name, 'is used in the generated code');
   }
   for (const name of [Entity, Entities]) {
-    if (name in globalThis || USED_BY_TEMPLATES.has(name)) throw refuse(name, 'is a global name or is used in the generated code');
+    if (name in globalThis || USED_BY_TEMPLATES.has(name)) throw rejection(name, 'is a global name or is used in the generated code');
   }
 }
 

@@ -7,7 +7,7 @@ import { FsTree } from 'nx/src/generators/tree.js';
 import ts from 'typescript';
 import { generateContext } from './context/context.generator.js';
 import { generateMigration } from './migration/migration.generator.js';
-import { documentedFiles, perform, productionFiles, RECIPES } from './testing/recipes.js';
+import { applyRecipe, documentedFiles, productionFiles, RECIPES } from './testing/recipes.js';
 import { readText } from './tree.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
@@ -21,7 +21,7 @@ describe.each(RECIPES)('"$title" in docs/adding-a-context.md', (recipe) => {
     if (!tree.exists('libs/orders')) await generateContext(tree, { name: 'orders' });
     const before = textsOf();
     await generateMigration(tree, { name: recipe.migration, context: 'orders' });
-    perform(recipe, {
+    applyRecipe(recipe, {
       read: (path) => readText(tree, path),
       write: (path, text) => tree.write(path, text),
       list: (folder) => tree.children(folder),

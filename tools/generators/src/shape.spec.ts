@@ -47,10 +47,10 @@ describe('the generator', () => {
   });
 
   it.each([...generated].filter(([path]) => /\.(?:json|js|md)$/.test(path)))('generates %s like that of pets', (path, text) => {
-    const ofPets = pets.get(path) ?? '';
-    if (path.endsWith('.md')) expect(linesOf(text)).toEqual(linesOf(ofPets));
-    else if (path.endsWith('.js')) expect(text).toBe(ofPets);
-    else expect(JSON.parse(ofPets)).toEqual(withReferencesOf(JSON.parse(text) as Config, JSON.parse(ofPets) as Config));
+    const modelText = pets.get(path) ?? '';
+    if (path.endsWith('.md')) expect(linesOf(text)).toEqual(linesOf(modelText));
+    else if (path.endsWith('.js')) expect(text).toBe(modelText);
+    else expect(JSON.parse(modelText)).toEqual(withReferencesOf(JSON.parse(text) as Config, JSON.parse(modelText) as Config));
   });
 });
 
@@ -67,7 +67,7 @@ function withReferencesOf(config: Config, { references }: Config): Config {
 }
 
 /** Returns the sources with one text replaced in one file. The text must exist. */
-function changed(sources: Sources, file: string, from: string, to: string): Sources {
+function withReplacement(sources: Sources, file: string, from: string, to: string): Sources {
   const [path = ''] = [...sources.keys()].filter((name) => name.endsWith(`/${file}`));
   const before = sources.get(path) ?? '';
   expect([file, before.includes(from)]).toEqual([file, true]);
@@ -108,7 +108,7 @@ describe('a difference is reported if', () => {
     ['a method has no suite', 'pets-contract.ts', "describe('addOnce'", "describe('once'", 'describe addOnce'],
     ['an adapter does not run the contract', 'pets.integration.spec.ts', 'describePetsContract(', 'run(', 'describePetsContract()'],
   ])('in a template %s', (_what, file, from, to, difference) => {
-    expect(differences(changed(templates, file, from, to), model).join('\n')).toContain(difference);
+    expect(differences(withReplacement(templates, file, from, to), model).join('\n')).toContain(difference);
   });
 
   it.each([
@@ -137,7 +137,7 @@ describe('a difference is reported if', () => {
     ],
     ['another suite', 'pets.integration.spec.ts', 'describeMigrations(', 'describePlans();\ndescribeMigrations(', 'describePlans()'],
   ])('pets has %s', (_what, file, from, to, difference) => {
-    expect(differences(templates, changed(model, file, from, to)).join('\n')).toContain(difference);
+    expect(differences(templates, withReplacement(model, file, from, to)).join('\n')).toContain(difference);
   });
 
   it('pets has a class in another file', () => {
@@ -164,5 +164,5 @@ it.each([
   ['a deprecation', 'pets.controller.ts', '@IdempotentByKey()', '@Deprecated({})\n@IdempotentByKey()'],
   ['a spec', 'pets.integration.spec.ts', 'describeMigrations(', "describe('the indexes', () => {});\ndescribeMigrations("],
 ])('pets may have %s that its template lacks', (_what, file, from, to) => {
-  expect(differences(templates, changed(model, file, from, to))).toEqual([]);
+  expect(differences(templates, withReplacement(model, file, from, to))).toEqual([]);
 });

@@ -7,11 +7,11 @@ export function readText(tree: Tree, path: string): string {
   return text;
 }
 
-export function edit(tree: Tree, path: string, change: (text: string) => string): void {
+export function editFile(tree: Tree, path: string, change: (text: string) => string): void {
   tree.write(path, change(readText(tree, path)));
 }
 
-/** Adds a line to the sorted lines that match `among`. There must be at least one. */
+/** Inserts a line into the sorted lines that match `among`, or at the end of the text if none matches. */
 export function addLine(text: string, line: string, among: RegExp): string {
   const lines = text.split('\n');
   const matching = lines.flatMap((other, index) => (among.test(other) ? [index] : []));
@@ -27,5 +27,5 @@ export function contextsOf(tree: Tree): string[] {
 /** @throws Error that lists the contexts */
 export function assertContext(tree: Tree, context: string): void {
   const contexts = contextsOf(tree);
-  if (!contexts.includes(context)) throw new Error(`there is no context "${context}"; the contexts are ${contexts.join(', ')}`);
+  if (!contexts.includes(context)) throw new Error(`unknown context "${context}"; must be one of ${contexts.join(', ')}`);
 }

@@ -76,9 +76,9 @@ describe('docker-compose.yml', () => {
   });
 
   it('depends only on services that exist', () => {
-    const awaited = Object.values(compose.services).flatMap((service) => Object.keys(service.depends_on ?? {}));
-    expect(awaited).toEqual(['postgres', 'api']);
-    for (const name of awaited) expect(compose.services).toHaveProperty([name]);
+    const dependencies = Object.values(compose.services).flatMap((service) => Object.keys(service.depends_on ?? {}));
+    expect(dependencies).toEqual(['postgres', 'api']);
+    for (const name of dependencies) expect(compose.services).toHaveProperty([name]);
   });
 
   it('uses the same password variable in the URL and for the server', () => {

@@ -1,4 +1,4 @@
-/** `npm run package`: writes the folder that is deployed to `dist/package`, or to the folder that `--out` names. */
+/** `npm run package`: writes the folder to deploy to `dist/package`, or to the folder in `--out`. */
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packageService } from './package-service.js';

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { checkPackages, licencesOf, type LockedPackages, type Manifest, sbomOf } from './third-party.js';
+import { checkPackages, collectLicences, createSbom, type LockedPackages, type Manifest } from './third-party.js';
 
 /** The name in the packaged package.json. Only a folder with this name in its package.json is overwritten. */
 const NAME = 'animal-store-service';
@@ -11,7 +11,7 @@ const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/bundle/main.js';\n";
 
 /**
  * Writes the bundles, the guides, the assets of their pages, the licences and the SBOM to the folder `out`.
- * @throws if a bundled package is not locked for production or installed otherwise, or if `out` holds anything but an earlier package
+ * @throws if a bundled package is not locked for production or differs in node_modules, or if `out` is neither empty nor an earlier package
  */
 export function packageService(workspace: string, out: string): void {
   const { description, ...manifest } = readManifest(workspace);
@@ -19,22 +19,22 @@ export function packageService(workspace: string, out: string): void {
   const installed = lockedPackages(join(workspace, 'node_modules/.package-lock.json'));
   const { imports } = readJson<{ imports: Readonly<Record<string, string>> }>(join(workspace, 'apps/api/package.json'));
   // Files that the reference page serves from packages, such as `swagger-ui-dist/swagger-ui.css`.
-  const served = Object.values(imports).filter((target) => !target.startsWith('./'));
+  const servedFiles = Object.values(imports).filter((target) => !target.startsWith('./'));
   const bundled = APPS.flatMap((app) => readJson<string[]>(join(workspace, app, 'bundle/packages.json')));
-  const packages = [...new Set([...bundled, ...served.map((file) => `node_modules/${dirname(file)}`)])].sort();
+  const packages = [...new Set([...bundled, ...servedFiles.map((file) => `node_modules/${dirname(file)}`)])].sort();
 
   checkPackages(locked, installed, packages);
-  const sbom = sbomOf(manifest, locked, packages);
-  makeEmpty(out);
+  const sbom = createSbom(manifest, locked, packages);
+  emptyFolder(out);
   for (const app of APPS) {
     const filter = (path: string): boolean => basename(path) !== 'packages.json';
     cpSync(join(workspace, app, 'bundle'), join(out, app, 'bundle'), { recursive: true, filter });
   }
   cpSync(join(workspace, ASSETS), join(out, ASSETS), { recursive: true });
   cpSync(join(workspace, GUIDES), join(out, GUIDES), { recursive: true });
-  for (const file of served) cpSync(join(workspace, 'node_modules', file), join(out, ASSETS, basename(file)));
+  for (const file of servedFiles) cpSync(join(workspace, 'node_modules', file), join(out, ASSETS, basename(file)));
   cpSync(join(workspace, 'LICENSE'), join(out, 'LICENSE'));
-  writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), licencesOf(workspace, locked, packages));
+  writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), collectLicences(workspace, locked, packages));
   writeJson(join(out, 'sbom.cdx.json'), sbom);
   const { version, license } = manifest;
   const imported = { '#docs/*': `./${ASSETS}/*`, '#guides/*': `./${GUIDES}/*` };
@@ -44,18 +44,18 @@ export function packageService(workspace: string, out: string): void {
   writeFileSync(join(out, 'bin/animal-store'), COMMAND, { mode: 0o755 });
 }
 
-function makeEmpty(out: string): void {
+function emptyFolder(out: string): void {
   if (existsSync(out) && readdirSync(out).length > 0) {
     const manifest = join(out, 'package.json');
     if (!existsSync(manifest) || readJson<{ name?: string }>(manifest).name !== NAME) {
-      throw new Error(`${out} is neither empty nor an earlier package: choose another --out`);
+      throw new Error(`${out} is neither empty nor an earlier package. Empty it or choose another --out`);
     }
     rmSync(out, { recursive: true });
   }
   mkdirSync(out, { recursive: true });
 }
 
-/** The root package.json without development dependencies and projects. The projects have the version. */
+/** Reads the root package.json without development dependencies and projects. The version is that of apps/api. */
 function readManifest(workspace: string): Manifest & { description: string } {
   const root = readJson<Manifest & { description: string }>(join(workspace, 'package.json'));
   const { name, license, description, dependencies, overrides } = root;

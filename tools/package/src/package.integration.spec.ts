@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { packageService } from './package-service.js';
-import { itIsDeployed } from './testing/deployed.contract.js';
+import { testDeployedService } from './testing/deployed.contract.js';
 import type { Run } from './testing/deployed-service.js';
 import { WORKSPACE } from './testing/dockerfile.js';
 
@@ -97,7 +97,7 @@ describe('the packaged folder', () => {
     expect(licences.filter((text) => /MIT|Apache|BSD|ISC|Permission/.exec(text) === null)).toEqual([]);
   });
 
-  it('is the same if it is written again, also over an earlier one', () => {
+  it('is the same if it is written again, also over an earlier package', () => {
     const again = join(folder, 'again');
     packageService(WORKSPACE, again);
     writeFileSync(join(again, 'left-over.js'), '');
@@ -106,7 +106,7 @@ describe('the packaged folder', () => {
     expect(contents(again)).toEqual(contents(out));
   });
 
-  it('replaces no other folder', () => {
+  it('does not overwrite any other folder', () => {
     expect(() => packageService(WORKSPACE, folder)).toThrow('choose another --out');
     expect(filesOf(out)).toContain('package.json');
   });
@@ -120,4 +120,4 @@ const run: Run = ([program = '', ...args], env) => {
   return spawn(process.execPath, [...before, ...args], { cwd: out, env, stdio: ['ignore', 'pipe', 'pipe'] });
 };
 
-describe('the packaged service', () => itIsDeployed(run, (child) => child.kill('SIGTERM')));
+describe('the packaged service', () => testDeployedService(run, (child) => child.kill('SIGTERM')));

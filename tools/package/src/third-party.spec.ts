@@ -24,10 +24,10 @@ describe('checkPackages', () => {
   );
 
   it.each([
-    ['another version', { integrity: 'sha512-other' }],
-    ['nothing', undefined],
-  ])('rejects node_modules with %s of a locked package', (_what, installed) => {
+    ['another version of a locked package', { integrity: 'sha512-other' }],
+    ['a missing locked package', undefined],
+  ])('rejects node_modules with %s', (_what, installed) => {
     const inFolder = Object.fromEntries(Object.entries({ ...LOCKED, [PG]: installed }).filter(([, entry]) => entry)) as LockedPackages;
-    expect(() => checkPackages(LOCKED, inFolder, [PG])).toThrow(`run npm ci: ${PG}`);
+    expect(() => checkPackages(LOCKED, inFolder, [PG])).toThrow(`Run npm ci: ${PG}`);
   });
 });

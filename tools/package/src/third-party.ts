@@ -37,7 +37,7 @@ export function checkPackages(locked: LockedPackages, installed: LockedPackages,
   const unexpected = packages.filter((path) => !isProduction(locked[path]));
   if (unexpected.length > 0) throw new Error(`Bundled, but not a production dependency in package-lock.json: ${unexpected.join(', ')}`);
   const differing = packages.filter((path) => locked[path]?.integrity !== installed[path]?.integrity);
-  if (differing.length > 0) throw new Error(`node_modules differs from package-lock.json, run npm ci: ${differing.join(', ')}`);
+  if (differing.length > 0) throw new Error(`node_modules differs from package-lock.json. Run npm ci: ${differing.join(', ')}`);
 }
 
 function isProduction({ integrity, dev, optional, devOptional }: LockedPackage = {}): boolean {
@@ -45,12 +45,12 @@ function isProduction({ integrity, dev, optional, devOptional }: LockedPackage =
 }
 
 /**
- * Returns the SBOM of `packages`, made by `npm sbom`.
+ * Returns the SBOM of `packages`, created by `npm sbom`.
  *
  * `npm sbom --omit dev` also leaves out production packages that a development dependency needs. So npm reads a lock file of the
- * production packages only. Packages that are in no bundle are removed from the result, and so are values that differ each time.
+ * production packages only. Packages that are in no bundle, and values that differ each time, are removed from the result.
  */
-export function sbomOf(root: Manifest, locked: LockedPackages, packages: readonly string[]): Sbom {
+export function createSbom(root: Manifest, locked: LockedPackages, packages: readonly string[]): Sbom {
   const sbom = npmSbom(root, Object.fromEntries(Object.entries(locked).filter(([, entry]) => isProduction(entry))));
   const refs = new Set([...packages.map((path) => refOf(path, locked)), `${root.name}@${root.version}`]);
   sbom.components = sbom.components.filter((component) => refs.has(component['bom-ref']));
@@ -78,8 +78,8 @@ function npmSbom(root: Manifest, packages: LockedPackages): Sbom {
   }
 }
 
-/** Returns the licence texts and notices of `packages`: the bundles hold no comments. */
-export function licencesOf(workspace: string, locked: LockedPackages, packages: readonly string[]): string {
+/** Returns the licence texts and notices of `packages`, because the bundles contain no comments. */
+export function collectLicences(workspace: string, locked: LockedPackages, packages: readonly string[]): string {
   const licences = packages.map((path) => {
     const folder = join(workspace, path);
     const read = (pattern: RegExp): string[] => {

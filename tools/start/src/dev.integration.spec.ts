@@ -8,8 +8,8 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const WORKSPACE = join(import.meta.dirname, '..', '..', '..');
-const COPIED = ['apps', 'docs', 'libs', 'tools', 'package.json', 'tsconfig.base.json'];
-const NOT_COPIED = ['node_modules', 'test-results', 'coverage', '.data'];
+const COPIED_NAMES = ['apps', 'docs', 'libs', 'tools', 'package.json', 'tsconfig.base.json'];
+const EXCLUDED_NAMES = ['node_modules', 'test-results', 'coverage', '.data'];
 
 /** A copy of the workspace, in which the specs change sources. */
 let copy: string;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   });
   for (const stream of [dev.stdout, dev.stderr]) stream?.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
   const ended = once(dev, 'exit').then(() => {
-    throw new Error(`npm run dev has exited: ${output}`);
+    throw new Error(`npm run dev exited: ${output}`);
   });
   const started = waitFor(() => {
     expect(output).toContain('Ctrl-C stops');
@@ -132,8 +132,8 @@ async function health(): Promise<number> {
 }
 
 async function copyWorkspace(): Promise<void> {
-  const filter = (source: string) => !NOT_COPIED.includes(basename(source));
-  for (const name of COPIED) await cp(join(WORKSPACE, name), join(copy, name), { recursive: true, preserveTimestamps: true, filter });
+  const filter = (source: string) => !EXCLUDED_NAMES.includes(basename(source));
+  for (const name of COPIED_NAMES) await cp(join(WORKSPACE, name), join(copy, name), { recursive: true, preserveTimestamps: true, filter });
   const modules = join(WORKSPACE, 'node_modules');
   await mkdir(join(copy, 'node_modules'));
   for (const name of await readdir(modules)) {

@@ -12,7 +12,7 @@ const WORKSPACE = join(import.meta.dirname, '../../..');
 const BUNDLE = join(WORKSPACE, 'apps/api/dev/dist');
 const GUIDES = join(WORKSPACE, 'docs/guides');
 
-/** Renders the guides after a change of one. The bundle is written then too, and so the service restarts. */
+/** Renders the guides when one changes. Rolldown then writes the bundle again, which restarts the service. */
 const renderGuides: Plugin = {
   name: 'render-guides',
   buildStart() {
@@ -25,22 +25,22 @@ const renderGuides: Plugin = {
 };
 
 // `npm run dev`: Rolldown bundles the sources after each change, `node --watch` restarts the bundle, and tsc checks the types.
-// PostgreSQL runs in the environment around them and is not restarted.
+// PostgreSQL keeps running.
 await runUntilStopped(async (env) => {
   const bundler = await bundleSources();
   const service = fork(join(BUNDLE, 'dev-service.js'), {
     env: { ...env, NODE_COMPILE_CACHE: join(BUNDLE, '.cache') },
     execArgv: ['--watch', '--watch-preserve-output', '--watch-kill-signal=SIGINT', '--enable-source-maps'],
   });
-  const types = checkTypes();
+  const typeChecker = startTypeChecker();
   return {
     // `node --watch` sends messages too.
     url: new Promise((resolve) => service.on('message', (message: { url?: string }) => message.url && resolve(message.url))),
-    close: () => Promise.all([bundler.close(), end(service), end(types)]),
+    close: () => Promise.all([bundler.close(), stopProcess(service), stopProcess(typeChecker)]),
   };
 });
 
-/** Resolves after the first bundle. When a source does not compile, the last bundle stays. */
+/** Resolves after the first bundle. If a source does not compile, the last bundle is kept. */
 async function bundleSources(): Promise<RolldownWatcher> {
   const bundler = watch({
     // Worker processes run `main`.
@@ -63,17 +63,17 @@ async function bundleSources(): Promise<RolldownWatcher> {
   return bundler;
 }
 
-function checkTypes(): ChildProcess {
+function startTypeChecker(): ChildProcess {
   // TypeScript 7.0 misses a change that is made while it compiles.
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc6');
   const args = [tsc, '--watch', '--preserveWatchOutput', '--project', join(WORKSPACE, 'tools/start/tsconfig.dev.json')];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
-  // The restart of the service goes first.
+  // The restart of the service has priority.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   return child;
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill();
   await once(child, 'exit');

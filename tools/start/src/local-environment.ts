@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import { readConfig } from '@animal-store/api/configuration';
 import { type ServicePostgres, startLocalPostgres } from '@animal-store/local-postgres';
-import { localApiKey } from './local-api-key.js';
+import { ensureLocalApiKey } from './ensure-local-api-key.js';
 import { prepareDatabase } from './prepare-database.js';
-import { welcome } from './welcome.js';
+import { welcomeText } from './welcome-text.js';
 
 /** The local environment of the service: variables and, if DATABASE_URL is unset, the embedded PostgreSQL with an API key. */
 export class LocalEnvironment {
   private postgres: ServicePostgres | undefined;
-  private readonly dataDir = this.given['DATA_DIR'] || '.data';
-  private readonly environment = this.given['ENVIRONMENT'] || 'local';
+  private readonly dataDir = this.variables['DATA_DIR'] || '.data';
+  private readonly environment = this.variables['ENVIRONMENT'] || 'local';
 
-  constructor(private readonly given: NodeJS.ProcessEnv) {}
+  constructor(private readonly variables: NodeJS.ProcessEnv) {}
 
   /**
    * Resolves to the environment variables for the service. Its role in the embedded PostgreSQL is not the owner.
    * @throws StartupError, LocalPostgresError
    */
   async open(): Promise<NodeJS.ProcessEnv> {
-    if (this.given['DATABASE_URL'] || this.given['DATABASE_URL_FILE']) return this.given;
-    const env = { ...this.given, ENVIRONMENT: this.environment };
+    if (this.variables['DATABASE_URL'] || this.variables['DATABASE_URL_FILE']) return this.variables;
+    const env = { ...this.variables, ENVIRONMENT: this.environment };
     // Invalid variables are reported before PostgreSQL starts.
     readConfig({ ...env, DATABASE_URL: 'postgres://localhost' });
     this.postgres = await startLocalPostgres({ dataDir: this.dataDir });
@@ -32,9 +32,9 @@ export class LocalEnvironment {
 
   /** Returns the text to print when the service listens. The tables must exist. */
   async welcome(url: string): Promise<string> {
-    if (!this.postgres) return welcome(url);
-    const apiKey = await localApiKey(this.postgres.url, join(this.dataDir, 'api-key'), this.environment);
-    return welcome(url, { dataDir: this.dataDir, version: this.postgres.version, apiKey });
+    if (!this.postgres) return welcomeText(url);
+    const apiKey = await ensureLocalApiKey(this.postgres.url, join(this.dataDir, 'api-key'), this.environment);
+    return welcomeText(url, { dataDir: this.dataDir, version: this.postgres.version, apiKey });
   }
 
   async close(): Promise<void> {

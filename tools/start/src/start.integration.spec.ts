@@ -20,7 +20,7 @@ beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'start-'));
   dataDir = join(temporary, 'data');
   // Stale projects are built once, outside the timeout of a spec.
-  await run({ PORT: 'build only' });
+  await runFailingStart({ PORT: 'build only' });
 });
 afterEach(async () => {
   for (const child of children.splice(0)) if (isRunning(child)) await kill(child);
@@ -28,11 +28,11 @@ afterEach(async () => {
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 
 describe('npm start', () => {
-  it('prints commands that work as pasted, and leaves nothing running after Ctrl-C', async () => {
+  it('prints commands that work in a shell, and leaves nothing running after Ctrl-C', async () => {
     const service = await start();
     const [list, add] = service.commands;
-    expect(await pasted(list)).toBe('[]');
-    expect(JSON.parse(await pasted(add))).toEqual({ id: 1, name: 'Rex', categoryId: 1, status: 'available' });
+    expect(await runInShell(list)).toBe('[]');
+    expect(JSON.parse(await runInShell(add))).toEqual({ id: 1, name: 'Rex', categoryId: 1, status: 'available' });
     expect(service.apiKey).toMatch(/^ast_local_/);
     expect((await stat(join(dataDir, 'api-key'))).mode & 0o777).toBe(0o600);
 
@@ -42,7 +42,7 @@ describe('npm start', () => {
 
   it('runs the service with a role that is no superuser and owns nothing, and stops without a grace period', async () => {
     const service = await start({ DRAIN_SECONDS: '600' });
-    await pasted(service.commands[0]);
+    await runInShell(service.commands[0]);
     const password = (await readFile(join(dataDir, 'postgres-password'), 'utf8')).trim();
     const [, , , port] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
     const owner = new Client({ connectionString: `postgres://animal_store:${password}@127.0.0.1:${port}/animal_store` });
@@ -60,18 +60,18 @@ describe('npm start', () => {
     const before = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
     const service = await start();
     expect(service.apiKey).toBe(before);
-    expect(JSON.parse(await pasted(service.commands[0]))).toMatchObject([{ name: 'Rex' }]);
+    expect(JSON.parse(await runInShell(service.commands[0]))).toMatchObject([{ name: 'Rex' }]);
     expect(await stop(service, 'SIGTERM')).toBe(0);
   });
 
   it('recovers after kill -9', async () => {
     const killed = await start();
-    await pasted(killed.commands[1]);
+    await runInShell(killed.commands[1]);
     await kill(killed.child);
     expect(await processesOf(dataDir)).not.toEqual([]);
 
     const service = await start();
-    expect(JSON.parse(await pasted(service.commands[0]))).toHaveLength(2);
+    expect(JSON.parse(await runInShell(service.commands[0]))).toHaveLength(2);
     await stop(service, 'SIGTERM');
   });
 
@@ -85,14 +85,14 @@ describe('npm start', () => {
     expect(await stop(service, 'SIGTERM')).toBe(0);
 
     const next = await start();
-    expect(JSON.parse(await pasted(next.commands[0]))).toHaveLength(2);
+    expect(JSON.parse(await runInShell(next.commands[0]))).toHaveLength(2);
     expect(await stop(next, 'SIGTERM')).toBe(0);
   });
 
   it.each([
-    ['is lost', (file: string) => rm(file)],
+    ['is missing', (file: string) => rm(file)],
     [
-      'holds a key that the database does not know',
+      'has a key that is not in the database',
       (file: string) => writeFile(file, 'ast_local_0000000000000000000000000000000000000000000000000\n'),
     ],
   ])('creates another API key if the file %s', async (_case, damage) => {
@@ -102,7 +102,7 @@ describe('npm start', () => {
     await chmod(file, 0o644).catch(() => undefined);
     const service = await start();
     expect(service.apiKey).not.toBe(before);
-    expect(JSON.parse(await pasted(service.commands[0]))).toHaveLength(2);
+    expect(JSON.parse(await runInShell(service.commands[0]))).toHaveLength(2);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await stop(service, 'SIGTERM');
   });
@@ -110,7 +110,7 @@ describe('npm start', () => {
   it('stops if its parent npm is gone', async () => {
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${RUN}" start; true`], { env: environment({ npm_lifecycle_event: 'start' }) });
     children.push(shell);
-    await greeting(shell);
+    await waitForWelcome(shell);
     await kill(shell);
     await waitFor(async () => expect(await processesOf(dataDir)).toEqual([]));
   });
@@ -130,7 +130,7 @@ describe('npm start', () => {
 describe('npm start reports in one line', () => {
   it('that the data folder is in use', async () => {
     const service = await start();
-    expect(await run()).toEqual({
+    expect(await runFailingStart()).toEqual({
       exitCode: 1,
       stdout: '',
       stderr: `The data folder ${dataDir} is in use by process ${service.child.pid}.\n`,
@@ -142,7 +142,7 @@ describe('npm start reports in one line', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    const { exitCode, stdout, stderr } = await run({ PORT: String(port) });
+    const { exitCode, stdout, stderr } = await runFailingStart({ PORT: String(port) });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(new RegExp(`^Port ${port} .*\\n$`));
     expect(await processesOf(dataDir)).toEqual([]);
@@ -150,13 +150,13 @@ describe('npm start reports in one line', () => {
   });
 
   it('an invalid value, without its control characters', async () => {
-    const { stderr } = await run({ DATA_DIR: '/dev/null/\u001b[31m' });
+    const { stderr } = await runFailingStart({ DATA_DIR: '/dev/null/\u001b[31m' });
     expect(stderr).toMatch(/^The data folder \/dev\/null\/\\x1b\[31m .*\n$/);
   });
 
   it('which variable is invalid, before anything is started', async () => {
     const untouched = join(temporary, 'untouched');
-    const { exitCode, stdout, stderr } = await run({ PORT: 'many', DATA_DIR: untouched });
+    const { exitCode, stdout, stderr } = await runFailingStart({ PORT: 'many', DATA_DIR: untouched });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/^PORT .*\n$/);
     await expect(access(untouched)).rejects.toThrow();
@@ -165,7 +165,7 @@ describe('npm start reports in one line', () => {
   it('that the data folder cannot be used', async () => {
     const file = join(temporary, 'file');
     await writeFile(file, '');
-    expect(await run({ DATA_DIR: file })).toEqual({
+    expect(await runFailingStart({ DATA_DIR: file })).toEqual({
       exitCode: 1,
       stdout: '',
       stderr: `The data folder ${file} cannot be used: EEXIST: file already exists, mkdir '${file}'.\n`,
@@ -179,11 +179,11 @@ describe('npm start reports in one line', () => {
       /^DATABASE_URL must be percent-encoded; .*\n$/,
     ],
     ['the database has no TLS', { sslmode: 'require' }, /^The database at \S+ cannot be reached: the server does not support TLS, .*\n$/],
-    ['HOST is no address', { HOST: 'host.invalid' }, /^HOST host\.invalid cannot be used: .*\n$/],
+    ['HOST is not an address', { HOST: 'host.invalid' }, /^HOST host\.invalid cannot be used: .*\n$/],
   ])('that %s', async (_what, { sslmode, ...variables }: Record<string, string>, expected) => {
     const database = await createTestDatabase();
     const url = sslmode === undefined ? database.url : `${database.url}?sslmode=${sslmode}`;
-    const { exitCode, stdout, stderr } = await run({ DATABASE_URL: url, ...variables });
+    const { exitCode, stdout, stderr } = await runFailingStart({ DATABASE_URL: url, ...variables });
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(expected) });
     expect(stdout).not.toContain('Animal Store');
     expect(stderr).not.toContain('secret');
@@ -200,7 +200,7 @@ describe('npm start reports in one line', () => {
 
 interface Started {
   readonly child: ChildProcess;
-  /** The output up to the greeting. */
+  /** The output up to the end of the welcome text. */
   readonly output: string;
   /** http://localhost:3000/v1 */
   readonly url: string;
@@ -212,14 +212,14 @@ async function start(variables: Record<string, string> = {}): Promise<Started> {
   const child = spawn(process.execPath, [RUN, 'start'], { env: environment(variables) });
   children.push(child);
   child.stderr.resume();
-  const output = await greeting(child);
+  const output = await waitForWelcome(child);
   const field = (name: string) => new RegExp(`^ *${name} +(\\S.*)$`, 'm').exec(output)?.[1] ?? '';
   const commands = [...output.matchAll(/^ *(curl .*)$/gm)].map(([, command = '']) => command);
   return { child, output, url: field('Address'), apiKey: field('API key'), commands: commands as [string, string] };
 }
 
-/** Resolves to the output when the greeting is complete. */
-async function greeting(child: ChildProcess): Promise<string> {
+/** Resolves to the output when the welcome text is complete. */
+async function waitForWelcome(child: ChildProcess): Promise<string> {
   let output = '';
   child.stdout?.setEncoding('utf8');
   await new Promise<void>((resolve, reject) => {
@@ -227,13 +227,15 @@ async function greeting(child: ChildProcess): Promise<string> {
       output += chunk;
       if (output.includes('Ctrl-C stops')) resolve();
     });
-    child.once('exit', () => reject(new Error(`the service has ended: ${output}`)));
+    child.once('exit', () => reject(new Error(`the service exited: ${output}`)));
   });
   return output;
 }
 
-/** Waits for the end of a start that fails. */
-async function run(variables: Record<string, string> = {}): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
+/** Runs a start that fails. Resolves when it has exited. */
+async function runFailingStart(
+  variables: Record<string, string> = {},
+): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [RUN, 'start'], { env: environment(variables), stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
@@ -245,7 +247,7 @@ function environment(variables: Record<string, string>): NodeJS.ProcessEnv {
   return { PATH, DATA_DIR: dataDir, PORT: '0', ...variables };
 }
 
-async function pasted(command: string): Promise<string> {
+async function runInShell(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-c', command]);
   return stdout;
 }

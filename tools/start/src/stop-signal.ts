@@ -3,7 +3,7 @@ const SAME_CTRL_C_MS = 1_000;
 const EXIT_FORCED = 130;
 const PARENT_POLL_MS = 100;
 
-/** Returns a signal that SIGINT, SIGTERM, SIGHUP and the end of npm abort. A second Ctrl-C exits at once. */
+/** Returns a signal that is aborted on SIGINT, SIGTERM and SIGHUP, and when npm exits. A second Ctrl-C exits at once. */
 export function stopSignal(beforeForcedExit: () => void): AbortSignal {
   const stopping = new AbortController();
   let firstAt = 0;
@@ -17,7 +17,7 @@ export function stopSignal(beforeForcedExit: () => void): AbortSignal {
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
-  // The shell between npm and this process does not pass on every signal that ends it.
+  // The shell between npm and this process does not forward every signal.
   const parent = process.ppid;
   const stopWithoutParent = () => process.ppid !== parent && stopping.abort();
   if (process.env['npm_lifecycle_event'] !== undefined) setInterval(stopWithoutParent, PARENT_POLL_MS).unref();

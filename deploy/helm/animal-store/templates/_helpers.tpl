@@ -54,7 +54,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $database := $secrets.database -}}
 {{- if not $database.name -}}
 {{- if not .Values.postgres.enabled }}{{ fail "secrets.database.name is required unless postgres.enabled is true" }}{{ end -}}
-{{- if .Values.migrations.grants.enabled }}{{ fail "secrets.database.name is required with migrations.grants.enabled: the URL of the service's role" }}{{ end -}}
+{{- if .Values.migrations.grants.enabled }}{{ fail "secrets.database.name is required if migrations.grants.enabled is true; set it to the Secret with the URL of the service's role" }}{{ end -}}
 {{- $database = $owner -}}
 {{- end -}}
 {{- $migration := $secrets.migrationDatabase -}}
@@ -68,7 +68,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toJson $found -}}
 {{- end -}}
 
-{{/* An environment variable from a Secret: the URL itself, or the file that holds it. Takes { as, variable, secret, file }. */}}
+{{/* An environment variable from a Secret: the URL itself, or the file that contains it. Takes { as, variable, secret, file }. */}}
 {{- define "animal-store.secretVariable" -}}
 {{- if eq .as "file" -}}
 - name: {{ .variable }}_FILE

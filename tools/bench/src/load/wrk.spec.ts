@@ -15,5 +15,5 @@ it('parses the output of the wrk script', () => {
 });
 
 it('throws with the output of wrk if there is no result', () => {
-  expect(() => parseWrk('unable to connect to 127.0.0.1:1\n', 0)).toThrow('wrk did not report: unable to connect to 127.0.0.1:1');
+  expect(() => parseWrk('unable to connect to 127.0.0.1:1\n', 0)).toThrow('wrk printed no result: unable to connect to 127.0.0.1:1');
 });

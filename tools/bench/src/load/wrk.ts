@@ -17,7 +17,7 @@ interface WrkResult {
   readonly socketErrors: number;
 }
 
-/** Runs wrk with one thread. Lua only passes on requests that were created before. */
+/** Runs wrk with one thread. The Lua script only sends prepared requests. */
 export const wrk: LoadGenerator = {
   name: 'wrk',
   async run({ url, requests, connections, seconds, offset, folder }) {
@@ -32,7 +32,7 @@ export const wrk: LoadGenerator = {
 
 export function parseWrk(output: string, cpuMs: number): LoadResult {
   const line = /^RESULT (\{.*\})$/m.exec(output)?.[1];
-  if (line === undefined) throw new Error(`wrk did not report: ${output.trim()}`);
+  if (line === undefined) throw new Error(`wrk printed no result: ${output.trim()}`);
   const { requests, microseconds, p50, p99, badStatuses, socketErrors } = JSON.parse(line) as WrkResult;
   return {
     requests,

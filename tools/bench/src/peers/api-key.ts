@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 const BEARER = 'Bearer ';
-const KNOWN_FOR_MS = 30_000;
+const CACHE_TTL_MS = 30_000;
 
 /** Returns the hash under which the key is stored, or undefined if there is no bearer token. */
 export function hashOfBearer(header: string | undefined): string | undefined {
@@ -9,7 +9,7 @@ export function hashOfBearer(header: string | undefined): string | undefined {
 }
 
 /** Hashes of the keys that were accepted in the last thirty seconds. */
-export class KnownKeys {
+export class KeyCache {
   private readonly until = new Map<string, number>();
 
   has(keyHash: string): boolean {
@@ -17,7 +17,7 @@ export class KnownKeys {
   }
 
   add(keyHash: string): void {
-    this.until.set(keyHash, Date.now() + KNOWN_FOR_MS);
+    this.until.set(keyHash, Date.now() + CACHE_TTL_MS);
   }
 }
 

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 import { Pool, types } from 'pg';
-import { hashOfBearer, KnownKeys, UNAUTHORIZED } from './api-key.js';
-import { requiredVariable, tellPort } from './listening.js';
+import { hashOfBearer, KeyCache, UNAUTHORIZED } from './api-key.js';
+import { printPort, requiredVariable } from './peer-process.js';
 
-// The catalogue written by hand with Fastify and pg: prepared statements, and serialisers compiled from the response schemas.
+// A hand-written catalogue service with Fastify and pg: prepared statements, and serialisers compiled from the response schemas.
 const CONNECTIONS = 16;
 const COLUMNS = 'id, name, category_id AS "categoryId", status';
 const FIND_KEY = {
@@ -49,7 +49,7 @@ const query = {
 
 types.setTypeParser(types.builtins.INT8, Number);
 const pool = new Pool({ connectionString: requiredVariable('DATABASE_URL'), max: CONNECTIONS });
-const known = new KnownKeys();
+const known = new KeyCache();
 const app = fastify({ bodyLimit: 64 * 1024 });
 
 app.addHook('onRequest', (request, reply, done) => {
@@ -99,4 +99,4 @@ app.post<{ Body: { name: string; categoryId: number; status?: string } }>(
 );
 
 await app.listen({ host: '127.0.0.1', port: 0 });
-tellPort((app.server.address() as AddressInfo).port);
+printPort((app.server.address() as AddressInfo).port);

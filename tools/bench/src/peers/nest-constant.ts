@@ -16,11 +16,11 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import { hashOfBearer, UNAUTHORIZED } from './api-key.js';
-import { JSON_TYPE, readConstantAnswers } from './constant-answers.js';
-import { tellPort } from './listening.js';
+import { JSON_TYPE, readConstantResponses } from './constant-responses.js';
+import { printPort } from './peer-process.js';
 
 // Upper bound for NestJS: routing, and a guard that hashes the key and looks it up, without pipes or a database.
-const { list, get, create, keyHashes } = readConstantAnswers();
+const { list, get, create, keyHashes } = readConstantResponses();
 const keys = new Map(keyHashes.map((hash, client) => [hash, client]));
 
 @Injectable()
@@ -59,4 +59,4 @@ class ConstantModule {}
 
 const app = await NestFactory.create<NestFastifyApplication>(ConstantModule, new FastifyAdapter(), { logger: false });
 await app.listen(0, '127.0.0.1');
-tellPort((app.getHttpServer().address() as AddressInfo).port);
+printPort((app.getHttpServer().address() as AddressInfo).port);

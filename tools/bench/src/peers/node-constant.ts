@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { JSON_TYPE, readConstantAnswers } from './constant-answers.js';
-import { tellPort } from './listening.js';
+import { JSON_TYPE, readConstantResponses } from './constant-responses.js';
+import { printPort } from './peer-process.js';
 
 // Upper bound for Node.js: one comparison as routing, without authentication or a database.
-const { list, get, create } = readConstantAnswers();
+const { list, get, create } = readConstantResponses();
 
 const server = createServer((request, response) => {
   if (request.method === 'POST') {
@@ -20,4 +20,4 @@ const server = createServer((request, response) => {
   response.writeHead(200, { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(text) }).end(text);
 });
 
-server.listen(0, '127.0.0.1', () => tellPort((server.address() as AddressInfo).port));
+server.listen(0, '127.0.0.1', () => printPort((server.address() as AddressInfo).port));

@@ -24,8 +24,8 @@ import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 import { Column, Entity, IsNull, MoreThan, PrimaryGeneratedColumn, Repository } from 'typeorm';
-import { hashOfBearer, KnownKeys, UNAUTHORIZED } from './api-key.js';
-import { requiredVariable, tellPort } from './listening.js';
+import { hashOfBearer, KeyCache, UNAUTHORIZED } from './api-key.js';
+import { printPort, requiredVariable } from './peer-process.js';
 
 // A typical service: NestJS on Express, TypeORM repositories, the default ValidationPipe.
 const STATUSES = ['available', 'pending', 'sold'];
@@ -89,7 +89,7 @@ class NewPet {
 
 @Injectable()
 class KeyGuard implements CanActivate {
-  private readonly known = new KnownKeys();
+  private readonly known = new KeyCache();
 
   constructor(@InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>) {}
 
@@ -169,4 +169,4 @@ class PetsModule {}
 const app = await NestFactory.create<NestExpressApplication>(PetsModule, { logger: false });
 app.useGlobalPipes(new ValidationPipe({ transform: true, whitelist: true }));
 await app.listen(0, '127.0.0.1');
-tellPort((app.getHttpServer() as { address(): AddressInfo }).address().port);
+printPort((app.getHttpServer() as { address(): AddressInfo }).address().port);

@@ -1,15 +1,15 @@
 import { type EChartsCoreOption, init } from 'echarts';
-import { cpu, type Figure, perSecond, typical } from '../comparison.js';
+import { cpu, medianOf, type Metric, perSecond } from '../comparison.js';
 import type { ScaleResult } from '../scale.js';
 import { costRatio, rowCounts } from '../scale-verdicts.js';
 import type { ScenarioResult } from '../rounds.js';
 import { GOALS } from '../goals.js';
-import { OURS } from '../targets.js';
+import { ANIMAL_STORE } from '../targets.js';
 import { MANY_CONNECTIONS } from '../verdicts.js';
 
 const WIDTH = 960;
 const HEIGHT = 440;
-const OUR_COLOR = '#c2410c';
+const ANIMAL_STORE_COLOR = '#c2410c';
 const PEER_COLORS = ['#0f766e', '#1d4ed8', '#7c3aed', '#64748b', '#94a3b8', '#b8c2cf', '#a16207', '#4d7c0f'];
 
 export function throughputChart(scenarios: readonly ScenarioResult[]): string {
@@ -17,7 +17,7 @@ export function throughputChart(scenarios: readonly ScenarioResult[]): string {
 }
 
 export function cpuChart(scenarios: readonly ScenarioResult[]): string {
-  return barChart('CPU of service and PostgreSQL, ms for 1,000 requests, 64 connections', scenarios, cpu);
+  return barChart('CPU of service and PostgreSQL, ms per 1,000 requests, 64 connections', scenarios, cpu);
 }
 
 /** Returns a chart of the costs at 1 connection, relative to those at the fewest rows. */
@@ -25,7 +25,7 @@ export function scaleChart({ series }: ScaleResult): string {
   const single = series.filter(({ connections }) => connections === 1);
   const counts = [...new Set(single.flatMap(rowCounts))];
   return render({
-    ...frame('Cost by rows, to that at a thousand, 1 connection'),
+    ...frame('Cost by number of rows, relative to 1,000 rows, 1 connection'),
     xAxis: { type: 'category', data: counts.map((rows) => rows.toLocaleString('en')) },
     yAxis: { type: 'value', min: 0 },
     series: [
@@ -35,10 +35,10 @@ export function scaleChart({ series }: ScaleResult): string {
   });
 }
 
-function barChart(title: string, scenarios: readonly ScenarioResult[], figure: Figure): string {
+function barChart(title: string, scenarios: readonly ScenarioResult[], metric: Metric): string {
   const many = scenarios.filter(({ connections }) => connections === MANY_CONNECTIONS);
   const names = [...new Set(many.flatMap(({ rounds }) => Object.keys(rounds)))];
-  const targets = [...names.filter((name) => name === OURS), ...names.filter((name) => name !== OURS).sort()];
+  const targets = [...names.filter((name) => name === ANIMAL_STORE), ...names.filter((name) => name !== ANIMAL_STORE).sort()];
   return render({
     ...frame(title),
     xAxis: { type: 'category', data: many.map(({ workload }) => workload) },
@@ -46,8 +46,8 @@ function barChart(title: string, scenarios: readonly ScenarioResult[], figure: F
     series: targets.map((name, index) => ({
       type: 'bar',
       name,
-      itemStyle: { color: name === OURS ? OUR_COLOR : PEER_COLORS[(index - 1) % PEER_COLORS.length] },
-      data: many.map((scenario) => rounded(typical(scenario, name, figure))),
+      itemStyle: { color: name === ANIMAL_STORE ? ANIMAL_STORE_COLOR : PEER_COLORS[(index - 1) % PEER_COLORS.length] },
+      data: many.map((scenario) => rounded(medianOf(scenario, name, metric))),
     })),
   });
 }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { sectionReplaced } from './page-section.js';
+import { replaceSection } from './page-section.js';
 
 const page = `# Performance
 
@@ -15,11 +15,11 @@ By hand.
 `;
 
 it('replaces only the text between the markers', () => {
-  const replaced = sectionReplaced(page, 'bench', 'new');
+  const replaced = replaceSection(page, 'bench', 'new');
   expect(replaced).toBe(page.replace('old', 'new'));
-  expect(sectionReplaced(replaced, 'bench', 'old')).toBe(page);
+  expect(replaceSection(replaced, 'bench', 'old')).toBe(page);
 });
 
 it('throws if the page has no such section', () => {
-  expect(() => sectionReplaced(page, 'scale', 'new')).toThrow('The page lacks the markers of the section scale.');
+  expect(() => replaceSection(page, 'scale', 'new')).toThrow('The page has no markers of the section scale.');
 });

@@ -1,4 +1,4 @@
-import { cpu, type Figure, p50, p99, perSecond, ratio, typical } from '../comparison.js';
+import { cpu, medianOf, type Metric, p50, p99, perSecond, ratio } from '../comparison.js';
 import type { Comparison } from '../compare.js';
 import type { ScenarioResult } from '../rounds.js';
 import { spread } from '../statistics.js';
@@ -24,21 +24,21 @@ const HEADER = [
 
 /** CPU is in milliseconds per 1,000 requests, that of the load generator in per cent of one core. */
 export function scenarioTable(result: ScenarioResult): string {
-  const targets = Object.keys(result.rounds).sort((a, b) => typical(result, b, perSecond) - typical(result, a, perSecond));
+  const targets = Object.keys(result.rounds).sort((a, b) => medianOf(result, b, perSecond) - medianOf(result, a, perSecond));
   const rows = targets.map((name) => {
     const rounds = result.rounds[name] ?? [];
-    const shown = (figure: Figure) => number(typical(result, name, figure));
+    const formatted = (metric: Metric) => number(medianOf(result, name, metric));
     return [
       name,
-      shown(perSecond),
+      formatted(perSecond),
       `${Math.round(spread(rounds.map(perSecond)) * 100)} %`,
-      shown(p50),
-      shown(p99),
+      formatted(p50),
+      formatted(p99),
       `${rounds.reduce((sum, { errors }) => sum + errors, 0)}`,
-      shown(({ serviceCpu }) => serviceCpu),
-      shown(({ postgresCpu }) => postgresCpu),
-      percent(typical(result, name, ({ generatorCpu = NaN }) => generatorCpu)),
-      shown(({ residentMb = NaN }) => residentMb),
+      formatted(({ serviceCpu }) => serviceCpu),
+      formatted(({ postgresCpu }) => postgresCpu),
+      percent(medianOf(result, name, ({ generatorCpu = NaN }) => generatorCpu)),
+      formatted(({ residentMb = NaN }) => residentMb),
       ...REFERENCES.map((reference) => number(ratio(result, name, reference, perSecond))),
       number(ratio(result, name, 'go-pgx', cpu)),
     ];
@@ -46,12 +46,12 @@ export function scenarioTable(result: ScenarioResult): string {
   return table(HEADER, rows);
 }
 
-/** Returns a line for each target that could not be measured, with the reason. */
-export function leftOut({ missing, scenarios }: Comparison): string[] {
+/** Returns a line for each target that was skipped or failed, with the reason. */
+export function skippedTargets({ missing, scenarios }: Comparison): string[] {
   return [
-    ...Object.entries(missing).map(([name, lack]) => `${name} was left out; it needs: ${lack}`),
+    ...Object.entries(missing).map(([name, requirement]) => `${name} was skipped. It requires: ${requirement}`),
     ...scenarios.flatMap((scenario) =>
-      Object.entries(scenario.failures).map(([name, failure]) => `${name} failed at ${scenarioTitle(scenario)}: ${failure}`),
+      Object.entries(scenario.failures).map(([name, failure]) => `${name} failed in ${scenarioTitle(scenario)}: ${failure}`),
     ),
   ];
 }
@@ -62,8 +62,8 @@ export function scenarioTitle({ workload, connections }: ScenarioResult): string
 
 export function verdictTable(verdicts: readonly Verdict[]): string {
   return table(
-    ['goal', 'measured', 'wanted', 'met'],
-    verdicts.map(({ goal, measured, wanted, met }) => [goal, number(measured), wanted, met ? 'yes' : 'no']),
+    ['goal', 'measured', 'required', 'met'],
+    verdicts.map(({ goal, measured, required, met }) => [goal, number(measured), required, met ? 'yes' : 'no']),
   );
 }
 

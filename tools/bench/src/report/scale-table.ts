@@ -1,5 +1,5 @@
 import type { ScaleResult } from '../scale.js';
-import { costRatio, rowCounts, typicalCost } from '../scale-verdicts.js';
+import { costRatio, medianCost, rowCounts } from '../scale-verdicts.js';
 import { number, table } from './table.js';
 
 /** Each cell has milliseconds, and their ratio to those at the fewest rows. */
@@ -9,7 +9,7 @@ export function scaleTable({ series }: ScaleResult): string {
     ['read, connections', ...counts.map((rows) => `${rows.toLocaleString('en')} rows`)],
     series.map((one) => [
       `${one.read}, ${one.connections}`,
-      ...counts.map((rows) => `${typicalCost(one, rows).toFixed(3)} × ${number(costRatio(one, rows))}`),
+      ...counts.map((rows) => `${medianCost(one, rows).toFixed(3)} × ${number(costRatio(one, rows))}`),
     ]),
   );
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from '@animal-store/chaos/ledger';
 import { AnimalStore, APIError } from '@animal-store/client';
 
-/** As docs/operations.md recommends. */
+/** The values that docs/operations.md recommends. */
 const RETRIES = { timeout: 5_000, totalTimeout: 30_000, maxRetries: 100, maxRetryDelay: 2_000 };
 const WRITERS = 3;
 const READERS = 2;
@@ -56,9 +56,9 @@ export class ClusterLoad {
     await Promise.all(this.probes);
   }
 
-  private async repeat(pauseMs: number, act: () => Promise<void>): Promise<void> {
+  private async repeat(pauseMs: number, action: () => Promise<void>): Promise<void> {
     while (!this.isStopping) {
-      await act();
+      await action();
       await sleep(pauseMs);
     }
   }
@@ -67,12 +67,12 @@ export class ClusterLoad {
     return new AnimalStore({ ...RETRIES, apiKey: this.key, baseURL: this.url, fetch: (url, init) => this.fetch(url, init) });
   }
 
-  /** Records every response, also of attempts that are repeated. */
+  /** Records every response, including those of attempts that are retried. */
   private async fetch(url: string, init: RequestInit): Promise<Response> {
     const response = await fetch(url, init);
     const text = await response.text();
     const operation = init.method === 'POST' ? 'createPet' : 'listPets';
-    this.ledger.answered(operation, response.status, text);
+    this.ledger.recordResponse(operation, response.status, text);
     if (response.ok) (operation === 'createPet' ? this.successes.writes : this.successes.reads).push(performance.now());
     return new Response(text, response);
   }
@@ -81,7 +81,7 @@ export class ClusterLoad {
     const name = this.nextName();
     const pet = await this.attempt(`create ${name}`, () => this.client.pets.create({ name, categoryId: 7n }));
     if (!pet) return;
-    this.ledger.created(name, String(pet.id));
+    this.ledger.recordCreation(name, String(pet.id));
     this.acknowledged.push(pet.id);
     await this.read(pet.id);
   }
@@ -90,13 +90,13 @@ export class ClusterLoad {
   private async read(id: bigint | undefined): Promise<void> {
     if (id === undefined) return;
     const page = await this.attempt(`list ${id}`, () => this.client.pets.list({ id }));
-    if (page && page.data[0]?.id !== id) this.ledger.problem(`the acknowledged pet ${id} was not found`);
+    if (page && page.data[0]?.id !== id) this.ledger.addProblem(`the acknowledged pet ${id} was not found`);
   }
 
-  private async attempt<T>(what: string, act: () => Promise<T>): Promise<T | undefined> {
+  private async attempt<T>(what: string, action: () => Promise<T>): Promise<T | undefined> {
     const begin = performance.now();
     try {
-      return await act();
+      return await action();
     } catch (error) {
       if (!(error instanceof APIError)) throw error;
       this.errors.push(`${what} after ${Math.round(performance.now() - begin)} ms: ${error.name} ${error.message}`);
@@ -112,7 +112,7 @@ export class ClusterLoad {
       body,
       headers: { 'Content-Type': 'application/json', 'Idempotency-Key': name.replace(' ', '-') },
     });
-    if (text !== undefined) this.ledger.created(name, /"id":(\d+)/.exec(text)?.[1] ?? text);
+    if (text !== undefined) this.ledger.recordCreation(name, /"id":(\d+)/.exec(text)?.[1] ?? text);
   }
 
   private async probeRead(): Promise<void> {

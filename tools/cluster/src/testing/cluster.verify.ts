@@ -14,18 +14,18 @@ import { API_PROCESSES } from '../layout.js';
 import { processesIn } from '../processes.js';
 import { ClusterLoad } from './cluster-load.js';
 import { type Fault, networkFaults, PROCESS_FAULTS } from './faults.js';
-import { backAfter, longestGap, type Measurement, reportFaults } from './measurement.js';
+import { longestGap, type Measurement, recoveryAfterFailover, reportFaults } from './measurement.js';
 import { Namespaces } from './namespaces.js';
-import { Writability } from './writability.js';
+import { WriteMonitor } from './write-monitor.js';
 
 // `npm run verify:cluster`: needs Debian's patroni, etcd-server, haproxy, pgbouncer and postgresql; the network cuts also need root.
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** Differs from that of `npm run cluster`, which may run at the same time. */
+/** Not the default of `npm run cluster`, which may run at the same time. */
 const BASE_PORT = 18_000;
 const CALM_MS = 3_000;
-const RECOVERY_PATIENCE_MS = 90_000;
-const MAX_BACK_AFTER_MS = 2_000;
+const RECOVERY_TIMEOUT_MS = 90_000;
+const MAX_RECOVERY_AFTER_FAILOVER_MS = 2_000;
 const FAULT_TIMEOUT_MS = 240_000;
 
 const namespaces = await Namespaces.create();
@@ -36,7 +36,7 @@ const run = async (...args: readonly string[]) => (await promisify(execFile)(pro
 afterAll(async () => {
   await namespaces?.remove();
   process.stdout.write(`\n${reportFaults(measurements)}\n`);
-  if (!namespaces) process.stdout.write('No network cuts: network namespaces are not allowed here.\n');
+  if (!namespaces) process.stdout.write('Network cuts were skipped: this machine does not allow network namespaces.\n');
 });
 
 describe('npm run cluster', () => {
@@ -50,7 +50,7 @@ describe('npm run cluster', () => {
 
   it('up starts the service, status describes it, down stops everything, and the next up has the data', async () => {
     const up = await run('--folder', folder, 'up', '--port', `${BASE_PORT}`);
-    expect(up).toContain('Processes: 10 of 10 run');
+    expect(up).toContain('Processes: 10 of 10 running');
     const pets = `http://127.0.0.1:${BASE_PORT}/v1/pets`;
     const key = (await readFile(join(folder, 'api-key'), 'utf8')).trim();
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
@@ -67,19 +67,19 @@ describe('npm run cluster', () => {
   }, 300_000);
 });
 
-interface Stage {
+interface Environment {
   readonly network: Namespaces | undefined;
   readonly faults: readonly Fault[];
 }
 
-const stages: [string, Stage][] = [['on the loopback interface', { network: undefined, faults: PROCESS_FAULTS }]];
-if (namespaces) stages.push(['in network namespaces', { network: namespaces, faults: networkFaults(namespaces) }]);
+const environments: [string, Environment][] = [['on the loopback interface', { network: undefined, faults: PROCESS_FAULTS }]];
+if (namespaces) environments.push(['in network namespaces', { network: namespaces, faults: networkFaults(namespaces) }]);
 
-describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
+describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
   let folder: string;
   let cluster: Cluster;
   let load: ClusterLoad;
-  let writability: Writability;
+  let writeMonitor: WriteMonitor;
   const ledger = new Ledger();
 
   beforeAll(async () => {
@@ -87,15 +87,15 @@ describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
     cluster = await Cluster.create(folder, BASE_PORT, network);
     await cluster.up();
     load = new ClusterLoad(cluster.serviceUrl, (await readFile(cluster.apiKeyFile, 'utf8')).trim(), ledger);
-    writability = new Writability(cluster);
+    writeMonitor = new WriteMonitor(cluster);
     load.start();
-    writability.start();
+    writeMonitor.start();
     await sleep(CALM_MS);
   }, 240_000);
 
   afterAll(async () => {
     await load.stop();
-    await writability.stop();
+    await writeMonitor.stop();
     await cluster.down();
     await rm(folder, { recursive: true, force: true });
   }, 120_000);
@@ -105,9 +105,9 @@ describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
     async (name, fault) => {
       const pids = await servicePids();
       const begin = performance.now();
-      const aftermath = await fault.inflict(cluster);
+      const injected = await fault.inject(cluster);
       await recovery();
-      await aftermath?.heal();
+      await injected?.heal();
       await recovery();
       await cluster.waitUntilComplete();
       await sleep(CALM_MS);
@@ -117,16 +117,16 @@ describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
         fault: name,
         withoutWritesMs: gap(longestGap(load.successes.writes, begin, end)),
         withoutReadsMs: gap(longestGap(load.successes.reads, begin, end)),
-        backAfterMs: backAfter(writability.commits, load.successes.writes, begin, end),
+        recoveryAfterFailoverMs: recoveryAfterFailover(writeMonitor.commits, load.successes.writes, begin, end),
         errors: load.errors.splice(0),
       };
       measurements.push(measurement);
       expect(measurement.errors).toEqual([]);
       expect(ledger.problems).toEqual([]);
-      expect(writability.standbys).toBe(0);
-      expect(measurement.backAfterMs ?? 0).toBeLessThanOrEqual(MAX_BACK_AFTER_MS);
-      const killed = aftermath?.killed ?? [];
-      expect(without(await servicePids(), killed)).toEqual(without(pids, killed));
+      expect(writeMonitor.standbyConnections).toBe(0);
+      expect(measurement.recoveryAfterFailoverMs ?? 0).toBeLessThanOrEqual(MAX_RECOVERY_AFTER_FAILOVER_MS);
+      const killed = injected?.killed ?? [];
+      expect(omit(await servicePids(), killed)).toEqual(omit(pids, killed));
     },
     FAULT_TIMEOUT_MS,
   );
@@ -151,9 +151,9 @@ describe.each(stages)('a cluster %s', (_where, { network, faults }) => {
   /** Resolves when the primary and the service have accepted writes again, and the service is ready. */
   async function recovery(): Promise<void> {
     const now = performance.now();
-    const options = { timeoutMs: RECOVERY_PATIENCE_MS, intervalMs: 100 };
+    const options = { timeoutMs: RECOVERY_TIMEOUT_MS, intervalMs: 100 };
     await waitFor(() => {
-      for (const times of [writability.commits, load.successes.writes, load.successes.reads])
+      for (const times of [writeMonitor.commits, load.successes.writes, load.successes.reads])
         expect(times.at(-1) ?? 0).toBeGreaterThan(now + CALM_MS);
     }, options);
   }
@@ -174,6 +174,6 @@ async function query(connectionString: string, text: string): Promise<unknown[]>
   }
 }
 
-function without<T>(record: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
+function omit<T>(record: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }

@@ -12,10 +12,10 @@ const FREEZE_STANDBY_MS = 10_000;
 
 export interface Fault {
   readonly name: string;
-  inflict(cluster: Cluster): Promise<Aftermath | void>;
+  inject(cluster: Cluster): Promise<InjectedFault | void>;
 }
 
-interface Aftermath {
+interface InjectedFault {
   /** Processes that the fault kills. */
   readonly killed?: readonly string[];
   /** Called when writes succeed again. */
@@ -25,7 +25,7 @@ interface Aftermath {
 export const PROCESS_FAULTS: readonly Fault[] = [
   {
     name: 'switchover',
-    inflict: async (cluster) => {
+    inject: async (cluster) => {
       const leader = await nodeWithRole(cluster, 'leader');
       const candidate = await nodeWithRole(cluster, 'sync_standby');
       const { host, patroni } = cluster.layout.nodes[leader];
@@ -35,13 +35,13 @@ export const PROCESS_FAULTS: readonly Fault[] = [
   },
   {
     name: "kill -9 of the primary's postmaster",
-    inflict: async (cluster) => {
+    inject: async (cluster) => {
       signalAll([await postmasterOf(cluster, await nodeWithRole(cluster, 'leader'))], 'SIGKILL');
     },
   },
   {
     name: 'kill -9 of postmaster and Patroni',
-    inflict: async (cluster) => {
+    inject: async (cluster) => {
       const leader = await nodeWithRole(cluster, 'leader');
       const patroni = await processesIn(folderOf(cluster.layout, patroniOf(leader)), { isRecursive: false });
       signalAll([...patroni, await postmasterOf(cluster, leader)], 'SIGKILL');
@@ -50,39 +50,39 @@ export const PROCESS_FAULTS: readonly Fault[] = [
   },
   {
     name: 'kill -9 of an API process',
-    inflict: async (cluster) => {
+    inject: async (cluster) => {
       signalAll(await cluster.pidsOf('api-1'), 'SIGKILL');
       return { killed: ['api-1'], heal: () => cluster.start('api-1') };
     },
   },
   {
     name: "SIGSTOP of the primary's postgres",
-    inflict: (cluster) => freeze(cluster, 'leader'),
+    inject: (cluster) => freeze(cluster, 'leader'),
   },
   {
     name: "SIGSTOP of the synchronous standby's postgres",
-    inflict: async (cluster) => {
-      const aftermath = await freeze(cluster, 'sync_standby');
+    inject: async (cluster) => {
+      const injected = await freeze(cluster, 'sync_standby');
       await sleep(FREEZE_STANDBY_MS);
-      return aftermath;
+      return injected;
     },
   },
 ];
 
 export function networkFaults(namespaces: Namespaces): readonly Fault[] {
-  const cut = async (cluster: Cluster, role: string): Promise<Aftermath> => {
+  const cut = async (cluster: Cluster, role: string): Promise<InjectedFault> => {
     const node = await nodeWithRole(cluster, role);
     await namespaces.cut(node);
     return { heal: () => namespaces.reconnect(node) };
   };
   return [
-    { name: 'network cut of the primary', inflict: (cluster) => cut(cluster, 'leader') },
+    { name: 'network cut of the primary', inject: (cluster) => cut(cluster, 'leader') },
     {
       name: 'network cut of the synchronous standby',
-      inflict: async (cluster) => {
-        const aftermath = await cut(cluster, 'sync_standby');
+      inject: async (cluster) => {
+        const injected = await cut(cluster, 'sync_standby');
         await sleep(FREEZE_STANDBY_MS);
-        return aftermath;
+        return injected;
       },
     },
   ];
@@ -102,7 +102,7 @@ async function postmasterOf(cluster: Cluster, node: NodeName): Promise<number> {
 }
 
 /** Freezes every process of the server. Connections to it stay open. */
-async function freeze(cluster: Cluster, role: string): Promise<Aftermath> {
+async function freeze(cluster: Cluster, role: string): Promise<InjectedFault> {
   const pids = await processesIn(dataFolderOf(cluster, await nodeWithRole(cluster, role)));
   signalAll(pids, 'SIGSTOP');
   return { heal: async () => signalAll(pids, 'SIGCONT') };

@@ -1,23 +1,29 @@
 import { expect, it } from '@jest/globals';
-import { backAfter, longestGap, reportFaults } from './measurement.js';
+import { longestGap, recoveryAfterFailover, reportFaults } from './measurement.js';
 
-it('finds the longest time without a success, from the first moment to the last', () => {
+it('finds the longest time without a success, including the begin and the end', () => {
   expect(longestGap([1_100, 1_900, 1_500, 500, 2_500], 1_000, 2_000)).toEqual({ begin: 1_100, end: 1_500 });
   expect(longestGap([], 1_000, 2_000)).toEqual({ begin: 1_000, end: 2_000 });
   expect(longestGap([1_100], 1_000, 2_000)).toEqual({ begin: 1_100, end: 2_000 });
 });
 
 it('measures from the first commit of the new primary to the next write of the service', () => {
-  expect(backAfter([1_000, 9_000, 9_500], [1_200, 9_700, 9_800], 0, 10_000)).toBe(700);
+  expect(recoveryAfterFailover([1_000, 9_000, 9_500], [1_200, 9_700, 9_800], 0, 10_000)).toBe(700);
 });
 
-it('returns undefined if the primary was never away, and infinity if the service does not recover', () => {
-  expect(backAfter([1_000, 2_000, 3_000], [1_000, 3_000], 500, 3_500)).toBeUndefined();
-  expect(backAfter([1_000, 9_000], [1_000], 0, 9_500)).toBe(Infinity);
+it('returns undefined if the primary had no outage, and infinity if the service does not recover', () => {
+  expect(recoveryAfterFailover([1_000, 2_000, 3_000], [1_000, 3_000], 500, 3_500)).toBeUndefined();
+  expect(recoveryAfterFailover([1_000, 9_000], [1_000], 0, 9_500)).toBe(Infinity);
 });
 
 it('shows seconds, and how many errors reached callers', () => {
-  const measurement = { fault: 'switchover', withoutWritesMs: 4_440, withoutReadsMs: 4_400, backAfterMs: undefined, errors: ['a', 'b'] };
+  const measurement = {
+    fault: 'switchover',
+    withoutWritesMs: 4_440,
+    withoutReadsMs: 4_400,
+    recoveryAfterFailoverMs: undefined,
+    errors: ['a', 'b'],
+  };
   expect(reportFaults([measurement]).split('\n')).toEqual([
     'fault       s without writes  s without reads  s after new primary  errors',
     'switchover               4.4              4.4                            2',

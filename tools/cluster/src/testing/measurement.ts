@@ -1,12 +1,12 @@
-import { aligned } from '@animal-store/chaos/table';
+import { alignColumns } from '@animal-store/chaos/table';
 
 /** The effect of a fault on the service, in milliseconds. */
 export interface Measurement {
   readonly fault: string;
   readonly withoutWritesMs: number;
   readonly withoutReadsMs: number;
-  /** From the first commit of a new primary to the first write of the service. Undefined if the primary was never away. */
-  readonly backAfterMs: number | undefined;
+  /** From the first commit of a new primary to the first write of the service. Undefined if the primary had no outage. */
+  readonly recoveryAfterFailoverMs: number | undefined;
   readonly errors: readonly string[];
 }
 
@@ -25,8 +25,8 @@ export function longestGap(successes: readonly number[], from: number, to: numbe
   return gaps.reduce((longest, gap) => (gap.end - gap.begin > longest.end - longest.begin ? gap : longest));
 }
 
-/** Compares commits of the primary with writes of the service. */
-export function backAfter(commits: readonly number[], writes: readonly number[], from: number, to: number): number | undefined {
+/** Returns the time from the first commit of a new primary to the next write of the service, or undefined if the primary had no outage. */
+export function recoveryAfterFailover(commits: readonly number[], writes: readonly number[], from: number, to: number): number | undefined {
   const outage = longestGap(commits, from, to);
   if (outage.end - outage.begin < MIN_OUTAGE_MS) return undefined;
   return Math.min(...writes.filter((time) => time >= outage.end)) - outage.end;
@@ -35,12 +35,12 @@ export function backAfter(commits: readonly number[], writes: readonly number[],
 /** Returns the table of all faults as text. */
 export function reportFaults(measurements: readonly Measurement[]): string {
   const seconds = (ms: number) => (ms / 1000).toFixed(1);
-  const rows = measurements.map(({ fault, withoutWritesMs, withoutReadsMs, backAfterMs, errors }) => [
+  const rows = measurements.map(({ fault, withoutWritesMs, withoutReadsMs, recoveryAfterFailoverMs, errors }) => [
     fault,
     seconds(withoutWritesMs),
     seconds(withoutReadsMs),
-    backAfterMs === undefined ? '' : seconds(backAfterMs),
+    recoveryAfterFailoverMs === undefined ? '' : seconds(recoveryAfterFailoverMs),
     `${errors.length}`,
   ]);
-  return aligned([['fault', 's without writes', 's without reads', 's after new primary', 'errors'], ...rows]).join('\n');
+  return alignColumns([['fault', 's without writes', 's without reads', 's after new primary', 'errors'], ...rows]).join('\n');
 }

@@ -44,7 +44,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     ...['--set', 'networkPolicy.enabled=false,podDisruptionBudget.enabled=false,serviceAccount.name=other'],
   ],
   'secrets in variables, with grants': [...DATABASE, '--set', 'secrets.as=env,migrations.grants.enabled=true,citus.enabled=true'],
-  'everything that is off by default': [
+  'all features that are off by default': [
     ...['--values', 'values-production.yaml', '--set', 'image.digest=sha256:' + '0'.repeat(64), '--set', 'podLabels.team=store'],
     ...['--set', 'podAnnotations.note=text,nodeSelector.disk=fast,priorityClassName=high,imagePullSecrets[0].name=pull'],
     ...[
@@ -121,8 +121,8 @@ describe.each(Object.entries(CASES))('with %s', (_name, args) => {
   it('the grace period of a pod is long enough for the service to stop', () => {
     const { workers, drainSeconds } = readConfig(environment());
     const { preStopSeconds } = readValues('values.yaml');
-    const atLeast = preStopSeconds + drainSeconds + (workers > 1 ? 30 : 20);
-    expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(atLeast);
+    const minimumSeconds = preStopSeconds + drainSeconds + (workers > 1 ? 30 : 20);
+    expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(minimumSeconds);
   });
 
   it('containers run without privileges, and mount volumes of their pod', () => {
@@ -180,8 +180,8 @@ describe('in production', () => {
       autoscaling: { maxReplicas: number };
       postgres: { parameters: { max_connections: string } };
     };
-    const ofPods = autoscaling.maxReplicas * (config['WORKERS'] ?? 1) * (config['DATABASE_POOL_SIZE'] ?? 10);
-    expect(Number(postgres.parameters.max_connections)).toBeGreaterThan(2 * ofPods);
+    const podConnections = autoscaling.maxReplicas * (config['WORKERS'] ?? 1) * (config['DATABASE_POOL_SIZE'] ?? 10);
+    expect(Number(postgres.parameters.max_connections)).toBeGreaterThan(2 * podConnections);
   });
 
   it('migrations run as the owner, before an upgrade and after the installation of the cluster', () => {
@@ -198,7 +198,7 @@ it('without a cluster, migrations run before the installation', () => {
   expect(job.spec.template.spec.containers.map(({ command }) => command)).toEqual([['animal-store', 'migrate', 'up']]);
 });
 
-describe('the checks report', () => {
+describe('the checks find', () => {
   const manifests = render('--values', 'values-production.yaml');
   const broken = (kind: string, from: string, to: string) => {
     const text = JSON.stringify(find(manifests, kind));
@@ -212,7 +212,7 @@ describe('the checks report', () => {
     ['HorizontalPodAutoscaler', '"maxReplicas":10', '"maxReplicas":"10"', 'maxReplicas'],
     ['ServiceMonitor', '"endpoints":[', '"endpoints":[1,', 'endpoints'],
     ['Cluster', '"instances":3', '"instances":"3"', 'instances'],
-  ])('in a %s %s as %s, by the schema', async (kind, from, to, message) => {
+  ])('a %s with %s changed to %s, by the schema', async (kind, from, to, message) => {
     expect((await schemaErrors(broken(kind, from, to))).join()).toContain(message);
   });
 
@@ -225,7 +225,7 @@ describe('the checks report', () => {
     ['ServiceMonitor', '"jobLabel"', '"joblabel"'],
     ['Cluster', '"failoverQuorum"', '"failoverQorum"'],
     ['ScheduledBackup', '"pluginConfiguration"', '"pluginConfig"'],
-  ])('in a %s %s as %s, by the types', (kind, from, to) => {
+  ])('a %s with %s changed to %s, by the types', (kind, from, to) => {
     expect(typeErrors([broken(kind, from, to)]).join()).toContain(to.slice(1, -1));
   });
 });

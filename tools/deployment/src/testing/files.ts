@@ -51,7 +51,7 @@ export const dashboard = JSON.parse(readChartFile('grafana/animal-store.json')) 
 
 export interface Query {
   /** The place where the query is used. */
-  readonly of: string;
+  readonly usedIn: string;
   readonly expr: string;
   /** Text that names labels of the result. */
   readonly text: string;
@@ -62,19 +62,19 @@ const withoutVariables = (expr: string) => expr.replaceAll('$__rate_interval', '
 /** Returns all queries of the rules and the dashboard, with Grafana's variables replaced. */
 export const queries: readonly Query[] = [
   ...rules.map(({ alert, record, expr, annotations = {} }) => ({
-    of: `rule ${alert ?? record ?? ''}`,
+    usedIn: `rule ${alert ?? record ?? ''}`,
     expr,
     text: Object.values(annotations).join(' ').replaceAll('$labels.', ''),
   })),
   ...dashboard.panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr, legendFormat }) => ({
-      of: `panel ${title}`,
+      usedIn: `panel ${title}`,
       expr: withoutVariables(expr),
       text: legendFormat,
     })),
   ),
   ...dashboard.templating.list.flatMap(({ name, definition = '' }) => {
     const [, expr, label] = /^label_values\((.*), (\w+)\)$/.exec(definition) ?? [];
-    return expr === undefined ? [] : [{ of: `variable ${name}`, expr: withoutVariables(expr), text: `{{${label}}}` }];
+    return expr === undefined ? [] : [{ usedIn: `variable ${name}`, expr: withoutVariables(expr), text: `{{${label}}}` }];
   }),
 ];

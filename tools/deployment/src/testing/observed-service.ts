@@ -31,7 +31,7 @@ export class ObservedService {
       // Nothing listens on port 1. A busy machine must not count as an overload.
       ...{ REDIS_URL: 'redis://127.0.0.1:1', DATABASE_REPLICA_URLS: 'postgres://127.0.0.1:1/nowhere', MAX_EVENT_LOOP_LAG_MS: '60000' },
     };
-    const child = spawn(process.execPath, [built('api')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [programPath('api')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
     const [url, port] = await new Promise<[string, string]>((resolve, reject) => {
       const fail = (what: string) => reject(new Error(`the service ${what}:\n${output}`));
@@ -50,7 +50,7 @@ export class ObservedService {
   }
 
   /** Sends requests that affect every metric. */
-  async use(): Promise<void> {
+  async sendRequests(): Promise<void> {
     const key = await this.createKey();
     const send = async (path: string, init: RequestInit = {}) => {
       const response = await fetch(this.url + path, { ...init, headers: { Authorization: `Bearer ${key}`, ...init.headers } });
@@ -79,9 +79,13 @@ export class ObservedService {
 
   private async createKey(): Promise<string> {
     const { PATH } = process.env;
-    const { stdout } = await promisify(execFile)(process.execPath, [built('cli'), 'keys', 'create', '--client', 'observed', '--json'], {
-      env: { PATH, DATABASE_URL: this.database.url },
-    });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [programPath('cli'), 'keys', 'create', '--client', 'observed', '--json'],
+      {
+        env: { PATH, DATABASE_URL: this.database.url },
+      },
+    );
     return (JSON.parse(stdout) as { key: string }).key;
   }
 
@@ -91,13 +95,13 @@ export class ObservedService {
     const socket = connect(Number(port), hostname);
     const received = text(socket);
     socket.write('GET /health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(PIPELINED));
-    if (!(await received).includes('503')) throw new Error('no pipelined request was refused');
+    if (!(await received).includes('503')) throw new Error('the service refused no pipelined request');
   }
 }
 
 /** Returns the path of a built program. */
-export function built(app: 'api' | 'cli'): string {
+export function programPath(app: 'api' | 'cli'): string {
   const file = join(WORKSPACE, 'apps', app, FOLDER, 'main.js');
-  if (!existsSync(file)) throw new Error(`${file} is missing: run \`npx nx run-many -t bundle\` first`);
+  if (!existsSync(file)) throw new Error(`${file} is missing. Run \`npx nx run-many -t bundle\` first`);
   return file;
 }

@@ -12,10 +12,10 @@ import { ObservedService } from './observed-service.js';
 // `npm run verify:deploy`: not part of `npm test`, since Prometheus is not in the npm registry.
 
 if (spawnSync('promtool', ['--version']).error) {
-  throw new Error("Missing promtool: install Debian's package prometheus (apt-get install --no-install-recommends prometheus)");
+  throw new Error("promtool is missing. Install Debian's package prometheus (apt-get install --no-install-recommends prometheus)");
 }
 
-const PATIENT = { timeoutMs: 60_000 };
+const LONG_TIMEOUT = { timeoutMs: 60_000 };
 
 const folder = mkdtempSync(join(tmpdir(), 'animal-store-prometheus-'));
 const promtool = (...args: readonly string[]) => spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' });
@@ -65,7 +65,7 @@ describe('a Prometheus that scrapes the service', () => {
 
   beforeAll(async () => {
     service = await ObservedService.start();
-    await service.use();
+    await service.sendRequests();
     const config = parse(readWorkspaceFile('deploy/compose/prometheus.yml')) as {
       global: object;
       scrape_configs: { static_configs: { targets: string[] }[] }[];
@@ -91,13 +91,13 @@ describe('a Prometheus that scrapes the service', () => {
       ],
       { stdio: ['ignore', 'inherit', 'inherit'] },
     );
-    await waitFor(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), PATIENT);
+    await waitFor(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), LONG_TIMEOUT);
     // Rates need requests between two scrapes.
     await waitFor(async () => {
-      await service.use();
+      await service.sendRequests();
       const { data } = await get<QueryResponse>(`/api/v1/query?query=${encodeURIComponent('rate(idempotent_replays_total[1m]) > 0')}`);
       expect(data?.result).toHaveLength(1);
-    }, PATIENT);
+    }, LONG_TIMEOUT);
   }, 240_000);
 
   afterAll(async () => {
@@ -107,16 +107,15 @@ describe('a Prometheus that scrapes the service', () => {
     await service.stop();
   });
 
-  it.each(queries.filter(({ of }) => of.startsWith('panel') || of.startsWith('variable')).map(({ of, expr }) => [of, expr]))(
-    '%s has data: %s',
-    async (_of, expr) => {
-      await waitFor(async () => {
-        const { status, error, data } = await get<QueryResponse>(`/api/v1/query?query=${encodeURIComponent(expr)}`);
-        expect([status, error]).toEqual(['success', undefined]);
-        expect(data?.result.length).toBeGreaterThan(0);
-      }, PATIENT);
-    },
-  );
+  it.each(
+    queries.filter(({ usedIn }) => usedIn.startsWith('panel') || usedIn.startsWith('variable')).map(({ usedIn, expr }) => [usedIn, expr]),
+  )('%s has data: %s', async (_usedIn, expr) => {
+    await waitFor(async () => {
+      const { status, error, data } = await get<QueryResponse>(`/api/v1/query?query=${encodeURIComponent(expr)}`);
+      expect([status, error]).toEqual(['success', undefined]);
+      expect(data?.result.length).toBeGreaterThan(0);
+    }, LONG_TIMEOUT);
+  });
 
   it('every rule is evaluated without an error', async () => {
     await waitFor(async () => {
@@ -124,7 +123,7 @@ describe('a Prometheus that scrapes the service', () => {
       const evaluated = data.groups.flatMap((group) => group.rules);
       expect(evaluated.filter(({ health }) => health !== 'ok')).toEqual([]);
       expect(evaluated).toHaveLength(rules.length);
-    }, PATIENT);
+    }, LONG_TIMEOUT);
   });
 
   it('the alert for a lost Redis is pending, and the one for a lost service is not', async () => {
@@ -133,7 +132,7 @@ describe('a Prometheus that scrapes the service', () => {
       return (await get<QueryResponse>(`/api/v1/query?query=${query}`)).data?.result.length;
     };
     expect(alerts.map(({ alert }) => alert)).toEqual(expect.arrayContaining(['AnimalStoreRedisDisconnected', 'AnimalStoreDown']));
-    await waitFor(async () => expect(await pending('AnimalStoreRedisDisconnected')).toBe(1), PATIENT);
+    await waitFor(async () => expect(await pending('AnimalStoreRedisDisconnected')).toBe(1), LONG_TIMEOUT);
     expect(await pending('AnimalStoreDown')).toBe(0);
   });
 });

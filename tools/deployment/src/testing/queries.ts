@@ -18,14 +18,14 @@ export interface ParsedQuery {
   readonly grouping: readonly string[];
 }
 
-/** @throws Error if the query is not PromQL */
+/** @throws Error if the query is not valid PromQL */
 export function parseQuery(expr: string): ParsedQuery {
   const selectors: { metric: string; matchers: Matcher[] }[] = [];
   const grouping: string[] = [];
   const textOf = ({ from, to }: { from: number; to: number }) => expr.slice(from, to);
   parser.parse(expr).iterate({
     enter: ({ name, type, node }) => {
-      if (type.isError) throw new Error(`not PromQL from character ${node.from}: ${expr}`);
+      if (type.isError) throw new Error(`invalid PromQL at character ${node.from}: ${expr}`);
       if (name === 'VectorSelector') {
         const metric = node.getChild('Identifier');
         selectors.push({ metric: metric ? textOf(metric) : '', matchers: [] });

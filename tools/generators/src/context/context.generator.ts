@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
 import { LIBRARIES } from './libraries.ts';
-import { register } from './register.ts';
+import { registerContext } from './register-context.ts';
 
 const FILES = join(import.meta.dirname, 'files');
 
@@ -17,7 +17,7 @@ export async function generateContext(tree: Tree, { name, singular }: ContextOpt
   const names = namesOfContext(name, singular);
   if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} already exists`);
   generateLibraries(tree, names);
-  register(tree, names);
+  registerContext(tree, names);
   await formatFiles(tree);
   return () => finish(tree, names);
 }
@@ -34,7 +34,7 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
   generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${names.context}`, substitutions);
 }
 
-/** Does what needs the written files: npm links the new packages, and the OpenAPI document is written from the built code. */
+/** Runs the steps that require the written files: links the new packages with npm, and updates the OpenAPI document. */
 function finish(tree: Tree, names: ContextNames): void {
   installPackagesTask(tree, true);
   execSync('npm run --silent openapi', { cwd: tree.root, stdio: 'inherit' });

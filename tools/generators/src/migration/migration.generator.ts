@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
 import { assertKebabCase, pascalCase, snakeCase } from '../names.ts';
 import { addImport, addToArray } from '../source-edits.ts';
-import { assertContext, edit } from '../tree.ts';
+import { assertContext, editFile } from '../tree.ts';
 
 export interface MigrationOptions {
   readonly name: string;
@@ -23,7 +23,7 @@ export async function generateMigration(tree: Tree, { name, context }: Migration
   const Migration = `${pascalCase(name)}${timestamp}`;
   const substitutions = { name, timestamp, Migration, schema: snakeCase(context), text: name.replaceAll('-', ' ') };
   generateFiles(tree, join(import.meta.dirname, 'files'), folder, substitutions);
-  edit(tree, `libs/${context}/infrastructure/src/${context}-persistence.ts`, (persistence) =>
+  editFile(tree, `libs/${context}/infrastructure/src/${context}-persistence.ts`, (persistence) =>
     addToArray(addImport(persistence, Migration, `./migrations/${timestamp}-${name}.js`), 'migrations', Migration),
   );
   await formatFiles(tree);

@@ -4,28 +4,28 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { documentedFiles, type Files, perform, productionFiles, RECIPES } from './recipes.js';
-import { type Outcome, WorkspaceCopy } from './workspace-copy.js';
+import { applyRecipe, documentedFiles, type Files, productionFiles, RECIPES } from './recipes.js';
+import { type CommandResult, WorkspaceCopy } from './workspace-copy.js';
 
 const NX = 'node_modules/nx/dist/bin/nx.js';
 const ESLINT = 'node_modules/eslint/bin/eslint.js';
 const PRETTIER = 'node_modules/prettier/bin/prettier.cjs';
 const CONTEXTS = ['orders', 'purchase-orders'] as const;
-const PATIENCE = 600_000;
+const TIMEOUT_MS = 600_000;
 /** Maximum output of a failed command, in characters. */
 const MAX_OUTPUT = 20_000;
-jest.setTimeout(PATIENCE);
+jest.setTimeout(TIMEOUT_MS);
 
 let copy: WorkspaceCopy;
 const nx = (...args: readonly string[]) => copy.node(NX, ...args);
-/** Returns the output of a command, and throws if the command failed. */
-const succeeds = ({ code, output }: Outcome): string => {
+/** Returns the output of a command. Throws if the command failed. */
+const expectSuccess = ({ code, output }: CommandResult): string => {
   // Jest would only show the first lines of a difference of texts.
   if (code !== 0) throw new Error(output.slice(-MAX_OUTPUT));
   return output;
 };
 /** Jest also succeeds without a spec. The http library has none: the end-to-end spec tests it. */
-const ran = (output: string, context: string, ...others: readonly string[]) => {
+const expectTestsRan = (output: string, context: string, ...others: readonly string[]) => {
   const projects = [...['domain', 'application', 'infrastructure', 'testing'].map((layer) => `${context}-${layer}`), ...others];
   const logs = output.split(/^> nx run /m);
   for (const project of projects) {
@@ -36,24 +36,24 @@ const ran = (output: string, context: string, ...others: readonly string[]) => {
 
 beforeAll(async () => {
   copy = await WorkspaceCopy.create();
-}, PATIENCE);
+}, TIMEOUT_MS);
 afterAll(() => copy.remove());
 
 describe('in a copy of the workspace', () => {
   it('--dry-run changes nothing, and an invalid name is reported in one line', async () => {
     const dry = await nx('g', '@animal-store/tools:context', 'orders', '--dry-run');
-    succeeds(dry);
+    expectSuccess(dry);
     expect(dry.output).toContain('CREATE libs/orders/domain/src/order.ts');
-    const refused = await nx('g', '@animal-store/tools:context', 'Orders');
-    expect(refused.code).not.toBe(0);
-    expect(refused.output).toContain('the name "Orders" must be in kebab-case');
+    const rejected = await nx('g', '@animal-store/tools:context', 'Orders');
+    expect(rejected.code).not.toBe(0);
+    expect(rejected.output).toContain('the name "Orders" must be in kebab-case');
     expect((await copy.git('status', '--short')).output).toBe('');
   });
 
   it.each(CONTEXTS)('the generators create the context %s, with another use case and migration', async (context) => {
-    succeeds(await nx('g', '@animal-store/tools:context', context));
-    succeeds(await nx('g', '@animal-store/tools:use-case', `cancel-${context.slice(0, -1)}`, `--context=${context}`));
-    succeeds(await nx('g', '@animal-store/tools:migration', 'add-due-date', `--context=${context}`));
+    expectSuccess(await nx('g', '@animal-store/tools:context', context));
+    expectSuccess(await nx('g', '@animal-store/tools:use-case', `cancel-${context.slice(0, -1)}`, `--context=${context}`));
+    expectSuccess(await nx('g', '@animal-store/tools:migration', 'add-due-date', `--context=${context}`));
   });
 
   it('no file of another context changes, and the code of the app gets one line per context', async () => {
@@ -67,15 +67,15 @@ describe('in a copy of the workspace', () => {
   it('the generated projects lint, type-check, build, and pass their tests', async () => {
     const projects = CONTEXTS.map((context) => `${context}-*`).join();
     // ESLint runs once for each folder.
-    succeeds(await nx('run-many', '--targets=lint', '--projects=libs,apps', '--outputStyle=static'));
-    const output = succeeds(await nx('run-many', '--targets=typecheck,build,test', `--projects=${projects}`, '--outputStyle=static'));
-    for (const context of CONTEXTS) ran(output, context);
-    succeeds(await nx('run-many', '--targets=typecheck,build,bundle', '--projects=api,api-e2e,cli', '--outputStyle=static'));
+    expectSuccess(await nx('run-many', '--targets=lint', '--projects=libs,apps', '--outputStyle=static'));
+    const output = expectSuccess(await nx('run-many', '--targets=typecheck,build,test', `--projects=${projects}`, '--outputStyle=static'));
+    for (const context of CONTEXTS) expectTestsRan(output, context);
+    expectSuccess(await nx('run-many', '--targets=typecheck,build,bundle', '--projects=api,api-e2e,cli', '--outputStyle=static'));
   });
 
   it('the end-to-end specs, the table of 401 and 403, and the checks of the workspace pass', async () => {
     const filters = 'src/(contexts|openapi|routes|[^/]*\\.spec)';
-    succeeds(await nx('run-many', '-t=test', '-p=api,api-e2e,checks', '--outputStyle=static', `--testPathPatterns=${filters}`));
+    expectSuccess(await nx('run-many', '-t=test', '-p=api,api-e2e,checks', '--outputStyle=static', `--testPathPatterns=${filters}`));
   });
 
   it('imports between the new context and pets are reported, in both directions', async () => {
@@ -111,13 +111,13 @@ describe('the first route, on the built service', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     url = await new Promise((resolve, reject) => {
-      service.on('exit', (code) => reject(new Error(`the service ended with ${String(code)}`)));
+      service.on('exit', (code) => reject(new Error(`the service exited with ${String(code)}`)));
       service.stdout?.setEncoding('utf8').on('data', (text: string) => {
         const found = /"url":"([^"]+)"/.exec(text)?.[1];
         if (found !== undefined) resolve(found);
       });
     });
-  }, PATIENCE);
+  }, TIMEOUT_MS);
 
   afterAll(async () => {
     const exit = once(service, 'exit');
@@ -148,11 +148,11 @@ describe('the first route, on the built service', () => {
   };
 
   it('has authentication, validation and the shape of errors', async () => {
-    const [writer, stranger] = [await keyFor('orders:write'), await keyFor('pets:write')];
+    const [writer, otherKey] = [await keyFor('orders:write'), await keyFor('pets:write')];
     const error = (status: number, code: string) => [status, { code, message: expect.stringMatching(/\S/), status }];
     expect(await post(undefined, '{}')).toEqual(error(401, 'missing_api_key'));
     expect(await post('wrong', '{}')).toEqual(error(401, 'invalid_api_key'));
-    expect(await post(stranger, '{"name":"first"}')).toEqual(error(403, 'insufficient_scope'));
+    expect(await post(otherKey, '{"name":"first"}')).toEqual(error(403, 'insufficient_scope'));
     expect(await post(writer, '{"name":')).toEqual(error(400, 'malformed_json'));
     expect(await post(writer, '{"name":7}')).toEqual([
       400,
@@ -173,8 +173,8 @@ describe('docs/adding-a-context.md', () => {
 
   it.each(RECIPES)('"$title": no other files need to change', async (recipe) => {
     await copy.commit();
-    succeeds(await nx('g', '@animal-store/tools:migration', recipe.migration, '--context=orders'));
-    perform(recipe, files);
+    expectSuccess(await nx('g', '@animal-store/tools:migration', recipe.migration, '--context=orders'));
+    applyRecipe(recipe, files);
     const edited = (await copy.git('status', '--porcelain', '--untracked-files=all')).output
       .split('\n')
       .flatMap((line) => line.slice(3) || []);
@@ -182,12 +182,12 @@ describe('docs/adding-a-context.md', () => {
     expect(production).toEqual(documentedFiles(files.read('docs/adding-a-context.md'), recipe));
     expect(production.length).toBeLessThanOrEqual(recipe.maxProductionFiles);
 
-    succeeds(await copy.node(PRETTIER, '--write', ...edited));
-    succeeds(await copy.node(ESLINT, 'libs/orders', 'apps/api-e2e/src/contexts/orders'));
-    succeeds(await nx('run-many', '--targets=typecheck,build', '--projects=orders-*,api,api-e2e', '--outputStyle=static'));
-    succeeds(await copy.node('apps/api/dist/write-openapi.js'));
-    const ofOrders = '--testPathPatterns=/orders/';
-    const output = succeeds(await nx('run-many', '--targets=test', '--projects=orders-*,api-e2e', '--outputStyle=static', ofOrders));
-    ran(output, 'orders', 'api-e2e');
+    expectSuccess(await copy.node(PRETTIER, '--write', ...edited));
+    expectSuccess(await copy.node(ESLINT, 'libs/orders', 'apps/api-e2e/src/contexts/orders'));
+    expectSuccess(await nx('run-many', '--targets=typecheck,build', '--projects=orders-*,api,api-e2e', '--outputStyle=static'));
+    expectSuccess(await copy.node('apps/api/dist/write-openapi.js'));
+    const orderTests = '--testPathPatterns=/orders/';
+    const output = expectSuccess(await nx('run-many', '--targets=test', '--projects=orders-*,api-e2e', '--outputStyle=static', orderTests));
+    expectTestsRan(output, 'orders', 'api-e2e');
   });
 });

@@ -13,7 +13,7 @@ type Edits = readonly (readonly [from: string, to: string])[];
 export interface Recipe {
   /** The heading of the section. */
   readonly title: string;
-  /** The name of the migration, which the generator makes first. */
+  /** The name of the migration, which is generated first. */
   readonly migration: string;
   readonly maxProductionFiles: number;
   /** Edits by path, relative to the context or starting with `apps/`. `…` is the time of the migration. */
@@ -128,7 +128,7 @@ export function isOrderQuantity(value: unknown): value is number {
     ],
     [E2E]: [
       [
-        "  it('returns the first response to a repetition",
+        "  it('returns the first response to a retry",
         `  it('returns the quantity, 1 by default, and 400 for any that is not from 1 to 1000', async () => {
     const seven = await create('{"name":"first","quantity":7}');
     expect(JSON.parse(seven.text)).toEqual({ id: expect.any(Number), name: 'first', quantity: 7 });
@@ -137,7 +137,7 @@ export function isOrderQuantity(value: unknown): value is number {
       expect(expectError(await create(\`{"name":"first","quantity":\${quantity}}\`), 'invalid_request')).toMatch(/^quantity must be an integer from 1 to 1000$/);
   });
 
-  it('returns the first response to a repetition`,
+  it('returns the first response to a retry`,
       ],
     ],
   },
@@ -199,7 +199,7 @@ const FILTER: Recipe = {
     ],
     'testing/src/orders-contract.ts': [
       [
-        "    it('does not take a part",
+        "    it('separates the items",
         `    it('lists by quantity, page by page', async () => {
       for (let i = 0; i < 9; i++) await repository.add(aNewOrder({ name: \`number \${String(i)}\`, quantity: 1 + (i % 3) }));
       const first = await reader.list({ quantity: 2 }, { limit: 2 });
@@ -210,7 +210,7 @@ const FILTER: Recipe = {
       expect(await reader.list({ quantity: 4 }, { limit: 2 })).toEqual({ items: { text: '[]' } });
     });
 
-    it('does not take a part`,
+    it('separates the items`,
       ],
     ],
     [E2E]: [
@@ -236,9 +236,9 @@ const FILTER: Recipe = {
 export const RECIPES: readonly Recipe[] = [FIELD, FILTER];
 
 /** Edits the files of the recipe. Its migration must exist. */
-export function perform({ edits }: Recipe, files: Files): void {
+export function applyRecipe({ edits }: Recipe, files: Files): void {
   for (const [path, replacements] of Object.entries(edits)) {
-    const file = path.startsWith('apps/') ? path : `${ROOT}/${withTime(path, files)}`;
+    const file = path.startsWith('apps/') ? path : `${ROOT}/${withTimestamp(path, files)}`;
     files.write(
       file,
       replacements.reduce((text, [from, to]) => {
@@ -249,7 +249,7 @@ export function perform({ edits }: Recipe, files: Files): void {
   }
 }
 
-function withTime(path: string, files: Files): string {
+function withTimestamp(path: string, files: Files): string {
   const [, name] = path.split('…');
   if (name === undefined) return path;
   const migration = files.list(`${ROOT}/${MIGRATIONS}`).find((file) => file.endsWith(name));

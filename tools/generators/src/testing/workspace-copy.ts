@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 
 const WORKSPACE = fileURLToPath(new URL('../../../../', import.meta.url));
 
-export interface Outcome {
+export interface CommandResult {
   readonly code: number;
   readonly output: string;
 }
@@ -49,12 +49,12 @@ export class WorkspaceCopy {
     await this.git('-c', 'user.name=spec', '-c', 'user.email=spec@localhost', 'commit', '--quiet', '--message', 'spec');
   }
 
-  git(...args: readonly string[]): Promise<Outcome> {
+  git(...args: readonly string[]): Promise<CommandResult> {
     return run(this.folder, 'git', args);
   }
 
   /** Runs a script of node_modules by its path. */
-  node(script: string, ...args: readonly string[]): Promise<Outcome> {
+  node(script: string, ...args: readonly string[]): Promise<CommandResult> {
     return run(this.folder, process.execPath, [join(this.folder, script), ...args]);
   }
 
@@ -91,7 +91,7 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), NX_DAEMON: 'false', NX_TUI: 'false', FORCE_COLOR: '0' };
 }
 
-function run(cwd: string, command: string, args: readonly string[]): Promise<Outcome> {
+function run(cwd: string, command: string, args: readonly string[]): Promise<CommandResult> {
   return new Promise((resolve) => {
     execFile(command, args, { cwd, env: environment(), maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       resolve({ code: error ? (typeof error.code === 'number' ? error.code : 1) : 0, output: stdout + stderr });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
 import { assertKebabCase, camelCase, namesOfContext, pascalCase } from '../names.ts';
 import { addImport, addToArray, exportsOf } from '../source-edits.ts';
-import { assertContext, edit, readText } from '../tree.ts';
+import { assertContext, editFile, readText } from '../tree.ts';
 
 export interface UseCaseOptions {
   readonly name: string;
@@ -18,14 +18,14 @@ export async function generateUseCase(tree: Tree, { name, context, singular }: U
   const UseCase = pascalCase(name);
   const port = `${names.Entity}Reader`;
   if (!exportsOf(readText(tree, `libs/${context}/domain/src/index.ts`)).includes(port)) {
-    throw new Error(`libs/${context}/domain has no port ${port}; a generated use case needs it`);
+    throw new Error(`libs/${context}/domain has no port ${port}; a generated use case requires it`);
   }
   const folder = `libs/${context}/application/src`;
   if (tree.exists(`${folder}/${name}.ts`)) throw new Error(`${folder}/${name}.ts already exists`);
 
   generateFiles(tree, join(import.meta.dirname, 'files'), folder, { ...names, name, UseCase, useCase: camelCase(name) });
-  edit(tree, `${folder}/index.ts`, (index) => `${index}export { ${UseCase} } from './${name}.js';\n`);
-  edit(tree, `libs/${context}/http/src/${context}.module.ts`, (module) => {
+  editFile(tree, `${folder}/index.ts`, (index) => `${index}export { ${UseCase} } from './${name}.js';\n`);
+  editFile(tree, `libs/${context}/http/src/${context}.module.ts`, (module) => {
     const withClass = addImport(module, UseCase, `@animal-store/${context}-application`);
     return addToArray(addImport(withClass, 'useCase', '@animal-store/http-contract'), 'providers', `useCase(${UseCase}, ${port})`);
   });

@@ -1,25 +1,25 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-const START_WITHIN_MS = 20_000;
+const START_TIMEOUT_MS = 20_000;
 
-/** Starts a program of the deployed service, in its folder or its image, with pipes and with these variables alone. */
+/** Starts a program of the deployed service in its folder or its image, with pipes and only these environment variables. */
 export type Run = (command: readonly string[], env: Readonly<Record<string, string>>) => ChildProcess;
 
-export interface Ended {
+export interface ProcessResult {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Waits for the end of a program. */
-export async function ended(child: ChildProcess): Promise<Ended> {
+/** Resolves when a program has exited. */
+export async function waitForExit(child: ChildProcess): Promise<ProcessResult> {
   const output = collect(child);
   const [exitCode] = (await once(child, 'close')) as [number | null];
   return { exitCode, ...output };
 }
 
-/** A running service, seen from outside. */
+/** A running service that is tested over HTTP. */
 export class DeployedService {
   private constructor(
     private readonly child: ChildProcess,
@@ -27,11 +27,11 @@ export class DeployedService {
   ) {}
 
   /** Waits until the service logs its address. */
-  static async listening(child: ChildProcess): Promise<DeployedService> {
+  static async waitUntilListening(child: ChildProcess): Promise<DeployedService> {
     const output = collect(child);
     const url = await new Promise<string>((resolve, reject) => {
       const fail = (what: string) => reject(new Error(`the service ${what}:\n${output.stdout}${output.stderr}`));
-      const timer = setTimeout(() => fail('does not listen'), START_WITHIN_MS);
+      const timer = setTimeout(() => fail('does not listen'), START_TIMEOUT_MS);
       child.once('exit', (code) => fail(`exited with ${String(code)}`));
       child.stdout?.on('data', () => {
         const [, found] = /"url":"(http:[^"]+)"/.exec(output.stdout) ?? [];

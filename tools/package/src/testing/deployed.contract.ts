@@ -4,11 +4,11 @@ import type { AddressInfo, Server } from 'node:net';
 import { createTestDatabase, freePort, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { compose } from './compose.js';
-import { DeployedService, type Ended, ended, type Run } from './deployed-service.js';
+import { DeployedService, type ProcessResult, type Run, waitForExit } from './deployed-service.js';
 import { command, healthCheck, nodeImage } from './dockerfile.js';
 
 /** Defines the tests of the deployed service, for its folder and its image. `terminate` sends SIGTERM to a service that `run` started. */
-export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unknown): void {
+export function testDeployedService(run: Run, terminate: (child: ChildProcess) => unknown): void {
   let database: TestDatabase;
   let env: Readonly<Record<string, string>>;
   let key: string;
@@ -19,9 +19,9 @@ export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unkno
     response.end();
   });
 
-  const animalStore = (...args: readonly string[]): Promise<Ended> => ended(run(['animal-store', ...args], env));
+  const animalStore = (...args: readonly string[]): Promise<ProcessResult> => waitForExit(run(['animal-store', ...args], env));
   const createFirstKey = () => animalStore('keys', 'create', '--client', 'spec', '--if-none', '--json');
-  const isHealthy = (): Promise<Ended> => ended(run(healthCheck, { PORT: service.port }));
+  const isHealthy = (): Promise<ProcessResult> => waitForExit(run(healthCheck, { PORT: service.port }));
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -36,7 +36,7 @@ export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unkno
     };
     expect(await animalStore('migrate', 'up')).toMatchObject({ exitCode: 0, stderr: '' });
     ({ key } = JSON.parse((await createFirstKey()).stdout) as { key: string });
-    service = await DeployedService.listening(run(command, env));
+    service = await DeployedService.waitUntilListening(run(command, env));
   });
 
   afterAll(async () => {
@@ -46,12 +46,12 @@ export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unkno
   });
 
   it('runs on the Node.js that the Dockerfile names', async () => {
-    const { stdout } = await ended(run(['node', '--version'], {}));
+    const { stdout } = await waitForExit(run(['node', '--version'], {}));
     expect(nodeImage).toContain(`:${stdout.trim().replace(/^v/, '')}-`);
   });
 
   it('has no PostgreSQL', async () => {
-    const { exitCode, stderr } = await ended(run(['animal-store', 'keys', 'list'], {}));
+    const { exitCode, stderr } = await waitForExit(run(['animal-store', 'keys', 'list'], {}));
     expect(exitCode).toBe(1);
     expect(stderr).toContain('set DATABASE_URL');
   });
@@ -61,7 +61,7 @@ export function itIsDeployed(run: Run, terminate: (child: ChildProcess) => unkno
   });
 
   it('creates and prints the first key of docker-compose.yml', async () => {
-    const created = await ended(run(compose.services['first-key']?.command ?? [], { ...env, ENVIRONMENT: 'local' }));
+    const created = await waitForExit(run(compose.services['first-key']?.command ?? [], { ...env, ENVIRONMENT: 'local' }));
     expect(created).toMatchObject({ exitCode: 0, stderr: '' });
     expect(created.stdout).toMatch(/^ast_local_[0-9A-Za-z]{49}$/m);
   });

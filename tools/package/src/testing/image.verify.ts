@@ -3,15 +3,15 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { itIsDeployed } from './deployed.contract.js';
-import { ended, type Run } from './deployed-service.js';
+import { testDeployedService } from './deployed.contract.js';
+import { type Run, waitForExit } from './deployed-service.js';
 import { command, healthCheck, nodeImage, WORKSPACE } from './dockerfile.js';
 
 // `npm run verify:image`: not part of `npm test`, since it needs root, Debian packages and the network.
 
 const missing = ['buildah', 'debootstrap'].filter((tool) => spawnSync(tool, ['--version']).error);
 if (missing.length > 0) throw new Error(`Missing Debian packages: apt-get install --no-install-recommends ${missing.join(' ')}`);
-if (process.getuid?.() !== 0) throw new Error('verify:image mounts file systems and changes the root folder: run it as root');
+if (process.getuid?.() !== 0) throw new Error('Run verify:image as root: it mounts file systems and changes the root folder');
 
 const IMAGE = 'localhost/animal-store:verify';
 
@@ -19,7 +19,7 @@ const IMAGE = 'localhost/animal-store:verify';
 const BUILD = `
   container=$(buildah from scratch)
   root=$(buildah mount "$container")
-  # What debootstrap mounts goes with its mount namespace.
+  # The mounts of debootstrap are removed together with its mount namespace.
   unshare --mount debootstrap --variant=minbase --include=libatomic1,libstdc++6 "$RELEASE" "$root" >&2
   cp "$NODE" "$root/usr/local/bin/node"
   mkdir -p "$root/usr/local/lib/node_modules"
@@ -115,7 +115,7 @@ describe('the image', () => {
   it('contains the package, and nothing else from the build', () => {
     const packaged = ['LICENSE', 'THIRD-PARTY-LICENSES.txt', 'apps', 'bin', 'package.json', 'sbom.cdx.json'];
     expect(readdirSync(join(root, 'app')).sort()).toEqual(packaged);
-    const ofBuild = [
+    const buildFiles = [
       'workspace',
       'package',
       'manifests',
@@ -124,15 +124,15 @@ describe('the image', () => {
       'usr/local/bin/npm',
       'usr/local/lib/node_modules',
     ];
-    expect(ofBuild.filter((path) => existsSync(join(root, path)))).toEqual([]);
+    expect(buildFiles.filter((path) => existsSync(join(root, path)))).toEqual([]);
   });
 
   it('runs programs as process 1 without root, on a read-only file system', async () => {
-    const { stdout } = await ended(run(['node', '-p', '`${process.getuid()}:${process.getgid()} ${process.pid}`'], {}));
+    const { stdout } = await waitForExit(run(['node', '-p', '`${process.getuid()}:${process.getgid()} ${process.pid}`'], {}));
     expect(stdout.trim()).toBe(`${config.User} 1`);
-    const { stderr } = await ended(run(['node', '-e', "require('node:fs').writeFileSync('/tmp/file', '')"], {}));
+    const { stderr } = await waitForExit(run(['node', '-e', "require('node:fs').writeFileSync('/tmp/file', '')"], {}));
     expect(stderr).toContain('EROFS');
   });
 });
 
-describe('the service in the image', () => itIsDeployed(run, terminate));
+describe('the service in the image', () => testDeployedService(run, terminate));

@@ -8,31 +8,31 @@ import { DomainError } from '@animal-store/kernel';
  * Returns the API key in the file, which has all scopes. Creates a key for the environment if the file is missing or its key is
  * not accepted.
  */
-export async function localApiKey(databaseUrl: string, file: string, environment: string): Promise<string> {
+export async function ensureLocalApiKey(databaseUrl: string, file: string, environment: string): Promise<string> {
   const scopes = contexts.flatMap((context) => context.scopes ?? []);
   const access = await openAccess(databaseUrl);
   try {
-    const kept = (await readFile(file, 'utf8').catch(() => '')).trim();
-    if (await isAccepted(access, kept, scopes)) return kept;
+    const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
+    if (await isAccepted(access, stored, scopes)) return stored;
     const { secret } = await access.createApiKey.execute({ clientName: 'local', environment, scopes });
-    await writePrivate(file, `${secret}\n`);
+    await writePrivateFile(file, `${secret}\n`);
     return secret;
   } finally {
     await access.close();
   }
 }
 
-async function isAccepted({ authenticateApiKey }: Access, key: string, wanted: readonly string[]): Promise<boolean> {
+async function isAccepted({ authenticateApiKey }: Access, key: string, requiredScopes: readonly string[]): Promise<boolean> {
   try {
     const { scopes } = await authenticateApiKey.execute(key);
-    return wanted.every((scope) => (scopes as readonly string[]).includes(scope));
+    return requiredScopes.every((scope) => (scopes as readonly string[]).includes(scope));
   } catch (error) {
     if (error instanceof DomainError) return false;
     throw error;
   }
 }
 
-async function writePrivate(file: string, text: string): Promise<void> {
+async function writePrivateFile(file: string, text: string): Promise<void> {
   // The mode only applies to a new file.
   await rm(file, { force: true });
   await writeFile(file, text, { mode: 0o600 });

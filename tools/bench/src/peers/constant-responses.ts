@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { requiredVariable } from './listening.js';
+import { requiredVariable } from './peer-process.js';
 
 /** Response bodies with the same bytes as real ones. */
-export interface ConstantAnswers {
+export interface ConstantResponses {
   readonly list: string;
   readonly get: string;
   readonly create: string;
@@ -11,8 +11,8 @@ export interface ConstantAnswers {
 }
 
 /** Reads the file that CONSTANT_ANSWERS names. */
-export function readConstantAnswers(): ConstantAnswers {
-  return JSON.parse(readFileSync(requiredVariable('CONSTANT_ANSWERS'), 'utf8')) as ConstantAnswers;
+export function readConstantResponses(): ConstantResponses {
+  return JSON.parse(readFileSync(requiredVariable('CONSTANT_ANSWERS'), 'utf8')) as ConstantResponses;
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8';

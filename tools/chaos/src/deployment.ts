@@ -8,7 +8,7 @@ const CLIENTS = 3;
 const HUNG_MS = 600_000;
 
 /** A small deployment: clients → balancer → service with two workers → TCP proxy → PostgreSQL. */
-export class Stage {
+export class Deployment {
   private replaced: ServiceProcess | undefined;
 
   private constructor(
@@ -19,7 +19,7 @@ export class Stage {
     public service: ServiceProcess,
   ) {}
 
-  static async build(): Promise<Stage> {
+  static async build(): Promise<Deployment> {
     const postgres = await DurablePostgres.start();
     const database = await TcpProxy.start(postgres.url);
     const balancer = await Balancer.start();
@@ -36,12 +36,12 @@ export class Stage {
       keys.push(created.secret);
     }
     await access.close();
-    return new Stage(postgres, database, balancer, keys, service);
+    return new Deployment(postgres, database, balancer, keys, service);
   }
 
-  /** The last warnings, errors and lines of stderr, of this service and the one before it. */
-  get complaints(): readonly string[] {
-    return [...(this.replaced?.complaints ?? []), ...this.service.complaints];
+  /** The last warnings, errors and lines of stderr, of this service and the previous one. */
+  get recentLogLines(): readonly string[] {
+    return [...(this.replaced?.recentLogLines ?? []), ...this.service.recentLogLines];
   }
 
   async killAndReplaceService(): Promise<void> {
@@ -70,11 +70,11 @@ export class Stage {
   private async replaceService(started: ServiceProcess): Promise<void> {
     const old = (this.replaced = this.service);
     this.service = started;
-    await started.ready();
+    await started.waitUntilReady();
     await this.balancer.add(started.url);
     const code = await old.terminate();
     this.balancer.remove(old.url);
-    if (code !== 0) throw new Error(`the service ended with ${code} after SIGTERM`);
+    if (code !== 0) throw new Error(`the service exited with ${code} after SIGTERM`);
   }
 
   async tearDown(): Promise<void> {

@@ -9,11 +9,11 @@ const TIMEOUT_MS = 1_000;
 const WRITE = `SELECT pg_is_in_recovery() AS standby, CASE WHEN NOT pg_is_in_recovery() THEN pg_logical_emit_message(true, 'verify', '') END`;
 
 /** Checks whether each server, and the server behind PgBouncer, accepts writes. */
-export class Writability {
+export class WriteMonitor {
   /** When a server committed a write, in milliseconds of `performance.now()`. */
   readonly commits: number[] = [];
   /** How often PgBouncer connected to a read-only server. */
-  standbys = 0;
+  standbyConnections = 0;
   private readonly running: Promise<void>[] = [];
   private isStopping = false;
 
@@ -32,7 +32,7 @@ export class Writability {
     }
     this.running.push(
       this.watch(this.cluster.pooledUrl, (isStandby) => {
-        if (isStandby) this.standbys++;
+        if (isStandby) this.standbyConnections++;
       }),
     );
   }

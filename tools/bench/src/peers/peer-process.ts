@@ -1,8 +1,9 @@
 /** Prints the port of this peer for the parent process. The peer in Go prints the same text. */
-export function tellPort(port: number): void {
+export function printPort(port: number): void {
   console.log(`listening ${port}`);
 }
 
+/** @throws Error if the environment variable is not set */
 export function requiredVariable(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set`);

@@ -1,12 +1,12 @@
-/** The embedded PostgreSQL. */
+/** The embedded PostgreSQL and its API key. */
 interface LocalDatabase {
   readonly dataDir: string;
   readonly version: string;
   readonly apiKey: string;
 }
 
-/** Returns what the terminal shows when the service listens, without `local` if DATABASE_URL is set. The commands work as pasted. */
-export function welcome(url: string, local?: LocalDatabase): string {
+/** Returns the text to print when the service listens. `local` is undefined if DATABASE_URL is set. The commands can be pasted into a shell. */
+export function welcomeText(url: string, local?: LocalDatabase): string {
   const authorization = `-H ${quote(`Authorization: Bearer ${local?.apiKey ?? '<API key>'}`)}`;
   const pet = `-H ${quote('Content-Type: application/json')} -d ${quote('{"name":"Rex","categoryId":1}')}`;
   const lines = [

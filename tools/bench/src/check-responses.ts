@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { httpRequest, type Paging, withSerial } from './http-requests.js';
-import type { Catalogue, Pet } from './stage.js';
+import type { Catalogue, Pet } from './database-server.js';
 import type { CreateRequest, PetRequest } from './workloads.js';
 
 const SAMPLES = 40;
@@ -13,31 +13,31 @@ interface CheckedTarget {
   readonly constants?: Readonly<Record<PetRequest['operation'], string>> | undefined;
 }
 
-interface Answer {
+interface ReceivedResponse {
   readonly status: number;
   readonly text: string;
 }
 
 /** @throws Error that shows the first wrong response of a sample of the requests */
-export async function checkAnswers(target: CheckedTarget, requests: readonly PetRequest[], catalogue: Catalogue): Promise<void> {
+export async function checkResponses(target: CheckedTarget, requests: readonly PetRequest[], catalogue: Catalogue): Promise<void> {
   const step = Math.max(1, Math.floor(requests.length / SAMPLES));
   const sample = requests.filter((_, index) => index % step === 0);
   for (const [serial, request] of sample.entries()) {
     const { path, method, headers, body } = httpRequest(request, target.paging, catalogue.keys);
     const sent = body === undefined ? {} : { body: withSerial(body, serial) };
-    const fail = (what: string, answer: Answer) => {
-      throw new Error(`${method} ${path} ${what}: ${answer.status} ${answer.text.slice(0, 300)}`);
+    const fail = (problem: string, { status, text }: ReceivedResponse) => {
+      throw new Error(`${method} ${path}: ${problem}: ${status} ${text.slice(0, 300)}`);
     };
-    const answer = await ask(target.url + path, { method, headers, ...sent });
-    if (!(await isRight(answer, request, serial, target, catalogue))) fail('was answered wrongly', answer);
+    const response = await fetchText(target.url + path, { method, headers, ...sent });
+    if (!(await isCorrect(response, request, serial, target, catalogue))) fail('wrong response', response);
     if (!target.authenticates || serial > 0) continue;
-    const stranger = await ask(target.url + path, { method, headers: { ...headers, Authorization: 'Bearer stranger' }, ...sent });
-    if (stranger.status !== 401) fail('let a stranger in', stranger);
+    const rejection = await fetchText(target.url + path, { method, headers: { ...headers, Authorization: 'Bearer invalid' }, ...sent });
+    if (rejection.status !== 401) fail('an invalid API key was not rejected with 401', rejection);
   }
 }
 
-async function isRight(
-  { status, text }: Answer,
+async function isCorrect(
+  { status, text }: ReceivedResponse,
   request: PetRequest,
   serial: number,
   { constants }: CheckedTarget,
@@ -60,7 +60,7 @@ function isCreated(body: Pet, { name, categoryId, status }: CreateRequest, seria
   return body.name === withSerial(name, serial) && body.categoryId === categoryId && body.status === status;
 }
 
-async function ask(url: string, init: RequestInit): Promise<Answer> {
+async function fetchText(url: string, init: RequestInit): Promise<ReceivedResponse> {
   const response = await fetch(url, init);
   return { status: response.status, text: await response.text() };
 }
