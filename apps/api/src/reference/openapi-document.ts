@@ -106,16 +106,16 @@ function describeService(
 
 const DESCRIPTION = `The catalogue of animals offered in a store.
 
-Every operation needs an API key: \`Authorization: Bearer <API_KEY>\`.
+Every operation requires an API key: \`Authorization: Bearer <API_KEY>\`.
 
-Identifiers are 64-bit integers written as JSON numbers: read them with a parser that keeps every digit.
+Identifiers are 64-bit integers, sent as JSON numbers. Use a JSON parser that does not round them.
 
-Every error has the shape \`Error\`, and its \`Link\` header leads to the explanation of its code. Besides the errors of the operations below, an unknown path answers
-${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', a method that a path does not have ')}, with those it has in \`Allow\`.
+Every error response has the shape \`Error\`, and its \`Link\` header holds the URL of the documentation of its code. In addition to the errors of each operation, an unknown path returns
+${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', and an unsupported method returns ')} with the supported methods in the \`Allow\` header.
 
-Requests are limited per client; the \`RateLimit\` headers tell how many are left.
+Requests are rate-limited per client. The \`RateLimit\` header holds the number of remaining requests.
 
-HEAD is answered wherever GET is, and OPTIONS on every path with \`Allow\`, without a key.`;
+Every GET operation also supports HEAD. Every path supports OPTIONS, which returns \`Allow\` and requires no key.`;
 
 /** Returns every error that the operation can respond with. */
 function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [] }: Operation): readonly ErrorBody[] {
@@ -206,7 +206,7 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   }
   return {
     ...published,
-    description: `${published.description ?? ''} Needs the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`.trimStart(),
+    description: `${published.description ?? ''} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`.trimStart(),
     parameters: [
       ...(published.parameters ?? []),
       ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),

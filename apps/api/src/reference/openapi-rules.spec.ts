@@ -76,7 +76,7 @@ describe('the rules detect', () => {
     ['a reference to a missing schema', /schemas\/Pets"/, 'schemas/Cats"', 'no-unresolved-refs'],
     ['an undefined tag', /"tags": \[\s*"pets"\s*\]/, '"tags": ["cats"]', 'operation-tag-defined'],
     ['a missing contact', /"contact": \{[^}]*\},/, '', 'info-contact'],
-    ['an operation without a description', /"description": "[^"]*Needs the scope[^"]*",/, '', 'operation-description'],
+    ['an operation without a description', /"description": "[^"]*Requires the scope[^"]*",/, '', 'operation-description'],
     ['a document without a description', /"description": "The catalogue[^"]*",/, '', 'rule/info-description'],
     ['an array without items', /"items": \{[^}]*\}/, '"description": "Anything"', 'rule/array-items'],
   ])('%s', async (_what, good, bad, rule) => {
