@@ -1,4 +1,4 @@
-import { type AccessUseCases, accessUseCases } from '@animal-store/access-infrastructure';
+import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
 import { createDataSource, distributedTables, forgetExpiredIdempotencyKeys, migrateUp } from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
   await useApi();
   await forgetExpiredIdempotencyKeys(dataSource);
-  for (const use of Object.values(uses)) await use(accessUseCases(dataSource));
+  for (const use of Object.values(uses)) await use(createAccessUseCases(dataSource));
 });
 
 afterAll(() => service.close());

@@ -75,7 +75,7 @@ export class BatchedRepository<Entity extends Numbered> {
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
   ) {
-    const inserting = { maxSize: MAX_INSERTS, isFaultOfOneItem: isFaultOfStatement };
+    const inserting = { maxSize: MAX_INSERTS, isItemError: isFaultOfStatement };
     this.inserts = new Batcher({ ...inserting, run: (rows) => this.runInserts(rows) });
     this.keyedInserts = new Batcher({ ...inserting, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
     const slots = new BatchSlots(MAX_READS_AT_ONCE);

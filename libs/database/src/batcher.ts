@@ -5,7 +5,7 @@ export interface BatcherOptions<Item, Result> {
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly maxSize: number;
   /** Whether one item caused the error and the batch had no effect. If so, each item is run alone. */
-  readonly isFaultOfOneItem?: (error: unknown) => boolean;
+  readonly isItemError?: (error: unknown) => boolean;
   /** Slots shared with other batchers. By default, a batcher runs one batch at a time. */
   readonly slots?: BatchSlots;
 }
@@ -142,7 +142,7 @@ export class Batcher<Item, Result> {
       const results = await this.options.run(calls.map(({ item }) => item));
       for (let i = 0; i < calls.length; i++) calls[i]?.resolve(results[i] as Result);
     } catch (error) {
-      if (calls.length > 1 && this.options.isFaultOfOneItem?.(error)) {
+      if (calls.length > 1 && this.options.isItemError?.(error)) {
         for (const call of calls) await this.run([call]);
       } else {
         for (const { reject } of calls) reject(error);

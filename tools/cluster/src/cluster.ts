@@ -6,7 +6,7 @@ import { chmod, chown, mkdir, open, readFile, realpath, writeFile } from 'node:f
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { type Account, accountFor, setprivCommand } from '@animal-store/local-postgres';
 import { Client } from 'pg';
 import { configurationOf, etcdOf, type Passwords, patroniOf } from './configuration.js';
@@ -283,7 +283,7 @@ export class Cluster {
   }
 
   private async createApiKey(): Promise<void> {
-    const access = await openAccess(this.primaryUrl);
+    const access = await connectAccessUseCases(this.primaryUrl);
     try {
       const { secret } = await access.createApiKey.execute({
         clientName: 'cluster',

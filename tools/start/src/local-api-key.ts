@@ -1,6 +1,6 @@
 import { chown, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Access, openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import { contexts } from '@animal-store/api/contexts';
 import { DomainError } from '@animal-store/kernel';
 
@@ -10,7 +10,7 @@ import { DomainError } from '@animal-store/kernel';
  */
 export async function localApiKey(databaseUrl: string, file: string, environment: string): Promise<string> {
   const scopes = contexts.flatMap((context) => context.scopes ?? []);
-  const access = await openAccess(databaseUrl);
+  const access = await connectAccessUseCases(databaseUrl);
   try {
     const kept = (await readFile(file, 'utf8').catch(() => '')).trim();
     if (await isAccepted(access, kept, scopes)) return kept;
@@ -22,7 +22,7 @@ export async function localApiKey(databaseUrl: string, file: string, environment
   }
 }
 
-async function isAccepted({ authenticateApiKey }: Access, key: string, wanted: readonly string[]): Promise<boolean> {
+async function isAccepted({ authenticateApiKey }: ConnectedAccessUseCases, key: string, wanted: readonly string[]): Promise<boolean> {
   try {
     const { scopes } = await authenticateApiKey.execute(key);
     return wanted.every((scope) => (scopes as readonly string[]).includes(scope));

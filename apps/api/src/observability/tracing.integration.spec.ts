@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { poolOf } from '@animal-store/database';
 import { createTestDatabase, freePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -358,7 +358,7 @@ describe('with an unavailable collector', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(await portOf())}`,
     });
     cleanUps.push(() => service.stop());
-    const access = await openAccess(database.url);
+    const access = await connectAccessUseCases(database.url);
     cleanUps.push(() => access.close());
     const key = await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes: ['pets:read'] });
     const url = `http://127.0.0.1:${String(service.port)}`;

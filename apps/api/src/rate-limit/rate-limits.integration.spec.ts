@@ -1,4 +1,4 @@
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 async function keyOf(clientName: string, ...scopes: string[]): Promise<string> {
-  const access = await openAccess(databaseUrl);
+  const access = await connectAccessUseCases(databaseUrl);
   const { secret } = await access.createApiKey.execute({ clientName, environment: 'test', scopes });
   await access.close();
   return secret;

@@ -9,7 +9,7 @@ const RECORD_USE_EVERY_MS = 60_000;
 export class AuthenticateApiKey {
   private readonly cache: ApiKeyCache;
   /** Limited addresses that have a running query for an unknown key. */
-  private readonly asking = new Set<string>();
+  private readonly queryingAddresses = new Set<string>();
 
   constructor(
     private readonly keys: ApiKeyRepository,
@@ -27,21 +27,21 @@ export class AuthenticateApiKey {
    */
   execute(text: string, limitedAddress: () => string | undefined = () => undefined): Principal | Promise<Principal> {
     const now = this.clock.now();
-    const found = this.cache.recall(text, now.getTime()) ?? this.ask(text, now, limitedAddress);
-    return found instanceof Promise ? found.then((cached) => this.admit(cached, this.clock.now())) : this.admit(found, now);
+    const found = this.cache.get(text, now.getTime()) ?? this.query(text, now, limitedAddress);
+    return found instanceof Promise ? found.then((cached) => this.verify(cached, this.clock.now())) : this.verify(found, now);
   }
 
-  private ask(text: string, now: Date, limitedAddress: () => string | undefined): Promise<CachedApiKey | undefined> {
+  private query(text: string, now: Date, limitedAddress: () => string | undefined): Promise<CachedApiKey | undefined> {
     if (!isApiKeySecret(text)) throw new DomainError(INVALID_API_KEY);
     const address = limitedAddress();
-    const answer = () => this.cache.ask(text, now.getTime());
-    if (address === undefined || this.cache.isKnown(text)) return answer();
-    if (this.asking.has(address)) throw new DomainError(INVALID_API_KEY);
-    this.asking.add(address);
-    return answer().finally(() => this.asking.delete(address));
+    const query = () => this.cache.query(text, now.getTime());
+    if (address === undefined || this.cache.isKnown(text)) return query();
+    if (this.queryingAddresses.has(address)) throw new DomainError(INVALID_API_KEY);
+    this.queryingAddresses.add(address);
+    return query().finally(() => this.queryingAddresses.delete(address));
   }
 
-  private admit(cached: CachedApiKey | undefined, now: Date): Principal {
+  private verify(cached: CachedApiKey | undefined, now: Date): Principal {
     if (cached?.key.stateAt(now) !== 'active') throw new DomainError(INVALID_API_KEY);
     this.recordUse(cached, now);
     return cached.principal;

@@ -23,7 +23,7 @@ export const INSUFFICIENT_SCOPE = {
 export const INVALID_KEY_REQUEST = {
   code: 'invalid_request',
   kind: 'invalid',
-  message: 'The API key cannot be made like this.',
+  message: 'The API key has invalid values.',
 } as const satisfies ErrorDefinition;
 
 /** For key management, which has no HTTP operations. */
