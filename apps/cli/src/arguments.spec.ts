@@ -55,6 +55,6 @@ describe('values with a rule of the domain', () => {
     expect(parseClientName('Acme Pets')).toBe('Acme Pets');
     expect(() => parseClientName(' ')).toThrow('It must be 1 to 100 printable characters without a space at the beginning or end.');
     expect(parseEnvironment('qa2')).toBe('qa2');
-    expect(() => parseEnvironment('Q-A')).toThrow(/^It must be 1 to 20 characters/);
+    expect(() => parseEnvironment('Q-A')).toThrow(/^It must be 1 to 20 lower-case letters and digits/);
   });
 });
