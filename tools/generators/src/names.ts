@@ -35,11 +35,11 @@ const RESERVED_IN_TYPESCRIPT = new Set(
 /** Names that the generated code declares or imports; its key table has a column client_id. */
 export const USED_BY_TEMPLATES = new Set(
   `a adapterName added after again all answer api app b beforeEach body character client clientId code context count create
-  created createdHeaders database dataSource describe describeAccess describeMigrations empty entities etag expect expected
-  expectError expectStatus fc filter first found headers i id ids index input isSame it items key known last limit link
-  linksOf message name names next one other overrides own page pageHeaders pages path provideUseCase publicUrl query
+  created createdHeaders database dataSource describe describeAccess describeMigrations empty entities etag existing expect expected
+  expectError expectStatus fc filter first found headers i id ids index input isSame it items key last limit link
+  linksOf matching message name names next one other overrides own page pageHeaders pages path provideUseCase publicUrl query
   queryRunner read reader reason recorded replayed reply repository request requests respondWithCreated respondWithPage
-  result results revalidate row rows second text third useDatabase useOwnService value violations visited wanted
+  result results revalidate row rows second text third useDatabase useOwnService value violations visited
   Answer ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam ApiProperty
   ApiSchema ApiTags BatchedRepository Body Column Controller DataSource DomainError Dto Entity ErrorDefinition FastifyReply
   Get IdempotencyKey IdempotencyKeyEntity IdPipe JsonText MigrationInterface Module NAME Page PageQueryOf PageRequest Param
