@@ -33,8 +33,8 @@ describe('a page', () => {
     const { headers } = await respond((reply) =>
       respondWithPage(reply, 'https://toys.example/v1/toys', requested, { ...items, next: INT64_MAX }),
     );
-    const [, address = ''] = /^<(.+)>; rel="next"$/.exec(String(headers['link'])) ?? [];
-    const { origin, pathname, searchParams } = new URL(address);
+    const [, url = ''] = /^<(.+)>; rel="next"$/.exec(String(headers['link'])) ?? [];
+    const { origin, pathname, searchParams } = new URL(url);
     expect([origin, pathname]).toEqual(['https://toys.example', '/v1/toys']);
     const { cursor, ...others } = Object.fromEntries(searchParams);
     expect(others).toEqual({ limit: '7', colour: 'red & "blue"', size: '9' });
@@ -59,7 +59,7 @@ describe('a page', () => {
 it.each([
   [false, undefined],
   [true, 'true'],
-])('a creation responds with its address; replayed: %s', async (replayed, header) => {
+])('a creation responds with its URL; replayed: %s', async (replayed, header) => {
   const { headers } = await respond((reply) => respondWithCreated(reply, '/v1/toys/7', new JsonText('{"id":7}'), replayed));
   expect([headers['location'], headers['idempotent-replayed']]).toEqual(['/v1/toys/7', header]);
 });
