@@ -27,13 +27,13 @@ export class APIPromise<T> implements Promise<T> {
 
   /** Resolves to the HTTP response with an unread body. Rejects like the promise itself for an error response. */
   async asResponse(): Promise<Response> {
-    return unread(await this.completed);
+    return toUnreadResponse(await this.completed);
   }
 
   /** Resolves to the result and the HTTP response. */
   async withResponse(): Promise<WithResponse<T>> {
     const completed = await this.completed;
-    const response = unread(completed);
+    const response = toUnreadResponse(completed);
     return { data: this.resultOf(completed), response, requestId: response.headers.get('X-Request-Id') ?? undefined };
   }
 
@@ -53,8 +53,8 @@ export class APIPromise<T> implements Promise<T> {
   }
 }
 
-/** The body was read with the attempt, because a response that breaks off is retried. */
-function unread({ response, text }: CompletedRequest): Response {
+/** Returns a copy with an unread body. The attempt has read the original, because an incomplete response is retried. */
+function toUnreadResponse({ response, text }: CompletedRequest): Response {
   const { status, statusText, headers, url } = response;
   const copy = new Response(text === '' ? null : text, { status, statusText, headers });
   return Object.defineProperty(copy, 'url', { value: url });

@@ -55,7 +55,7 @@ export interface CreateOptions extends RequestOptions {
 export interface ClientOptions extends Omit<RequestOptions, 'signal'> {
   /** Sent as `Authorization: Bearer <API key>`, and to `baseURL` only. */
   apiKey: string | undefined;
-  /** Address of the service without the version, such as `https://api.example.com`. */
+  /** URL of the service without the version, such as `https://api.example.com`. */
   baseURL: string | undefined;
   /** Upper limit of the random delay before the first retry, in milliseconds. It doubles for each further one. Default: 500. */
   minRetryDelay?: number | undefined;

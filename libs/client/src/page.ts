@@ -52,8 +52,8 @@ export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable
 }
 
 /**
- * Returns the query of the link to the next page (RFC 8288). The address is ignored: the API key is sent only to the configured
- * address, and behind a proxy the service may not know that address.
+ * Returns the query of the link to the next page (RFC 8288). The rest of the URL is ignored: the API key is sent only to `baseURL`, and
+ * behind a proxy the service may not know that URL.
  */
 function nextQuery(link = ''): object | undefined {
   const [, target] = /<([^>]*)>[^<]*;\s*rel="?next\b/i.exec(link) ?? [];
