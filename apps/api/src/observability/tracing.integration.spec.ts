@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { poolOf } from '@animal-store/database';
-import { createTestDatabase, freePort, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, findFreePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { DataSource } from 'typeorm';
@@ -346,7 +346,7 @@ describe('with a collector', () => {
 
 describe('with an unavailable collector', () => {
   it.each([
-    ['refuses the connection', freePort],
+    ['refuses the connection', findFreePort],
     ['never responds', async () => silentPort()],
   ])('that %s, requests are served, the service ends, and the outage is logged once', async (_, portOf) => {
     const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
