@@ -69,8 +69,8 @@ export class Batcher<Item, Result> {
   }
 
   submit(item: Item, key: unknown = item): Promise<Result> {
-    const known = this.waiting.get(key);
-    if (known) return known.promise;
+    const existing = this.waiting.get(key);
+    if (existing) return existing.promise;
     if (this.waiting.size === 0) this.context = new AsyncResource('Batch');
     const call = new Call<Item, Result>(item);
     this.waiting.set(key, call);

@@ -50,7 +50,7 @@ export class ApiKeyCache {
   /** By secret, so that only queries need a hash. Oldest first; expired entries are removed before the next query. */
   private readonly entries = new Map<string, Entry>();
   /** Hashes of keys that were found in the store. */
-  private readonly known = new Set<KeyHash>();
+  private readonly knownHashes = new Set<KeyHash>();
 
   constructor(
     private readonly keys: Pick<ApiKeyRepository, 'findByHash'>,
@@ -67,7 +67,7 @@ export class ApiKeyCache {
 
   /** Whether the key was found in the store before. */
   isKnown(secret: ApiKeySecret): boolean {
-    return this.known.has(this.hasher.hash(secret));
+    return this.knownHashes.has(this.hasher.hash(secret));
   }
 
   /** Queries the key and caches the result. */
@@ -101,8 +101,8 @@ export class ApiKeyCache {
   }
 
   private addKnown(hash: KeyHash): void {
-    if (this.known.size >= this.maxEntries) this.known.clear();
-    this.known.add(hash);
+    if (this.knownHashes.size >= this.maxEntries) this.knownHashes.clear();
+    this.knownHashes.add(hash);
   }
 
   private evict(nowMs: number): void {
