@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { forTerminal } from '@animal-store/access-domain';
+import { sanitiseForTerminal } from '@animal-store/access-domain';
 import { FAILED_START, type RunningService, serve, StartupError } from './serve.js';
 
 let service: RunningService | undefined;
@@ -18,7 +18,7 @@ try {
     service = listening;
   });
 } catch (error) {
-  console.error(forTerminal(error instanceof StartupError ? error.message : inspect(error)));
+  console.error(sanitiseForTerminal(error instanceof StartupError ? error.message : inspect(error)));
   // Otherwise, a worker's IPC channel keeps it alive.
   process.exit(FAILED_START);
 }

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createDataSource, DatabaseConnection, migrateUp } from '@animal-store/database';
 import { DurablePostgres, waitFor } from '@animal-store/local-postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   standby = await primary.addStandby();
   standbyClient = new Client({ connectionString: standby.url });
   await standbyClient.connect();
-  const access = await openAccess(primary.url);
+  const access = await connectAccessUseCases(primary.url);
   key = (await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes: ['pets:read', 'pets:write'] })).secret;
   await access.close();
   const config = readConfig({

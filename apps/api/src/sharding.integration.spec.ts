@@ -1,5 +1,5 @@
-import { type AccessUseCases, accessUseCases } from '@animal-store/access-infrastructure';
-import { createDataSource, distributedTables, forgetExpiredIdempotencyKeys, migrateUp } from '@animal-store/database';
+import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
+import { createDataSource, distributedTables, deleteExpiredIdempotencyKeys, migrateUp } from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
@@ -25,8 +25,8 @@ beforeAll(async () => {
   dataSource = service.app.get(DataSource);
   shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
   await useApi();
-  await forgetExpiredIdempotencyKeys(dataSource);
-  for (const use of Object.values(uses)) await use(accessUseCases(dataSource));
+  await deleteExpiredIdempotencyKeys(dataSource);
+  for (const use of Object.values(uses)) await use(createAccessUseCases(dataSource));
 });
 
 afterAll(() => service.close());

@@ -53,8 +53,8 @@ describe('scopes', () => {
 describe('values with a rule of the domain', () => {
   it('are checked when the arguments are parsed', () => {
     expect(parseClientName('Acme Pets')).toBe('Acme Pets');
-    expect(() => parseClientName(' ')).toThrow('It must be 1 to 100 printable characters, no space first or last.');
+    expect(() => parseClientName(' ')).toThrow('It must be 1 to 100 printable characters without a space at the beginning or end.');
     expect(parseEnvironment('qa2')).toBe('qa2');
-    expect(() => parseEnvironment('Q-A')).toThrow(/^It must be 1 to 20 characters/);
+    expect(() => parseEnvironment('Q-A')).toThrow(/^It must be 1 to 20 lower-case letters and digits/);
   });
 });

@@ -1,5 +1,5 @@
 import type { Client } from '@animal-store/access-domain';
-import type { Access } from '@animal-store/access-infrastructure';
+import type { ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import { Argument, Command } from 'commander';
 import { withAccessUseCases } from './with-access-use-cases.js';
 import { parseRateLimitOrDefault } from './arguments.js';
@@ -13,7 +13,7 @@ interface Options {
 export function clientsCommand(terminal: Terminal): Command {
   const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
   const ofClient = (name: string, description: string) => subcommand(name, description).argument('<name>', 'the name of the client');
-  const change = (work: (access: Access) => Promise<Client>, { json }: Options, text: string) =>
+  const change = (work: (access: ConnectedAccessUseCases) => Promise<Client>, { json }: Options, text: string) =>
     withAccessUseCases(terminal, async (access) => {
       const client = await work(access);
       return json ? toJson(clientView(client)) : `The client ${client.name} ${text}\n`;

@@ -37,8 +37,8 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const url = databaseUrl(terminal, variables);
   if (url !== undefined) return work({ url, isLocal: false, citus: isCitus(terminal) });
-  const { useLocalPostgres } = await import('@animal-store/local-postgres').catch(reportMissingPostgres);
-  const server = await useLocalPostgres({ dataDir: terminal.env['DATA_DIR'] || DEFAULT_DATA_DIR });
+  const { connectLocalPostgres } = await import('@animal-store/local-postgres').catch(reportMissingPostgres);
+  const server = await connectLocalPostgres({ dataDir: terminal.env['DATA_DIR'] || DEFAULT_DATA_DIR });
   const stopAndExit = (signal: keyof typeof EXIT_CODES) => void server.stop().finally(() => process.exit(EXIT_CODES[signal]));
   process.on('SIGINT', stopAndExit).on('SIGTERM', stopAndExit);
   try {

@@ -1,5 +1,5 @@
 import { escapeControlCharacters } from '@animal-store/access-domain';
-import { isConnectionRefused, isDatabaseUnavailable } from '@animal-store/database';
+import { isLoginRejected, isDatabaseUnavailable } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 
 export const EXIT_OK = 0;
@@ -27,7 +27,7 @@ export function describeFailure(error: unknown): { readonly line: string; readon
   // The error of a connection that failed at several addresses has a code but no message.
   const text = oneLine(String(message || code || error));
   if (NOT_MIGRATED.includes(String(code))) return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
-  if (isDatabaseUnavailable(error) && !isConnectionRefused(error))
+  if (isDatabaseUnavailable(error) && !isLoginRejected(error))
     return { line: `the database cannot be reached: ${text}`, exitCode: EXIT_FAILURE };
   return { line: text, exitCode: EXIT_FAILURE };
 }

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { query } from '@animal-store/local-postgres/testing';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { runAnimalStore, json, KEY, type KeyJson, useAnimalStore } from './testing/run-animal-store.js';
@@ -14,7 +14,7 @@ describe('animal-store keys', () => {
   beforeEach(() => query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY'));
 
   const isValid = async (key: string) => {
-    const access = await openAccess(store.url);
+    const access = await connectAccessUseCases(store.url);
     try {
       return await Promise.resolve(access.authenticateApiKey.execute(key)).then(
         () => true,
@@ -133,7 +133,7 @@ describe('animal-store keys', () => {
     expect(revoked.stdout).toMatch(new RegExp(`^Key ${String(id)} \\(${prefix}\\) of the client acme was revoked at .*Z\\.\\n$`));
     expect(await isValid(key)).toBe(false);
     expect((await store.run('keys', 'revoke', String(id))).stdout).toBe(revoked.stdout);
-    expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key is called 77.\n' });
+    expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key matches 77.\n' });
   });
 });
 
@@ -166,7 +166,7 @@ describe('animal-store clients', () => {
     expect(await store.run('clients', 'disable', 'nobody')).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'error: No client is called nobody.\n',
+      stderr: 'error: No client has the name nobody.\n',
     });
 
     const audit = await store.run('keys', 'audit', '--json');

@@ -1,4 +1,4 @@
-import { type Access, openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import { migrateIfLocal, withDatabase } from './database.js';
 import { operatorOf } from './operator.js';
 import type { Terminal } from './terminal.js';
@@ -11,13 +11,13 @@ interface Options {
 /** Runs `work` on clients and keys, and prints its result. */
 export async function withAccessUseCases(
   terminal: Terminal,
-  work: (access: Access) => Promise<string>,
+  work: (access: ConnectedAccessUseCases) => Promise<string>,
   { migrate = false }: Options = {},
 ): Promise<void> {
   const operator = operatorOf(terminal);
   await withDatabase(terminal, async (database) => {
     if (migrate) await migrateIfLocal(database);
-    const access = await openAccess(database.url, operator);
+    const access = await connectAccessUseCases(database.url, operator);
     try {
       terminal.stdout.write(await work(access));
     } finally {

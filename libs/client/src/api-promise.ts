@@ -27,13 +27,13 @@ export class APIPromise<T> implements Promise<T> {
 
   /** Resolves to the HTTP response with an unread body. Rejects for an error response, like the promise itself. */
   async asResponse(): Promise<Response> {
-    return unread(await this.completed);
+    return toUnreadResponse(await this.completed);
   }
 
   /** Resolves to the result and the HTTP response. */
   async withResponse(): Promise<WithResponse<T>> {
     const completed = await this.completed;
-    const response = unread(completed);
+    const response = toUnreadResponse(completed);
     return { data: this.resultOf(completed), response, requestId: response.headers.get('X-Request-Id') ?? undefined };
   }
 
@@ -54,7 +54,7 @@ export class APIPromise<T> implements Promise<T> {
 }
 
 /** Returns a copy with an unread body. The transport has read the original, because it retries incomplete responses. */
-function unread({ response, text }: CompletedRequest): Response {
+function toUnreadResponse({ response, text }: CompletedRequest): Response {
   const { status, statusText, headers, url } = response;
   const copy = new Response(text === '' ? null : text, { status, statusText, headers });
   return Object.defineProperty(copy, 'url', { value: url });

@@ -11,13 +11,13 @@ export function warnIfDeprecated(operation: string, headers: Headers, warn: (mes
   const sunset = headers.get('Sunset');
   const [, successor] = /<([^>]*)>[^<]*;\s*rel="?successor-version\b/.exec(headers.get('Link') ?? '') ?? [];
   const sentences = [
-    `Animal Store: ${operation} has been deprecated since ${day(Number(seconds) * 1000)}.`,
-    sunset && `It will be removed on ${day(Date.parse(sunset))}.`,
+    `Animal Store: ${operation} has been deprecated since ${formatDate(Number(seconds) * 1000)}.`,
+    sunset && `It will be removed on ${formatDate(Date.parse(sunset))}.`,
     successor && `Use ${successor} instead.`,
   ];
   warn(sentences.filter(Boolean).join(' '));
 }
 
-function day(time: number): string {
+function formatDate(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }

@@ -45,7 +45,7 @@ export interface components {
        */
       categoryId: bigint;
       /**
-       * @description The animal's name, kept exactly as sent.
+       * @description The animal's name. Stored and returned exactly as sent.
        * @example Rex
        */
       name: string;
@@ -93,13 +93,13 @@ export interface operations {
   listPets: {
     parameters: {
       query?: {
-        /** @description The page to continue with, as the `Link` header of the page before it says. It belongs to the filters of that page. */
+        /** @description Cursor from the `Link` header of the previous page. Valid only with the same filters. */
         cursor?: string;
-        /** @description Only the animal with this identifier: the page holds it, or nothing. */
+        /** @description Returns only the animal with this identifier, or an empty page. */
         id?: bigint;
         /** @description Maximum number of animals returned. */
         limit?: number;
-        /** @description Only animals of this availability status. */
+        /** @description Returns only animals with this availability status. */
         status?: components['schemas']['PetStatus'];
       };
       header?: never;

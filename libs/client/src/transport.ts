@@ -55,7 +55,7 @@ export class Transport {
       const timeLeft = deadline - performance.now();
       let error: APIError;
       try {
-        const completed = await this.exchange(current, text, Math.min(timeout, timeLeft, MAX_TIMER_MS), signal, cached);
+        const completed = await this.sendAttempt(current, text, Math.min(timeout, timeLeft, MAX_TIMER_MS), signal, cached);
         if (cache && method === 'GET') await store(cache, url, completed);
         return completed;
       } catch (thrown) {
@@ -73,7 +73,7 @@ export class Transport {
   }
 
   /** Sends one attempt. Resolves after the complete response. */
-  private async exchange(
+  private async sendAttempt(
     request: RequestAttempt,
     requestBody: string | undefined,
     timeoutMs: number,
@@ -82,7 +82,7 @@ export class Transport {
   ): Promise<CompletedRequest> {
     const { operation, url, method, headers } = request;
     const { fetch = globalThis.fetch, hooks, logger = console } = this.options;
-    const begin = performance.now();
+    const startedAt = performance.now();
     let response: Response;
     let text: string;
     // AbortSignal.any() is missing in browsers of 2023.
@@ -103,14 +103,19 @@ export class Transport {
       signal?.removeEventListener('abort', abort);
     }
     const requestId = response.headers.get('X-Request-Id') ?? undefined;
-    hooks?.onResponse?.(request, { status: response.status, headers: response.headers, requestId, durationMs: performance.now() - begin });
+    hooks?.onResponse?.(request, {
+      status: response.status,
+      headers: response.headers,
+      requestId,
+      durationMs: performance.now() - startedAt,
+    });
     warnIfDeprecated(operation, response.headers, (message) => logger.warn(message));
     const reused = response.status === 304 ? cached : undefined;
     if (!response.ok && !reused) throw errorOf(response, text);
     try {
       return { response, text, body: parseJson(reused?.body ?? text), link: reused?.link ?? response.headers.get('Link') ?? undefined };
     } catch (cause) {
-      throw new APIConnectionError('The response is not complete JSON', { cause });
+      throw new APIConnectionError('The response is not valid JSON', { cause });
     }
   }
 }

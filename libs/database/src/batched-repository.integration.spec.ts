@@ -6,7 +6,7 @@ import { Column, type DataSource, Entity, type MigrationInterface, PrimaryGenera
 import { BatchedRepository, type NewRow } from './batched-repository.js';
 import { createDataSource, poolOf } from './data-source.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { forgetExpiredIdempotencyKeys } from './idempotency-keys.js';
+import { deleteExpiredIdempotencyKeys } from './delete-expired-idempotency-keys.js';
 import { migrateUp } from './migrations.js';
 import type { Persistence } from './persistence.js';
 
@@ -219,8 +219,8 @@ describe('concurrent calls', () => {
   it('share one statement for pages with different values of a filter', async () => {
     for (const size of [Size.Small, Size.Large, Size.Small]) await first.insert(aLine({ size, key: size }));
     const lists = statementsOf('list ');
-    const wanted = [Size.Small, Size.Large, Size.Small, Size.Large].map((size, index) => ({ size, limit: 2 + index }));
-    const pages = await Promise.all(wanted.map(({ size, limit }) => first.page({ size }, { limit })));
+    const requested = [Size.Small, Size.Large, Size.Small, Size.Large].map((size, index) => ({ size, limit: 2 + index }));
+    const pages = await Promise.all(requested.map(({ size, limit }) => first.page({ size }, { limit })));
     expect(pages.map(({ items }) => (JSON.parse(items.text) as { key: string }[]).map(({ key }) => key))).toEqual([
       ['small', 'small'],
       ['large'],
@@ -333,31 +333,31 @@ describe('insertOnce', () => {
     await dataSource.query(
       `INSERT INTO shop.order_line_keys (client_id, key, line_id, request, created_at) VALUES (1, 'young', 1, '{}', now() - interval '23 hours 59 minutes')`,
     );
-    expect(await forgetExpiredIdempotencyKeys(dataSource)).toBe(1100);
-    expect(await forgetExpiredIdempotencyKeys(dataSource)).toBe(0);
-    const left = await dataSource.getRepository(OrderLineKeyEntity).find({ order: { key: 'ASC' } });
-    expect(left.map((record) => record.key)).toEqual(['once', 'young']);
+    expect(await deleteExpiredIdempotencyKeys(dataSource)).toBe(1100);
+    expect(await deleteExpiredIdempotencyKeys(dataSource)).toBe(0);
+    const remaining = await dataSource.getRepository(OrderLineKeyEntity).find({ order: { key: 'ASC' } });
+    expect(remaining.map((record) => record.key)).toEqual(['once', 'young']);
     expect(await second.insertOnce(aLine(), key)).toMatchObject({ replayed: true });
     expect(await second.insertOnce(aLine(), { ...key, key: 'old 1' })).toMatchObject({ replayed: false });
   });
 
   it("returns the row's value of a column that was added after the request was recorded", async () => {
-    const { id } = await first.insertOnce(aLine({ quantity: 7, note: 'as asked' }), key);
+    const { id } = await first.insertOnce(aLine({ quantity: 7, note: 'original' }), key);
     await dataSource.query(`UPDATE shop.order_line_keys SET request = request - 'quantity' - 'ordinal'`);
     await dataSource.query(`UPDATE shop."Order lines" SET quantity = 9, ordinal = 5, note = 'changed'`);
-    const row = aLine({ quantity: 9, ordinal: 5n, note: 'as asked' });
+    const row = aLine({ quantity: 9, ordinal: 5n, note: 'original' });
     expect(await second.insertOnce(aLine(), key)).toEqual({ id, row, replayed: true });
   });
 
   it('requires a table of keys', async () => {
     const keyless = new BatchedRepository(dataSource.getRepository(OrderLineEntity));
-    await expect(keyless.insertOnce(aLine(), key)).rejects.toThrow('insertOnce needs a repository of idempotency keys.');
+    await expect(keyless.insertOnce(aLine(), key)).rejects.toThrow('insertOnce requires a repository for idempotency keys.');
   });
 });
 
 it('an entity with a column of an unsupported type is rejected with the name of the column', async () => {
   const drawings = new BatchedRepository(dataSource.getRepository(DrawingEntity));
   await expect(drawings.insert({ place: '(1,2)' })).rejects.toThrow(
-    'DrawingEntity.place: BatchedRepository knows no columns of type point.',
+    'DrawingEntity.place: BatchedRepository does not support columns of type point.',
   );
 });

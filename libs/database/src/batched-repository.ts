@@ -3,7 +3,7 @@ import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonText, MAX_PAGE_SIZE, typ
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots } from './batcher.js';
 import { isSharded, poolOf, replicasOf } from './data-source.js';
-import { isFaultOfStatement } from './database-unavailable.js';
+import { isRowError } from './database-unavailable.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import type { PreparedStatement, Values } from './prepared-statement.js';
 import { retryRead } from './retry-read.js';
@@ -19,17 +19,17 @@ import {
 import { type Column, Table } from './table.js';
 
 /** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
-export interface Numbered {
+export interface EntityWithId {
   id: bigint;
 }
 
 /** A row without its identifier. */
-export type NewRow<Entity extends Numbered> = Readonly<Omit<Entity, 'id'>>;
+export type NewRow<Entity extends EntityWithId> = Readonly<Omit<Entity, 'id'>>;
 
 /** Selects rows with exactly these values. Undefined members are ignored. Requires an index on the columns and the identifier. */
-export type Filter<Entity extends Numbered> = { readonly [Property in Exclude<keyof Entity, 'id'>]?: Entity[Property] | undefined };
+export type Filter<Entity extends EntityWithId> = { readonly [Property in Exclude<keyof Entity, 'id'>]?: Entity[Property] | undefined };
 
-export interface InsertedOnce<Entity extends Numbered> {
+export interface InsertOnceResult<Entity extends EntityWithId> {
   readonly id: bigint;
   /** The row of the first call with the key. */
   readonly row: NewRow<Entity>;
@@ -37,12 +37,12 @@ export interface InsertedOnce<Entity extends Numbered> {
   readonly replayed: boolean;
 }
 
-interface KeyedRow<Entity extends Numbered> {
+interface KeyedRow<Entity extends EntityWithId> {
   readonly row: NewRow<Entity>;
   readonly key: IdempotencyKey;
 }
 
-interface WantedPage {
+interface RequestedPage {
   readonly filters: readonly Column[];
   /** The values of the filters, then the lowest identifier and the page size. */
   readonly parameters: Values;
@@ -56,18 +56,18 @@ const MAX_PAGES = 32;
  * Maximum number of concurrent read statements per repository. Two keep PostgreSQL busy while the process handles results.
  * With several workers, one each is enough.
  */
-const MAX_READS_AT_ONCE = cluster.isWorker ? 1 : 2;
+const MAX_CONCURRENT_READS = cluster.isWorker ? 1 : 2;
 
 /**
  * A TypeORM repository that runs concurrent calls in one statement. Concurrent inserts commit together. Each read sees all writes
  * that were committed before the call. Names and types come from the entity.
  */
-export class BatchedRepository<Entity extends Numbered> {
+export class BatchedRepository<Entity extends EntityWithId> {
   private readonly inserts: Batcher<NewRow<Entity>, bigint>;
-  private readonly keyedInserts: Batcher<KeyedRow<Entity>, InsertedOnce<Entity>>;
-  private readonly keysUnderWay = new Map<string, Promise<InsertedOnce<Entity>>>();
+  private readonly keyedInserts: Batcher<KeyedRow<Entity>, InsertOnceResult<Entity>>;
+  private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
   private readonly finds: Batcher<bigint, Entity | undefined>;
-  private readonly pages: Batcher<WantedPage, Page<Entity>>;
+  private readonly pages: Batcher<RequestedPage, Page<Entity>>;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
 
   /** @param keys stores the idempotency keys of `insertOnce` */
@@ -75,14 +75,14 @@ export class BatchedRepository<Entity extends Numbered> {
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
   ) {
-    const inserting = { maxSize: MAX_INSERTS, isFaultOfOneItem: isFaultOfStatement };
-    this.inserts = new Batcher({ ...inserting, run: (rows) => this.runInserts(rows) });
-    this.keyedInserts = new Batcher({ ...inserting, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
-    const slots = new BatchSlots(MAX_READS_AT_ONCE);
+    const insertOptions = { maxSize: MAX_INSERTS, isItemError: isRowError };
+    this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
+    this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
+    const slots = new BatchSlots(MAX_CONCURRENT_READS);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, run: (ids) => this.runFinds(ids) });
     // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
-    const slotsOfPages = replicasOf(repository.manager.dataSource) ? new BatchSlots(MAX_READS_AT_ONCE) : slots;
-    this.pages = new Batcher({ maxSize: MAX_PAGES, slots: slotsOfPages, run: (pages) => this.runPages(pages) });
+    const pageSlots = replicasOf(repository.manager.dataSource) ? new BatchSlots(MAX_CONCURRENT_READS) : slots;
+    this.pages = new Batcher({ maxSize: MAX_PAGES, slots: pageSlots, run: (pages) => this.runPages(pages) });
   }
 
   /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
@@ -94,12 +94,12 @@ export class BatchedRepository<Entity extends Numbered> {
    * Inserts the row and its key in one transaction. If the key exists, returns the row of the first call, even for concurrent calls
    * in other processes. The caller checks whether that row equals its own.
    */
-  async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertedOnce<Entity>> {
+  async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
     const name = `${String(key.clientId)} ${key.key}`;
-    const first = this.keysUnderWay.get(name);
+    const first = this.pendingByKey.get(name);
     if (first) return { ...(await first), replayed: true };
-    const inserted = this.keyedInserts.submit({ row, key }).finally(() => this.keysUnderWay.delete(name));
-    this.keysUnderWay.set(name, inserted);
+    const inserted = this.keyedInserts.submit({ row, key }).finally(() => this.pendingByKey.delete(name));
+    this.pendingByKey.set(name, inserted);
     return inserted;
   }
 
@@ -110,7 +110,7 @@ export class BatchedRepository<Entity extends Numbered> {
   /** Returns a page of rows. Equal concurrent calls share one result. */
   page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<Page<Entity>> {
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
-      throw new RangeError(`A page has 1 to ${String(MAX_PAGE_SIZE)} rows.`);
+      throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
     const filters: Column[] = [];
     const parameters: Values[number][] = [];
     let key = '';
@@ -138,26 +138,26 @@ export class BatchedRepository<Entity extends Numbered> {
   }
 
   /** Requires that no two rows have the same key. */
-  private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<InsertedOnce<Entity>[]> {
+  private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<InsertOnceResult<Entity>[]> {
     const { pool, insertOnce, findRecorded, columnsOf } = this.prepared();
-    if (!insertOnce || !findRecorded) throw new Error('insertOnce needs a repository of idempotency keys.');
-    const results = new Map<KeyedRow<Entity>, InsertedOnce<Entity>>();
-    for (let left = keyedRows; left.length > 0; left = left.filter((keyed) => !results.has(keyed))) {
-      const keys = [left.map(({ key }) => key.clientId), left.map(({ key }) => key.key)];
-      for (const { index, id } of await insertOnce.run(pool, [...keys, ...columnsOf(left.map(({ row }) => row))])) {
-        const keyed = left[index] as KeyedRow<Entity>;
+    if (!insertOnce || !findRecorded) throw new Error('insertOnce requires a repository for idempotency keys.');
+    const results = new Map<KeyedRow<Entity>, InsertOnceResult<Entity>>();
+    for (let pending = keyedRows; pending.length > 0; pending = pending.filter((keyed) => !results.has(keyed))) {
+      const keys = [pending.map(({ key }) => key.clientId), pending.map(({ key }) => key.key)];
+      for (const { index, id } of await insertOnce.run(pool, [...keys, ...columnsOf(pending.map(({ row }) => row))])) {
+        const keyed = pending[index] as KeyedRow<Entity>;
         results.set(keyed, { id, row: keyed.row, replayed: false });
       }
       if (results.size === keyedRows.length) break;
       // Keys that are neither inserted nor found were deleted in between, so the loop inserts them again.
       for (const { index, id, row, missing } of await findRecorded.run(pool, keys)) {
-        const keyed = left[index] as KeyedRow<Entity>;
+        const keyed = pending[index] as KeyedRow<Entity>;
         if (results.has(keyed)) continue;
         const recorded = missing.length === 0 ? row : { ...row, ...(await this.propertiesOf(id, missing)) };
         results.set(keyed, { id, row: recorded as NewRow<Entity>, replayed: true });
       }
     }
-    return keyedRows.map((keyed) => results.get(keyed) as InsertedOnce<Entity>);
+    return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity>);
   }
 
   /** Returns the current values of the properties; null if the row no longer exists. */
@@ -174,24 +174,24 @@ export class BatchedRepository<Entity extends Numbered> {
   }
 
   /** Runs one statement per set of filters; if sharded, one per page. */
-  private async runPages(wanted: readonly WantedPage[]): Promise<Page<Entity>[]> {
+  private async runPages(requested: readonly RequestedPage[]): Promise<Page<Entity>[]> {
     const { lists, list, sharded } = this.prepared();
-    const results = new Map<WantedPage, Page<Entity>>();
-    const byFilters = [...Map.groupBy(wanted, ({ filters }) => list(filters))];
+    const results = new Map<RequestedPage, Page<Entity>>();
+    const byFilters = [...Map.groupBy(requested, ({ filters }) => list(filters))];
     const runs = sharded ? byFilters.flatMap(([statement, pages]) => pages.map((page) => [statement, [page]] as const)) : byFilters;
     await Promise.all(
       runs.map(async ([statement, pages]) => {
         const parameters = pages[0].parameters.map((_, index) => pages.map((page) => page.parameters[index]));
-        const answered = await retryRead(() => statement.run(lists, parameters));
-        for (const [index, page] of pages.entries()) results.set(page, toPage(answered[index] as PageText));
+        const texts = await retryRead(() => statement.run(lists, parameters));
+        for (const [index, page] of pages.entries()) results.set(page, toPage(texts[index] as PageText));
       }),
     );
-    return wanted.map((page) => results.get(page) as Page<Entity>);
+    return requested.map((page) => results.get(page) as Page<Entity>);
   }
 }
 
 /** Builds the statements of an entity. Requires a connected DataSource. */
-function prepare<Entity extends Numbered>(repository: Repository<Entity>, keys: Repository<IdempotencyKeyEntity> | undefined) {
+function prepare<Entity extends EntityWithId>(repository: Repository<Entity>, keys: Repository<IdempotencyKeyEntity> | undefined) {
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
   const lists = new Map<string, PreparedStatement<PageText>>();

@@ -85,7 +85,7 @@ describe('Batcher', () => {
         return [...items];
       },
       maxSize: 10,
-      isFaultOfOneItem: () => false,
+      isItemError: () => false,
     });
     const ends = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
@@ -102,7 +102,7 @@ describe('Batcher', () => {
         return [...items];
       },
       maxSize: 10,
-      isFaultOfOneItem: (error) => error === bad,
+      isItemError: (error) => error === bad,
     });
     const ends = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
     expect(ends).toEqual([

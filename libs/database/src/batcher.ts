@@ -5,29 +5,29 @@ export interface BatcherOptions<Item, Result> {
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly maxSize: number;
   /** Whether one item caused the error and the batch had no effect. If so, each item is run alone. */
-  readonly isFaultOfOneItem?: (error: unknown) => boolean;
+  readonly isItemError?: (error: unknown) => boolean;
   /** Slots shared with other batchers. By default, a batcher runs one batch at a time. */
   readonly slots?: BatchSlots;
 }
 
 /** Limits the number of concurrent batches across several batchers. Waiting batchers keep collecting calls. */
 export class BatchSlots {
-  private readonly waiting: (() => void)[] = [];
+  private readonly queue: (() => void)[] = [];
 
   constructor(private free: number) {}
 
   /** Calls `begin` as soon as a slot is free, in the order of arrival. */
-  enter(begin: () => void): void {
+  acquire(begin: () => void): void {
     if (this.free === 0) {
-      this.waiting.push(begin);
+      this.queue.push(begin);
       return;
     }
     this.free--;
     begin();
   }
 
-  leave(): void {
-    const next = this.waiting.shift();
+  release(): void {
+    const next = this.queue.shift();
     if (next) next();
     else this.free++;
   }
@@ -55,8 +55,8 @@ const MAX_RUNNING = 3;
  * A call runs immediately if no batch is running. Calls with the same key share one item.
  */
 export class Batcher<Item, Result> {
-  private gathered = new Map<unknown, Call<Item, Result>>();
-  private underWay = 0;
+  private waiting = new Map<unknown, Call<Item, Result>>();
+  private running = 0;
   /** Whether the latest batch is running and has not stalled. */
   private isBusy = false;
   private isStarting = false;
@@ -69,22 +69,22 @@ export class Batcher<Item, Result> {
   }
 
   submit(item: Item, key: unknown = item): Promise<Result> {
-    const known = this.gathered.get(key);
-    if (known) return known.promise;
-    if (this.gathered.size === 0) this.context = new AsyncResource('Batch');
+    const existing = this.waiting.get(key);
+    if (existing) return existing.promise;
+    if (this.waiting.size === 0) this.context = new AsyncResource('Batch');
     const call = new Call<Item, Result>(item);
-    this.gathered.set(key, call);
+    this.waiting.set(key, call);
     if (this.mayStart()) this.start();
     return call.promise;
   }
 
   private mayStart(): boolean {
-    return this.gathered.size > 0 && !this.isBusy && !this.isStarting && this.underWay < MAX_RUNNING;
+    return this.waiting.size > 0 && !this.isBusy && !this.isStarting && this.running < MAX_RUNNING;
   }
 
   private start(): void {
     this.isStarting = true;
-    this.slots.enter(() => {
+    this.slots.acquire(() => {
       this.isStarting = false;
       this.begin();
     });
@@ -102,37 +102,37 @@ export class Batcher<Item, Result> {
   /** Runs a batch. Must be called in a slot. */
   private begin(): void {
     const calls = this.take();
-    this.underWay++;
+    this.running++;
     this.isBusy = true;
-    let isHolding = true;
-    const letGo = () => {
-      if (!isHolding) return;
-      isHolding = this.isBusy = false;
-      this.slots.leave();
+    let hasSlot = true;
+    const release = () => {
+      if (!hasSlot) return;
+      hasSlot = this.isBusy = false;
+      this.slots.release();
     };
     const stalled = setTimeout(() => {
-      letGo();
+      release();
       if (this.mayStart()) this.start();
     }, STALL_MS);
     void this.context
       .runInAsyncScope(() => this.run(calls))
       .then(() => {
         clearTimeout(stalled);
-        this.underWay--;
-        letGo();
+        this.running--;
+        release();
         this.startSoon();
       });
   }
 
   private take(): Call<Item, Result>[] {
     const { maxSize } = this.options;
-    if (this.gathered.size <= maxSize) {
-      const all = [...this.gathered.values()];
-      this.gathered = new Map();
+    if (this.waiting.size <= maxSize) {
+      const all = [...this.waiting.values()];
+      this.waiting = new Map();
       return all;
     }
-    const oldest = [...this.gathered].slice(0, maxSize);
-    for (const [key] of oldest) this.gathered.delete(key);
+    const oldest = [...this.waiting].slice(0, maxSize);
+    for (const [key] of oldest) this.waiting.delete(key);
     return oldest.map(([, call]) => call);
   }
 
@@ -142,7 +142,7 @@ export class Batcher<Item, Result> {
       const results = await this.options.run(calls.map(({ item }) => item));
       for (let i = 0; i < calls.length; i++) calls[i]?.resolve(results[i] as Result);
     } catch (error) {
-      if (calls.length > 1 && this.options.isFaultOfOneItem?.(error)) {
+      if (calls.length > 1 && this.options.isItemError?.(error)) {
         for (const call of calls) await this.run([call]);
       } else {
         for (const { reject } of calls) reject(error);

@@ -2,7 +2,7 @@ import pg, { type Client, type CustomTypesConfig, type Pool, types } from 'pg';
 import { DataSource } from 'typeorm';
 import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
 import { DatabasePool } from './database-pool.js';
-import { type DatabaseTarget, parseDatabaseUrl, showServers } from './database-url.js';
+import { type DatabaseTarget, parseDatabaseUrl, formatServers } from './database-url.js';
 import type { Persistence } from './persistence.js';
 import { Execution } from './prepared-statement.js';
 import { Replicas } from './replicas.js';
@@ -11,7 +11,7 @@ import { readSecretUrl, type SecretUrl } from './secret-url.js';
 const INT8_OID = types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Added to the server's statement timeout to get the client's. If that passes, the connection is considered lost. */
-const ANSWER_GRACE_MS = 1_000;
+const CLIENT_TIMEOUT_GRACE_MS = 1_000;
 const MIGRATIONS_SCHEMA = 'public';
 const MIGRATIONS_NAME = 'schema_migrations';
 /** Includes the schema because no statement depends on `search_path`. */
@@ -46,7 +46,7 @@ export interface DatabaseOptions {
 
 /** Creates a DataSource without connecting it. Call `connect()` or `initialize()` to open it and `destroy()` to close it. */
 export function createDataSource(options: DatabaseOptions): DataSource {
-  const extra: object = { Client: DatabaseClient, types: exactTypes, keepAlive: true, ...limitStatements(options) };
+  const extra: object = { Client: DatabaseClient, types: exactTypes, keepAlive: true, ...statementOptions(options) };
   const dataSource = new DataSource({
     type: 'postgres',
     // By default, TypeORM loads `pg` from node_modules, which a bundle does not have.
@@ -70,7 +70,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
   const { replicaUrls = [], applicationName, poolSize: max, connectTimeoutMs: connectionTimeoutMillis = CONNECT_TIMEOUT_MS } = options;
   if (replicaUrls.length > 0) {
     const pools = replicaUrls.map((url) => ({
-      name: showServers(parseDatabaseUrl(readSecretUrl(url))),
+      name: formatServers(parseDatabaseUrl(readSecretUrl(url))),
       pool: new DatabasePool({
         // Ends statements on a replica that does not respond, even without a statement timeout.
         query_timeout: CONNECT_TIMEOUT_MS,
@@ -121,11 +121,11 @@ async function probe(dataSource: DataSource): Promise<void> {
   }
 }
 
-function limitStatements({ statementTimeoutMs = 0, preparedStatements = true }: DatabaseOptions): object {
-  const answerTimeout = statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + ANSWER_GRACE_MS } : {};
+function statementOptions({ statementTimeoutMs = 0, preparedStatements = true }: DatabaseOptions): object {
+  const clientTimeout = statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS } : {};
   // Poolers that do not support named statements also reject this start-up parameter.
   const serverTimeout = preparedStatements && statementTimeoutMs > 0 ? { statement_timeout: statementTimeoutMs } : {};
-  return { ...answerTimeout, ...serverTimeout, ...(!preparedStatements && { Client: UnnamedStatementsClient }) };
+  return { ...clientTimeout, ...serverTimeout, ...(!preparedStatements && { Client: UnnamedStatementsClient }) };
 }
 
 /** Removes the names of statements. PgBouncer before 1.21 in transaction mode loses named statements when it switches connections. */
@@ -133,12 +133,12 @@ class UnnamedStatementsClient extends DatabaseClient {
   constructor(config: DatabaseClientConfig) {
     super(config);
     const query = this.query.bind(this) as (...args: unknown[]) => unknown;
-    this.query = ((statement: unknown, ...rest: unknown[]) => query(withoutName(statement), ...rest)) as Client['query'];
+    this.query = ((statement: unknown, ...rest: unknown[]) => query(removeName(statement), ...rest)) as Client['query'];
   }
 }
 
-function withoutName(statement: unknown): unknown {
-  if (statement instanceof Execution) return statement.unnamed();
+function removeName(statement: unknown): unknown {
+  if (statement instanceof Execution) return statement.withoutName();
   return typeof statement === 'object' && statement !== null && 'name' in statement ? { ...statement, name: undefined } : statement;
 }
 

@@ -31,16 +31,16 @@ type Callback = (error: Error) => void;
 export class DatabaseClient extends Client {
   private readonly config: ClientConfig;
   private readonly target: DatabaseTarget | undefined;
-  private readonly problem: unknown;
+  private readonly urlError: unknown;
 
   constructor({ url, ...options }: DatabaseClientConfig) {
     let target: DatabaseTarget | undefined;
-    let problem: unknown;
+    let urlError: unknown;
     try {
       target = parseDatabaseUrl(readSecretUrl(url));
     } catch (error) {
       // A pool expects connect() to fail, not the constructor.
-      problem = Object.assign(new Error(`the connection URL ${(error as Error).message}`, { cause: error }), { code: CANNOT_CONNECT });
+      urlError = Object.assign(new Error(`the connection URL ${(error as Error).message}`, { cause: error }), { code: CANNOT_CONNECT });
     }
     const { user, password, database, parameters } = target ?? {};
     const config = { ...options, ...parameters, user, password, database, connectionString: undefined } as ClientConfig;
@@ -51,7 +51,7 @@ export class DatabaseClient extends Client {
     this.on('error', () => undefined);
     this.config = config;
     this.target = target;
-    this.problem = problem;
+    this.urlError = urlError;
   }
 
   override connect(): Promise<this>;
@@ -64,8 +64,8 @@ export class DatabaseClient extends Client {
 
   private async connectToServer(): Promise<this> {
     const { target } = this;
-    if (!target) throw this.problem;
-    if (target.servers.length > 1 || target.tls.length > 1 || target.isReadWrite) this.use(await this.choose(target));
+    if (!target) throw this.urlError;
+    if (target.servers.length > 1 || target.tls.length > 1 || target.isReadWrite) this.setServer(await this.chooseServer(target));
     await super.connect().catch((error: unknown) => {
       throw explainTls(error);
     });
@@ -77,7 +77,7 @@ export class DatabaseClient extends Client {
     return this;
   }
 
-  private use({ host, port, ssl }: Attempt): void {
+  private setServer({ host, port, ssl }: Attempt): void {
     // The pool's connect timeout has passed in the meantime.
     if (this.connection.stream.destroyed) throw new Error('timeout exceeded when trying to connect');
     this.host = host;
@@ -87,7 +87,7 @@ export class DatabaseClient extends Client {
   }
 
   /** Probes all servers concurrently. Returns the first suitable one in the URL's order, or for read-write the first to respond. */
-  private async choose({ servers, tls, isReadWrite }: DatabaseTarget): Promise<Attempt> {
+  private async chooseServer({ servers, tls, isReadWrite }: DatabaseTarget): Promise<Attempt> {
     const probes = servers.map((server) => this.probe(server, tls, isReadWrite));
     if (isReadWrite) return Promise.any(probes).catch((error: unknown) => failAll(servers, (error as AggregateError).errors));
     const outcomes = probes.map((probe) =>

@@ -5,7 +5,7 @@ import { READ_ONLY } from './database-client.js';
 export class DatabasePool extends pg.Pool {
   private readonly idle = new Set<PoolClient>();
   private readonly busy = new Set<PoolClient>();
-  private readonly left = new WeakSet<PoolClient>();
+  private readonly closeOnRelease = new WeakSet<PoolClient>();
 
   constructor(config: PoolConfig) {
     super(config);
@@ -21,14 +21,14 @@ export class DatabasePool extends pg.Pool {
     this.on('release', (_error, client) => {
       this.busy.delete(client);
       // The pool removes clients that are ending.
-      if (this.left.has(client)) void client.end().catch(() => undefined);
+      if (this.closeOnRelease.has(client)) void client.end().catch(() => undefined);
       else this.idle.add(client);
     });
     this.on('remove', (client) => this.idle.delete(client));
   }
 
   private leaveServer(): void {
-    for (const client of this.busy) this.left.add(client);
+    for (const client of this.busy) this.closeOnRelease.add(client);
     // The pool handles this as if the server had closed the connections.
     for (const client of this.idle) client.connection.stream.destroy();
     this.idle.clear();

@@ -1,12 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import {
-  isConnectionRefused,
-  isDatabaseUnavailable,
-  isFaultOfStatement,
-  isNamedStatementLost,
-  mayRecover,
-} from './database-unavailable.js';
+import { isLoginRejected, isDatabaseUnavailable, isRowError, isNamedStatementLost, mayRecover } from './database-unavailable.js';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
@@ -87,8 +81,8 @@ describe('isNamedStatementLost', () => {
   });
 });
 
-it('isConnectionRefused is true for a rejected login and an unknown database', () => {
-  expect(['28000', '28P01', '3D000', '57P03', 'ECONNREFUSED'].map((code) => isConnectionRefused(withCode(code)))).toEqual([
+it('isLoginRejected is true for a rejected login and an unknown database', () => {
+  expect(['28000', '28P01', '3D000', '57P03', 'ECONNREFUSED'].map((code) => isLoginRejected(withCode(code)))).toEqual([
     true,
     true,
     true,
@@ -97,9 +91,9 @@ it('isConnectionRefused is true for a rejected login and an unknown database', (
   ]);
 });
 
-describe('isFaultOfStatement', () => {
+describe('isRowError', () => {
   it('is true only for invalid values and violated constraints', () => {
-    expect(['22001', '23514', '57014', '42P01'].map((code) => isFaultOfStatement(withCode(code)))).toEqual([true, true, false, false]);
-    expect(isFaultOfStatement(new Error('a bug'))).toBe(false);
+    expect(['22001', '23514', '57014', '42P01'].map((code) => isRowError(withCode(code)))).toEqual([true, true, false, false]);
+    expect(isRowError(new Error('a bug'))).toBe(false);
   });
 });

@@ -12,7 +12,7 @@ const SYSTEM_ERRORS = new Set([
 ]);
 
 /** 28 invalid authorization, 3D000 no such database. */
-const REFUSED_SQLSTATE = /^(?:28...|3D000)$/;
+const LOGIN_REJECTED_SQLSTATE = /^(?:28...|3D000)$/;
 
 /**
  * SQLSTATE classes and codes of a server that cannot serve now: 08 connection exception, 53 insufficient resources,
@@ -40,7 +40,8 @@ const MESSAGES =
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   const { code } = error as { code?: unknown };
-  if (typeof code === 'string' && (SYSTEM_ERRORS.has(code) || UNAVAILABLE_SQLSTATE.test(code) || REFUSED_SQLSTATE.test(code))) return true;
+  if (typeof code === 'string' && (SYSTEM_ERRORS.has(code) || UNAVAILABLE_SQLSTATE.test(code) || LOGIN_REJECTED_SQLSTATE.test(code)))
+    return true;
   if (MESSAGES.test(error.message) || isNamedStatementLost(error)) return true;
   const { driverError, errors } = error as { driverError?: unknown; errors?: unknown };
   if (Array.isArray(errors)) return errors.some(isDatabaseUnavailable);
@@ -54,10 +55,10 @@ export function isNamedStatementLost(error: unknown): boolean {
   return typeof code === 'string' && NAMED_STATEMENT_SQLSTATE.test(code) && NAMED_STATEMENT_MESSAGE.test(error.message);
 }
 
-/** Whether the server was reached and refused the login, or has no such database. */
-export function isConnectionRefused(error: unknown): boolean {
+/** Whether the server rejected the login, or the database does not exist. */
+export function isLoginRejected(error: unknown): boolean {
   const { code } = error as { code?: unknown };
-  return typeof code === 'string' && REFUSED_SQLSTATE.test(code);
+  return typeof code === 'string' && LOGIN_REJECTED_SQLSTATE.test(code);
 }
 
 /** Whether connecting may succeed later without a change of settings. */
@@ -69,10 +70,11 @@ export function mayRecover(error: unknown): boolean {
   return code !== CANNOT_CONNECT && code !== STATEMENT_TIMEOUT && !UNSUPPORTED_PARAMETER.test(message);
 }
 
-/** Data exceptions (22) and integrity constraint violations (23): a row has invalid values, and the statement had no effect. */
-const FAULT_SQLSTATE = /^2[23]...$/;
+/** 22 data exception, 23 integrity constraint violation. */
+const ROW_ERROR_SQLSTATE = /^2[23]...$/;
 
-export function isFaultOfStatement(error: unknown): boolean {
+/** Whether a row has invalid values. The statement had no effect. */
+export function isRowError(error: unknown): boolean {
   const { code } = error as { code?: unknown };
-  return typeof code === 'string' && FAULT_SQLSTATE.test(code);
+  return typeof code === 'string' && ROW_ERROR_SQLSTATE.test(code);
 }

@@ -50,7 +50,7 @@ export function parseDatabaseUrl(url: string): DatabaseTarget {
 }
 
 /** Returns the host and port of each server, for messages. */
-export function showServers({ servers }: DatabaseTarget): string {
+export function formatServers({ servers }: DatabaseTarget): string {
   return servers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',');
 }
 

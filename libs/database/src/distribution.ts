@@ -16,7 +16,7 @@ export function distributedTables(dataSource: DataSource): DistributedTable[] {
   const schemas = new Set(persistenceOf(dataSource).flatMap(({ schema, sharded = true }) => (sharded ? [schema] : [])));
   return dataSource.entityMetadatas
     .filter(({ schema = 'public' }) => schemas.has(schema))
-    .map((metadata) => ({ name: qualifiedName(metadata), column: isTableOfKeys(metadata) ? 'key' : 'id' }));
+    .map((metadata) => ({ name: qualifiedName(metadata), column: isKeyTable(metadata) ? 'key' : 'id' }));
 }
 
 /** Returns the tables that are not distributed yet; an empty array if `citus` is off, undefined if the extension is missing. */
@@ -42,6 +42,6 @@ export async function distribute(dataSource: DataSource, { name, column }: Distr
   });
 }
 
-function isTableOfKeys({ target }: EntityMetadata): boolean {
+function isKeyTable({ target }: EntityMetadata): boolean {
   return typeof target === 'function' && target.prototype instanceof IdempotencyKeyEntity;
 }

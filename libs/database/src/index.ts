@@ -1,14 +1,14 @@
 export { Batcher } from './batcher.js';
-export { BatchedRepository, type Filter, type InsertedOnce, type NewRow, type Numbered } from './batched-repository.js';
+export { BatchedRepository, type Filter, type InsertOnceResult, type NewRow, type EntityWithId } from './batched-repository.js';
 export { connect, createDataSource, type DatabaseOptions, poolOf, replicasOf, targetOf } from './data-source.js';
 export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';
 export { type DistributedTable, distributedTables } from './distribution.js';
-export { parseDatabaseUrl, showServers } from './database-url.js';
+export { parseDatabaseUrl, formatServers } from './database-url.js';
 export { grantStatements, type RolePurpose } from './grants.js';
-export { isConnectionRefused, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
+export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-export { forgetExpiredIdempotencyKeys } from './idempotency-keys.js';
+export { deleteExpiredIdempotencyKeys } from './delete-expired-idempotency-keys.js';
 export {
   isMigrated,
   type LockWait,

@@ -63,7 +63,7 @@ it('the migration to undo is the one applied last, whatever the order of the con
   await migrateUp(reversed);
   expect((await migrationToUndo(reversed))?.name).toBe('CreateLater1763683320000');
   await reversed.destroy();
-  await expect(migrationToUndo(dataSource)).rejects.toThrow('the newest migration, CreateLater1763683320000, belongs to another version');
+  await expect(migrationToUndo(dataSource)).rejects.toThrow('the latest migration, CreateLater1763683320000, is not part of this version');
 });
 
 describe('the migration lock', () => {

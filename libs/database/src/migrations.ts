@@ -8,7 +8,7 @@ import { distribute, tablesToDistribute } from './distribution.js';
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 const LOCK_POLL_MS = 200;
 const LOCK_TIMEOUT_MS = 300_000;
-const REPORT_AFTER_MS = 5_000;
+const REPORT_WAIT_AFTER_MS = 5_000;
 const LOCK_RESPONSE_MS = 5_000;
 const LOCK_KEEP_ALIVE_MS = 10_000;
 /** Statements that end a migration. They run even if the lock is lost. */
@@ -76,11 +76,11 @@ export interface MigrationToUndo {
 export async function migrationToUndo(dataSource: DataSource): Promise<MigrationToUndo | undefined> {
   const name = [...(await appliedMigrations(dataSource))].at(-1);
   if (name === undefined) return undefined;
-  const newest = dataSource.migrations.find((migration) => nameOf(migration) === name);
-  if (!newest) throw new Error(`the newest migration, ${name}, belongs to another version`);
+  const latest = dataSource.migrations.find((migration) => nameOf(migration) === name);
+  if (!latest) throw new Error(`the latest migration, ${name}, is not part of this version`);
   const statements: string[] = [];
   const recorder = { query: (text: string) => Promise.resolve(void statements.push(text)) };
-  await newest.down(recorder as unknown as QueryRunner);
+  await latest.down(recorder as unknown as QueryRunner);
   return { name, statements };
 }
 
@@ -90,17 +90,17 @@ export async function migrationToUndo(dataSource: DataSource): Promise<Migration
  */
 export async function migrateDown(dataSource: DataSource, expected?: string, wait?: LockWait): Promise<string | undefined> {
   return withMigrationLock(dataSource, wait, async (lock) => {
-    const [newest] = await executedMigrations(dataSource);
-    if (expected !== undefined && newest?.name !== expected) throw new Error(`the newest migration is no longer ${expected}`);
+    const [latest] = await executedMigrations(dataSource);
+    if (expected !== undefined && latest?.name !== expected) throw new Error(`the latest migration is no longer ${expected}`);
     // TypeORM respects a migration's own `transaction = false` only when it applies it.
-    const instance = dataSource.migrations.find((migration) => nameOf(migration) === newest?.name);
-    if (newest) {
+    const instance = dataSource.migrations.find((migration) => nameOf(migration) === latest?.name);
+    if (latest) {
       await withShortTableLocks(dataSource, lock, async (executor) => {
         if (instance?.transaction === false) executor.transaction = 'none';
         await executor.undoLastMigration();
       });
     }
-    return newest?.name;
+    return latest?.name;
   });
 }
 
@@ -157,7 +157,7 @@ export async function withoutLockTimeout(queryRunner: QueryRunner, work: () => P
   await queryRunner.query(`SET lock_timeout = ${String(TABLE_LOCK_TIMEOUT_MS)}`);
 }
 
-/** Returns the applied migrations, newest first. */
+/** Returns the applied migrations, latest first. */
 function executedMigrations(dataSource: DataSource): Promise<Migration[]> {
   return new MigrationExecutor(dataSource).getExecutedMigrations();
 }
@@ -189,7 +189,7 @@ async function withMigrationLock<T>(
       const waitedMs = performance.now() - startedAt;
       if (waitedMs >= timeoutMs)
         throw new MigrationLockError(`another process has been migrating the database for ${Math.floor(waitedMs / 1000)} s`);
-      if (!isReported && waitedMs >= REPORT_AFTER_MS) {
+      if (!isReported && waitedMs >= REPORT_WAIT_AFTER_MS) {
         isReported = true;
         onWaiting?.();
       }

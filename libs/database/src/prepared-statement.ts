@@ -19,7 +19,8 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
     readonly text: string,
     readonly toRow: (columns: RowColumns) => Row,
   ) {
-    if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new Error(`The name of the statement "${name}" has more than 63 bytes.`);
+    if (Buffer.byteLength(name) > MAX_NAME_BYTES)
+      throw new Error(`The statement name "${name}" must have at most ${String(MAX_NAME_BYTES)} bytes.`);
   }
 
   /** Executes the statement. Rejects with the error of `pool.query`. */
@@ -77,7 +78,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
   }
 
   /** Returns a copy for another attempt, because an execution can run only once. */
-  again(): Execution<Row, RowColumns> {
+  copy(): Execution<Row, RowColumns> {
     return new Execution(this.statement, this.values, this.name);
   }
 
@@ -93,7 +94,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
   }
 
   /** Returns a copy without a name. It works behind poolers that switch connections between transactions. */
-  unnamed(): Execution<Row, RowColumns> {
+  withoutName(): Execution<Row, RowColumns> {
     return new Execution(this.statement, this.values, '');
   }
 

@@ -18,7 +18,7 @@ class ThingEntity {
 
 /** Two servers are started, stopped and started again. */
 const START_TIMEOUT_MS = 120_000;
-const BACK_WITHIN_MS = 20_000;
+const RECOVERY_TIMEOUT_MS = 20_000;
 
 let primary: DurablePostgres;
 let standby: DurablePostgres;
@@ -100,7 +100,7 @@ async function servedByReplica(process: Process): Promise<void> {
       await lastPage(process, 0n);
       expect(process.servers.at(-1)).toBe('replica');
     },
-    { timeoutMs: BACK_WITHIN_MS },
+    { timeoutMs: RECOVERY_TIMEOUT_MS },
   );
 }
 
@@ -194,16 +194,16 @@ describe('a server that is not a replica of the primary', () => {
 
   it('but a replica of another cluster is excluded', async () => {
     const other = await DurablePostgres.start();
-    const stranger = await other.addStandby();
+    const otherStandby = await other.addStandby();
     try {
-      const process = await open([stranger.url]);
+      const process = await open([otherStandby.url]);
       await waitFor(() => expect(problemOf(process)).toBe('the server is a replica of another database cluster'), {
-        timeoutMs: BACK_WITHIN_MS,
+        timeoutMs: RECOVERY_TIMEOUT_MS,
       });
       await lastPage(process, 0n);
       expect(process.servers).toEqual(['primary']);
     } finally {
-      await stranger.remove();
+      await otherStandby.remove();
       await other.remove();
     }
   });

@@ -80,7 +80,7 @@ export class Replicas {
   async query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
     const rows = await this.readFromReplica(execution);
     this.observer?.read(rows ? 'replica' : 'primary');
-    return rows ?? (this.primary().query(execution.again()) as unknown as Promise<Row[]>);
+    return rows ?? (this.primary().query(execution.copy()) as unknown as Promise<Row[]>);
   }
 
   async close(): Promise<void> {
@@ -107,7 +107,7 @@ export class Replicas {
         (position) => replica.probe(position),
         (error: unknown) => {
           // While the primary is unavailable, replicas keep their state.
-          if (!isDatabaseUnavailable(error)) replica.leaveOut(error);
+          if (!isDatabaseUnavailable(error)) replica.exclude(error);
         },
       );
       await sleep(PROBE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
@@ -137,7 +137,7 @@ class Replica {
       const client = await this.connectUpToDate(atLeast);
       return await releaseAfter(client, () => execution.runOn(client));
     } catch (error) {
-      this.leaveOut(error);
+      this.exclude(error);
       return undefined;
     }
   }
@@ -147,11 +147,11 @@ class Replica {
       (await this.connectUpToDate(atLeast)).release();
       this.report(undefined);
     } catch (error) {
-      this.leaveOut(error);
+      this.exclude(error);
     }
   }
 
-  leaveOut(reason: unknown): void {
+  exclude(reason: unknown): void {
     this.report((reason as Error).message);
   }
 
@@ -165,9 +165,9 @@ class Replica {
   private async connectUpToDate(atLeast: Position): Promise<PoolClient> {
     const deadline = new AbortController();
     const connecting = this.connectWhenUpToDate(atLeast, deadline.signal);
-    const late = passed(MAX_WAIT_MS, deadline.signal);
+    const timeout = rejectAfter(MAX_WAIT_MS, deadline.signal);
     try {
-      return await Promise.race([connecting, late]);
+      return await Promise.race([connecting, timeout]);
     } catch (error) {
       // A connection that is opened later goes back to the pool.
       connecting.then(
@@ -215,8 +215,8 @@ function unlessUnavailable(error: unknown): undefined {
 }
 
 /** Rejects after the time. First lets the event loop read responses that have already arrived. */
-async function passed(ms: number, signal: AbortSignal): Promise<never> {
+async function rejectAfter(ms: number, signal: AbortSignal): Promise<never> {
   await sleep(ms, undefined, { signal, ref: false });
   await new Promise((resolve) => setImmediate(resolve));
-  throw new Error(`it is not up to date within ${String(ms)} ms`);
+  throw new Error(`it was not up to date within ${String(ms)} ms`);
 }

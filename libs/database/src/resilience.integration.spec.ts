@@ -74,12 +74,12 @@ describe('a statement', () => {
   it.each([
     [true, ['pick']],
     [false, []],
-  ])('with preparedStatements %s leaves the prepared statements %j on the server', async (preparedStatements, left) => {
+  ])('with preparedStatements %s leaves the prepared statements %j on the server', async (preparedStatements, expected) => {
     const pool = poolOf(await open({ preparedStatements, poolSize: 1 }));
     for (const value of [1, 2]) {
       expect((await pool.query({ name: 'pick', text: 'SELECT $1::int AS value', values: [value] })).rows).toEqual([{ value }]);
     }
-    expect((await pool.query('SELECT name FROM pg_prepared_statements')).rows).toEqual(left.map((name) => ({ name })));
+    expect((await pool.query('SELECT name FROM pg_prepared_statements')).rows).toEqual(expected.map((name) => ({ name })));
   });
 });
 

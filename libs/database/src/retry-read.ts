@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const PAUSE_MS = 50;
 
 /** admin_shutdown, crash_shutdown, serialization_failure, deadlock_detected. */
-const TRY_AGAIN_SQLSTATE = /^(?:57P0[12]|40001|40P01)$/;
-const LOST_SYSTEM_ERRORS = new Set(['ECONNRESET', 'EPIPE']);
-const LOST_MESSAGES = /^(?:Connection terminated unexpectedly|Client has encountered a connection error|Client was closed)/;
+const RETRYABLE_SQLSTATE = /^(?:57P0[12]|40001|40P01)$/;
+const RETRYABLE_SYSTEM_ERRORS = new Set(['ECONNRESET', 'EPIPE']);
+const RETRYABLE_MESSAGES = /^(?:Connection terminated unexpectedly|Client has encountered a connection error|Client was closed)/;
 
 /**
  * Retries a read once if its connection was lost, for example when the database restarts. Only for statements without side effects,
@@ -14,18 +14,18 @@ const LOST_MESSAGES = /^(?:Connection terminated unexpectedly|Client has encount
  */
 export function retryRead<T>(read: () => Promise<T>): Promise<T> {
   return read().catch(async (error: unknown) => {
-    if (!isWorthAnotherRead(error)) throw error;
+    if (!isRetryable(error)) throw error;
     await sleep(PAUSE_MS);
     return read();
   });
 }
 
-function isWorthAnotherRead(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   // TypeORM wraps the error of `pg`.
   const { driverError } = error as { driverError?: unknown };
-  if (driverError !== undefined) return isWorthAnotherRead(driverError);
+  if (driverError !== undefined) return isRetryable(driverError);
   const { code } = error as { code?: unknown };
-  if (typeof code === 'string') return LOST_SYSTEM_ERRORS.has(code) || TRY_AGAIN_SQLSTATE.test(code);
-  return LOST_MESSAGES.test(error.message);
+  if (typeof code === 'string') return RETRYABLE_SYSTEM_ERRORS.has(code) || RETRYABLE_SQLSTATE.test(code);
+  return RETRYABLE_MESSAGES.test(error.message);
 }

@@ -37,7 +37,7 @@ export function insertStatement({ label, name, id, idSequence, columns }: Table)
   return new PreparedStatement(
     `insert ${label}`,
     `
-    -- Identifiers are drawn beforehand, once (MATERIALIZED): PostgreSQL promises no order of what INSERT returns.
+    -- Assigns the identifiers before the INSERT, because the order of RETURNING is not guaranteed. MATERIALIZED: evaluated once.
     WITH numbered AS MATERIALIZED (
       SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
       FROM unnest(${arrays(columns, 1)}) WITH ORDINALITY AS given (${names(columns)}, input_ordinal)
@@ -71,7 +71,7 @@ export function insertOnceStatement({ label, name, id, idSequence, columns }: Ta
     ), recorded (recorded_id) AS (
       INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
       SELECT input_client, input_key, ${id.name}, jsonb_build_object(${request}) FROM numbered
-      -- In one order for everybody: two processes with the same keys wait for each other in turn, never in a circle.
+      -- The same order in every process prevents deadlocks between concurrent inserts of the same keys.
       ORDER BY input_client, input_key COLLATE "C"
       ON CONFLICT DO NOTHING
       RETURNING ${keys.rowId}
@@ -100,11 +100,11 @@ export function findRecordedStatement(table: Table, keys: KeyTable, sharded: boo
   return new PreparedStatement(
     `find by key ${table.label}`,
     `
-    SELECT wanted.ordinal, record.${keys.rowId},
+    SELECT requested.ordinal, record.${keys.rowId},
       array_to_json(ARRAY (SELECT member FROM unnest(ARRAY[${members}]) AS member WHERE NOT ${request} ? member)), ${columns.join(', ')}
-    FROM unnest(${hiddenArrays(['bigint', 'text'])}) WITH ORDINALITY AS wanted (client_id, key, ordinal)
+    FROM unnest(${hiddenArrays(['bigint', 'text'])}) WITH ORDINALITY AS requested (client_id, key, ordinal)
     CROSS JOIN LATERAL (
-      SELECT * FROM ${keys.name} WHERE ${keys.clientId} = wanted.client_id AND ${keys.key} = wanted.key${offset}
+      SELECT * FROM ${keys.name} WHERE ${keys.clientId} = requested.client_id AND ${keys.key} = requested.key${offset}
     ) AS record`,
     ([ordinal, id, missing, ...rest]: Columns) => ({
       index: Number(ordinal) - 1,
@@ -116,7 +116,7 @@ export function findRecordedStatement(table: Table, keys: KeyTable, sharded: boo
 }
 
 /** Parameters: the age in hours and the maximum number of keys. */
-export function forgetKeysStatement(keys: KeyTable): string {
+export function deleteExpiredKeysStatement(keys: KeyTable): string {
   return `
     DELETE FROM ${keys.name} WHERE (${keys.clientId}, ${keys.key}) IN (
       SELECT ${keys.clientId}, ${keys.key} FROM ${keys.name}
@@ -190,7 +190,7 @@ export type KeyTable = Readonly<Record<'name' | 'clientId' | 'key' | 'rowId' | '
 export function keyTableOf(metadata: EntityMetadata): KeyTable {
   const column = (property: keyof IdempotencyKeyEntity): string => {
     const found = metadata.findColumnWithPropertyName(property);
-    if (!found) throw new Error(`${metadata.name} needs a column for ${property}.`);
+    if (!found) throw new Error(`${metadata.name} must have a column for the property ${property}.`);
     return quoted(found.databaseName);
   };
   return {

@@ -61,7 +61,7 @@ export class Table {
     const columns = metadata.columns.map((column) => columnOf(column, metadata));
     const id = columns.find(({ property }) => property === 'id');
     if (id?.type !== 'bigint' || metadata.primaryColumns.length !== 1)
-      throw new Error(`${metadata.name} needs a primary key id of bigint.`);
+      throw new Error(`${metadata.name} must have the primary key id of type bigint.`);
     this.id = id;
     this.columns = columns.filter((column) => column !== id);
     this.idSequence = qualifiedName({ ...metadata, tableName: `${metadata.tableName}_id_seq` });
@@ -92,17 +92,18 @@ export function quoted(identifier: string): string {
 
 function columnOf(column: EntityMetadata['columns'][number], { name: entity, dataSource }: EntityMetadata): Column {
   const type = dataSource.driver.normalizeType(column);
-  const known = TYPES[type];
-  if (!known || column.isArray) throw new Error(`${entity}.${column.propertyName}: BatchedRepository knows no columns of type ${type}.`);
+  const columnType = TYPES[type];
+  if (!columnType || column.isArray)
+    throw new Error(`${entity}.${column.propertyName}: BatchedRepository does not support columns of type ${type}.`);
   const name = quoted(column.databaseName);
   const isPlain = !column.isNullable && column.enum?.every((word) => PLAIN_WORD.test(String(word)));
   return {
     property: column.propertyName,
     name,
     type,
-    read: column.isNullable ? (text) => (text === null ? null : known.read(text)) : (known.read as Column['read']),
+    read: column.isNullable ? (text) => (text === null ? null : columnType.read(text)) : (columnType.read as Column['read']),
     json: isPlain
       ? { open: '"', value: name, close: '"' }
-      : { open: '', value: column.isNullable ? `coalesce(${known.json(name)}::text, 'null')` : known.json(name), close: '' },
+      : { open: '', value: column.isNullable ? `coalesce(${columnType.json(name)}::text, 'null')` : columnType.json(name), close: '' },
   };
 }

@@ -17,18 +17,18 @@ function isAccepted(field: string): boolean {
     key = '';
     let index = 1;
     for (; index < characters.length && characters[index] !== '"'; index++) {
-      if (characters[index] === '\\' && !['"', '\\'].includes(characters[++index] ?? '')) return refused(field);
+      if (characters[index] === '\\' && !['"', '\\'].includes(characters[++index] ?? '')) return expectRejected(field);
       key += characters[index] ?? '';
     }
-    if (index !== characters.length - 1) return refused(field);
+    if (index !== characters.length - 1) return expectRejected(field);
   }
   const isKey = key.length >= 1 && key.length <= 255 && [...key].every((character) => character > ' ' && character < '\u007f');
-  if (!isKey) return refused(field);
+  if (!isKey) return expectRejected(field);
   expect(parseIdempotencyKey(field)).toBe(key);
   return true;
 }
 
-function refused(field: string): false {
+function expectRejected(field: string): false {
   expect(() => parseIdempotencyKey(field)).toThrow(DomainError);
   return false;
 }

@@ -16,7 +16,10 @@ export const IDEMPOTENCY_KEY_SCHEMA = { type: 'string', pattern: IDEMPOTENCY_KEY
  */
 export function parseIdempotencyKey(field: string): string {
   if (!IDEMPOTENCY_KEY.test(field)) {
-    throw new DomainError(INVALID_REQUEST, 'Idempotency-Key must be one key of 1 to 255 visible ASCII characters, quoted or bare.');
+    throw new DomainError(
+      INVALID_REQUEST,
+      'Idempotency-Key must be a single value of 1 to 255 visible ASCII characters, quoted or unquoted',
+    );
   }
   return field.startsWith('"') ? field.slice(1, -1).replace(/\\(.)/g, '$1') : field;
 }
@@ -26,17 +29,17 @@ export const RequestIdempotencyKey = createParamDecorator((_data: unknown, conte
   const { headers, principal } = context.switchToHttp().getRequest<FastifyRequest>();
   const field = headers['idempotency-key'];
   if (field === undefined) return undefined;
-  if (!principal) throw new Error('An idempotency key needs an authenticated route.');
+  if (!principal) throw new Error('@RequestIdempotencyKey requires a route with authentication.');
   return { clientId: principal.clientId, key: parseIdempotencyKey(String(field)) };
 });
 
 /** Documents the header of an operation that uses `@RequestIdempotencyKey`. */
-export const IdempotentByKey = (): MethodDecorator =>
+export const ApiIdempotencyKey = (): MethodDecorator =>
   applyDecorators(
     ApiHeader({
       name: 'Idempotency-Key',
       required: false,
-      description: `Text of your own, such as a UUID, that makes retries safe: a repetition with the same key and an equal body answers what the first request answered, with \`Idempotent-Replayed: true\`; with a different body it is refused. A key is kept for ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours and belongs to one client, whichever of its API keys it uses.`,
+      description: `A unique value, such as a UUID, that makes retries safe. A request with the same key and an equal body returns the response to the first request, with \`Idempotent-Replayed: true\`. A request with the same key and a different body is rejected with 422. Keys expire after ${String(IDEMPOTENCY_KEY_LIFETIME_HOURS)} hours. Each client has its own keys, shared by all of its API keys.`,
       // An example would be sent with every request from API reference pages.
       schema: IDEMPOTENCY_KEY_SCHEMA,
     }),

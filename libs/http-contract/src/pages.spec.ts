@@ -2,10 +2,10 @@ import { DomainError, INT64_MAX, JsonText, type Page } from '@animal-store/kerne
 import { describe, expect, it } from '@jest/globals';
 import { fastify, type FastifyReply } from 'fastify';
 import { decodeCursor, encodeCursor } from './cursor.js';
-import { answerCreated } from './created.js';
+import { respondWithCreated } from './created-response.js';
 import { IdPipe } from './id.pipe.js';
-import { answerPage, pageHeaders, PageQueryOf } from './pages.js';
-import { useCase } from './use-case.js';
+import { pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
+import { provideUseCase } from './provide-use-case.js';
 
 class ListToysQuery extends PageQueryOf('toys') {
   colour?: string;
@@ -14,7 +14,7 @@ class ListToysQuery extends PageQueryOf('toys') {
 
 const query = (values: Partial<ListToysQuery>) => Object.assign(new ListToysQuery(), values);
 
-async function answer(work: (reply: FastifyReply) => JsonText): Promise<{ body: string; headers: Record<string, unknown> }> {
+async function respond(work: (reply: FastifyReply) => JsonText): Promise<{ body: string; headers: Record<string, unknown> }> {
   const app = fastify().get('/', (_request, reply) => work(reply).text);
   const { body, headers } = await app.inject('/');
   return { body, headers };
@@ -24,15 +24,17 @@ describe('a page', () => {
   const items: Page<object> = { items: new JsonText('[{"id":1}]') };
 
   it('has its items, and no Link if it is the last one', async () => {
-    const { body, headers } = await answer((reply) => answerPage(reply, '/v1/toys', query({}), items));
+    const { body, headers } = await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), items));
     expect([body, headers['link']]).toEqual(['[{"id":1}]', undefined]);
   });
 
   it('links to the next one with the same limit and percent-encoded filters, and a cursor for these filters', async () => {
-    const asked = query({ limit: 7, colour: 'red & "blue"', size: 9n });
-    const { headers } = await answer((reply) => answerPage(reply, 'https://toys.example/v1/toys', asked, { ...items, next: INT64_MAX }));
-    const [, address = ''] = /^<(.+)>; rel="next"$/.exec(String(headers['link'])) ?? [];
-    const { origin, pathname, searchParams } = new URL(address);
+    const requested = query({ limit: 7, colour: 'red & "blue"', size: 9n });
+    const { headers } = await respond((reply) =>
+      respondWithPage(reply, 'https://toys.example/v1/toys', requested, { ...items, next: INT64_MAX }),
+    );
+    const [, url = ''] = /^<(.+)>; rel="next"$/.exec(String(headers['link'])) ?? [];
+    const { origin, pathname, searchParams } = new URL(url);
     expect([origin, pathname]).toEqual(['https://toys.example', '/v1/toys']);
     const { cursor, ...others } = Object.fromEntries(searchParams);
     expect(others).toEqual({ limit: '7', colour: 'red & "blue"', size: '9' });
@@ -57,8 +59,8 @@ describe('a page', () => {
 it.each([
   [false, undefined],
   [true, 'true'],
-])('a creation responds with its address; replayed: %s', async (replayed, header) => {
-  const { headers } = await answer((reply) => answerCreated(reply, '/v1/toys/7', new JsonText('{"id":7}'), replayed));
+])('a creation responds with its URL; replayed: %s', async (replayed, header) => {
+  const { headers } = await respond((reply) => respondWithCreated(reply, '/v1/toys/7', new JsonText('{"id":7}'), replayed));
   expect([headers['location'], headers['idempotent-replayed']]).toEqual(['/v1/toys/7', header]);
 });
 
@@ -72,14 +74,14 @@ it('IdPipe returns an exact int64 and throws the not-found error for any other t
   }
 });
 
-it('useCase injects the ports of the constructor', () => {
+it('provideUseCase injects the ports of the constructor', () => {
   abstract class Toys {
     abstract count(): number;
   }
   class CountToys {
     constructor(readonly toys: Toys) {}
   }
-  const { provide, inject, useFactory } = useCase(CountToys, Toys);
+  const { provide, inject, useFactory } = provideUseCase(CountToys, Toys);
   const toys: Toys = { count: () => 3 };
   expect([provide, inject]).toEqual([CountToys, [Toys]]);
   expect(useFactory(toys)).toMatchObject({ toys });

@@ -24,11 +24,11 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
 
     @ApiPropertyOptional({
       ...CURSOR_SCHEMA,
-      description: 'The page to continue with, as the `Link` header of the page before it says. It belongs to the filters of that page.',
+      description: 'Cursor from the `Link` header of the previous page. Valid only with the same filters.',
     })
     @MayBeAbsent()
     @Rule(
-      'must be the cursor of a Link header that this list answered, for the same filters',
+      "must be a cursor from this list's Link header, with the same filters",
       (cursor, query) => decodeCursor(cursor, filtersOf(query as PageQuery)) !== undefined,
     )
     cursor?: string;
@@ -49,23 +49,23 @@ function filtersOf(query: PageQuery): string {
 export const pageHeaders = (path: string, filters: Filters = {}) =>
   ({
     Link: {
-      description: 'The next page (RFC 8288), exactly when there is one. Follow it as it is.',
+      description: 'URL of the next page (RFC 8288). Present only if there are more items. Use the URL unchanged.',
       schema: { type: 'string' },
       example: linkTo(path, DEFAULT_PAGE_SIZE, toQueryString(filters), 20n),
     },
   }) as const;
 
-/** Sets the `Link` header if there is a next page, and returns the items. `address` is the address of the list. */
-export function answerPage<Item>(
+/** Sets the `Link` header if there is a next page, and returns the items. `url` is the URL of the list. */
+export function respondWithPage<Item>(
   reply: FastifyReply,
-  address: string,
+  url: string,
   query: PageQuery,
   { items, next }: Page<Item>,
 ): JsonText<readonly Item[]> {
-  if (next !== undefined) reply.header('Link', linkTo(address, query.limit, filtersOf(query), next));
+  if (next !== undefined) reply.header('Link', linkTo(url, query.limit, filtersOf(query), next));
   return items;
 }
 
-function linkTo(address: string, limit: number, filters: string, after: bigint): string {
-  return `<${address}?limit=${String(limit)}${filters}&cursor=${encodeCursor(after, filters)}>; rel="next"`;
+function linkTo(url: string, limit: number, filters: string, after: bigint): string {
+  return `<${url}?limit=${String(limit)}${filters}&cursor=${encodeCursor(after, filters)}>; rel="next"`;
 }

@@ -6,9 +6,14 @@ const CACHE_CONTROL = 'private, no-cache';
 
 /** The OpenAPI `headers` of a 200 that caches may store but must revalidate. */
 export const REVALIDATION_HEADERS = {
-  'Cache-Control': { description: 'Caches have to revalidate.', required: true, schema: { type: 'string' }, example: CACHE_CONTROL },
+  'Cache-Control': {
+    description: 'Caches must revalidate the response before each use.',
+    required: true,
+    schema: { type: 'string' },
+    example: CACHE_CONTROL,
+  },
   ETag: {
-    description: 'Identifies this answer, body and Link (RFC 9110).',
+    description: 'Identifies the body and the `Link` header of this response (RFC 9110).',
     required: true,
     schema: { type: 'string' },
     example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',
@@ -23,8 +28,8 @@ export const Revalidated = (): MethodDecorator =>
     ApiHeader({
       name: 'If-None-Match',
       required: false,
-      description: 'ETags of the answers the client has, or `*`.',
+      description: 'ETags of the cached responses, or `*`.',
       schema: { type: 'string' },
     }),
-    ApiResponse({ status: 304, description: 'The answer the client has is current.', headers: REVALIDATION_HEADERS }),
+    ApiResponse({ status: 304, description: 'The cached response is current.', headers: REVALIDATION_HEADERS }),
   );

@@ -20,6 +20,6 @@ interface Config {
 export const ExtendRouteConfig =
   (config: Config): MethodDecorator =>
   (target, key, descriptor) => {
-    const known = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, descriptor.value as object) as Config | undefined;
-    RouteConfig({ ...known, ...config })(target, key, descriptor);
+    const existing = Reflect.getMetadata(FASTIFY_ROUTE_CONFIG_METADATA, descriptor.value as object) as Config | undefined;
+    RouteConfig({ ...existing, ...config })(target, key, descriptor);
   };

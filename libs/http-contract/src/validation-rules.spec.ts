@@ -57,7 +57,7 @@ describe('the rules of a class', () => {
     [7n, 7n],
     [undefined, undefined],
   ])('parse a query parameter as an integer: %p', (received, expected) => {
-    expect(readerOf(PageQuery)?.(received)).toBe(expected);
+    expect(parserOf(PageQuery)?.(received)).toBe(expected);
   });
 
   it.each([
@@ -74,17 +74,17 @@ describe('the rules of a class', () => {
     [['7'], ['7']],
     [undefined, undefined],
   ])('parse a query parameter as a 64-bit integer: %p', (received, expected) => {
-    const read = readerOf(IdQuery)?.(received);
-    expect(read).toEqual(expected);
-    const messages = validateSync(Object.assign(new IdQuery(), { id: read })).flatMap(({ constraints }) =>
+    const parsed = parserOf(IdQuery)?.(received);
+    expect(parsed).toEqual(expected);
+    const messages = validateSync(Object.assign(new IdQuery(), { id: parsed })).flatMap(({ constraints }) =>
       Object.values(constraints ?? {}),
     );
     const rule = 'id must be an integer from -9223372036854775808 to 9223372036854775807';
     expect(messages).toEqual(typeof expected === 'bigint' ? [] : [rule]);
   });
 
-  function readerOf(dto: new () => object): MemberRule['read'] {
+  function parserOf(dto: new () => object): MemberRule['parse'] {
     const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-    return metadata.map(({ context }) => (context as MemberRule).read).find((reader) => reader);
+    return metadata.map(({ context }) => (context as MemberRule).parse).find((parser) => parser);
   }
 });

@@ -4,27 +4,27 @@ import { ValidateBy, ValidateIf } from 'class-validator';
 /** The rule that a decorator in this file sets, stored as the `context` of the member's class-validator metadata. */
 export class MemberRule {
   /**
-   * @param holds The predicate; without one, the member may be absent.
-   * @param read Converts the received value before the predicate runs.
+   * @param isValid The predicate; without one, the member may be absent.
+   * @param parse Converts the received value before the predicate runs.
    */
   constructor(
-    readonly holds?: (value: unknown, object: object) => boolean,
-    readonly read?: (value: unknown) => unknown,
+    readonly isValid?: (value: unknown, object: object) => boolean,
+    readonly parse?: (value: unknown) => unknown,
   ) {}
 }
 
-/** Requires that a predicate holds for the member. The error message is the member's name followed by `text`. */
+/** Requires that a predicate is true for the member. The error message is the member's name followed by `text`. */
 export function Rule(
   text: string,
-  holds: (value: unknown, object: object) => boolean,
-  read?: (value: unknown) => unknown,
+  isValid: (value: unknown, object: object) => boolean,
+  parse?: (value: unknown) => unknown,
 ): PropertyDecorator {
   return ValidateBy(
     {
       name: text,
-      validator: { validate: (value, args) => holds(value, args?.object ?? {}), defaultMessage: () => `$property ${text}` },
+      validator: { validate: (value, args) => isValid(value, args?.object ?? {}), defaultMessage: () => `$property ${text}` },
     },
-    { context: new MemberRule(holds, read) },
+    { context: new MemberRule(isValid, parse) },
   );
 }
 
@@ -33,7 +33,7 @@ export function MayBeAbsent(): PropertyDecorator {
   return ValidateIf((_object, value) => value !== undefined, { context: new MemberRule() });
 }
 
-/** Reads a query parameter of decimal digits without leading zeros as a number. */
+/** Parses a query parameter of decimal digits without leading zeros as a number. */
 export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: number }): PropertyDecorator {
   const digits = /^(?:0|[1-9][0-9]{0,14})$/;
   return Rule(
@@ -43,7 +43,7 @@ export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: n
   );
 }
 
-/** Reads a query parameter of decimal digits without leading zeros as an exact 64-bit integer. */
+/** Parses a query parameter of decimal digits without leading zeros as an exact 64-bit integer. */
 export function QueryInt64(): PropertyDecorator {
   return Rule(INT64_RULE, isInt64, (value) => (typeof value === 'string' ? (parseInt64(value) ?? value) : value));
 }

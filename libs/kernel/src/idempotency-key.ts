@@ -14,5 +14,5 @@ export interface IdempotencyKey {
 export const IDEMPOTENCY_KEY_REUSED = {
   code: 'idempotency_key_reused',
   kind: 'unprocessable',
-  message: 'The Idempotency-Key was used with a different body.',
+  message: 'The Idempotency-Key was already used with a different body; use a new key.',
 } as const satisfies ErrorDefinition;

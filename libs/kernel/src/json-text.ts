@@ -13,9 +13,9 @@ export class JsonText<Value = unknown> {
    * Serialises a value. Bigints become exact JSON numbers.
    * @param indent number of spaces per level; by default, the text is one line
    */
-  static of<Value>(written: Value, indent?: number): JsonText<Value> {
+  static of<Value>(input: Value, indent?: number): JsonText<Value> {
     return new JsonText(
-      JSON.stringify(written, (_name, member: unknown) => (typeof member === 'bigint' ? rawJson(String(member)) : member), indent),
+      JSON.stringify(input, (_name, member: unknown) => (typeof member === 'bigint' ? rawJson(String(member)) : member), indent),
     );
   }
 }

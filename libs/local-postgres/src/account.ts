@@ -9,14 +9,15 @@ export interface Account {
 }
 
 /** Returns the owner of the data, otherwise `postgres` or `nobody`. Never root. */
-export async function accountFor(dataDir: string): Promise<Account> {
+export async function findAccount(dataDir: string): Promise<Account> {
   for (const folder of [join(dataDir, 'postgres'), dataDir]) {
     const owner = await stat(folder).catch(() => undefined);
     if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   }
   const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
   const found = accounts.find(([name]) => name === 'postgres') ?? accounts.find(([name]) => name === 'nobody');
-  if (!found) throw new LocalPostgresError('PostgreSQL does not run as root, and there is no user "postgres" or "nobody" to run it as.');
+  if (!found)
+    throw new LocalPostgresError('PostgreSQL cannot run as root, and neither the user "postgres" nor "nobody" exists. Create one of them.');
   return { uid: Number(found[2]), gid: Number(found[3]) };
 }
 

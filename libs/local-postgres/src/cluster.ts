@@ -6,23 +6,23 @@ import { chmod, cp, link, mkdir, mkdtemp, open, readdir, readFile, realpath, ren
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { findProblem, LocalPostgresError } from './local-postgres-error.js';
+import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
 import { Programs } from './programs.js';
 
 const OWNER = 'animal_store';
 export const SERVICE_ROLE = 'animal_store_service';
 const DATABASE = 'animal_store';
-const UNFINISHED = 'postgres.unfinished-';
-const START_WITHIN_MS = 60_000;
-const STOP_WITHIN_MS = 20_000;
+const UNFINISHED_PREFIX = 'postgres.unfinished-';
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 25;
-const CONNECT_WITHIN_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 /** Key of the shared advisory lock in the database `postgres` that each process holds while it uses the server. */
-const IN_USE = 1;
+const IN_USE_LOCK = 1;
 /** The status in the last line of postmaster.pid. */
-const READY = 'ready';
+const READY_STATUS = 'ready';
 /** Another process is starting or stopping the server, or the chosen port is in use. */
-const TEMPORARY =
+const TEMPORARY_PROBLEM =
   /^lock file "postmaster\.pid"|^could not remove old lock file .*: No such file|^pre-existing shared memory block|^could not create any TCP\/IP sockets/;
 
 interface ServerOptions {
@@ -62,7 +62,7 @@ export class Cluster {
     const programs = await Programs.find(folder);
     if ((await readdir(folder)).length === 0) {
       await chmod(folder, 0o700);
-      await programs.own(folder);
+      await programs.changeOwner(folder);
     }
     const passwordFile = join(folder, 'postgres-password');
     if (!existsSync(join(folder, 'postgres'))) {
@@ -75,7 +75,7 @@ export class Cluster {
   /** Copies the cluster, which must be stopped, into an empty folder. */
   async copyTo(folder: string): Promise<void> {
     await cp(this.folder, folder, { recursive: true, preserveTimestamps: true });
-    for (const name of ['', ...(await readdir(folder, { recursive: true }))]) await this.programs.own(join(folder, name));
+    for (const name of ['', ...(await readdir(folder, { recursive: true }))]) await this.programs.changeOwner(join(folder, name));
     await chmod(join(folder, 'postgres'), 0o700);
   }
 
@@ -96,20 +96,22 @@ export class Cluster {
   /** Connects to the server, or returns undefined if it is not running. The password ensures that it is the server of this folder. */
   async connect(): Promise<Session | undefined> {
     const [pid, , , port, , , , status] = await this.readPostmasterFile();
-    if (status !== READY) return undefined;
+    if (status !== READY_STATUS) return undefined;
     const client = new Client({
       connectionString: this.url(Number(port), { database: 'postgres' }),
       application_name: `process ${process.pid}`,
-      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       ssl: false,
     });
     client.on('error', () => undefined);
     try {
       await client.connect();
       // Waits for a process that is stopping the server.
-      const { rows } = await client.query<{ backend: number }>('SELECT pg_backend_pid() AS backend, pg_advisory_lock_shared($1)', [IN_USE]);
+      const { rows } = await client.query<{ backend: number }>('SELECT pg_backend_pid() AS backend, pg_advisory_lock_shared($1)', [
+        IN_USE_LOCK,
+      ]);
       // A shutdown closes connections one after the other, so this one may still be open.
-      if ((await this.readPostmasterFile())[7] !== READY) throw new Error('The server is stopping.');
+      if ((await this.readPostmasterFile())[7] !== READY_STATUS) throw new Error('The server is stopping.');
       return { client, port: Number(port), pid: Number(pid), backend: Number(rows[0]?.backend) };
     } catch {
       void client.end().catch(() => undefined);
@@ -119,7 +121,7 @@ export class Cluster {
 
   /** Connects to the server. Starts it if it is not running. */
   async start({ settings = [], port }: ServerOptions = {}): Promise<Session> {
-    const deadline = Date.now() + START_WITHIN_MS;
+    const deadline = Date.now() + START_TIMEOUT_MS;
     const logFile = join(this.folder, 'postgres.log');
     // Several processes may start the server concurrently, so each logs to its own file until one succeeds.
     const log = `${logFile}.${randomBytes(8).toString('hex')}`;
@@ -138,10 +140,10 @@ export class Cluster {
         const isLate = Date.now() > deadline;
         // With exit code 0, another process has already used the new server and stopped it.
         if (server && !this.server && (isLate || server.exitCode !== 0)) {
-          const problem = findProblem(await readFile(log, 'utf8'));
-          if (isLate || !TEMPORARY.test(problem)) await fail(problem);
+          const problem = findErrorMessage(await readFile(log, 'utf8'));
+          if (isLate || !TEMPORARY_PROBLEM.test(problem)) await fail(problem);
         }
-        if (isLate) await fail(`it is not ready after ${START_WITHIN_MS / 1000} s.`);
+        if (isLate) await fail(`it was not ready after ${START_TIMEOUT_MS / 1000} s.`);
         if (!this.server) server = await this.spawnServer(log, [`port=${port ?? randomPort()}`, ...settings]);
         await sleep(POLL_MS);
       }
@@ -152,7 +154,7 @@ export class Cluster {
 
   /** Ends the session and stops the server unless another process uses it. `crashed` is the backend of a lost session. */
   async release({ client, pid, backend }: Session, crashed?: number): Promise<void> {
-    const unlocked = client.query('SELECT pg_advisory_unlock_shared($1)', [IN_USE]);
+    const unlocked = client.query('SELECT pg_advisory_unlock_shared($1)', [IN_USE_LOCK]);
     const isLast = await unlocked.then(() => isLastUser(client, crashed)).catch(() => undefined);
     if (isLast) await this.stop(pid);
     await client.end();
@@ -163,7 +165,7 @@ export class Cluster {
 
   /** Reconnects after the server has recovered. Returns undefined if it ends or another process has started a new one. */
   private async reconnect(pid: number): Promise<Session | undefined> {
-    for (const deadline = Date.now() + START_WITHIN_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+    for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
       const session = await this.connect();
       if (session) return session;
       if (Number((await this.readPostmasterFile())[0]) !== pid || !isRunning(pid)) return undefined;
@@ -199,7 +201,7 @@ export class Cluster {
     const env = stalePid && sharedMemory && status && status !== 'stopping' ? { PG_GRANDPARENT_PID: stalePid } : {};
     const output = await open(log, 'w', 0o600);
     try {
-      await this.programs.own(log);
+      await this.programs.changeOwner(log);
       const server = this.programs.spawn(
         'postgres',
         ['-D', join(this.folder, 'postgres'), ...flags],
@@ -217,7 +219,7 @@ export class Cluster {
 
   /** Waits until postmaster.pid is removed or another process has started a new server. */
   private async hasStopped(pid: number): Promise<boolean> {
-    for (const deadline = Date.now() + STOP_WITHIN_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+    for (const deadline = Date.now() + STOP_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
       if (Number((await this.readPostmasterFile())[0]) !== pid) return true;
     }
     return false;
@@ -234,7 +236,7 @@ export class Cluster {
 async function createPassword(file: string, programs: Programs): Promise<void> {
   const draft = `${file}.${randomBytes(8).toString('hex')}`;
   await writeFile(draft, `${randomBytes(24).toString('hex')}\n`, { mode: 0o600, flush: true });
-  await programs.own(draft);
+  await programs.changeOwner(draft);
   await link(draft, file).catch((error: unknown) => {
     if (!existsSync(file)) throw error;
   });
@@ -244,8 +246,8 @@ async function createPassword(file: string, programs: Programs): Promise<void> {
 /** Creates the folder `postgres` atomically. If several processes do this concurrently, the first one wins. */
 async function createCluster(folder: string, programs: Programs, args: readonly string[]): Promise<void> {
   const cluster = join(folder, 'postgres');
-  const unfinished = await mkdtemp(join(folder, UNFINISHED));
-  await programs.own(unfinished);
+  const unfinished = await mkdtemp(join(folder, UNFINISHED_PREFIX));
+  await programs.changeOwner(unfinished);
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   try {
     await programs.run('initdb', [`--pgdata=${unfinished}`, `--username=${OWNER}`, '--auth=scram-sha-256', ...locale, ...args]);
@@ -258,7 +260,7 @@ async function createCluster(folder: string, programs: Programs, args: readonly 
     await handle.sync().finally(() => handle.close());
   }
   for (const name of await readdir(folder)) {
-    if (name.startsWith(UNFINISHED)) await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
+    if (name.startsWith(UNFINISHED_PREFIX)) await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
@@ -270,9 +272,9 @@ export async function tryLock(client: Client, key: number): Promise<boolean> {
 
 /** Whether no other session uses the server. Undefined until PostgreSQL has detected a crashed backend, whose locks remain until then. */
 async function isLastUser(client: Client, crashed: number | undefined): Promise<boolean | undefined> {
-  if (await tryLock(client, IN_USE)) return true;
+  if (await tryLock(client, IN_USE_LOCK)) return true;
   const query = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND pid = $2`;
-  return (await client.query(query, [IN_USE, crashed])).rowCount ? undefined : false;
+  return (await client.query(query, [IN_USE_LOCK, crashed])).rowCount ? undefined : false;
 }
 
 async function createDatabase(client: Client): Promise<void> {

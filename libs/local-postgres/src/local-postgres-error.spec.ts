@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { asDataFolderError, findProblem, LocalPostgresError } from './local-postgres-error.js';
+import { asDataFolderError, findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
 
 describe('asDataFolderError', () => {
   const fault = (message: string, path?: string) =>
@@ -22,7 +22,7 @@ describe('asDataFolderError', () => {
   });
 });
 
-describe('findProblem', () => {
+describe('findErrorMessage', () => {
   it.each([
     [
       'the last error of the server with its detail and hint',
@@ -33,6 +33,6 @@ describe('findProblem', () => {
     ['the last line if there is no error', 'setpriv: failed to execute postgres\n', 'setpriv: failed to execute postgres.'],
     ['a note if there is no output', '', 'there is no error message.'],
   ])('returns %s', (_case, output, problem) => {
-    expect(findProblem(output)).toBe(problem);
+    expect(findErrorMessage(output)).toBe(problem);
   });
 });

@@ -17,7 +17,7 @@ export function asDataFolderError(dataDir: string, error: unknown): unknown {
 const MESSAGE = /\b(?:FATAL|PANIC|error|DETAIL|detail|HINT|hint):\s+(?<text>.*?)\.?$/;
 
 /** Returns the last error message in the output of a PostgreSQL program, with its detail and hint. Ends with a full stop. */
-export function findProblem(output: string): string {
+export function findErrorMessage(output: string): string {
   const lines = output.trim().split('\n');
   const first = lines.findLastIndex((line) => /\b(?:FATAL|PANIC|error):/.test(line));
   const texts = lines.slice(Math.max(first, 0)).flatMap((line) => MESSAGE.exec(line)?.groups?.['text'] ?? []);

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { LocalPostgresError } from './local-postgres-error.js';
-import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, useLocalPostgres } from './local-postgres.js';
+import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, connectLocalPostgres } from './local-postgres.js';
 import { query } from './testing/query.js';
 import { startThrowAwayPostgres } from './testing/throw-away-postgres.js';
 import { waitFor } from './testing/wait-for.js';
@@ -20,7 +20,7 @@ let dataDir: string;
 
 beforeAll(async () => {
   temporary = await realpath(await mkdtemp(join(tmpdir(), 'local-postgres-')));
-  dataDir = join(temporary, 'not yet there', 'data');
+  dataDir = join(temporary, 'does not exist', 'data');
 });
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 
@@ -67,32 +67,32 @@ describe('a data folder', () => {
     const { stdout: uid } = await promisify(execFile)('ps', ['-o', 'uid=', '-p', String(await serverPid())]);
     expect(Number(uid)).toBeGreaterThan(0);
 
-    const stranger = new URL(url);
-    stranger.password = 'guess';
-    await expect(query(stranger.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    const wrongPassword = new URL(url);
+    wrongPassword.password = 'guess';
+    await expect(query(wrongPassword.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
     await postgres.stop();
     expect(await serverPid()).toBeUndefined();
   });
 
   it('has a role for the service that owns nothing and gets a new password at each start', async () => {
     const first = await startLocalPostgres({ dataDir });
-    const role = `SELECT current_user AS name, rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS mighty
+    const role = `SELECT current_user AS name, rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS privileged
       FROM pg_roles WHERE rolname = current_user`;
-    expect(await query(first.serviceUrl, role)).toEqual([{ name: first.serviceRole, mighty: false }]);
+    expect(await query(first.serviceUrl, role)).toEqual([{ name: first.serviceRole, privileged: false }]);
     await expect(query(first.serviceUrl, 'CREATE TABLE public.mine (id bigint)')).rejects.toMatchObject({ code: '42501' });
     await query(first.url, `ALTER ROLE ${first.serviceRole} SUPERUSER`);
     await first.stop();
     const second = await startLocalPostgres({ dataDir });
-    expect(await query(second.serviceUrl, role)).toEqual([{ name: second.serviceRole, mighty: false }]);
+    expect(await query(second.serviceUrl, role)).toEqual([{ name: second.serviceRole, privileged: false }]);
     expect(new URL(second.serviceUrl).password).not.toBe(new URL(first.serviceUrl).password);
   });
 
   it('keeps its data', async () => {
     const first = await startLocalPostgres({ dataDir });
-    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS value');
     await first.stop();
     const second = await startLocalPostgres({ dataDir });
-    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(await query(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await second.stop();
     await second.stop();
   });
@@ -104,7 +104,7 @@ describe('a second service', () => {
     await expect(startLocalPostgres({ dataDir })).rejects.toThrow(
       new LocalPostgresError(`The data folder ${dataDir} is in use by process ${process.pid}.`),
     );
-    expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(await query(postgres.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await postgres.stop();
   });
 
@@ -113,17 +113,17 @@ describe('a second service', () => {
     const stopped = first.stop();
     const next = await startLocalPostgres({ dataDir });
     await stopped;
-    expect(await query(next.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(await query(next.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await next.stop();
   });
 
   it('is rejected if several start concurrently', async () => {
     const starts = await Promise.allSettled(Array.from({ length: 5 }, () => startLocalPostgres({ dataDir })));
     const running = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
-    const refusals = starts.filter((start) => start.status === 'rejected').map(({ reason }) => String(reason));
+    const errors = starts.filter((start) => start.status === 'rejected').map(({ reason }) => String(reason));
     await Promise.all(running.map((postgres) => postgres.stop()));
     expect(running).toHaveLength(1);
-    expect(refusals).toEqual(Array(4).fill(`LocalPostgresError: The data folder ${dataDir} is in use by process ${process.pid}.`));
+    expect(errors).toEqual(Array(4).fill(`LocalPostgresError: The data folder ${dataDir} is in use by process ${process.pid}.`));
     expect(await serverPid()).toBeUndefined();
   });
 });
@@ -131,36 +131,36 @@ describe('a second service', () => {
 describe('a command', () => {
   it('uses the server of a running service and leaves it running', async () => {
     const service = await startLocalPostgres({ dataDir });
-    const command = await useLocalPostgres({ dataDir });
+    const command = await connectLocalPostgres({ dataDir });
     expect(command).toMatchObject({ url: service.url, version: service.version });
     await command.stop();
-    expect(await query(service.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(await query(service.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await service.stop();
   });
 
   it('keeps the server running if the service stops first', async () => {
     const service = await startLocalPostgres({ dataDir });
-    const command = await useLocalPostgres({ dataDir });
+    const command = await connectLocalPostgres({ dataDir });
     await service.stop();
-    expect(await query(command.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(await query(command.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await command.stop();
     expect(await serverPid()).toBeUndefined();
   });
 
   it('starts the server if there is no service, and the last of several commands stops it', async () => {
     const run = async () => {
-      const postgres = await useLocalPostgres({ dataDir });
-      const rows = await query(postgres.url, 'SELECT answer FROM kept');
+      const postgres = await connectLocalPostgres({ dataDir });
+      const rows = await query(postgres.url, 'SELECT value FROM kept');
       await postgres.stop();
       return rows;
     };
-    expect(await Promise.all([run(), run(), run()])).toEqual(Array(3).fill([{ answer: 42 }]));
+    expect(await Promise.all([run(), run(), run()])).toEqual(Array(3).fill([{ value: 42 }]));
     expect(await serverPid()).toBeUndefined();
   });
 
   it('creates the database once if several first commands run concurrently', async () => {
     const fresh = join(temporary, 'fresh');
-    const commands = await Promise.all(Array.from({ length: 3 }, () => useLocalPostgres({ dataDir: fresh })));
+    const commands = await Promise.all(Array.from({ length: 3 }, () => connectLocalPostgres({ dataDir: fresh })));
     expect(new Set(commands.map(({ url }) => url)).size).toBe(1);
     await Promise.all(commands.map((postgres) => postgres.stop()));
     expect((await readdir(fresh)).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
@@ -200,7 +200,7 @@ describe('after a fault', () => {
     const postgres = await startLocalPostgres({ dataDir });
     const [backend] = await query(postgres.url, "SELECT pid FROM pg_stat_activity WHERE datname = 'postgres'");
     process.kill(Number(backend?.['pid']), 'SIGKILL');
-    await waitFor(() => query(postgres.url, 'SELECT answer FROM kept'));
+    await waitFor(() => query(postgres.url, 'SELECT value FROM kept'));
     await postgres.stop();
     expect(await serverPid()).toBeUndefined();
   });
@@ -218,29 +218,29 @@ describe('after a fault', () => {
     await killServer();
     const second = await startLocalPostgres({ dataDir });
     await first.stop();
-    expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(await query(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await killServer();
     await second.stop();
   });
 
   it('ignores a postmaster.pid whose pid belongs to another program, and sends that no signal', async () => {
-    const stranger = await startStranger();
+    const otherProgram = await startOtherProgram();
     await writeFile(
       join(cluster(), 'postmaster.pid'),
-      `${stranger.pid}\n${cluster()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\nready   \n`,
+      `${otherProgram.pid}\n${cluster()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\nready   \n`,
     );
     const postgres = await startLocalPostgres({ dataDir });
-    expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(await query(postgres.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await postgres.stop();
-    expect(stranger.exitCode).toBeNull();
-    expect(stranger.signalCode).toBeNull();
+    expect(otherProgram.exitCode).toBeNull();
+    expect(otherProgram.signalCode).toBeNull();
   });
 
   it('waits for a server that is creating its shared memory block', async () => {
     // PostgreSQL writes the status, the eighth line, once the block is initialized.
     const file = join(cluster(), 'postmaster.pid');
-    const stranger = await startStranger();
-    const lines = `${stranger.pid}\n${cluster()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\n`;
+    const otherProgram = await startOtherProgram();
+    const lines = `${otherProgram.pid}\n${cluster()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\n`;
     await writeFile(file, lines);
     const starting = startLocalPostgres({ dataDir });
     await waitFor(async () => {
@@ -251,7 +251,7 @@ describe('after a fault', () => {
     expect(await readFile(file, 'utf8')).toBe(lines);
     await rm(file);
     const postgres = await starting;
-    expect(await query(postgres.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
+    expect(await query(postgres.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await postgres.stop();
   });
 
@@ -387,11 +387,11 @@ function startService(folder: string) {
 }
 
 /** Starts another program, with the user account of the server. */
-async function startStranger(): Promise<ChildProcess> {
+async function startOtherProgram(): Promise<ChildProcess> {
   const { uid, gid } = await stat(cluster());
-  const stranger = spawn('sleep', ['600'], { stdio: 'ignore', ...(process.getuid?.() === 0 && { uid, gid }) });
-  children.push(stranger);
-  return stranger;
+  const otherProgram = spawn('sleep', ['600'], { stdio: 'ignore', ...(process.getuid?.() === 0 && { uid, gid }) });
+  children.push(otherProgram);
+  return otherProgram;
 }
 
 function startThrowAway() {

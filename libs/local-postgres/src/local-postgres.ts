@@ -2,7 +2,7 @@ import { Cluster, SERVICE_ROLE, type Session, tryLock } from './cluster.js';
 import { asDataFolderError, LocalPostgresError } from './local-postgres-error.js';
 
 /** Key of the advisory lock in the database `postgres`, which allows one service per data folder. */
-const SERVICE = 2;
+const SERVICE_LOCK = 2;
 
 /** A running PostgreSQL with its data in a folder. */
 export interface LocalPostgres {
@@ -30,7 +30,7 @@ export interface ServicePostgres extends LocalPostgres {
 export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<ServicePostgres> {
   return openDataFolder(dataDir, async (cluster, session) => {
     const { client, port } = session;
-    while (!(await tryLock(client, SERVICE))) {
+    while (!(await tryLock(client, SERVICE_LOCK))) {
       const service = await findService(client);
       // If there is no service, it has released the lock in the meantime.
       if (service !== undefined) throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${service}.`);
@@ -42,7 +42,7 @@ export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): P
 }
 
 /** Connects a command to the server of a data folder, which a service may share. Starts the server if necessary. */
-export function useLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
+export function connectLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
   return openDataFolder(dataDir, toLocalPostgres);
 }
 
@@ -81,7 +81,7 @@ async function findService(client: Session['client']): Promise<string | undefine
   const { rows } = await client.query<{ name: string }>(
     `SELECT application_name AS name FROM pg_locks JOIN pg_stat_activity USING (pid)
       WHERE locktype = 'advisory' AND objid = $1 AND granted AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-    [SERVICE],
+    [SERVICE_LOCK],
   );
   return rows[0]?.name;
 }

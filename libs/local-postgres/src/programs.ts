@@ -4,8 +4,8 @@ import { chown } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type Account, accountFor, setprivCommand } from './account.js';
-import { findProblem, LocalPostgresError } from './local-postgres-error.js';
+import { type Account, findAccount, setprivCommand } from './account.js';
+import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
 
 type Program = 'initdb' | 'pg_ctl' | 'postgres';
 
@@ -22,7 +22,7 @@ export class Programs {
 
   static async find(dataDir: string): Promise<Programs> {
     if (process.getuid?.() !== 0) return new Programs();
-    const account = await accountFor(dataDir);
+    const account = await findAccount(dataDir);
     const canRun = (programs: Programs) => programs.run('postgres', ['--version']);
     const privileged = new Programs(account, setprivCommand(account));
     if (
@@ -35,7 +35,9 @@ export class Programs {
     // If setpriv or the capability is missing, the account needs access to the workspace.
     const plain = new Programs(account);
     await canRun(plain).catch((error: unknown) => {
-      throw new LocalPostgresError(`PostgreSQL does not run as root, and user ${account.uid} cannot run it: ${(error as Error).message}`);
+      throw new LocalPostgresError(
+        `PostgreSQL cannot run as root, and the user ${account.uid} cannot run it either: ${(error as Error).message}`,
+      );
     });
     return plain;
   }
@@ -58,11 +60,11 @@ export class Programs {
     const child = this.spawn(program, args, ['ignore', 'ignore', 'pipe']);
     const errors = child.stderr ? text(child.stderr) : '';
     const [code] = (await once(child, 'close')) as [number | null];
-    if (code !== 0) throw new LocalPostgresError(`${program} failed: ${findProblem(await errors)}`);
+    if (code !== 0) throw new LocalPostgresError(`${program} failed: ${findErrorMessage(await errors)}`);
   }
 
   /** Changes the owner of a file to the account that PostgreSQL runs as. */
-  async own(path: string): Promise<void> {
+  async changeOwner(path: string): Promise<void> {
     if (this.account) await chown(path, this.account.uid, this.account.gid);
   }
 }
@@ -75,7 +77,7 @@ function binFolder(): string {
     return join(dirname(platformPackage), '..', 'native', 'bin');
   } catch (error) {
     throw new LocalPostgresError(
-      `There is no PostgreSQL for ${platform} in node_modules: run npm install, or set DATABASE_URL to your own server.`,
+      `There is no PostgreSQL for ${platform} in node_modules: run npm install, or set DATABASE_URL to another PostgreSQL server.`,
       { cause: error },
     );
   }

@@ -49,14 +49,14 @@ export function describeMigrations(persistence: Persistence): void {
         expect(await migrateUp(dataSource)).toEqual(names);
         expect(await migrateUp(dataSource)).toEqual([]);
         expect(await migrationStatus(dataSource)).toEqual(names.map((name) => ({ name, applied: true })));
-        const made = await relations();
-        expect(new Set(made.map((relation) => relation.schema))).toEqual(new Set([schema]));
-        expect(made.filter(({ isValid }) => isValid === false)).toEqual([]);
+        const created = await relations();
+        expect(new Set(created.map((relation) => relation.schema))).toEqual(new Set([schema]));
+        expect(created.filter(({ isValid }) => isValid === false)).toEqual([]);
         for (const name of names.toReversed()) expect(await migrateDown(dataSource)).toBe(name);
         expect(await migrateDown(dataSource)).toBeUndefined();
         expect(await dataSource.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema])).toEqual([]);
         expect(await migrateUp(dataSource)).toEqual(names);
-        expect(await relations()).toEqual(made);
+        expect(await relations()).toEqual(created);
       });
 
       it('only add to the schema, so that the previous release runs on it', async () => {

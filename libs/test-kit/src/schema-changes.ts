@@ -29,12 +29,12 @@ export function breakingSchemaChanges(before: readonly ColumnShape[], after: rea
   return [
     ...before.filter(({ name }) => !names.has(name)).map(({ name }) => `${name} is dropped or renamed`),
     ...after.flatMap(({ name, table, type, isRequired, hasDefault }) => {
-      const was = old.get(name);
-      if (!was) return tables.has(table) && isRequired && !hasDefault ? [`${name} is new and NOT NULL without a default`] : [];
+      const previous = old.get(name);
+      if (!previous) return tables.has(table) && isRequired && !hasDefault ? [`${name} is new and NOT NULL without a default`] : [];
       return [
-        ...(was.type === type ? [] : [`${name} has the type ${type} instead of ${was.type}`]),
-        ...(isRequired && !was.isRequired ? [`${name} has become NOT NULL`] : []),
-        ...(was.hasDefault && !hasDefault ? [`${name} has lost its default`] : []),
+        ...(previous.type === type ? [] : [`${name} has the type ${type} instead of ${previous.type}`]),
+        ...(isRequired && !previous.isRequired ? [`${name} has become NOT NULL`] : []),
+        ...(previous.hasDefault && !hasDefault ? [`${name} has lost its default`] : []),
       ];
     }),
   ];

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { DurablePostgres } from '@animal-store/local-postgres/testing';
 import { Client } from 'pg';
 import type { CleanUp } from './clean-up.js';
@@ -135,7 +135,7 @@ export class Catalogue {
 }
 
 async function createKeys(url: string, count: number): Promise<string[]> {
-  const access = await openAccess(url);
+  const access = await connectAccessUseCases(url);
   const secrets: string[] = [];
   for (let client = 0; client < count; client++) {
     const { secret } = await access.createApiKey.execute({

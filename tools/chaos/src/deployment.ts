@@ -1,4 +1,4 @@
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { DurablePostgres, TcpProxy } from '@animal-store/local-postgres/testing';
 import { Balancer } from './balancer.js';
 import { ServiceProcess } from './service-process.js';
@@ -25,7 +25,7 @@ export class Deployment {
     const balancer = await Balancer.start();
     const service = await startService(database.url);
     await balancer.add(service.url);
-    const access = await openAccess(postgres.url);
+    const access = await connectAccessUseCases(postgres.url);
     const keys: string[] = [];
     for (let i = 0; i < CLIENTS; i++) {
       const created = await access.createApiKey.execute({

@@ -6,8 +6,8 @@ import { chmod, chown, mkdir, open, readFile, realpath, writeFile } from 'node:f
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openAccess } from '@animal-store/access-infrastructure';
-import { type Account, accountFor, setprivCommand } from '@animal-store/local-postgres';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
+import { type Account, findAccount, setprivCommand } from '@animal-store/local-postgres';
 import { Client } from 'pg';
 import { configurationOf, etcdOf, type Passwords, patroniOf } from './configuration.js';
 import { type DebianPrograms, findPrograms } from './debian.js';
@@ -283,7 +283,7 @@ export class Cluster {
   }
 
   private async createApiKey(): Promise<void> {
-    const access = await openAccess(this.primaryUrl);
+    const access = await connectAccessUseCases(this.primaryUrl);
     try {
       const { secret } = await access.createApiKey.execute({
         clientName: 'cluster',
@@ -316,7 +316,7 @@ function settingsFile(folder: string): string {
 
 /** Returns the account that the processes run as if this process is root. */
 async function accountOf(folder: string): Promise<Account | undefined> {
-  return process.getuid?.() === 0 ? accountFor(folder) : undefined;
+  return process.getuid?.() === 0 ? findAccount(folder) : undefined;
 }
 
 function isComplete(members: readonly Member[]): boolean {

@@ -125,7 +125,7 @@ describe('in a context', () => {
     expect(textOf('libs/orders/application/src/cancel-order.spec.ts')).toContain('new CancelOrder(');
     expect(textOf('libs/orders/application/src/index.ts')).toContain(`export { CancelOrder } from './cancel-order.js';`);
     const module = textOf('libs/orders/http/src/orders.module.ts');
-    expect(module).toContain('useCase(CancelOrder, OrderReader)');
+    expect(module).toContain('provideUseCase(CancelOrder, OrderReader)');
     expect(module).toMatch(/import \{[^}]*CancelOrder[^}]*\} from '@animal-store\/orders-application'/);
     await expectWellFormed();
   });

@@ -34,17 +34,17 @@ const RESERVED_IN_TYPESCRIPT = new Set(
 );
 /** Names that the generated code declares or imports; its key table has a column client_id. */
 export const USED_BY_TEMPLATES = new Set(
-  `a adapterName added after again all answerCreated answerPage api app b beforeEach body character client clientId code context
-  count create created createdHeaders database dataSource describe describeAuthorization describeMigrations empty entities etag expect
-  expected expectError expectStatus fc filter first found headers i id ids index input isSame it items key known last limit link
-  linksOf matching message name names next one other overrides own page pageHeaders pages path publicUrl query queryRunner read reader
-  reason recorded replayed reply repository request requests response result results revalidate row rows second text third useCase
-  useDatabase useOwnService value violations visited
-  ApiBody ApiCreatedResponse ApiExtraModels ApiOkResponse ApiOperation ApiParam ApiProperty ApiSchema ApiTags
-  BatchedRepository Body Column Controller DataSource DomainError Dto Entity ErrorDefinition FastifyReply Get HttpResponse IdempotencyKey
-  IdempotencyKeyEntity IdempotentByKey IdPipe JsonText MigrationInterface Module NAME Page PageQueryOf PageRequest Param PATH
-  Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequireScopes Res
-  Revalidated Rule Throws`.split(/\s+/),
+  `a adapterName added after again all api app b beforeEach body character client clientId code context count create
+  created createdHeaders database dataSource describe describeAuthorization describeMigrations empty entities etag existing expect expected
+  expectError expectStatus fc filter first found headers i id ids index input isSame it items key last limit link
+  linksOf matching message name names next one other overrides own page pageHeaders pages path provideUseCase publicUrl query
+  queryRunner read reader reason recorded replayed reply repository request requests respondWithCreated respondWithPage response
+  result results revalidate row rows second text third useDatabase useOwnService value violations visited
+  ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam ApiProperty
+  ApiSchema ApiTags BatchedRepository Body Column Controller DataSource DomainError Dto Entity ErrorDefinition FastifyReply
+  Get HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe JsonText MigrationInterface Module NAME Page PageQueryOf PageRequest Param
+  PATH Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequireScopes
+  Res Revalidated Rule Throws`.split(/\s+/),
 );
 
 /** @throws Error that names the rule */

@@ -92,7 +92,13 @@ describe('a difference is reported if', () => {
       '@Rule(RULE, isPetName)',
       '@Rule(RULE, isPetName) NewPetDto.name',
     ],
-    ['a use case is not provided', 'pets.module.ts', 'useCase(GetPet, PetReader),', '', 'PetsModule providers useCase(GetPet, PetReader)'],
+    [
+      'a use case is not provided',
+      'pets.module.ts',
+      'provideUseCase(GetPet, PetReader),',
+      '',
+      'PetsModule providers provideUseCase(GetPet, PetReader)',
+    ],
     [
       'a port is not provided',
       'pets.module.ts',
@@ -117,16 +123,16 @@ describe('a difference is reported if', () => {
     [
       'another decorator',
       'pets.controller.ts',
-      '@IdempotentByKey()',
-      '@IdempotentByKey()\n@Audited()',
+      '@ApiIdempotencyKey()',
+      '@ApiIdempotencyKey()\n@Audited()',
       '@Audited() PetsController.createPet',
     ],
     [
       'another provider',
       'pets.module.ts',
-      'useCase(GetPet,',
-      'useCase(SellPet, PetRepository), useCase(GetPet,',
-      'useCase(SellPet, PetRepository)',
+      'provideUseCase(GetPet,',
+      'provideUseCase(SellPet, PetRepository), provideUseCase(GetPet,',
+      'provideUseCase(SellPet, PetRepository)',
     ],
     [
       'another statement of the module',
@@ -161,7 +167,7 @@ it.each([
   ],
   ['the suite of a rule', 'pet.spec.ts', "describe('Pet.rehydrate'", "describe('isColour', () => {});\ndescribe('Pet.rehydrate'"],
   ['a filter', 'list-pets.query.ts', '@MayBeAbsent()', '@MayBeAbsent()\n  colour?: string;\n  @MayBeAbsent()'],
-  ['a deprecation', 'pets.controller.ts', '@IdempotentByKey()', '@Deprecated({})\n@IdempotentByKey()'],
+  ['a deprecation', 'pets.controller.ts', '@ApiIdempotencyKey()', '@Deprecated({})\n@ApiIdempotencyKey()'],
   ['a spec', 'pets.integration.spec.ts', 'describeMigrations(', "describe('the indexes', () => {});\ndescribeMigrations("],
 ])('pets may have %s that its template lacks', (_what, file, from, to) => {
   expect(differences(templates, withReplacement(model, file, from, to))).toEqual([]);

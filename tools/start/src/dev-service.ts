@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { forTerminal } from '@animal-store/access-domain';
+import { sanitiseForTerminal } from '@animal-store/access-domain';
 import { type RunningService, serve, StartupError } from '@animal-store/api/serve';
 import { prepareDatabase } from './prepare-database.js';
 
@@ -15,6 +15,6 @@ try {
   });
   process.send?.({ url });
 } catch (error) {
-  console.error(forTerminal(error instanceof StartupError ? error.message : inspect(error)));
+  console.error(sanitiseForTerminal(error instanceof StartupError ? error.message : inspect(error)));
   process.exit(1);
 }

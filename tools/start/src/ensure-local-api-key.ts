@@ -1,6 +1,6 @@
 import { chown, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type Access, openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import { contexts } from '@animal-store/api/contexts';
 import { DomainError } from '@animal-store/kernel';
 
@@ -10,7 +10,7 @@ import { DomainError } from '@animal-store/kernel';
  */
 export async function ensureLocalApiKey(databaseUrl: string, file: string, environment: string): Promise<string> {
   const scopes = contexts.flatMap((context) => context.scopes ?? []);
-  const access = await openAccess(databaseUrl);
+  const access = await connectAccessUseCases(databaseUrl);
   try {
     const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
     if (await isAccepted(access, stored, scopes)) return stored;
@@ -22,7 +22,11 @@ export async function ensureLocalApiKey(databaseUrl: string, file: string, envir
   }
 }
 
-async function isAccepted({ authenticateApiKey }: Access, key: string, requiredScopes: readonly string[]): Promise<boolean> {
+async function isAccepted(
+  { authenticateApiKey }: ConnectedAccessUseCases,
+  key: string,
+  requiredScopes: readonly string[],
+): Promise<boolean> {
   try {
     const { scopes } = await authenticateApiKey.execute(key);
     return requiredScopes.every((scope) => (scopes as readonly string[]).includes(scope));

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { inspect } from 'node:util';
-import { forTerminal } from '@animal-store/access-domain';
+import { sanitiseForTerminal } from '@animal-store/access-domain';
 import { StartupError } from '@animal-store/api/serve';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { LocalEnvironment } from './local-environment.js';
@@ -28,7 +28,7 @@ export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => 
   } catch (error) {
     // Errors that the user can fix have a one-line message. Any other error is a bug and is printed with its stack.
     const isExplained = error instanceof StartupError || error instanceof LocalPostgresError;
-    console.error(forTerminal(isExplained ? error.message : inspect(error)));
+    console.error(sanitiseForTerminal(isExplained ? error.message : inspect(error)));
     exitCode = 1;
   }
   await service?.close();

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createTestDatabase, freePort, query, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, findFreePort, query, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createKey, type Environment, runUntilRefused, Service } from '../support/service.js';
@@ -83,7 +83,7 @@ describe.each([
 
 it('a single process responds after a SIGTERM during its first connection attempt', async () => {
   proxy.slowDown(600_000);
-  service = Service.startOn(await freePort(), {
+  service = Service.startOn(await findFreePort(), {
     DATABASE_URL: proxy.url,
     DATABASE_CONNECT_TIMEOUT_MS: '60000',
     DRAIN_SECONDS: '60',
@@ -202,7 +202,7 @@ it.each([
     await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     // The log line is written after 5 s.
     const environment = { DATABASE_URL: database.url, MIGRATION_WAIT_SECONDS: '6', DRAIN_SECONDS: '0', ...workers };
-    service = Service.startOn(await freePort(), environment);
+    service = Service.startOn(await findFreePort(), environment);
     await waitFor(() => expectWaiting());
     expect(await service.exit()).toBe(1);
     expect(count('waiting for another process that is migrating the database')).toBe(1);

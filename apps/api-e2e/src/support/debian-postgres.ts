@@ -3,7 +3,7 @@ import { chown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '@animal-store/local-postgres/testing';
+import { findFreePort } from '@animal-store/local-postgres/testing';
 
 /** Debian installs each major version in its own subfolder. */
 const VERSIONS = '/usr/lib/postgresql';
@@ -57,7 +57,7 @@ export class DebianPostgres {
 
   /** Starts a server on a data folder and returns its URL without a database. */
   async start(name: string, settings: readonly string[] = []): Promise<string> {
-    const port = await freePort();
+    const port = await findFreePort();
     const options = [...SETTINGS, `port=${port}`, ...settings].map((setting) => `-c "${setting}"`).join(' ');
     const data = join(this.folder, name);
     const log = `${data}.log`;

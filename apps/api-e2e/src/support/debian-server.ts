@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '@animal-store/local-postgres/testing';
+import { findFreePort } from '@animal-store/local-postgres/testing';
 
 /** Debian installs servers in this folder, which is not in the PATH of users. */
 const SERVERS = '/usr/sbin';
@@ -25,7 +25,7 @@ export class DebianServer {
   ) {}
 
   static async start(options: DebianServerOptions): Promise<DebianServer> {
-    const server = new DebianServer(await freePort(), options);
+    const server = new DebianServer(await findFreePort(), options);
     await server.restart();
     return server;
   }

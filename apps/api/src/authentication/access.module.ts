@@ -1,5 +1,5 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
-import { accessPersistence, accessUseCases } from '@animal-store/access-infrastructure';
+import { accessPersistence, createAccessUseCases } from '@animal-store/access-infrastructure';
 import { Clock } from '@animal-store/kernel';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -9,7 +9,7 @@ import { DataSource } from 'typeorm';
     {
       provide: AuthenticateApiKey,
       inject: [DataSource, Clock],
-      useFactory: (dataSource: DataSource, clock: Clock) => accessUseCases(dataSource, clock).authenticateApiKey,
+      useFactory: (dataSource: DataSource, clock: Clock) => createAccessUseCases(dataSource, clock).authenticateApiKey,
     },
   ],
   exports: [AuthenticateApiKey],

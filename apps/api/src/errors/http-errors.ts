@@ -25,7 +25,7 @@ export const HTTP_ERRORS = {
     status: 415,
     message: 'The body must be application/json in UTF-8 without a Content-Encoding.',
   },
-  expectationFailed: { code: 'expectation_failed', status: 417, message: 'The only supported expectation is 100-continue.' },
+  expectationFailed: { code: 'expectation_failed', status: 417, message: 'The Expect header must be 100-continue.' },
   headersTooLarge: {
     code: 'headers_too_large',
     status: 431,

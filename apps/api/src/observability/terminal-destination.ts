@@ -1,4 +1,4 @@
-import { escapeControlCharacters, forTerminal } from '@animal-store/access-domain';
+import { escapeControlCharacters, sanitiseForTerminal } from '@animal-store/access-domain';
 import type { DestinationStream } from 'pino';
 
 interface Line {
@@ -32,5 +32,5 @@ function toTerminalLine({ time, level, msg = '', err, ...members }: Line): strin
   ];
   const { stack, message } = (err ?? {}) as { stack?: string; message?: string };
   const text = escapeControlCharacters(words.filter((word) => word !== '').join('  '));
-  return err === undefined ? text : `${text}\n${forTerminal(stack ?? message ?? JSON.stringify(err))}`;
+  return err === undefined ? text : `${text}\n${sanitiseForTerminal(stack ?? message ?? JSON.stringify(err))}`;
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { poolOf } from '@animal-store/database';
-import { createTestDatabase, freePort, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, findFreePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { DataSource } from 'typeorm';
@@ -346,7 +346,7 @@ describe('with a collector', () => {
 
 describe('with an unavailable collector', () => {
   it.each([
-    ['refuses the connection', freePort],
+    ['refuses the connection', findFreePort],
     ['never responds', async () => silentPort()],
   ])('that %s, requests are served, the service ends, and the outage is logged once', async (_, portOf) => {
     const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
@@ -358,7 +358,7 @@ describe('with an unavailable collector', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(await portOf())}`,
     });
     cleanUps.push(() => service.stop());
-    const access = await openAccess(database.url);
+    const access = await connectAccessUseCases(database.url);
     cleanUps.push(() => access.close());
     const key = await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes: ['pets:read'] });
     const url = `http://127.0.0.1:${String(service.port)}`;

@@ -1,10 +1,10 @@
 import {
-  isConnectionRefused,
+  isLoginRejected,
   isDatabaseUnavailable,
   MigrationLockError,
   parseDatabaseUrl,
   readSecretUrl,
-  showServers,
+  formatServers,
 } from '@animal-store/database';
 import type { Config } from './config.js';
 import { StartupError } from './startup-error.js';
@@ -17,9 +17,8 @@ export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHo
   if (error instanceof MigrationLockError) return new StartupError(`The migrations were not applied: ${message}`);
   // The supervisor binds the port of the workers, with the syscall `bind`.
   if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
-  const database = () => showServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
-  if (isConnectionRefused(error))
-    return new StartupError(`The database at ${database()} refuses the connection: ${firstLine(message, code)}`);
+  const database = () => formatServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
+  if (isLoginRejected(error)) return new StartupError(`The database at ${database()} refuses the connection: ${firstLine(message, code)}`);
   if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
   if (code === INSUFFICIENT_PRIVILEGE)
     return new StartupError(

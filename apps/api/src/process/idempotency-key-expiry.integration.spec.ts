@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createDataSource, forgetExpiredIdempotencyKeys, grantStatements } from '@animal-store/database';
+import { createDataSource, deleteExpiredIdempotencyKeys, grantStatements } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
@@ -67,7 +67,7 @@ it('needs no more privileges than the service', async () => {
   Object.assign(url, { username: role, password: 'of-tests-only' });
   const restricted = createDataSource({ url: url.href, applicationName: 'spec', poolSize: 1, persistence: [PetsModule.persistence] });
   await restricted.initialize();
-  expect(await forgetExpiredIdempotencyKeys(restricted)).toBe(1);
+  expect(await deleteExpiredIdempotencyKeys(restricted)).toBe(1);
   await restricted.destroy();
   expect(await keys()).toEqual(['23']);
   await database.dataSource.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);

@@ -1,4 +1,4 @@
-import { forgetExpiredIdempotencyKeys } from '@animal-store/database';
+import { deleteExpiredIdempotencyKeys } from '@animal-store/database';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
@@ -22,7 +22,7 @@ export class IdempotencyKeyExpiry implements OnApplicationBootstrap, OnApplicati
 
   private async removeExpired(): Promise<void> {
     try {
-      await forgetExpiredIdempotencyKeys(this.dataSource);
+      await deleteExpiredIdempotencyKeys(this.dataSource);
     } catch (error) {
       // The database may be unavailable; the next run removes the keys.
       this.logger.warn(`Expired idempotency keys were not removed: ${String(error)}`);

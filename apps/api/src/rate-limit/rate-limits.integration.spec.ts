@@ -1,5 +1,5 @@
 import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 
@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 async function keyOf(clientName: string, ...scopes: string[]): Promise<string> {
-  const access = await openAccess(databaseUrl);
+  const access = await connectAccessUseCases(databaseUrl);
   const { secret } = await access.createApiKey.execute({ clientName, environment: 'test', scopes });
   await access.close();
   return secret;
@@ -121,7 +121,7 @@ describe('failed authentications', () => {
 
   it('do not reject a new key from that address during a flood of unknown keys', async () => {
     const service = await start({});
-    await failOften(service, {});
+    await failRepeatedly(service, {});
     const key = await keyOf('acme', 'pets:read');
     const flood = Array.from({ length: 50 }, () => get(service, generateApiKeySecret('test' as KeyEnvironment)));
     expect((await get(service, key)).status).toBe(200);

@@ -108,14 +108,14 @@ const DESCRIPTION = `The catalogue of animals offered in a store.
 
 Every operation requires an API key: \`Authorization: Bearer <API_KEY>\`.
 
-Identifiers are 64-bit integers, sent as JSON numbers: use a JSON parser that does not round them.
+Identifiers are 64-bit integers, sent as JSON numbers. Use a JSON parser that does not round them.
 
-Every error has the schema \`Error\`, and its \`Link\` header holds the URL of the documentation of its code. Requests to no operation return
-${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(' for an unknown path, and ')} for an unsupported method; \`Allow\` then lists the supported methods.
+Every error response has the shape \`Error\`, and its \`Link\` header holds the URL of the documentation of its code. In addition to the errors of each operation, an unknown path returns
+${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', and an unsupported method returns ')} with the supported methods in the \`Allow\` header.
 
-The number of requests per client is limited; the \`RateLimit\` header contains the number of remaining requests.
+Requests are rate-limited per client. The \`RateLimit\` header holds the number of remaining requests.
 
-Every path that supports GET also supports HEAD. OPTIONS on any path returns its methods in \`Allow\`; it requires no key.`;
+Every GET operation also supports HEAD. Every path supports OPTIONS, which returns \`Allow\` and requires no key.`;
 
 /** Returns every error that the operation can respond with. */
 function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [] }: Operation): readonly ErrorBody[] {

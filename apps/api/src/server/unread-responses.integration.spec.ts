@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Metrics } from '../observability/metrics.js';
@@ -43,7 +43,7 @@ describe('responses that a client does not read', () => {
       MAX_EVENT_LOOP_LAG_MS: '60000',
     });
     close.push(() => service.stop());
-    const access = await openAccess(database.url);
+    const access = await connectAccessUseCases(database.url);
     close.push(() => access.close());
     const { secret } = await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes: ['pets:read', 'pets:write'] });
     const url = `http://127.0.0.1:${String(service.port)}`;

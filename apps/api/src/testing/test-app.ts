@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { DatabaseConnection } from '@animal-store/database';
 import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
@@ -37,7 +37,7 @@ export async function startTestApp({
   logger = createLogger('silent'),
 }: TestAppOptions = {}): Promise<TestApp> {
   const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
-  const access = await openAccess(database.url);
+  const access = await connectAccessUseCases(database.url);
   const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...PATIENT, ...env });
   const app = await createApp({ config, logger, ...(clock && { clock }) });
   await app.get(DatabaseConnection).open();

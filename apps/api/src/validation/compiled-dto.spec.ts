@@ -79,12 +79,12 @@ class Computed {
   }
 }
 
-/** Returns the result of the libraries alone, with the `read` functions of the members. */
+/** Returns the result of the libraries alone, with the `parse` functions of the members. */
 function byLibraries(dto: Class, source: object): object | undefined {
   const known = Object.fromEntries(
     Object.entries(source).flatMap(([name, value]: [string, unknown]) => {
       const member = declaredMembers(dto).get(name);
-      return member ? [[name, member.read ? member.read(value) : value]] : [];
+      return member ? [[name, member.parse ? member.parse(value) : value]] : [];
     }),
   );
   const instance = plainToInstance(dto, known, { exposeDefaultValues: true }) as object;

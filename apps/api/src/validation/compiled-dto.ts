@@ -10,28 +10,28 @@ export type CompiledDto = (source: Readonly<Record<string, unknown>>) => object 
  * if the class has decorators of class-transformer, the function always returns undefined.
  */
 export function compileDto(dto: Type): CompiledDto {
-  const members = [...declaredMembers(dto)].map(([name, { read, rules }]) => ({
+  const members = [...declaredMembers(dto)].map(([name, { parse, rules }]) => ({
     name,
-    read,
+    parse,
     isCompiled: rules !== undefined && !(name in (dto.prototype as object)),
-    mayBeAbsent: rules?.some(({ holds }) => !holds),
-    predicates: rules?.flatMap(({ holds }) => holds ?? []) ?? [],
+    mayBeAbsent: rules?.some(({ isValid }) => !isValid),
+    predicates: rules?.flatMap(({ isValid }) => isValid ?? []) ?? [],
   }));
   if (isTransformed(dto) || !members.every(({ isCompiled }) => isCompiled)) return () => undefined;
 
   return (source) => {
     const instance = new dto() as Record<string, unknown>;
-    for (const { name, read } of members) {
+    for (const { name, parse } of members) {
       if (!Object.hasOwn(source, name)) continue;
       const value = source[name];
       // class-transformer copies objects and replaces undefined by the default.
       if (typeof value === 'object' || value === undefined) return undefined;
-      instance[name] = read ? read(value) : value;
+      instance[name] = parse ? parse(value) : value;
     }
     for (const { name, mayBeAbsent, predicates } of members) {
       const value = instance[name];
       if (mayBeAbsent && value === undefined) continue;
-      for (const holds of predicates) if (!holds(value, instance)) return undefined;
+      for (const isValid of predicates) if (!isValid(value, instance)) return undefined;
     }
     return instance;
   };

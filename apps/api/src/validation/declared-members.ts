@@ -4,7 +4,7 @@ import { getMetadataStorage } from 'class-validator';
 
 export interface DeclaredMember {
   /** Converts the received value before validation. */
-  readonly read: ((value: unknown) => unknown) | undefined;
+  readonly parse: ((value: unknown) => unknown) | undefined;
   /** The rules, if all of them come from `@animal-store/http-contract`. */
   readonly rules: readonly MemberRule[] | undefined;
 }
@@ -27,7 +27,7 @@ function declaredMember(dto: Type, name: string, metadata: readonly { context?: 
   const rules = metadata.map(({ context }) => context).filter((context) => context instanceof MemberRule);
   const isNumber = Reflect.getMetadata('design:type', dto.prototype as object, name) === Number;
   return {
-    read: rules.find(({ read }) => read)?.read ?? (isNumber ? toNumber : undefined),
+    parse: rules.find(({ parse }) => parse)?.parse ?? (isNumber ? toNumber : undefined),
     rules: rules.length === metadata.length ? rules : undefined,
   };
 }

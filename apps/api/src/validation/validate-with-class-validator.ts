@@ -61,7 +61,7 @@ function convert(dto: Type, known: object): object {
   }
 }
 
-/** Converts members that have a `read` function, and removes unknown members of nested DTOs. Returns the paths of removed members. */
+/** Converts members that have a `parse` function, and removes unknown members of nested DTOs. Returns the paths of removed members. */
 function readMembers(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => readMembers(item, `${path}${index}.`));
   if (!isObject(value) || typeof value.constructor !== 'function') return [];
@@ -73,7 +73,7 @@ function readMembers(value: unknown, path = ''): string[] {
       Reflect.deleteProperty(value, name);
       return [path + name];
     }
-    if (member?.read) Reflect.set(value, name, member.read(received));
+    if (member?.parse) Reflect.set(value, name, member.parse(received));
     return readMembers(received, `${path}${name}.`);
   });
 }

@@ -26,7 +26,7 @@ export interface CachedApiKey {
 
 interface Entry {
   /** When the query was sent. */
-  readonly askedAtMs: number;
+  readonly sentAtMs: number;
   found: Found;
 }
 
@@ -47,37 +47,38 @@ export class ApiKeyCache {
   ) {}
 
   /** Returns the cached key, or a query that is running; undefined if there is none. */
-  recall(text: string, nowMs: number): Found | undefined {
-    const known = this.entries.get(text);
+  get(text: string, nowMs: number): Found | undefined {
+    const entry = this.entries.get(text);
     // Also applies to running queries: an old one may have read the key before its revocation.
-    return known && isFresh(known, nowMs) ? known.found : undefined;
+    return entry && isFresh(entry, nowMs) ? entry.found : undefined;
   }
 
-  ask(secret: ApiKeySecret, nowMs: number): Promise<CachedApiKey | undefined> {
+  /** Queries the key and caches the result. */
+  query(secret: ApiKeySecret, nowMs: number): Promise<CachedApiKey | undefined> {
     this.entries.delete(secret);
-    this.makeRoom(nowMs);
-    const answer = this.keys.findByHash(this.hasher.hash(secret)).then(
+    this.evict(nowMs);
+    const query = this.keys.findByHash(this.hasher.hash(secret)).then(
       (key) => {
         const cached = key && { key, principal: principalOf(key), lastUseMs: key.lastUsedAt?.getTime() ?? -Infinity };
         if (cached) entry.found = cached;
-        else this.forget(secret, entry);
+        else this.remove(secret, entry);
         return cached;
       },
       (error: unknown) => {
-        this.forget(secret, entry);
+        this.remove(secret, entry);
         throw error;
       },
     );
-    const entry: Entry = { askedAtMs: nowMs, found: answer };
+    const entry: Entry = { sentAtMs: nowMs, found: query };
     this.entries.set(secret, entry);
-    return answer;
+    return query;
   }
 
-  private forget(secret: ApiKeySecret, entry: Entry): void {
+  private remove(secret: ApiKeySecret, entry: Entry): void {
     if (this.entries.get(secret) === entry) this.entries.delete(secret);
   }
 
-  private makeRoom(nowMs: number): void {
+  private evict(nowMs: number): void {
     for (const [oldest, entry] of this.entries) {
       if (this.entries.size < this.maxEntries && isFresh(entry, nowMs)) return;
       this.entries.delete(oldest);
@@ -85,8 +86,8 @@ export class ApiKeyCache {
   }
 }
 
-function isFresh({ askedAtMs }: Entry, nowMs: number): boolean {
-  const ageMs = nowMs - askedAtMs;
+function isFresh({ sentAtMs }: Entry, nowMs: number): boolean {
+  const ageMs = nowMs - sentAtMs;
   return ageMs >= 0 && ageMs < MAX_AGE_MS;
 }
 

@@ -5,7 +5,7 @@ import { ApiKeyCache } from './api-key-cache.js';
 import { AuthenticateApiKey, type Principal } from './authenticate-api-key.js';
 
 const HOUR = 3_600_000;
-const REVOCATION_HOLDS_WITHIN_MS = 5_000;
+const MAX_REVOCATION_DELAY_MS = 5_000;
 const hasher = new TestKeyHasher();
 const invalid = expect.objectContaining({ code: 'invalid_api_key', kind: 'unauthenticated' });
 
@@ -72,12 +72,12 @@ describe('AuthenticateApiKey', () => {
   });
 
   it('rejects a key within five seconds of its revocation, whenever it was used before', async () => {
-    for (let usedBefore = 0; usedBefore <= REVOCATION_HOLDS_WITHIN_MS; usedBefore += 500) {
+    for (let usedBefore = 0; usedBefore <= MAX_REVOCATION_DELAY_MS; usedBefore += 500) {
       const { text, key } = await aStoredKey();
       await execute(text);
       clock.advance(usedBefore);
       await keys.update(key.id, (stored) => stored.revoke(clock.now()));
-      for (let waited = 0; waited < REVOCATION_HOLDS_WITHIN_MS; waited += 100) {
+      for (let waited = 0; waited < MAX_REVOCATION_DELAY_MS; waited += 100) {
         await execute(text).catch(() => undefined);
         clock.advance(100);
       }
@@ -88,17 +88,17 @@ describe('AuthenticateApiKey', () => {
   it('does not share a query that may have read the key before its revocation', async () => {
     const { text, key } = await aStoredKey();
     const stale = await keys.findByHash(hasher.hash(text));
-    let answer: (key: ApiKey | undefined) => void = () => undefined;
+    let resolveQuery: (key: ApiKey | undefined) => void = () => undefined;
     jest.spyOn(keys, 'findByHash').mockReturnValueOnce(
       new Promise((resolve) => {
-        answer = resolve;
+        resolveQuery = resolve;
       }),
     );
     const first = execute(text);
     await keys.update(key.id, (stored) => stored.revoke(clock.now()));
-    clock.advance(REVOCATION_HOLDS_WITHIN_MS);
+    clock.advance(MAX_REVOCATION_DELAY_MS);
     await expect(execute(text)).rejects.toThrow(invalid);
-    answer(stale);
+    resolveQuery(stale);
     await first;
     await expect(execute(text)).rejects.toThrow(invalid);
   });
@@ -172,13 +172,13 @@ describe('ApiKeyCache', () => {
   it('keeps entries for less than two seconds', async () => {
     const { text } = await aStoredKey();
     const cache = new ApiKeyCache(keys, hasher);
-    const asked = cache.ask(text, now());
-    expect(cache.recall(text, now())).toBe(asked);
-    const found = await asked;
+    const query = cache.query(text, now());
+    expect(cache.get(text, now())).toBe(query);
+    const found = await query;
     clock.advance(1999);
-    expect(cache.recall(text, now())).toBe(found);
+    expect(cache.get(text, now())).toBe(found);
     clock.advance(1);
-    expect(cache.recall(text, now())).toBeUndefined();
+    expect(cache.get(text, now())).toBeUndefined();
   });
 
   it('keeps the result of a newer query if an older one fails later', async () => {
@@ -186,29 +186,29 @@ describe('ApiKeyCache', () => {
     const older = Promise.withResolvers<undefined>();
     jest.spyOn(keys, 'findByHash').mockReturnValueOnce(older.promise);
     const cache = new ApiKeyCache(keys, hasher);
-    const first = cache.ask(text, now());
+    const first = cache.query(text, now());
     clock.advance(HOUR);
-    const newer = await cache.ask(text, now());
+    const newer = await cache.query(text, now());
     older.reject(new Error('connection lost'));
     await expect(first).rejects.toThrow('connection lost');
-    expect(cache.recall(text, now())).toBe(newer);
+    expect(cache.get(text, now())).toBe(newer);
   });
 
   it('keeps at most maxEntries entries and drops the oldest', async () => {
     const cache = new ApiKeyCache(keys, hasher, 3);
     const texts: ApiKeySecret[] = [];
     for (let i = 0; i < 5; i++) texts.push((await aStoredKey()).text);
-    for (const text of texts) await cache.ask(text, now());
-    expect(texts.map((text) => cache.recall(text, now()) !== undefined)).toEqual([false, false, true, true, true]);
+    for (const text of texts) await cache.query(text, now());
+    expect(texts.map((text) => cache.get(text, now()) !== undefined)).toEqual([false, false, true, true, true]);
   });
 
   it('removes an expired secret when another key is queried', async () => {
     const cache = new ApiKeyCache(keys, hasher);
     const [old, another] = [await aStoredKey(), await aStoredKey()];
-    await cache.ask(old.text, now());
+    await cache.query(old.text, now());
     clock.advance(2000);
-    await cache.ask(another.text, now());
+    await cache.query(another.text, now());
     // With a clock that is set back, the entry would still count as fresh.
-    expect(cache.recall(old.text, now() - 1)).toBeUndefined();
+    expect(cache.get(old.text, now() - 1)).toBeUndefined();
   });
 });

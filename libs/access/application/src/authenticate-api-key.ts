@@ -23,16 +23,16 @@ export class AuthenticateApiKey {
    */
   execute(text: string): Principal | Promise<Principal> {
     const now = this.clock.now();
-    const found = this.cache.recall(text, now.getTime()) ?? this.ask(text, now);
-    return found instanceof Promise ? found.then((cached) => this.admit(cached, this.clock.now())) : this.admit(found, now);
+    const found = this.cache.get(text, now.getTime()) ?? this.query(text, now);
+    return found instanceof Promise ? found.then((cached) => this.verify(cached, this.clock.now())) : this.verify(found, now);
   }
 
-  private ask(text: string, now: Date): Promise<CachedApiKey | undefined> {
+  private query(text: string, now: Date): Promise<CachedApiKey | undefined> {
     if (!isApiKeySecret(text)) throw new DomainError(INVALID_API_KEY);
-    return this.cache.ask(text, now.getTime());
+    return this.cache.query(text, now.getTime());
   }
 
-  private admit(cached: CachedApiKey | undefined, now: Date): Principal {
+  private verify(cached: CachedApiKey | undefined, now: Date): Principal {
     if (cached?.key.stateAt(now) !== 'active') throw new DomainError(INVALID_API_KEY);
     this.recordUse(cached, now);
     return cached.principal;

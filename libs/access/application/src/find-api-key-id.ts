@@ -17,18 +17,19 @@ export async function findApiKeyId(keys: ApiKeyRepository, hasher: KeyHasher, re
   if (id !== undefined) return id as ApiKeyId;
   if (isApiKeySecret(reference)) {
     const key = await keys.findByHash(hasher.hash(reference));
-    if (!key) throw notFound(reference);
+    if (!key) throw apiKeyNotFound(reference);
     return key.id;
   }
   const [key, ...others] = await keys.list({ prefix: reference });
-  if (!key) throw notFound(reference);
+  if (!key) throw apiKeyNotFound(reference);
   if (others.length > 0) {
     const ids = [key, ...others].map((other) => String(other.id)).join(', ');
-    throw new DomainError(API_KEY_NOT_FOUND, `Several API keys begin with ${reference}: use one of the identifiers ${ids}.`);
+    throw new DomainError(API_KEY_NOT_FOUND, `Several API keys have the prefix ${reference}. Use one of the ids ${ids}.`);
   }
   return key.id;
 }
 
-export function notFound(reference: string): DomainError {
-  return new DomainError(API_KEY_NOT_FOUND, `No API key is called ${redactKeys(reference)}.`);
+/** Returns the error for a reference that matches no key. */
+export function apiKeyNotFound(reference: string): DomainError {
+  return new DomainError(API_KEY_NOT_FOUND, `No API key matches ${redactKeys(reference)}.`);
 }

@@ -120,7 +120,7 @@ describe('ManageClients', () => {
     expect(await clients.list()).toEqual([{ ...key.client, rateLimit: undefined }]);
     await expect(clients.setRateLimit('acme', -1)).rejects.toThrow(/^rate limit must/);
     await expect(clients.enable('nobody')).rejects.toThrow(
-      expect.objectContaining({ code: 'client_not_found', message: 'No client is called nobody.' }),
+      expect.objectContaining({ code: 'client_not_found', message: 'No client has the name nobody.' }),
     );
   });
 });
@@ -178,10 +178,10 @@ describe.each([
   ['RotateApiKey', (reference: string) => rotateApiKey.execute(reference)],
   ['RevokeApiKey', (reference: string) => revokeApiKey.execute(reference)],
 ])('%s', (_name, execute) => {
-  it.each(['17', '-1', '99999999999999999999', 'ast_test_zzzzzz', ''])('throws if no key is called %j', async (reference) => {
+  it.each(['17', '-1', '99999999999999999999', 'ast_test_zzzzzz', ''])('throws if no key matches %j', async (reference) => {
     await createApiKey.execute(input);
     await expect(execute(reference)).rejects.toThrow(DomainError);
-    await expect(execute(reference)).rejects.toThrow(`No API key is called ${reference}.`);
+    await expect(execute(reference)).rejects.toThrow(`No API key matches ${reference}.`);
   });
 
   it('accepts the whole key, and does not repeat an unknown one in the error', async () => {
@@ -190,7 +190,7 @@ describe.each([
     expect((await keys.list())[0]).not.toEqual(key);
     const unknown = generateApiKeySecret('test' as KeyEnvironment);
     for (const reference of [unknown, unknown.slice(0, -1)]) {
-      await expect(execute(reference)).rejects.toThrow(`No API key is called ${prefixOf(unknown)}….`);
+      await expect(execute(reference)).rejects.toThrow(`No API key matches ${prefixOf(unknown)}….`);
     }
   });
 
@@ -198,7 +198,7 @@ describe.each([
     const { prefix } = aNewApiKey();
     await keys.add({ ...aNewApiKey(), prefix });
     await keys.add({ ...aNewApiKey(), prefix });
-    await expect(execute(prefix)).rejects.toThrow(`Several API keys begin with ${prefix}: use one of the identifiers 1, 2.`);
+    await expect(execute(prefix)).rejects.toThrow(`Several API keys have the prefix ${prefix}. Use one of the ids 1, 2.`);
     expect((await keys.list()).every(({ revokedAt, expiresAt }) => !revokedAt && !expiresAt)).toBe(true);
   });
 });

@@ -42,7 +42,7 @@ export class ManageClients {
 
   private async change(name: string, change: (client: Client) => Client): Promise<Client> {
     const changed = await this.keys.updateClient(name, change);
-    if (!changed) throw new DomainError(CLIENT_NOT_FOUND, `No client is called ${name}.`);
+    if (!changed) throw new DomainError(CLIENT_NOT_FOUND, `No client has the name ${name}.`);
     return changed;
   }
 }

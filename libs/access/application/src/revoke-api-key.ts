@@ -1,6 +1,6 @@
 import type { ApiKey, ApiKeyRepository, KeyHasher } from '@animal-store/access-domain';
 import type { Clock } from '@animal-store/kernel';
-import { findApiKeyId, notFound } from './find-api-key-id.js';
+import { findApiKeyId, apiKeyNotFound } from './find-api-key-id.js';
 
 export class RevokeApiKey {
   constructor(
@@ -17,7 +17,7 @@ export class RevokeApiKey {
   async execute(reference: string): Promise<ApiKey> {
     const id = await findApiKeyId(this.keys, this.hasher, reference);
     const revoked = await this.keys.update(id, (key) => key.revoke(this.clock.now()));
-    if (!revoked) throw notFound(reference);
+    if (!revoked) throw apiKeyNotFound(reference);
     return revoked;
   }
 }

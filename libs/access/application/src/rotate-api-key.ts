@@ -1,7 +1,7 @@
 import { type ApiKey, type ApiKeyRepository, type ApiKeySecret, type KeyHasher } from '@animal-store/access-domain';
 import type { Clock } from '@animal-store/kernel';
 import type { CreatedApiKey } from './create-api-key.js';
-import { findApiKeyId, notFound } from './find-api-key-id.js';
+import { findApiKeyId, apiKeyNotFound } from './find-api-key-id.js';
 
 export const DEFAULT_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
@@ -29,7 +29,7 @@ export class RotateApiKey {
       secret = successor.secret;
       return { retired, successor: successor.key };
     });
-    if (!rotated || !secret) throw notFound(reference);
+    if (!rotated || !secret) throw apiKeyNotFound(reference);
     return { key: rotated.successor, secret, retired: rotated.retired };
   }
 }

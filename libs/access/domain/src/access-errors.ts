@@ -6,7 +6,7 @@ export const MISSING_API_KEY = {
   message: 'Send an API key: "Authorization: Bearer <API_KEY>".',
 } as const satisfies ErrorDefinition;
 
-/** The same error for malformed, unknown, expired and revoked keys, so that callers cannot tell them apart. */
+/** The same error for malformed, unknown, expired and revoked keys, so that callers cannot distinguish them. */
 export const INVALID_API_KEY = {
   code: 'invalid_api_key',
   kind: 'unauthenticated',
@@ -23,7 +23,7 @@ export const INSUFFICIENT_SCOPE = {
 export const INVALID_KEY_REQUEST = {
   code: 'invalid_request',
   kind: 'invalid',
-  message: 'The API key cannot be made like this.',
+  message: 'The API key has invalid values.',
 } as const satisfies ErrorDefinition;
 
 /** For key management, which has no HTTP operations. */

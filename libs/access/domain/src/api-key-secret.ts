@@ -9,10 +9,10 @@ export type ApiKeySecret = string & { readonly [brand]: 'ApiKeySecret' };
 /** The beginning of a secret. It identifies a key without revealing it. */
 export type ApiKeyPrefix = string & { readonly [brand]: 'ApiKeyPrefix' };
 
-/** The deployment of a key. Part of the key, so that people can see where it belongs. */
+/** The environment of a key, such as `production`. Part of the key, so that people can see where it belongs. */
 export type KeyEnvironment = string & { readonly [brand]: 'KeyEnvironment' };
 
-export const KEY_ENVIRONMENT_RULE = 'must be 1 to 20 characters: a lower-case letter, then lower-case letters and digits';
+export const KEY_ENVIRONMENT_RULE = 'must be 1 to 20 lower-case letters and digits, and must begin with a letter';
 
 /** 256 bits. */
 const RANDOM_WORDS = 4;

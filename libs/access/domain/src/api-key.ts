@@ -63,7 +63,7 @@ export class NewApiKey {
       ...(isClientName(clientName) ? [] : [`client name ${CLIENT_NAME_RULE}`]),
       ...(isKeyEnvironment(environment) ? [] : [`environment ${KEY_ENVIRONMENT_RULE}`]),
       ...(areScopes(scopes) ? [] : [`scopes ${SCOPES_RULE}`]),
-      ...(expiryIsValid ? [] : ['expiry must be a date after the creation']),
+      ...(expiryIsValid ? [] : ['expiry must be a valid date after the creation date']),
       ...(rateLimitIsValid ? [] : [`rate limit ${RATE_LIMIT_RULE}`]),
     ];
     throw new DomainError(INVALID_KEY_REQUEST, violations.join('; '));
@@ -147,7 +147,8 @@ export class ApiKey {
   rotate(now: Date, overlapMs: number, hasher: KeyHasher): KeyRotation<IssuedApiKey> {
     if (this.hasEndedAt(now)) throw new DomainError(API_KEY_NOT_ACTIVE, `The API key is ${this.stateAt(now)}.`);
     const overlapEnd = new Date(now.getTime() + overlapMs);
-    if (!(overlapEnd.getTime() >= now.getTime())) throw new DomainError(INVALID_KEY_REQUEST, 'overlap must end at a date not in the past');
+    if (!(overlapEnd.getTime() >= now.getTime()))
+      throw new DomainError(INVALID_KEY_REQUEST, 'overlap must not be negative and must end at a valid date');
     const end = latest(overlapEnd, this.createdAt);
     const lifetimeMs = this.expiresAt && this.expiresAt.getTime() - this.createdAt.getTime();
     return {

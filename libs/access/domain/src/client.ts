@@ -31,7 +31,7 @@ export function enableClient(client: Client): Client {
   return { ...client, disabledAt: undefined };
 }
 
-export const CLIENT_NAME_RULE = 'must be 1 to 100 printable characters, no space first or last';
+export const CLIENT_NAME_RULE = 'must be 1 to 100 printable characters without a space at the beginning or end';
 
 const MAX_CODE_POINTS = 100;
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { generateApiKeySecret, type KeyEnvironment, prefixOf } from './api-key-secret.js';
-import { escapeControlCharacters, forTerminal } from './escape-control-characters.js';
+import { escapeControlCharacters, sanitiseForTerminal } from './escape-control-characters.js';
 
 const codes = Array.from({ length: 0x101 }, (_, code) => code);
 const isControl = (code: number) => code <= 0x1f || (code >= 0x7f && code <= 0x9f);
@@ -13,5 +13,7 @@ it('escapes only C0, DEL and C1', () => {
 
 it('keeps the lines of a text for a terminal and redacts its keys', () => {
   const key = generateApiKeySecret('test' as KeyEnvironment);
-  expect(forTerminal(`Error: ${key}\r\n  at \u001b[2J`)).toBe(`Error: ${prefixOf(key)}…${String.raw`\x0d`}\n  at ${String.raw`\x1b[2J`}`);
+  expect(sanitiseForTerminal(`Error: ${key}\r\n  at \u001b[2J`)).toBe(
+    `Error: ${prefixOf(key)}…${String.raw`\x0d`}\n  at ${String.raw`\x1b[2J`}`,
+  );
 });

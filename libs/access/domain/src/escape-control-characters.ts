@@ -9,6 +9,6 @@ export function escapeControlCharacters(text: string): string {
 }
 
 /** Returns the text with API keys redacted and control characters except line breaks escaped, safe for a terminal. */
-export function forTerminal(text: string): string {
+export function sanitiseForTerminal(text: string): string {
   return redactKeys(text).split('\n').map(escapeControlCharacters).join('\n');
 }

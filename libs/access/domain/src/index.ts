@@ -53,7 +53,7 @@ export {
   MAX_RATE_LIMIT,
   RATE_LIMIT_RULE,
 } from './client.js';
-export { escapeControlCharacters, forTerminal } from './escape-control-characters.js';
+export { escapeControlCharacters, sanitiseForTerminal } from './escape-control-characters.js';
 export { KeyHasher, type KeyHash } from './key-hasher.js';
 export { redactKeys } from './redact-keys.js';
 export { isScope, type Scope, SCOPES_RULE } from './scope.js';

@@ -3,7 +3,7 @@ declare const brand: unique symbol;
 /** A permission of a key, `<resource>:<action>`. Each context defines its scopes. */
 export type Scope = string & { readonly [brand]: 'Scope' };
 
-export const SCOPES_RULE = 'must be at least one <resource>:<action> in lower-case letters and hyphens, none twice';
+export const SCOPES_RULE = 'must be one or more different <resource>:<action> pairs of lower-case letters and hyphens';
 
 const SCOPE = /^[a-z][a-z-]*:[a-z][a-z-]*$/;
 const MAX_LENGTH = 100;

@@ -1,2 +1,2 @@
-export { type Access, type AccessUseCases, accessUseCases, openAccess } from './access.js';
+export { type AccessUseCases, type ConnectedAccessUseCases, connectAccessUseCases, createAccessUseCases } from './access-use-cases.js';
 export { accessPersistence } from './access-persistence.js';

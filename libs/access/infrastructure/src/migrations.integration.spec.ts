@@ -15,16 +15,16 @@ describe('the tables of the schema access', () => {
     const [check] = await database.dataSource.query<[{ expression: string }]>(
       `SELECT pg_get_expr(conbin, conrelid) AS expression FROM pg_constraint WHERE conname = 'clients_name_check'`,
     );
-    const refused = await database.dataSource.query<{ n: number }[]>(
+    const rejected = await database.dataSource.query<{ n: number }[]>(
       `SELECT n FROM generate_series(1, 65535) AS n, LATERAL (SELECT 'a' || chr(n) || 'b' AS name) AS client
        WHERE n NOT BETWEEN 55296 AND 57343 AND NOT (${check.expression})`,
     );
-    const refusedByDomain = Array.from({ length: 0xffff }, (_, i) => i + 1).filter((n) => {
+    const rejectedByDomain = Array.from({ length: 0xffff }, (_, i) => i + 1).filter((n) => {
       const character = String.fromCharCode(n);
       return character.isWellFormed() && !isClientName(`a${character}b`);
     });
-    expect(refusedByDomain.length).toBeGreaterThan(80);
-    expect(refused.map(({ n }) => n)).toEqual(refusedByDomain);
+    expect(rejectedByDomain.length).toBeGreaterThan(80);
+    expect(rejected.map(({ n }) => n)).toEqual(rejectedByDomain);
   });
 
   it.each(['a', 'a b', 'x'.repeat(100), '🐕'.repeat(100), '', ' ', ' a', 'a ', 'x'.repeat(101), '🐕'.repeat(101)])(

@@ -66,8 +66,8 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       // Concurrent calls wait for this lock and then see the new key.
       await manager.findOneOrFail(ClientEntity, { where: { id: client.id }, lock: { mode: 'for_no_key_update' } });
       const others = await selectKeys(manager).where('client.id = :id', { id: client.id }).getMany();
-      const isThere = others.some((other) => !toDomain(other).hasEndedAt(key.createdAt));
-      return isThere ? undefined : this.create(manager, key);
+      const hasKey = others.some((other) => !toDomain(other).hasEndedAt(key.createdAt));
+      return hasKey ? undefined : this.create(manager, key);
     });
   }
 
@@ -75,7 +75,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return this.dataSource.transaction(async (manager) => {
       const key = await lock(manager, id);
       if (!key) return undefined;
-      const changed = await updateLife(manager, change(key));
+      const changed = await updateLifetime(manager, change(key));
       if (!key.revokedAt && changed.revokedAt) await this.audit(manager, [keyRevoked(changed)]);
       return changed;
     });
@@ -86,7 +86,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       const key = await lock(manager, id);
       if (!key) return undefined;
       const rotation = change(key);
-      const retired = await updateLife(manager, rotation.retired);
+      const retired = await updateLifetime(manager, rotation.retired);
       const successor = await insert(manager, await clientOf(manager, rotation.successor), rotation.successor);
       await this.audit(manager, [keyRotated(retired, successor)]);
       return { retired, successor };
@@ -167,8 +167,8 @@ async function lock(manager: EntityManager, id: ApiKeyId): Promise<ApiKey | unde
 
 /** Returns the client of the key. Creates it if it does not exist. */
 async function clientOf(manager: EntityManager, { clientName: name, createdAt }: NewApiKey): Promise<ClientEntity> {
-  const known = await manager.findOneBy(ClientEntity, { name });
-  if (known) return known;
+  const existing = await manager.findOneBy(ClientEntity, { name });
+  if (existing) return existing;
   // Waits for a concurrent transaction that inserts the same client.
   await manager.createQueryBuilder().insert().into(ClientEntity).values({ name, createdAt }).orIgnore().execute();
   return manager.findOneByOrFail(ClientEntity, { name });
@@ -187,7 +187,7 @@ async function insert(manager: EntityManager, client: ClientEntity, key: NewApiK
   return ApiKey.rehydrate({ ...key, id, client: toClient(client) });
 }
 
-async function updateLife(manager: EntityManager, key: ApiKey): Promise<ApiKey> {
+async function updateLifetime(manager: EntityManager, key: ApiKey): Promise<ApiKey> {
   await manager.update(ApiKeyEntity, { id: key.id }, { expiresAt: key.expiresAt ?? null, revokedAt: key.revokedAt ?? null });
   return key;
 }

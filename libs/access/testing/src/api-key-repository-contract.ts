@@ -143,12 +143,12 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       const before = await keys.list();
       const successorTaken = (key: ApiKey) => ({ retired: key.revoke(after(2)), successor: taken });
       await expect(keys.replace(old.id, successorTaken)).rejects.toThrow();
-      const refusal = new Error('no');
-      const refuse = () => {
-        throw refusal;
+      const error = new Error('no');
+      const fail = () => {
+        throw error;
       };
-      await expect(keys.replace(old.id, refuse)).rejects.toBe(refusal);
-      await expect(keys.update(old.id, refuse)).rejects.toBe(refusal);
+      await expect(keys.replace(old.id, fail)).rejects.toBe(error);
+      await expect(keys.update(old.id, fail)).rejects.toBe(error);
       expect(await keys.list()).toEqual(before);
     });
 

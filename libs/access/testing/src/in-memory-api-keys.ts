@@ -49,8 +49,8 @@ export class InMemoryApiKeys implements ApiKeyRepository {
   }
 
   async addIfNone(key: NewApiKey): Promise<ApiKey | undefined> {
-    const isThere = this.all().some((other) => other.client.name === key.clientName && !other.hasEndedAt(key.createdAt));
-    return isThere ? undefined : this.add(key);
+    const hasKey = this.all().some((other) => other.client.name === key.clientName && !other.hasEndedAt(key.createdAt));
+    return hasKey ? undefined : this.add(key);
   }
 
   async update(id: ApiKeyId, change: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined> {
@@ -108,7 +108,7 @@ export class InMemoryApiKeys implements ApiKeyRepository {
 
   private insert(added: NewApiKey): ApiKey {
     const { hash, clientName, rateLimit } = added;
-    if (this.idsByHash.has(hash)) throw new Error('The hash is there already.');
+    if (this.idsByHash.has(hash)) throw new Error('The hash already exists.');
     const before = this.clients.get(clientName) ?? ({ id: BigInt(this.clients.size + 1), name: clientName } as Client);
     const client = rateLimit === undefined ? before : { ...before, rateLimit };
     this.clients.set(clientName, client);

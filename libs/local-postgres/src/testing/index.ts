@@ -1,6 +1,6 @@
 export { type Certificates, createCertificates } from './certificates.js';
 export { DurablePostgres } from './durable-postgres.js';
-export { freePort } from './free-port.js';
+export { findFreePort } from './find-free-port.js';
 export { query } from './query.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';

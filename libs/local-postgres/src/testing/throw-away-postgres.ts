@@ -4,7 +4,7 @@ import { Cluster } from '../cluster.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
 const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'];
-const REMOVE_WITHIN_MS = 5_000;
+const REMOVE_TIMEOUT_MS = 5_000;
 const REMOVE_POLL_MS = 10;
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
@@ -50,7 +50,7 @@ export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
 
 /** Removes the folder. Blocks, because a process that exits gets no more events, and the server writes files until it has stopped. */
 function removeSync(folder: string): void {
-  const deadline = Date.now() + REMOVE_WITHIN_MS;
+  const deadline = Date.now() + REMOVE_TIMEOUT_MS;
   while (existsSync(folder) && Date.now() < deadline) {
     try {
       rmSync(folder, { recursive: true, force: true });

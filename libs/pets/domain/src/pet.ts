@@ -5,7 +5,7 @@ import { DEFAULT_PET_STATUS, isPetStatus, PET_STATUS_RULE, type PetStatus } from
 /** In Unicode code points. */
 export const PET_NAME_MAX_LENGTH = 255;
 
-export const PET_NAME_RULE = `must be a string of 1 to ${String(PET_NAME_MAX_LENGTH)} characters, at least one of them not white space, without U+0000 and unpaired surrogates`;
+export const PET_NAME_RULE = `must be a string of 1 to ${String(PET_NAME_MAX_LENGTH)} characters with at least one that is not white space, and without U+0000 and unpaired surrogates`;
 
 /** The Unicode property White_Space, in a form that all regular expression dialects support. */
 const WHITE_SPACE = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';

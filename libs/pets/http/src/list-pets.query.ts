@@ -3,7 +3,7 @@ import { isPetStatus, PET_STATUS_RULE, PetStatus } from '@animal-store/pets-doma
 import { ApiPropertyOptional } from '@nestjs/swagger';
 
 export class ListPetsQuery extends PageQueryOf('animals') {
-  @ApiPropertyOptional({ enum: PetStatus, enumName: 'PetStatus', description: 'Only animals of this availability status.' })
+  @ApiPropertyOptional({ enum: PetStatus, enumName: 'PetStatus', description: 'Returns only animals with this availability status.' })
   @MayBeAbsent()
   @Rule(PET_STATUS_RULE, isPetStatus)
   status?: PetStatus;
@@ -11,7 +11,7 @@ export class ListPetsQuery extends PageQueryOf('animals') {
   @ApiPropertyOptional({
     type: 'integer',
     format: 'int64',
-    description: 'Only the animal with this identifier: the page holds it, or nothing.',
+    description: 'Returns only the animal with this identifier, or an empty page.',
   })
   @MayBeAbsent()
   @QueryInt64()

@@ -26,7 +26,7 @@ export class NewPetDto {
     minLength: 1,
     maxLength: PET_NAME_MAX_LENGTH,
     pattern: PET_NAME_PATTERN,
-    description: "The animal's name, kept exactly as sent.",
+    description: "The animal's name. Stored and returned exactly as sent.",
     example: 'Rex',
   })
   @Rule(PET_NAME_RULE, isPetName)

@@ -1,15 +1,15 @@
 import {
-  answerCreated,
-  answerPage,
+  ApiIdempotencyKey,
   createdHeaders,
   Deprecated,
   EXAMPLE_ID,
-  IdempotentByKey,
   IdPipe,
   pageHeaders,
   PublicUrl,
   RequestIdempotencyKey,
   RequireScopes,
+  respondWithCreated,
+  respondWithPage,
   Revalidated,
   REVALIDATION_HEADERS,
   Throws,
@@ -43,7 +43,7 @@ export class PetsController {
     operationId: 'listPets',
     summary: 'List all animals',
     description:
-      'A page of the catalogue in ascending order of `id`. If there are more animals, the `Link` header holds the URL of the next page.',
+      'Returns one page of the catalogue in ascending order of `id`. If there are more animals, the `Link` header holds the URL of the next page.',
   })
   @ApiOkResponse({
     schema: { $ref: '#/components/schemas/Pets' },
@@ -52,18 +52,18 @@ export class PetsController {
   })
   async listPets(@Query() query: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const page = await this.listPetsUseCase.execute({ status: query.status, id: query.id }, query);
-    return answerPage(reply, this.publicUrl.of(PATH), query, page);
+    return respondWithPage(reply, this.publicUrl.of(PATH), query, page);
   }
 
   @Post()
   @RequireScopes('pets:write')
-  @IdempotentByKey()
+  @ApiIdempotencyKey()
   @Throws(IDEMPOTENCY_KEY_REUSED)
   @ApiOperation({
     operationId: 'createPet',
     summary: 'Add an animal',
     description:
-      'Responds after the animal is durably stored. `Location` is a URL of the deprecated `getPet`: to get the animal later, use `listPets` with its `id`.',
+      'Responds after the animal is durably stored. `Location` is the URL of the deprecated operation `getPet`. To get the animal later, use `listPets` with the `id` filter.',
   })
   @ApiBody({ type: NewPetDto })
   @ApiCreatedResponse({ type: PetDto, description: 'Animal added', headers: createdHeaders(`${PATH}/${String(EXAMPLE_ID)}`) })
@@ -73,7 +73,7 @@ export class PetsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Pet> {
     const { pet, replayed } = await this.createPetUseCase.execute(newPet, key);
-    return answerCreated(reply, this.publicUrl.of(`${PATH}/${String(pet.id)}`), pet, replayed);
+    return respondWithCreated(reply, this.publicUrl.of(`${PATH}/${String(pet.id)}`), pet, replayed);
   }
 
   @Get(':petId')

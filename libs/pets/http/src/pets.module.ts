@@ -1,4 +1,4 @@
-import { useCase } from '@animal-store/http-contract';
+import { provideUseCase } from '@animal-store/http-contract';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
 import { PetReader, PetRepository } from '@animal-store/pets-domain';
 import { petsPersistence, TypeOrmPetReader, TypeOrmPetRepository } from '@animal-store/pets-infrastructure';
@@ -11,9 +11,9 @@ import { PetsController } from './pets.controller.js';
   providers: [
     { provide: PetRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmPetRepository(dataSource) },
     { provide: PetReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmPetReader(dataSource) },
-    useCase(CreatePet, PetRepository),
-    useCase(GetPet, PetReader),
-    useCase(ListPets, PetReader),
+    provideUseCase(CreatePet, PetRepository),
+    provideUseCase(GetPet, PetReader),
+    provideUseCase(ListPets, PetReader),
   ],
 })
 export class PetsModule {

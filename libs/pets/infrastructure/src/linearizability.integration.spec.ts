@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createDataSource, migrateUp, poolOf, replicasOf } from '@animal-store/database';
 import { createTestDatabase, DurablePostgres, waitFor } from '@animal-store/local-postgres/testing';
 import { PetStatus } from '@animal-store/pets-domain';
-import { aNewPet, petsOf } from '@animal-store/pets-testing';
+import { aNewPet, parsePets } from '@animal-store/pets-testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { petsPersistence } from './pets-persistence.js';
-import { History, violation } from './testing/history.js';
+import { History, findViolation } from './testing/history.js';
 import { TypeOrmPetReader } from './typeorm-pet-reader.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
 /** Two servers are started, stopped and started again. */
 const START_TIMEOUT_MS = 120_000;
-const USED_WITHIN_MS = 20_000;
+const REPLICA_TIMEOUT_MS = 20_000;
 
 /** All pets of a run fit on one page. */
 const PAGE = 100;
@@ -25,13 +25,13 @@ const STEP = fc.record({
 });
 
 /** Delays the results of reads, so that more operations overlap. */
-function answerReadsLate(dataSource: DataSource): void {
+function delayReads(dataSource: DataSource): void {
   const pool = poolOf(dataSource) as unknown as { query(statement: { name?: string }): Promise<unknown> };
   const query = pool.query.bind(pool);
   pool.query = async (statement) => {
-    const answer = await query(statement);
+    const result = await query(statement);
     if (/^(?:find|list) /.test(statement.name ?? '')) await sleep(3);
-    return answer;
+    return result;
   };
 }
 
@@ -75,13 +75,13 @@ describe.each([
     );
     for (const dataSource of dataSources) await dataSource.initialize();
     await migrateUp(dataSources[0] as DataSource);
-    dataSources.forEach(answerReadsLate);
+    dataSources.forEach(delayReads);
     for (const dataSource of dataSources) {
       const replicas = replicasOf(dataSource);
       if (!replicas) continue;
       replicas.observe({ read: (server) => servedBy[server]++, changed: () => undefined });
       replicas.start();
-      await waitFor(() => expect([...replicas.problems.values()]).toEqual([undefined]), { timeoutMs: USED_WITHIN_MS });
+      await waitFor(() => expect([...replicas.problems.values()]).toEqual([undefined]), { timeoutMs: REPLICA_TIMEOUT_MS });
     }
   }, START_TIMEOUT_MS);
 
@@ -113,7 +113,7 @@ describe.each([
             const { repository, reader } = processes[caller % 2] as (typeof processes)[number];
             for (const [step, { what, back, pauseMs }] of script.entries()) {
               const pet = aNewPet({ status: 'sold' });
-              const sought = newest - BigInt(back);
+              const requested = newest - BigInt(back);
               if (what === 'create') await history.record(() => repository.add(pet), created);
               if (what === 'create once') {
                 const key = { clientId: BigInt(caller), key: String(step) };
@@ -124,21 +124,21 @@ describe.each([
               }
               if (what === 'find') {
                 await history.record(
-                  () => reader.find(sought),
-                  (found) => ({ askedFor: sought, seen: new Set(found ? [found.id] : []) }),
+                  () => reader.find(requested),
+                  (found) => ({ requested, seen: new Set(found ? [found.id] : []) }),
                 );
               }
               if (what.startsWith('list')) {
                 await history.record(
                   () => reader.list({ status: what === 'list' ? undefined : PetStatus.Sold }, { limit: PAGE }),
-                  ({ items }) => ({ seen: new Set(petsOf(items).map(({ id }) => id)) }),
+                  ({ items }) => ({ seen: new Set(parsePets(items).map(({ id }) => id)) }),
                 );
               }
               await sleep(pauseMs);
             }
           }),
         );
-        expect(violation(history.operations)).toBeUndefined();
+        expect(findViolation(history.operations)).toBeUndefined();
       }),
       { numRuns: 25 },
     );
@@ -149,7 +149,7 @@ describe.each([
         await new TypeOrmPetReader(dataSources[0] as DataSource).list({}, { limit: PAGE });
         expect(servedBy.replica).toBeGreaterThan(0);
       },
-      { timeoutMs: USED_WITHIN_MS },
+      { timeoutMs: REPLICA_TIMEOUT_MS },
     );
   });
 });

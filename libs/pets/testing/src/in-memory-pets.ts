@@ -20,10 +20,10 @@ export class InMemoryPets implements PetRepository, PetReader {
 
   async addOnce(pet: NewPet, { clientId, key }: IdempotencyKey): Promise<CreatedPet> {
     const name = `${String(clientId)} ${key}`;
-    const known = this.keys.get(name);
-    if (known) {
-      pet.assertSameAs(known);
-      return { pet: known, replayed: true };
+    const existing = this.keys.get(name);
+    if (existing) {
+      pet.assertSameAs(existing);
+      return { pet: existing, replayed: true };
     }
     const added = this.insert(pet);
     this.keys.set(name, added);
@@ -35,13 +35,13 @@ export class InMemoryPets implements PetRepository, PetReader {
   }
 
   async list({ status, id }: PetFilter, { limit, after }: PageRequest): Promise<Page<PetView>> {
-    const wanted = this.pets.filter(
+    const matching = this.pets.filter(
       (pet) =>
         (status === undefined || pet.status === status) && (id === undefined || pet.id === id) && (after === undefined || pet.id > after),
     );
-    const pets = wanted.slice(0, limit);
+    const pets = matching.slice(0, limit);
     const last = pets.at(-1);
-    return { items: JsonText.of(pets), ...(last && wanted.length > limit && { next: last.id }) };
+    return { items: JsonText.of(pets), ...(last && matching.length > limit && { next: last.id }) };
   }
 
   private insert(pet: NewPet): Pet {

@@ -10,7 +10,7 @@ export interface PetsAdapter {
 }
 
 /** Parses the pets of a page, with exact integers. */
-export function petsOf({ text }: JsonText<readonly PetView[]>): PetView[] {
+export function parsePets({ text }: JsonText<readonly PetView[]>): PetView[] {
   // In ECMAScript 2026, the third argument has the source text of a number.
   return JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' ? BigInt(context?.source ?? '') : value,
@@ -66,7 +66,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
         const results = await Promise.all(Array.from({ length: 30 }, () => repository.addOnce(pet, key)));
         expect(new Set(results.map((result) => result.pet.id)).size).toBe(1);
         expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
-        expect(petsOf((await reader.list({}, { limit: 10 })).items)).toHaveLength(1);
+        expect(parsePets((await reader.list({}, { limit: 10 })).items)).toHaveLength(1);
         const again = await repository.addOnce(pet, key);
         expect(again).toEqual({ pet: results[0]?.pet, replayed: true });
       });
@@ -77,7 +77,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
           const different = aNewPet({ name: 'Rex', categoryId: 1n, status: 'sold', ...other });
           await expect(repository.addOnce(different, key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
         }
-        expect(petsOf((await reader.list({}, { limit: 10 })).items)).toHaveLength(1);
+        expect(parsePets((await reader.list({}, { limit: 10 })).items)).toHaveLength(1);
       });
 
       it('distinguishes the keys of different clients', async () => {
@@ -99,38 +99,38 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
     it('lists by ascending identifier, by status, after an identifier, up to the limit', async () => {
       const added: PetView[] = [];
       for (let i = 0; i < 12; i++) added.push(await repository.add(aNewPet({ name: `pet ${String(i)}`, status: PET_STATUSES[i % 3] })));
-      const all = petsOf((await reader.list({}, { limit: 100 })).items);
+      const all = parsePets((await reader.list({}, { limit: 100 })).items);
       // Identifiers are not always in the order of insertion.
       expect(all).toEqual(added.map((pet) => ({ ...pet })).toSorted((one, other) => (one.id < other.id ? -1 : 1)));
 
-      const questions = [undefined, ...PET_STATUSES].flatMap((status) =>
+      const queries = [undefined, ...PET_STATUSES].flatMap((status) =>
         [undefined, INT64_MIN, ...all.map(({ id }) => id), INT64_MAX].flatMap((after) =>
-          [1, 3, 100].map((limit) => ({ status, limit, after: after })),
+          [1, 3, 100].map((limit) => ({ status, limit, after })),
         ),
       );
       // Concurrently, because an adapter may batch them.
-      const answers = await Promise.all(questions.map(({ status, ...page }) => reader.list({ status }, page)));
-      for (const [index, { status, limit, after }] of questions.entries()) {
+      const results = await Promise.all(queries.map(({ status, ...page }) => reader.list({ status }, page)));
+      for (const [index, { status, limit, after }] of queries.entries()) {
         const expected = all.filter((pet) => (status === undefined || pet.status === status) && (after === undefined || pet.id > after));
         const page = expected.slice(0, limit);
         const { text } = JsonText.of(page);
-        expect(answers[index]).toEqual({ items: { text }, ...(expected.length > limit && { next: page.at(-1)?.id }) });
+        expect(results[index]).toEqual({ items: { text }, ...(expected.length > limit && { next: page.at(-1)?.id }) });
       }
     });
 
     it('lists by identifier: at most one pet, which matches the status and comes after the identifier of the page', async () => {
       for (const status of PET_STATUSES) await repository.add(aNewPet({ name: `a "${status}" pet`, categoryId: 2n ** 53n + 1n, status }));
-      const all = petsOf((await reader.list({}, { limit: 100 })).items);
+      const all = parsePets((await reader.list({}, { limit: 100 })).items);
       const ids = [INT64_MIN, -1n, 0n, ...all.map((pet) => pet.id), (all.at(-1)?.id ?? 0n) + 1n, INT64_MAX];
-      const questions = ids.flatMap((id) =>
+      const queries = ids.flatMap((id) =>
         [undefined, ...PET_STATUSES].flatMap((status) => [undefined, ...ids].map((after) => ({ id, status, after }))),
       );
-      const answers = await Promise.all(questions.map(({ after, ...filter }) => reader.list(filter, { limit: 1, after })));
-      for (const [index, { id, status, after }] of questions.entries()) {
+      const results = await Promise.all(queries.map(({ after, ...filter }) => reader.list(filter, { limit: 1, after })));
+      for (const [index, { id, status, after }] of queries.entries()) {
         const expected = all.filter(
           (pet) => pet.id === id && (status === undefined || pet.status === status) && (after === undefined || pet.id > after),
         );
-        expect(answers[index]).toEqual({ items: { text: JsonText.of(expected).text } });
+        expect(results[index]).toEqual({ items: { text: JsonText.of(expected).text } });
       }
     });
 
@@ -141,7 +141,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
       added.sort((one, other) => (one.id < other.id ? -1 : 1));
       for (let limit = 1; limit <= names.length; limit++) {
         const { items } = await reader.list({ status: PetStatus.Sold }, { limit });
-        expect(petsOf(items).map(({ name }) => name)).toEqual(added.slice(0, limit).map(({ name }) => name));
+        expect(parsePets(items).map(({ name }) => name)).toEqual(added.slice(0, limit).map(({ name }) => name));
       }
     });
   });

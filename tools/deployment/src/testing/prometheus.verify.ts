@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, waitFor } from '@animal-store/local-postgres/testing';
+import { findFreePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stringify, parse } from 'yaml';
 import { alerts, queries, readChartFile, readWorkspaceFile, rules } from './files.js';
@@ -79,7 +79,7 @@ describe('a Prometheus that scrapes the service', () => {
         scrape_configs: [{ ...job, static_configs: [{ targets: [service.metricsAddress] }] }],
       }),
     );
-    const port = await freePort();
+    const port = await findFreePort();
     url = `http://127.0.0.1:${port}`;
     prometheus = spawn(
       'prometheus',

@@ -118,7 +118,7 @@ function textOfDecorator({ expression }: ts.Decorator): string {
   return `@${calleeOf(expression)}(${args.map((arg) => (ts.isObjectLiteralExpression(arg) ? '{}' : textOf(arg))).join(', ')})`;
 }
 
-/** Returns the array elements in the decorators of a class: `PetsModule providers useCase(GetPet, PetReader)`. */
+/** Returns the array elements in the decorators of a class: `PetsModule providers provideUseCase(GetPet, PetReader)`. */
 function elementsOf(declaration: ts.ClassDeclaration, owner: string): string[] {
   const objects = (ts.getDecorators(declaration) ?? []).flatMap(({ expression }) =>
     ts.isCallExpression(expression) ? expression.arguments.filter(ts.isObjectLiteralExpression) : [],

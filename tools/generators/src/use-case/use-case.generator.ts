@@ -27,7 +27,11 @@ export async function generateUseCase(tree: Tree, { name, context, singular }: U
   editFile(tree, `${folder}/index.ts`, (index) => `${index}export { ${UseCase} } from './${name}.js';\n`);
   editFile(tree, `libs/${context}/http/src/${context}.module.ts`, (module) => {
     const withClass = addImport(module, UseCase, `@animal-store/${context}-application`);
-    return addToArray(addImport(withClass, 'useCase', '@animal-store/http-contract'), 'providers', `useCase(${UseCase}, ${port})`);
+    return addToArray(
+      addImport(withClass, 'provideUseCase', '@animal-store/http-contract'),
+      'providers',
+      `provideUseCase(${UseCase}, ${port})`,
+    );
   });
   await formatFiles(tree);
 }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { createTestDatabase, freePort, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, findFreePort, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { compose } from './compose.js';
 import { DeployedService, type ProcessResult, type Run, waitForExit } from './deployed-service.js';
@@ -32,7 +32,7 @@ export function testDeployedService(run: Run, terminate: (child: ChildProcess) =
       DRAIN_SECONDS: '0',
       // Loads the optional parts: tracing, and the client of a Redis that does not exist.
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(collector)}`,
-      REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
+      REDIS_URL: `redis://127.0.0.1:${await findFreePort()}`,
     };
     expect(await animalStore('migrate', 'up')).toMatchObject({ exitCode: 0, stderr: '' });
     ({ key } = JSON.parse((await createFirstKey()).stdout) as { key: string });

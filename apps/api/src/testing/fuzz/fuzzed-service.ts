@@ -1,4 +1,4 @@
-import { openAccess } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
@@ -61,7 +61,7 @@ export async function startInProcess(): Promise<FuzzedService> {
 export async function startBuilt(): Promise<BuiltFuzzedService> {
   const database = await createTestDatabase();
   const service = await BuiltService.start({ ...ENVIRONMENT, DATABASE_URL: database.url });
-  const access = await openAccess(database.url);
+  const access = await connectAccessUseCases(database.url);
   const createKey = async (...scopes: string[]) =>
     (await access.createApiKey.execute({ clientName: 'fuzz', environment: 'test', scopes })).secret;
   const [key, readOnlyKey] = [await createKey('pets:read', 'pets:write'), await createKey('pets:read')];

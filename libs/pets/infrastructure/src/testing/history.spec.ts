@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { violation } from './history.js';
+import { findViolation } from './history.js';
 
 const creation = (created: bigint, calledAt: number, returnedAt: number) => ({ created, calledAt, returnedAt });
 const list = (pets: bigint[], calledAt: number, returnedAt: number) => ({ seen: new Set(pets), calledAt, returnedAt });
-const find = (askedFor: bigint, isFound: boolean, calledAt: number, returnedAt: number) => ({
-  askedFor,
-  seen: new Set(isFound ? [askedFor] : []),
+const find = (requested: bigint, isFound: boolean, calledAt: number, returnedAt: number) => ({
+  requested,
+  seen: new Set(isFound ? [requested] : []),
   calledAt,
   returnedAt,
 });
@@ -21,12 +21,12 @@ describe('the check of histories', () => {
       [creation(1n, 1, 9), creation(2n, 2, 9), list([1n], 3, 8), list([2n], 4, 8)],
       /different creations first/,
     ],
-  ])('rejects %s', (_, operations, reason) => expect(violation(operations)).toMatch(reason));
+  ])('rejects %s', (_, operations, reason) => expect(findViolation(operations)).toMatch(reason));
 
   it.each([
     ['reads while a creation is under way', [creation(1n, 1, 9), list([], 2, 3), find(1n, true, 4, 5), list([1n], 6, 7)]],
     ['reads of something else', [creation(1n, 1, 2), find(2n, false, 3, 4)]],
   ])('accepts %s', (_, operations) => {
-    expect(violation(operations)).toBeUndefined();
+    expect(findViolation(operations)).toBeUndefined();
   });
 });

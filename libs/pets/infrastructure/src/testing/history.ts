@@ -5,7 +5,7 @@ export interface Operation {
   /** The pet that was created; undefined for a read. */
   readonly created?: bigint;
   /** The pets that a read could have seen: one for `find`, undefined for a list of all. */
-  readonly askedFor?: bigint;
+  readonly requested?: bigint;
   readonly seen?: ReadonlySet<bigint>;
 }
 
@@ -14,10 +14,10 @@ export class History {
   readonly operations: Operation[] = [];
   private time = 0;
 
-  async record<T>(work: () => Promise<T>, tell: (result: T) => Pick<Operation, 'created' | 'askedFor' | 'seen'>): Promise<T> {
+  async record<T>(work: () => Promise<T>, describe: (result: T) => Pick<Operation, 'created' | 'requested' | 'seen'>): Promise<T> {
     const calledAt = ++this.time;
     const result = await work();
-    this.operations.push({ calledAt, returnedAt: ++this.time, ...tell(result) });
+    this.operations.push({ calledAt, returnedAt: ++this.time, ...describe(result) });
     return result;
   }
 }
@@ -27,15 +27,15 @@ export class History {
  * each read sees everything that was created or seen before its call, no read sees a pet before the call of its creation, and of any two
  * lists one contains the other.
  */
-export function violation(operations: readonly Operation[]): string | undefined {
+export function findViolation(operations: readonly Operation[]): string | undefined {
   const reads = operations.filter(({ seen }) => seen !== undefined);
   const creations = operations.filter(({ created }) => created !== undefined);
-  const inQuestion = (read: Operation, pet: bigint) => read.askedFor === undefined || read.askedFor === pet;
+  const isRelevant = (read: Operation, pet: bigint) => read.requested === undefined || read.requested === pet;
 
   for (const read of reads) {
     for (const { created, calledAt, returnedAt } of creations) {
       const pet = created as bigint;
-      if (!inQuestion(read, pet)) continue;
+      if (!isRelevant(read, pet)) continue;
       const isSeen = read.seen?.has(pet) ?? false;
       if (isSeen && calledAt > read.returnedAt) return `${String(pet)} was seen before it was created`;
       if (!isSeen && returnedAt < read.calledAt) return `${String(pet)} was created, and not seen afterwards`;
@@ -43,7 +43,7 @@ export function violation(operations: readonly Operation[]): string | undefined 
         return `${String(pet)} was seen, and not seen afterwards`;
     }
   }
-  const lists = reads.filter(({ askedFor }) => askedFor === undefined).map(({ seen }) => seen as ReadonlySet<bigint>);
+  const lists = reads.filter(({ requested }) => requested === undefined).map(({ seen }) => seen as ReadonlySet<bigint>);
   lists.sort((one, other) => one.size - other.size);
   for (const [index, smaller] of lists.entries()) {
     const larger = lists[index + 1];

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { accessUseCases, openAccess } from './access.js';
+import { connectAccessUseCases, createAccessUseCases } from './access-use-cases.js';
 import { accessPersistence } from './access-persistence.js';
 import { Sha256KeyHasher } from './sha256-key-hasher.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
@@ -64,7 +64,7 @@ describe('the use cases on PostgreSQL', () => {
   beforeEach(() => database.empty());
 
   it('store only the SHA-256 and the prefix of a secret', async () => {
-    const { key, secret } = await accessUseCases(database.dataSource).createApiKey.execute(input);
+    const { key, secret } = await createAccessUseCases(database.dataSource).createApiKey.execute(input);
     const [row] = await database.dataSource.query<[{ hash: Buffer; text: string; computed: Buffer }]>(
       'SELECT hash, k::text AS text, sha256($1::bytea) AS computed FROM access.api_keys k',
       [Buffer.from(secret)],
@@ -78,7 +78,7 @@ describe('the use cases on PostgreSQL', () => {
     for (const table of ['clients', 'api_keys']) {
       await database.dataSource.query(`SELECT setval(pg_get_serial_sequence('access.${table}', 'id'), $1)`, [INT64_MAX - 1n]);
     }
-    const { createApiKey, authenticateApiKey, listApiKeys, revokeApiKey } = accessUseCases(database.dataSource);
+    const { createApiKey, authenticateApiKey, listApiKeys, revokeApiKey } = createAccessUseCases(database.dataSource);
     const { secret } = await createApiKey.execute(input);
     expect(await authenticateApiKey.execute(secret)).toMatchObject({ clientId: INT64_MAX, keyId: INT64_MAX });
     expect((await listApiKeys.execute())[0]?.key).toMatchObject({ id: INT64_MAX, client: { id: INT64_MAX } });
@@ -86,8 +86,8 @@ describe('the use cases on PostgreSQL', () => {
   });
 
   it('authenticate a key until its end, in every process', async () => {
-    const access = await openAccess(database.url);
-    const elsewhere = accessUseCases(database.dataSource, new SystemClock());
+    const access = await connectAccessUseCases(database.url);
+    const elsewhere = createAccessUseCases(database.dataSource, new SystemClock());
     try {
       const { key, secret } = await access.createApiKey.execute(input);
       expect(isApiKeySecret(secret)).toBe(true);
@@ -97,9 +97,9 @@ describe('the use cases on PostgreSQL', () => {
       const rotated = await access.rotateApiKey.execute(String(key.id));
       expect(await elsewhere.authenticateApiKey.execute(rotated.secret)).toEqual({ ...principal, keyId: rotated.key.id });
       await access.revokeApiKey.execute(rotated.key.prefix);
-      const afresh = accessUseCases(database.dataSource).authenticateApiKey;
-      await expect(afresh.execute(rotated.secret)).rejects.toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
-      expect(await afresh.execute(secret)).toEqual(principal);
+      const fresh = createAccessUseCases(database.dataSource).authenticateApiKey;
+      await expect(fresh.execute(rotated.secret)).rejects.toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+      expect(await fresh.execute(secret)).toEqual(principal);
       expect((await access.listApiKeys.execute()).map(({ state }) => state)).toEqual(['active', 'revoked']);
     } finally {
       await access.close();
@@ -107,7 +107,7 @@ describe('the use cases on PostgreSQL', () => {
   });
 
   it('write the time of last use', async () => {
-    const { createApiKey, authenticateApiKey, listApiKeys } = accessUseCases(database.dataSource);
+    const { createApiKey, authenticateApiKey, listApiKeys } = createAccessUseCases(database.dataSource);
     const { secret } = await createApiKey.execute(input);
     await authenticateApiKey.execute(secret);
     await waitFor(async () => expect((await listApiKeys.execute())[0]?.key.lastUsedAt).toBeInstanceOf(Date));
@@ -115,7 +115,7 @@ describe('the use cases on PostgreSQL', () => {
 
   it('report an unavailable database instead of an invalid key', async () => {
     const proxy = await aProxyTo(database.url);
-    const access = await openAccess(proxy.url);
+    const access = await connectAccessUseCases(proxy.url);
     try {
       const { secret } = await access.createApiKey.execute(input);
       await proxy.cut();

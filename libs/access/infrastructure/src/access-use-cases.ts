@@ -26,7 +26,7 @@ export interface AccessUseCases {
 }
 
 /** Creates the use cases on a DataSource with `accessPersistence`, which may connect later. The operator is for the audit trail. */
-export function accessUseCases(
+export function createAccessUseCases(
   dataSource: DataSource,
   clock: Clock = new SystemClock(),
   operator: Operator = UNKNOWN_OPERATOR,
@@ -44,12 +44,12 @@ export function accessUseCases(
   };
 }
 
-export interface Access extends AccessUseCases {
+export interface ConnectedAccessUseCases extends AccessUseCases {
   close(): Promise<void>;
 }
 
 /** Opens the use cases with a separate connection, for tools. The schema must exist. */
-export async function openAccess(databaseUrl: SecretUrl, operator?: Operator): Promise<Access> {
+export async function connectAccessUseCases(databaseUrl: SecretUrl, operator?: Operator): Promise<ConnectedAccessUseCases> {
   const dataSource = createDataSource({
     url: databaseUrl,
     applicationName: 'animal-store access',
@@ -57,5 +57,5 @@ export async function openAccess(databaseUrl: SecretUrl, operator?: Operator): P
     persistence: [accessPersistence],
   });
   await dataSource.initialize();
-  return { ...accessUseCases(dataSource, undefined, operator), close: () => dataSource.destroy() };
+  return { ...createAccessUseCases(dataSource, undefined, operator), close: () => dataSource.destroy() };
 }

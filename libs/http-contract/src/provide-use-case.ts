@@ -1,7 +1,7 @@
 import type { Abstract, FactoryProvider, Type } from '@nestjs/common';
 
 /** Returns the provider of a use case, a plain class, and injects the ports of its constructor. */
-export function useCase<UseCase, Ports extends unknown[]>(
+export function provideUseCase<UseCase, Ports extends unknown[]>(
   type: new (...ports: Ports) => UseCase,
   ...ports: { [Index in keyof Ports]: Abstract<Ports[Index]> | Type<Ports[Index]> }
 ): FactoryProvider<UseCase> {

@@ -1,10 +1,10 @@
 import { IDEMPOTENCY_KEY_LIFETIME_HOURS } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { forgetKeysStatement, keyTableOf } from './statements.js';
+import { deleteExpiredKeysStatement, keyTableOf } from './statements.js';
 
 /** Small, so that a deletion does not hold locks or delay vacuum for long. */
-const BATCH = 500;
+const BATCH_SIZE = 500;
 /** Key of the advisory lock for deletions. The number is arbitrary but must be unique. */
 const EXPIRY_LOCK = 7_302_947_561_038_215n;
 
@@ -12,22 +12,22 @@ const EXPIRY_LOCK = 7_302_947_561_038_215n;
  * Deletes the expired keys of every context and returns their number. Uses the database's clock. Only one process deletes at a time:
  * two could deadlock on the same keys, and Citus does not support SKIP LOCKED.
  */
-export async function forgetExpiredIdempotencyKeys(dataSource: DataSource): Promise<number> {
+export async function deleteExpiredIdempotencyKeys(dataSource: DataSource): Promise<number> {
   let total = 0;
   for (const metadata of dataSource.entityMetadatas) {
     if (!(typeof metadata.target === 'function' && metadata.target.prototype instanceof IdempotencyKeyEntity)) continue;
-    const text = forgetKeysStatement(keyTableOf(metadata));
-    let forgotten: number;
+    const text = deleteExpiredKeysStatement(keyTableOf(metadata));
+    let deleted: number;
     do {
-      forgotten = await dataSource.transaction(async (manager) => {
+      deleted = await dataSource.transaction(async (manager) => {
         // A transaction-level lock also works through a pooler.
         const [lock] = await manager.query<{ locked: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS locked', [EXPIRY_LOCK]);
         if (!lock?.locked) return 0;
-        const [, count] = await manager.query<[unknown, number]>(text, [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH]);
+        const [, count] = await manager.query<[unknown, number]>(text, [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH_SIZE]);
         return count;
       });
-      total += forgotten;
-    } while (forgotten === BATCH);
+      total += deleted;
+    } while (deleted === BATCH_SIZE);
   }
   return total;
 }
