@@ -4,7 +4,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorBody } from '../errors/error-body.js';
 import { defaultErrorBody, SHARED_ERRORS } from '../errors/error-catalogue.js';
-import { helpLink } from '../errors/help-link.js';
+import { helpLink } from '../errors/error-headers.js';
 import { ConfiguredPublicUrl } from '../server/configured-public-url.js';
 import { REQUEST_ID_SCHEMA } from '../server/request-id.js';
 

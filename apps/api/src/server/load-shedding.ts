@@ -2,7 +2,7 @@ import type { PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { errorBody } from '../errors/error-body.js';
-import { errorHeaders, helpLink } from '../errors/help-link.js';
+import { errorHeaders, helpLink } from '../errors/error-headers.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import { isBodyReceived, type Refusal } from '../validation/request-body.js';
