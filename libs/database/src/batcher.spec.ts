@@ -1,7 +1,18 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { Batcher, BatchSlots } from './batcher.js';
+
+// The timer that detects stalled batches must not depend on the speed of the machine.
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** Lets the running batch stall. */
+const stall = () => jest.advanceTimersByTime(50);
 
 /** Waits for one turn of the event loop, in which a batch starts. */
 const turn = async () => {
@@ -118,7 +129,7 @@ describe('Batcher', () => {
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
     const stalled = batcher.submit(1);
     const next = batcher.submit(2);
-    while (runs.batches.length < 2) await sleep(5);
+    stall();
     expect(runs.batches).toEqual([[1], [2]]);
     await runs.endOldest();
     await runs.endOldest();
@@ -129,8 +140,7 @@ describe('Batcher', () => {
     const runs = new Runs();
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
     const stalled = batcher.submit(1);
-    // Longer than the time after which a batch counts as stalled.
-    await sleep(80);
+    stall();
     const late = batcher.submit(2);
     expect(runs.batches).toEqual([[1], [2]]);
     await runs.endOldest();
@@ -162,7 +172,7 @@ describe('Batcher', () => {
     const [stalled, other] = [new Runs(), new Runs()];
     const first = new Batcher({ run: stalled.run, maxSize: 10, slots }).submit(1);
     const second = new Batcher({ run: other.run, maxSize: 10, slots }).submit(2);
-    while (other.batches.length === 0) await sleep(5);
+    stall();
     await stalled.endOldest();
     await other.endOldest();
     expect(await Promise.all([first, second])).toEqual([2, 4]);

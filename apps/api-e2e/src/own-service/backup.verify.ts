@@ -6,6 +6,7 @@ import { linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { DebianPostgres } from '../support/debian-postgres.js';
 import { type Pet, readPet, readPets } from '../support/json.js';
+import { readAllPages } from '../support/read-pages.js';
 import { createKey, Service } from '../support/service.js';
 
 // `npm run verify:backup` tests the backups of docs/operations.md. Not part of `npm test`, since node_modules has no pg_dump.
@@ -86,19 +87,9 @@ class Load {
   }
 }
 
-async function walk(api: Api, start = '/v1/pets?limit=100'): Promise<Pet[]> {
-  const pets: Pet[] = [];
-  for (let link: string | undefined = start; link !== undefined;) {
-    const page = await api.follow(link);
-    pets.push(...readPets(page.text));
-    [link] = linksOf(page, 'next');
-  }
-  return pets;
-}
-
 /** Expects that each confirmed pet exists and that its idempotency key replays it. Returns all pets by id. */
 async function expectRestored(api: Api, confirmedCreations: readonly Created[]): Promise<ReadonlyMap<Pet['id'], Pet>> {
-  const pets = await walk(api);
+  const pets = await readAllPages(api, '/v1/pets?limit=100');
   const byId = new Map(pets.map((pet) => [pet.id, pet]));
   expect(byId.size).toBe(pets.length);
   expect(confirmedCreations.filter(({ pet }) => byId.get(pet.id)?.name !== pet.name)).toEqual([]);
@@ -138,7 +129,7 @@ describe('while clients add pets', () => {
     expect(await query(`${primaryUrl}/restored`, KEYS_WITHOUT_PET)).toEqual([]);
     const restored = await serve(`${primaryUrl}/restored`);
     const byId = await expectRestored(restored, confirmedCreations);
-    const continued = await walk(restored, cursorLink);
+    const continued = await readAllPages(restored, cursorLink);
     expect([...readPets(firstPage.text), ...continued].map(({ id }) => id)).toEqual([...byId.keys()]);
     await expectNewIds(restored, new Set([...load.confirmed.map(({ pet }) => pet.id), ...byId.keys()]));
   });

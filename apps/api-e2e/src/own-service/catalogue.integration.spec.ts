@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { Client } from 'pg';
 import { expectStatus, linksOf } from '../support/http-response.js';
 import { INT64_MAX, int64 } from '../support/arbitraries.js';
-import { type Pet, readPet, readPets } from '../support/json.js';
+import { type Pet, readPet } from '../support/json.js';
+import { readPages } from '../support/read-pages.js';
 import { useOwnService } from '../support/use-api.js';
 
 const own = useOwnService();
@@ -12,13 +13,10 @@ const { api } = own;
 /** Returns all pages, following the `next` links. Calls `meanwhile` after each page. */
 async function walk(query: string, meanwhile: () => Promise<unknown> = () => Promise.resolve()): Promise<Pet[][]> {
   const pages: Pet[][] = [];
-  for (let link: string | undefined = `/v1/pets${query}`; link !== undefined;) {
-    const response = await api.follow(link);
-    expectStatus(response, 200);
-    pages.push(readPets(response.text));
+  for await (const page of readPages(api, `/v1/pets${query}`)) {
+    pages.push(page);
     expect(pages.length).toBeLessThan(1_000); // Prevents an endless loop.
     await meanwhile();
-    [link] = linksOf(response, 'next');
   }
   return pages;
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
-import { readPet, readPets } from '../support/json.js';
+import { readPet } from '../support/json.js';
+import { readAllPages } from '../support/read-pages.js';
 import { runAnimalStore, createKey, Service } from '../support/service.js';
 
 // `npm run verify:citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL is the URL of an empty
@@ -50,12 +50,7 @@ describe('on a Citus coordinator', () => {
     const created = await Promise.all(Array.from({ length: PETS }, (_, n) => api.createPet({ name: `Pet ${n}` })));
     const fetched = await Promise.all(created.map(({ id }) => api.get(`/v1/pets/${id}`)));
     expect(fetched.map(({ text }) => readPet(text))).toEqual(created);
-    const listed = [];
-    for (let link: string | undefined = '/v1/pets?limit=50'; link !== undefined;) {
-      const page = await api.follow(link);
-      listed.push(...readPets(page.text));
-      [link] = linksOf(page, 'next');
-    }
+    const listed = await readAllPages(api, '/v1/pets?limit=50');
     const ids = new Set(listed.map(({ id }) => id));
     expect(listed).toHaveLength(ids.size);
     expect(created.filter(({ id }) => !ids.has(id))).toEqual([]);

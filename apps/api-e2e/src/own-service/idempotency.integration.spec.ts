@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Client } from 'pg';
 import { runAnimalStore, createKey, type CreatedKey, Service } from '../support/service.js';
 
-const CONCURRENT = 1_000;
+const CONCURRENT = 500;
 const CONCURRENT_AFTER_KILL = 100;
 /** Generous limits, so that no request is rejected on a busy machine. */
 const PATIENT = {

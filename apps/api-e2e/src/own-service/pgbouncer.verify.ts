@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { DEBIAN_PATH, DebianServer } from '../support/debian-server.js';
 import { readPet, readPets } from '../support/json.js';
+import { readAllPages } from '../support/read-pages.js';
 import { createKey, type Environment, runUntilRefused, Service } from '../support/service.js';
 
 // `npm run verify:pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer.
@@ -113,12 +113,7 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
     const created = await Promise.all(Array.from({ length: PETS }, (_, n) => api.createPet({ name: `Pet ${n}` })));
     const fetched = await Promise.all(created.map(({ id }) => api.get(`/v1/pets/${id}`)));
     expect(fetched.map(({ text }) => readPet(text))).toEqual(created);
-    const listed = [];
-    for (let link: string | undefined = '/v1/pets?limit=100'; link !== undefined;) {
-      const page = await api.follow(link);
-      listed.push(...readPets(page.text));
-      [link] = linksOf(page, 'next');
-    }
+    const listed = await readAllPages(api, '/v1/pets?limit=100');
     const ids = new Set(listed.map(({ id }) => id));
     expect(created.filter(({ id }) => !ids.has(id))).toEqual([]);
   });
