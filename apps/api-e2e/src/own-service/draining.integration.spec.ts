@@ -36,7 +36,7 @@ const send = async (url: string, path = '/v1/pets', body?: string) => {
 
 describe('SIGTERM', () => {
   it('makes the process unready while it keeps serving, completes running requests and exits with code 0', async () => {
-    const service = await start({ DRAIN_SECONDS: '1' });
+    const service = await start({ DRAIN_SECONDS: '5' });
     expect(await send(service.url, '/health/ready')).toMatchObject({ status: 200 });
     const other = new Client({ connectionString: database.url });
     await other.connect();
@@ -97,7 +97,8 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
 
 describe('processes behind a load balancer, replaced one at a time under load', () => {
   it('drop no request', async () => {
-    const environment = { DRAIN_SECONDS: '1' };
+    // Longer than the load balancer takes to notice on a busy machine.
+    const environment = { DRAIN_SECONDS: '5' };
     const [one, two, ...replacements] = await Promise.all([start(environment), start(environment), start(environment), start(environment)]);
     const old = [one, two];
     const balancer = new Balancer();
