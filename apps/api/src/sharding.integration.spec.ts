@@ -101,7 +101,7 @@ describe('Citus', () => {
   it.each([
     ['creates a pet', /INSERT INTO "pets"\."pets"/],
     ['records a key', /INSERT INTO "pets"\."idempotency_keys"/],
-    ['finds a key', /^\s*SELECT wanted\.ordinal/],
+    ['finds a key', /^\s*SELECT requested\.ordinal/],
     ['finds pets', /FROM "pets"\."pets" WHERE "id" = ANY/],
     ['lists pets', /string_agg.*FROM "pets"\."pets" WHERE "id" >=/s],
     ['lists pets by status', /string_agg.*FROM "pets"\."pets" WHERE \("status", "id"\) >=/s],

@@ -63,7 +63,7 @@ describe('a wrong command line', () => {
     [{ DATABASE_URL_FILE: '/none/url' }, "error: DATABASE_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'\n"],
     [
       { DATABASE_URL, OPERATOR: ' carol' },
-      'error: OPERATOR must be 1 to 100 printable characters without a space at the beginning or end, and no API key\n',
+      'error: OPERATOR must be 1 to 100 printable characters without a space at the beginning or end, and must not contain an API key\n',
     ],
     [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
   ])('is rejected in the environment %j without repeating it', async (env, stderr) => {
