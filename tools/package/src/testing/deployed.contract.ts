@@ -53,7 +53,7 @@ export function testDeployedService(run: Run, terminate: (child: ChildProcess) =
   it('has no PostgreSQL', async () => {
     const { exitCode, stderr } = await waitForExit(run(['animal-store', 'keys', 'list'], {}));
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('set DATABASE_URL');
+    expect(stderr).toContain('DATABASE_URL must be set');
   });
 
   it('creates the first key once', async () => {
