@@ -192,7 +192,7 @@ async function startAdmin(
 ): Promise<AdminServer | undefined> {
   if (port === undefined) return undefined;
   const admin = await startAdminServer({ host, port }, source);
-  logger.info({ host, port: admin.port }, 'metrics');
+  logger.info({ host, port: admin.port }, 'serving metrics');
   return admin;
 }
 
@@ -212,7 +212,7 @@ async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
       onWaiting: () => logger.warn('waiting for another process that is migrating the database'),
       onDistributed: (table) => {
         if (table === undefined) logger.warn('CITUS is on, but the database lacks the extension citus: no table is distributed');
-        else logger.info({ table }, 'distributed');
+        else logger.info({ table }, 'distributed a table');
       },
     });
     if (applied.length > 0) logger.info({ applied }, 'migrated');

@@ -28,7 +28,7 @@ const bundle = await rolldown({
   transform: { define: { BUNDLE: JSON.stringify({ version, commit: process.env['REVISION'] ?? 'unknown' }) } },
   plugins: [
     {
-      // With its own `require`, the bundler does not see that it loads class-validator, and `PartialType` silently drops all rules.
+      // The package creates its own `require`, through which the bundler does not find class-validator. `PartialType` would drop all rules.
       name: 'mapped-types',
       transform: {
         filter: { id: /@nestjs\/mapped-types\// },
@@ -48,7 +48,7 @@ const { output } = await bundle.generate({
   // Keeps names of functions and classes for stacks in logs and for profiles.
   keepNames: true,
   minify: false,
-  // Saves memory, as V8 keeps the source: a fifth of it are comments, and one character beyond Latin-1 doubles its size.
+  // Saves memory, because V8 keeps the source. A fifth of it is comments, and one character beyond Latin-1 doubles its size.
   charset: 'ascii',
   comments: false,
 });

@@ -60,7 +60,7 @@ export function keysCommand(terminal: Terminal): Command {
         .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
         .option(
           '--environment <name>',
-          'environment in the key (default: ENVIRONMENT; if unset, production, or local without DATABASE_URL)',
+          'environment in the key (default: ENVIRONMENT, otherwise production, or local if DATABASE_URL is not set)',
           parseEnvironment,
         )
         .option(
@@ -107,7 +107,7 @@ export function keysCommand(terminal: Terminal): Command {
     )
     .addCommand(
       new Command('rotate')
-        .description('Create a key with the same client and scopes as an existing key, which expires after an overlap.')
+        .description('Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
         .argument('<key>', 'id, visible prefix, or the whole key')
         .addOption(
           new Option('--overlap <duration>', 'how long the old key remains valid; 0s to expire it immediately')

@@ -27,7 +27,9 @@ describe('animal-store migrate', () => {
     const newest = names.at(-1) ?? '';
     const refused = await store.run('migrate', 'down');
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(refused.stderr).toMatch(new RegExp(`^${newest} is reverted, and its data is lost. It runs:\n(?:  .+\n)*error: use --yes .+\n$`));
+    expect(refused.stderr).toMatch(
+      new RegExp(`^Reverting ${newest} loses its data. It runs these statements:\n(?:  .+\n)*error: use --yes .+\n$`),
+    );
     expect(await store.run('migrate', 'down', '--yes')).toEqual({ exitCode: 0, stdout: `reverted ${newest}\n`, stderr: '' });
     expect((await store.run('migrate', 'status')).stdout).toMatch(
       new RegExp(`^MIGRATION +STATE\\n(?:\\w+ +applied\\n)+${newest} +pending\\n$`),

@@ -88,7 +88,7 @@ async function confirmRevert(dataSource: DataSource, { confirm, stderr }: Termin
   const newest = await migrationToUndo(dataSource);
   if (!newest || yes) return newest?.name;
   const statements = newest.statements.map((text) => `  ${text.replace(/\s+/g, ' ').trim()}\n`);
-  stderr.write(`${newest.name} is reverted, and its data is lost. It runs:\n${statements.join('')}`);
+  stderr.write(`Reverting ${newest.name} loses its data. It runs these statements:\n${statements.join('')}`);
   if (!confirm) throw new CliError('use --yes to confirm: there is no terminal', EXIT_USAGE);
   if (!(await confirm('Revert it?'))) throw new CliError('nothing was reverted');
   return newest.name;

@@ -35,7 +35,7 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** Maximum time to wait for a free or new connection. */
   readonly connectTimeoutMs?: number;
-  /** Statement timeout of the server. If the server does not respond either, the connection is closed. 0 or absent: no limit. */
+  /** Statement timeout of the server; 0 or absent: no limit. If the server has not responded a second later, the connection is closed. */
   readonly statementTimeoutMs?: number;
   /** Set to false for a pooler that does not support named statements; see `UnnamedStatementsClient`. */
   readonly preparedStatements?: boolean;

@@ -157,11 +157,11 @@ describe('a replica that lags', () => {
   });
 });
 
-describe('a replica that is lost', () => {
+describe('a replica', () => {
   it.each([
     ['refuses connections', () => network.cut()],
     ['is silent', () => Promise.resolve(network.slowDown(60_000))],
-  ])('and %s is excluded, no list fails, and it is used again later', async (_how, lose) => {
+  ])('that is lost and %s is excluded without a failed list, and is used again later', async (_how, lose) => {
     const process = await open();
     await servedByReplica(process);
     await lose();
@@ -174,7 +174,7 @@ describe('a replica that is lost', () => {
     await servedByReplica(process);
   });
 
-  it('at the start is used once it is available', async () => {
+  it('that is unavailable at the start is used once it is available', async () => {
     await network.cut();
     const process = await open();
     expect(await lastPage(process, 0n)).toContain('[');
@@ -185,14 +185,14 @@ describe('a replica that is lost', () => {
 });
 
 describe('a server that is not a replica of the primary', () => {
-  it('but the primary itself is excluded', async () => {
+  it('is excluded: the primary itself', async () => {
     const process = await open([primary.url]);
     await waitFor(() => expect(problemOf(process)).toBe('the server is not a replica'));
     await lastPage(process, 0n);
     expect(process.servers).toEqual(['primary']);
   });
 
-  it('but a replica of another cluster is excluded', async () => {
+  it('is excluded: a replica of another cluster', async () => {
     const other = await DurablePostgres.start();
     const otherStandby = await other.addStandby();
     try {

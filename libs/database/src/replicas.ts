@@ -161,7 +161,7 @@ class Replica {
     this.onChange(this.name, problem);
   }
 
-  /** Returns a connection that is up to date. There may be several replicas behind one address. */
+  /** Returns a connection that is up to date. Checks each connection, because there may be several replicas behind one address. */
   private async connectUpToDate(atLeast: Position): Promise<PoolClient> {
     const deadline = new AbortController();
     const connecting = this.connectWhenUpToDate(atLeast, deadline.signal);
@@ -209,7 +209,7 @@ async function releaseAfter<T>(client: PoolClient, work: () => Promise<T>): Prom
   }
 }
 
-/** Ignores other errors, since the statement runs on the primary next. If the primary is unavailable, rethrows without a second attempt. */
+/** Rethrows the error if the primary is unavailable. Ignores other errors, because the statement then runs on the primary. */
 function unlessUnavailable(error: unknown): undefined {
   if (isDatabaseUnavailable(error)) throw error;
 }

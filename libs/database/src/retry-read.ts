@@ -9,8 +9,8 @@ const RETRYABLE_SYSTEM_ERRORS = new Set(['ECONNRESET', 'EPIPE']);
 const RETRYABLE_MESSAGES = /^(?:Connection terminated unexpectedly|Client has encountered a connection error|Client was closed)/;
 
 /**
- * Retries a read once if its connection was lost, for example when the database restarts. Only for statements without side effects,
- * because after a lost connection it is unknown whether a write was executed.
+ * Retries a read once after a lost connection (for example at a restart of the database), a serialization failure or a deadlock. Only
+ * for statements without side effects, because after a lost connection it is unknown whether a write was executed.
  */
 export function retryRead<T>(read: () => Promise<T>): Promise<T> {
   return read().catch(async (error: unknown) => {

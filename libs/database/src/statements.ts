@@ -131,9 +131,9 @@ export interface PageText {
 }
 
 /**
- * Parameters: for each page, the values of the filters, the lowest identifier, and the page size. Returns one row per page, in their
- * order: its items and, if there are more, one further item and the page's last identifier. If sharded, supports one page only, because
- * Citus cannot push down a LIMIT per page.
+ * Parameters: for each page, the values of the filters, the lowest identifier, and the page size. Returns one row per page, in the order
+ * of the pages: the items and, if there are more, one further item and the identifier of the page's last item. If sharded, supports one
+ * page only, because Citus cannot push down a LIMIT per page.
  *
  * PostgreSQL writes the JSON exactly as clients receive it. That takes a tenth of the time of parsing and serialising rows in Node.js.
  */

@@ -7,7 +7,7 @@ export const DEPRECATION = Symbol('deprecation');
 /** The removal date in the OpenAPI document (RFC 3339). */
 const SUNSET_EXTENSION = 'x-sunset';
 
-/** The whole deprecation. Read and removed when the OpenAPI document is generated. */
+/** Extension with the `Deprecation` of an operation. The generation of the OpenAPI document reads and removes it. */
 export const DEPRECATION_EXTENSION = 'x-deprecation';
 
 export interface Deprecation {

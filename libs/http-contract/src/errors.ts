@@ -7,7 +7,7 @@ export const INVALID_REQUEST = {
   message: 'The request is not valid.',
 } as const satisfies ErrorDefinition;
 
-/** Read and removed when the OpenAPI document is generated. */
+/** Extension with the errors of an operation. The generation of the OpenAPI document reads and removes it. */
 export const THROWS_EXTENSION = 'x-throws';
 
 /** Documents the errors specific to an operation. The API documents the errors that all operations share. */

@@ -194,9 +194,9 @@ export class Cluster {
 
   private async spawnServer(log: string, settings: readonly string[]): Promise<ChildProcess> {
     const flags = [...settings, 'listen_addresses=127.0.0.1', 'unix_socket_directories='].flatMap((setting) => ['-c', setting]);
-    // PostgreSQL does not start if the pid in the postmaster.pid of a killed server now belongs to another program. It ignores the
-    // pid in this variable and uses the shared memory block to detect a running server.
-    // A server without a status is creating that block, and a stopping one removes it.
+    // PostgreSQL does not start if the pid in the postmaster.pid of a killed server now belongs to another program, unless
+    // PG_GRANDPARENT_PID contains that pid. PostgreSQL then detects a running server only by its shared memory block. A server that has
+    // no status yet, or is stopping, may not have the block.
     const [stalePid, , , , , , sharedMemory, status] = await this.readPostmasterFile();
     const env = stalePid && sharedMemory && status && status !== 'stopping' ? { PG_GRANDPARENT_PID: stalePid } : {};
     const output = await open(log, 'w', 0o600);

@@ -161,7 +161,7 @@ async function startGo(catalogue: Catalogue): Promise<ServerProcess> {
   });
 }
 
-/** Returns the constant responses: those of a real target to the fixed workload, and similar ones for the others. */
+/** Returns the constant responses: the page that the workload `list` requests, and one pet for `get` and `create`. */
 export async function constantResponses(catalogue: Catalogue): Promise<{ list: string; get: string; create: string; keyHashes: string[] }> {
   const pet = JSON.stringify(await catalogue.pet(1));
   return {

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { FloodOptions, FloodResult } from './flood.js';
 
 const CLOSED_LOOP_CONNECTIONS = 64;
-/** Share of the open loop's time: once to warm up, once to count. */
+/** Duration of the warm-up, and of the measurement after it, as a share of the duration of the open loop. */
 const CLOSED_LOOP_SHARE = 0.25;
 /** More than the service handles at a time, so that requests queue in the service and not here. */
 const OPEN_LOOP_CONNECTIONS = 2_000;

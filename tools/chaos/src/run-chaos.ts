@@ -90,7 +90,7 @@ async function overload(deployment: Deployment, load: Load, ledger: Ledger, { ou
     times: OVERLOAD,
     seconds: outageMs / 4_000,
   });
-  report(`  ${Math.round(capacity)} requests per second is the capacity, ${Math.round(offered)} were sent`);
+  report(`  capacity: ${Math.round(capacity)} requests per second; sent: ${Math.round(offered)} per second`);
   const seen = load.nextPhase();
   const flooded = new Observations();
   flooded.acceptedMs.push(...acceptedMs);

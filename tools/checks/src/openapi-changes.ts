@@ -13,7 +13,7 @@ export function versionPrefix({ servers = [] }: OpenApiDocument): string {
   return prefix;
 }
 
-/** Keywords whose every change is breaking. The library treats some as compatible, such as another type in a response. */
+/** Keywords for which every change is breaking. The library treats some changes as compatible, such as another type in a response. */
 const ALWAYS_BREAKING = ['type', 'format', 'additionalProperties', 'operationId', 'security', 'securitySchemes'];
 const NEVER_BREAKING = ['description', 'summary', 'example', 'examples', 'bearerFormat', 'deprecated'];
 /** The compared parts of the document. Component schemas are compared where operations use them. */

@@ -85,7 +85,7 @@ it('every owned path exists', () => {
   expect(paths.filter((path) => !files.some((file) => `/${file}`.startsWith(path)))).toEqual([]);
 });
 
-it('the context pets exists, and more than ten projects', () => {
+it('there are more than ten projects, and one context is pets', () => {
   const contexts = projects.filter(({ root }) => root.split('/').length === 3);
   expect(contexts.map((project) => tagOf(project, 'scope'))).toContain('pets');
   expect(projects.length).toBeGreaterThan(10);

@@ -36,7 +36,7 @@ describe('migrations', () => {
   });
 });
 
-describe('migrationProblems reports that a released migration', () => {
+describe('migrationProblems', () => {
   const first = 'libs/pets/infrastructure/src/migrations/1000-first.ts';
   const second = 'libs/pets/infrastructure/src/migrations/2000-second.ts';
   const released = { [first]: 'a', [second]: 'b' };
@@ -49,11 +49,11 @@ describe('migrationProblems reports that a released migration', () => {
       { ...released, 'libs/pets/infrastructure/src/migrations/1500-between.ts': 'c' },
       'libs/pets/infrastructure/src/migrations/1500-between.ts is older than a released migration: give it a later timestamp',
     ],
-  ])('%s', (_, now, problem) => {
+  ])('reports a released migration that %s', (_, now, problem) => {
     expect(migrationProblems(released, now)).toEqual([problem]);
   });
 
-  it('or nothing if a new migration follows, or a new context has its first one', () => {
+  it('reports nothing if a new migration follows, or a new context has its first one', () => {
     const added = {
       'libs/pets/infrastructure/src/migrations/3000-third.ts': 'c',
       'libs/orders/infrastructure/src/migrations/500-first.ts': 'd',

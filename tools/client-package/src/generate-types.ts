@@ -51,7 +51,7 @@ export async function generateTypes(text: string): Promise<string> {
   return format(source, { ...(await resolveConfig(GENERATED_FILE)), parser: 'typescript' });
 }
 
-/** Removes responses, whose bodies are schemas, and header parameters, which the client sets itself. */
+/** Removes responses and header parameters: the client uses the schemas of the bodies, and sets the headers itself. */
 function withoutResponsesAndHeaders(document: OpenAPI3): OpenAPI3 {
   const { components: { schemas = {}, parameters = {} } = {}, paths = {}, ...rest } = structuredClone(document);
   const isHeader = (parameter: ParameterObject | ReferenceObject): boolean => {

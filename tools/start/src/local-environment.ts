@@ -14,7 +14,7 @@ export class LocalEnvironment {
   constructor(private readonly variables: NodeJS.ProcessEnv) {}
 
   /**
-   * Resolves to the environment variables for the service. Its role in the embedded PostgreSQL is not the owner.
+   * Resolves to the environment variables for the service. In the embedded PostgreSQL, the service does not connect as the owner.
    * @throws StartupError, LocalPostgresError
    */
   async open(): Promise<NodeJS.ProcessEnv> {

@@ -70,7 +70,7 @@ const logged = (text: string, times: number) =>
 /** Expects a metric of the machine with two workers. */
 const expectMetric = (connected: number) =>
   waitFor(async () => {
-    const [, port] = /"port":(\d+),"msg":"metrics"/.exec(machines[1].output) ?? [];
+    const [, port] = /"port":(\d+),"msg":"serving metrics"/.exec(machines[1].output) ?? [];
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain(`\nredis_connected ${connected}\n`);
   });
 const LOST_LOG = 'the connection to Redis is lost; counting only the requests of this machine';

@@ -29,7 +29,7 @@ const get = async (path: string, key = '') => {
   await response.arrayBuffer();
   return response.status;
 };
-const adminUrlOf = ({ output }: Service) => `http://127.0.0.1:${/"port":(\d+),"msg":"metrics"/.exec(output)?.[1]}`;
+const adminUrlOf = ({ output }: Service) => `http://127.0.0.1:${/"port":(\d+),"msg":"serving metrics"/.exec(output)?.[1]}`;
 const metric = async (line: RegExp, url = adminUrl) => Number(line.exec(await (await fetch(`${url}/metrics`)).text())?.[1]);
 const workers = (of = service) => {
   const output = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' });

@@ -11,8 +11,8 @@ const NOBODY = 65_534;
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'];
 
 /**
- * PostgreSQL as installed by Debian. The one in node_modules has no pg_dump, pg_restore and pg_basebackup, and these programs reject a
- * newer server.
+ * PostgreSQL as installed by Debian. The PostgreSQL in node_modules has no pg_dump, pg_restore and pg_basebackup, and Debian's programs
+ * reject a server that is newer than they are.
  */
 export class DebianPostgres {
   private readonly servers = new Set<string>();

@@ -38,7 +38,7 @@ export class AuthenticationGuard implements CanActivate {
     const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (key === undefined) return refuse(new DomainError(MISSING_API_KEY));
     try {
-      // For a known key, the result is not a promise, which saves Nest an await.
+      // For a cached key, the result is not a promise, which saves Nest an await.
       const principal = this.authenticate.execute(key);
       return principal instanceof Promise ? principal.then(identify, refuse) : identify(principal);
     } catch (error) {

@@ -11,7 +11,7 @@ export function defaultErrorBody(definition: ErrorDefinition | HttpErrorDefiniti
 
 const definitions = (...list: (ErrorDefinition | HttpErrorDefinition)[]): readonly ErrorBody[] => list.map(defaultErrorBody);
 
-/** Errors of every operation, of operations with a body, of deprecated operations, and of requests to no operation. */
+/** Errors of every operation, of operations with a body, of deprecated operations, and of requests outside the operations. */
 export const SHARED_ERRORS = {
   everyOperation: definitions(
     INVALID_REQUEST,

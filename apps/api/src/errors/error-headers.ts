@@ -6,7 +6,7 @@ export function helpLink(publicUrl: PublicUrl, code: string): string {
   return `<${publicUrl.of(`/docs/errors#${code}`)}>; rel="help"`;
 }
 
-/** Returns the headers of a deprecated route, if it is one, and `Link` with the help link. The route's hook may not have set them yet. */
+/** Returns `Link` with the help link and, on a deprecated route, the deprecation headers, which its hook may not have set yet. */
 export function errorHeaders({ routeOptions }: FastifyRequest, help: string): Readonly<Record<string, string>> {
   const { announcement } = routeOptions.config;
   return announcement ? { ...announcement, Link: `${announcement.Link}, ${help}` } : { Link: help };

@@ -12,7 +12,7 @@ export class Metrics implements StatementObserver {
 
   readonly requestDurations = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request line to the end of the response.',
+    help: 'Time from the end of the request headers to the end of the response.',
     labelNames: ['operation', 'status'],
     buckets: DURATION_BUCKETS_S,
     registers: [this.registry],

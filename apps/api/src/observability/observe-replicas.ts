@@ -2,7 +2,7 @@ import type { Replicas } from '@animal-store/database';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
 
-/** Counts reads by who served them, and logs when a replica is excluded or used again. */
+/** Counts reads by the kind of server that served them, and logs when a replica is excluded or used again. */
 export function observeReplicas(replicas: Replicas, metrics: Metrics, logger: Logger): void {
   const reads = metrics.observeReplicas(() => replicas.problems);
   replicas.observe({

@@ -137,11 +137,11 @@ describe('readConfig', () => {
     [{ DATABASE_POOL_SIZE: '0' }, 'DATABASE_POOL_SIZE must be an integer from 1 to 1000'],
     [
       { PUBLIC_BASE_URL: 'api.example.org' },
-      'PUBLIC_BASE_URL must be an http or https URL without query, for example https://api.example.com/store',
+      'PUBLIC_BASE_URL must be an http or https URL without user name, query or fragment, for example https://api.example.com/store',
     ],
     [
       { PUBLIC_BASE_URL: 'https://x/?a=1' },
-      'PUBLIC_BASE_URL must be an http or https URL without query, for example https://api.example.com/store',
+      'PUBLIC_BASE_URL must be an http or https URL without user name, query or fragment, for example https://api.example.com/store',
     ],
     [{ CORS_ORIGINS: 'https://a.example/, *' }, 'CORS_ORIGINS must be origins such as https://app.example.com, separated by commas'],
     [{ LOG_FORMAT: 'text' }, 'LOG_FORMAT must be one of json, gcp, ecs'],

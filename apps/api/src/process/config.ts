@@ -35,7 +35,7 @@ const redisUrl = makeExactValidator<string>((text) => {
 const httpUrl = makeExactValidator<string>((text) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '') {
-    throw new Error('must be an http or https URL without query, for example https://api.example.com/store');
+    throw new Error('must be an http or https URL without user name, query or fragment, for example https://api.example.com/store');
   }
   return text.replace(/\/+$/, '');
 });
@@ -89,7 +89,7 @@ export const variables = {
   }),
   DATABASE_REPLICA_URLS: postgresUrls({
     default: [],
-    desc: 'Read replicas of that PostgreSQL, separated by commas. They may serve lists. If unset, the primary serves all lists.',
+    desc: 'Connection URLs of read replicas, separated by commas. Replicas may serve lists. If unset, the primary serves all lists.',
     example: 'postgres://animal_store:secret@replica-1:5432/animal_store,postgres://animal_store:secret@replica-2:5432/animal_store',
   }),
   DATABASE_REPLICA_URLS_FILE: str({

@@ -9,7 +9,7 @@ import { EX_CONFIG } from './startup-error.js';
 
 const MAX_CRASHES = 10;
 const CRASH_WINDOW_MS = 60_000;
-/** How long after the grace period workers that hang are killed. */
+/** Time from the end of the grace period until hanging workers are killed. */
 const KILL_AFTER_MS = 30_000;
 /** Delay before replacing a worker that ended before it was ready. Doubled each time, up to MAX_DELAY_MS, until a worker is ready. */
 const INITIAL_DELAY_MS = 100;

@@ -25,12 +25,12 @@ describe('docs/openapi.json', () => {
 
 describe('the servers', () => {
   it.each<[string, Record<string, string>, object[]]>([
-    ['without addresses', {}, [{ url: '/v1', description: 'The server of this document' }]],
+    ['without addresses', {}, [{ url: '/v1', description: 'The server that serves this document' }]],
     [
       'with a staging address',
       { STAGING_BASE_URL: 'https://staging.test' },
       [
-        { url: '/v1', description: 'The server of this document' },
+        { url: '/v1', description: 'The server that serves this document' },
         { url: 'https://staging.test/v1', description: 'Staging' },
       ],
     ],

@@ -94,7 +94,7 @@ function describeService(
     .build();
   description.servers = [
     publicBaseUrl === undefined
-      ? { url: VERSION_PREFIX, description: 'The server of this document' }
+      ? { url: VERSION_PREFIX, description: 'The server that serves this document' }
       : { url: `${publicBaseUrl}${VERSION_PREFIX}`, description: 'Production' },
     ...(stagingBaseUrl === undefined ? [] : [{ url: `${stagingBaseUrl}${VERSION_PREFIX}`, description: 'Staging' }]),
   ];
@@ -163,7 +163,7 @@ const SHARED_HEADERS = {
     'Thu, 05 Dec 2030 00:00:00 GMT',
     false,
   ),
-  PreferenceApplied: header('Only if the request preferred strict handling.', 'handling=strict', false),
+  PreferenceApplied: header('Present only if the request has `Prefer: handling=strict`.', 'handling=strict', false),
   RateLimit: header('Number of remaining requests of the client, and seconds until the limit is reset.', '"default";r=5999;t=60', false),
   RateLimitPolicy: header(
     'Maximum number of requests of the client per time window, and the length of the window in seconds.',

@@ -51,7 +51,7 @@ export function shedLoad(
   const help = helpLink(publicUrl, BODY.code);
   let inFlight = 0;
   const lag = new EventLoopLag();
-  /** Connections with unsent responses, without those that may still be sent in this turn of the event loop. */
+  /** Connections with responses that are still unsent after the turn of the event loop in which they were completed. */
   const unsent = new Set<Connection>();
   let sending: Connection[] = [];
   fastify.decorateRequest('load', NOT_COUNTED);

@@ -22,7 +22,7 @@ export function respondToClientError(error: ClientError, socket: Socket, corsOri
   if (error.code === 'ECONNRESET') {
     socket.destroy();
   } else if (connection.isEnded || error.code === 'HPE_CLOSED_CONNECTION') {
-    // The response that ends the connection is on its way; what follows it is dropped.
+    // The last response of the connection is being sent. Further input is dropped.
     connection.isEnded = true;
   } else if (connection.receiving && !connection.receiving.request.raw.complete) {
     connection.isEnded = true;

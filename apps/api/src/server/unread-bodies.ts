@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { hasBody, isDrained } from '../validation/request-body.js';
 import { connectionOf } from './connection.js';
 
-/** Adds `Connection: close` to responses to requests whose bodies are not read completely. */
+/** Adds `Connection: close` to responses to requests whose bodies will not be read completely. */
 export function endConnectionsWithUnreadBodies(fastify: FastifyInstance): void {
   fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (!raw.complete && hasBody(raw)) {

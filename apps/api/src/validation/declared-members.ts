@@ -32,7 +32,7 @@ function declaredMember(dto: Type, name: string, metadata: readonly { context?: 
   };
 }
 
-/** Converts a bigint, as which JSON integers are parsed, to a number, unless that would change the value. */
+/** Converts a bigint to a number, unless that would change the value. JSON integers are parsed as bigints. */
 function toNumber(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

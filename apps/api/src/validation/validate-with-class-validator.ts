@@ -33,7 +33,7 @@ function removeInheritedNames(value: object, seen = 0): number {
   const names = Object.keys(value);
   let total = seen + names.length;
   if (total > MAX_NESTED_VALUES) {
-    throw new DomainError(INVALID_REQUEST, `Known members must contain at most ${String(MAX_NESTED_VALUES)} values.`);
+    throw new DomainError(INVALID_REQUEST, `The known members must contain at most ${String(MAX_NESTED_VALUES)} values in total.`);
   }
   for (const name of names) {
     const member = (value as Record<string, unknown>)[name];

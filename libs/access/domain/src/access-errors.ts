@@ -6,7 +6,7 @@ export const MISSING_API_KEY = {
   message: 'Send an API key: "Authorization: Bearer <API_KEY>".',
 } as const satisfies ErrorDefinition;
 
-/** The same error for malformed, unknown, expired and revoked keys, so that callers cannot distinguish them. */
+/** The same error for keys that are malformed, unknown, expired, revoked or of a disabled client: callers cannot distinguish them. */
 export const INVALID_API_KEY = {
   code: 'invalid_api_key',
   kind: 'unauthenticated',

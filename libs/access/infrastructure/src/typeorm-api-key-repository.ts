@@ -23,7 +23,7 @@ import { AuditEventEntity } from './audit-event.entity.js';
 import { ClientEntity } from './client.entity.js';
 
 const MINUTE_MS = 60_000;
-/** Hashes per query. */
+/** Maximum number of hashes per query. */
 const MAX_FINDS = 100;
 
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {

@@ -47,7 +47,7 @@ export class NewPetDto {
   status?: PetStatus;
 }
 
-/** The schema of a response in the OpenAPI document. Responses are the results of the use cases. */
+/** The schema of a response in the OpenAPI document. The response body is the return value of the use case. */
 @ApiSchema({ name: 'Pet' })
 export class PetDto {
   @ApiProperty({

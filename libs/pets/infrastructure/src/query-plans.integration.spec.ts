@@ -147,7 +147,7 @@ describe('the statements of a catalogue of a million pets', () => {
   it.each([
     ['an identifier', {}],
     ['an identifier and a status', { status: PetStatus.Available }],
-  ])('include only the one that finds by primary key for a list by %s', async (_what, filter) => {
+  ])('use only the primary key to list by %s', async (_what, filter) => {
     await connected(database, async (dataSource) => {
       const { items } = await new TypeOrmPetReader(dataSource).list({ id: 777_777n, ...filter }, { limit: 20 });
       expect(items.text).toContain('"pet 777777"');
@@ -157,7 +157,7 @@ describe('the statements of a catalogue of a million pets', () => {
     });
   });
 
-  it('are four with generic plans, however few rows are requested', async () => {
+  it('are four, with generic plans even for a few rows', async () => {
     await connected(database, async (dataSource) => {
       await sendAll(dataSource);
       const statements = await dataSource.query<{ name: string; custom_plans: bigint }[]>(

@@ -5,7 +5,7 @@ import { NODES } from '../layout.js';
 
 const POLL_MS = 100;
 const TIMEOUT_MS = 1_000;
-/** The message is a record of the WAL: the commit waits for the synchronous standby. */
+/** The message is written to the WAL, so the commit waits for the synchronous standby. */
 const WRITE = `SELECT pg_is_in_recovery() AS standby, CASE WHEN NOT pg_is_in_recovery() THEN pg_logical_emit_message(true, 'verify', '') END`;
 
 /** Checks whether each server, and the server behind PgBouncer, accepts writes. */

@@ -42,7 +42,7 @@ export function requireHelm(): void {
   throw new Error(`helm 3.10 or newer is missing, and Debian does not package it. Install it: ${hint}`);
 }
 
-/** The models of CloudNativePG require Node.js 22; `npm ci` of the workspace does not. */
+/** Throws if the models of CloudNativePG are missing. `npm ci` does not install them, because they require Node.js 22. */
 export function requireModels(): void {
   try {
     import.meta.resolve('@kubernetes-models/cloudnative-pg/postgresql.cnpg.io/v1');

@@ -40,7 +40,7 @@ export class ObservedService {
       child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
         output += chunk;
         const listening = /"url":"(http:[^"]+)"/.exec(output)?.[1];
-        const metrics = /"port":(\d+),"msg":"metrics"/.exec(output)?.[1];
+        const metrics = /"port":(\d+),"msg":"serving metrics"/.exec(output)?.[1];
         if (listening === undefined || metrics === undefined) return;
         clearTimeout(timer);
         resolve([listening, metrics]);

@@ -25,7 +25,7 @@ export async function fuzz({ target, countSmuggled }: FuzzedService, { requests,
       sent += counts.reduce((total, count) => total + count, 0);
       if ((await countSmuggled()) > 0)
         throw new FuzzFinding(
-          'bytes that are no request were executed as a request',
+          'bytes that are not a request were processed as a request',
           inputs.filter(({ kind }) => kind === 'raw'),
         );
     });

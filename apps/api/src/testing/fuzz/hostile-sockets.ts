@@ -7,7 +7,7 @@ export const SMUGGLED_NAME = 'smuggled';
 const FIELDS = `Host: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
 const SMUGGLED_BODY = `{"name":"${SMUGGLED_NAME}","categoryId":7}`;
 const SMUGGLED = `POST /v1/pets HTTP/1.1\r\n${FIELDS}Content-Length: ${String(SMUGGLED_BODY.length)}\r\n\r\n${SMUGGLED_BODY}`;
-/** After the end of a chunked body, if the server reads the body as chunked. */
+/** The last chunk of a body, then a request. It is a separate request only if the server reads the body as chunked. */
 const ENDED_SMUGGLED = `0\r\n\r\n${SMUGGLED}`;
 const CHUNKED_SMUGGLED = `${SMUGGLED.length.toString(16)}\r\n${SMUGGLED}\r\n0\r\n\r\n`;
 

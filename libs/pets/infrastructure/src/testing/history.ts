@@ -4,7 +4,7 @@ export interface Operation {
   readonly returnedAt: number;
   /** The pet that was created; undefined for a read. */
   readonly created?: bigint;
-  /** The pets that a read could have seen: one for `find`, undefined for a list of all. */
+  /** The pet that `find` requested; undefined for a list of all pets. */
   readonly requested?: bigint;
   readonly seen?: ReadonlySet<bigint>;
 }
