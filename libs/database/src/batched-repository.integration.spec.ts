@@ -30,6 +30,9 @@ class OrderLineEntity {
   @Column('integer')
   quantity!: number;
 
+  @Column('smallint')
+  priority!: number;
+
   @Column('boolean', { name: "is 'gift'" })
   isGift!: boolean;
 
@@ -71,7 +74,7 @@ class CreateShop1763683200000 implements MigrationInterface {
       CREATE TABLE shop."Order lines" (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         key text NOT NULL CONSTRAINT line_key_check CHECK (key <> 'broken'),
-        client_id bigint NOT NULL, quantity integer NOT NULL, "is 'gift'" boolean NOT NULL, "due at" timestamptz NOT NULL,
+        client_id bigint NOT NULL, quantity integer NOT NULL, priority smallint NOT NULL, "is 'gift'" boolean NOT NULL, "due at" timestamptz NOT NULL,
         token uuid NOT NULL, note varchar(300), ordinal bigint, size text COLLATE "C" NOT NULL
       )`);
     await queryRunner.query(`
@@ -98,6 +101,7 @@ function aLine(overrides: Partial<NewRow<OrderLineEntity>> = {}): NewRow<OrderLi
     key: 'first',
     clientId: 1n,
     quantity: 2,
+    priority: 1,
     isGift: false,
     dueAt: new Date('2026-11-22T10:00:00.123Z'),
     token: '5a3c2e1d-0000-4000-8000-000000000001',
@@ -160,6 +164,7 @@ describe('a row', () => {
     key: text.filter((key) => key !== 'broken'),
     clientId: int64,
     quantity: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+    priority: fc.integer({ min: -(2 ** 15), max: 2 ** 15 - 1 }),
     isGift: fc.boolean(),
     dueAt: fc.date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true }),
     token: fc.uuid(),

@@ -14,7 +14,8 @@ async function run(statements: string, listeners = '') {
     import { pino } from '${PINO}';
     import { createBufferedDestination } from '${SOURCE}';
     ${listeners}
-    const logger = pino({ level: 'info' }, createBufferedDestination(process.stdout));
+    const destination = createBufferedDestination(process.stdout);
+    const logger = pino({ level: 'info' }, destination);
     logger.info('first');
     ${statements}`;
   const child = spawn(process.execPath, ['--max-old-space-size=20', '--input-type=module', '--eval', program], {
@@ -51,6 +52,11 @@ it.each([
   ['lines are written after 100 ms', `setTimeout(() => { ${KILL} }, 1_000)`, ['first']],
 ])('%s', async (_, statements, messages) => {
   expect(await run(statements)).toEqual({ messages, exitCode: null, signal: 'SIGKILL' });
+});
+
+it('buffers lines that are written without pino after an error', async () => {
+  const { messages } = await run(`logger.error('second'); destination.write('{"msg":"lost"}\\n'); ${KILL}`);
+  expect(messages).toEqual(['first', 'second']);
 });
 
 it('a signal does not end the process if there is another listener', async () => {

@@ -30,6 +30,8 @@ export function createBufferedDestination(output: NodeJS.WriteStream): Destinati
     write(line: string) {
       lines += line;
       if (lines.length >= BUFFER_LENGTH || stream.lastLevel >= WARN) flush();
+      // The request log writes without pino, which would not reset this.
+      stream.lastLevel = 0;
     },
   };
   return stream;

@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { Draining } from '../server/draining.js';
 
-/** Longer than any request may take. */
+/** Longer than requests normally take. The remaining ones are cut off. */
 const FINISH_TIMEOUT_MS = 15_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 

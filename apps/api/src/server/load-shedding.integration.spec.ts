@@ -83,8 +83,9 @@ describe('with MAX_IN_FLIGHT requests in flight', () => {
     const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
     await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
     const shedBefore = (await shedInFlight()) || 0;
-    connection.write(Buffer.from(body));
+    connection.write(Buffer.from(`${body}GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`));
     expect(await connection.read({ isHead: false })).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
     expect(await shedInFlight()).toBe(shedBefore + 1);
     await release();
     for (const { status } of await Promise.all(accepted)) expect(status).toBe(200);

@@ -50,7 +50,9 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
       if (settled) return;
       settled = true;
       chunks = [];
-      done(observer.end(reception) ?? null, body);
+      const refusal = observer.end(reception);
+      // With an error, Fastify would close the connection and lose the responses to pipelined requests.
+      done(null, refusal ? { refusal } : body);
     };
     const abandon = (refusal: Refusal) => {
       settle({ refusal });
