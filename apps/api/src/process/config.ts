@@ -162,7 +162,7 @@ export const variables = {
   }),
   REDIS_URL_FILE: str({
     default: undefined,
-    desc: 'File with that URL, instead of REDIS_URL. It is read again for each new connection.',
+    desc: 'File with that URL, instead of REDIS_URL. Its user name and password are read again for each new connection.',
     example: '/run/secrets/redis-url',
   }),
   MAX_IN_FLIGHT: integer(
