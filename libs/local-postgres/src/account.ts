@@ -23,9 +23,9 @@ export async function findAccount(dataDir: string): Promise<Account> {
 
 /**
  * Returns the command that runs a program as the account. The program keeps CAP_DAC_OVERRIDE, because other accounts cannot access a
- * workspace below /root without it.
+ * workspace below /root without it. With no_setuid_fixup, access(2) respects it (capabilities(7)).
  */
 export function setprivCommand({ uid, gid }: Account): string[] {
   const capabilities = ['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_override`);
-  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...capabilities, '--'];
+  return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--securebits=+no_setuid_fixup', ...capabilities, '--'];
 }

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { setprivCommand } from './account.js';
 import { LocalPostgresError } from './local-postgres-error.js';
 import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, connectLocalPostgres } from './local-postgres.js';
 import { query } from './testing/query.js';
@@ -96,6 +97,16 @@ describe('a data folder', () => {
     await second.stop();
     await second.stop();
   });
+});
+
+it('a program can access a private folder of the user, even if it runs as another account', async () => {
+  const folder = join(temporary, 'private');
+  await mkdir(folder, { mode: 0o700 });
+  await writeFile(join(folder, 'program'), '', { mode: 0o755 });
+  // As initdb does before it runs postgres.
+  const code = `fs.accessSync(${JSON.stringify(join(folder, 'program'))}, fs.constants.X_OK)`;
+  const account = process.getuid?.() === 0 ? setprivCommand({ uid: 65_534, gid: 65_534 }) : [];
+  await promisify(execFile)('env', [...account, process.execPath, '--eval', code]);
 });
 
 describe('a second service', () => {
