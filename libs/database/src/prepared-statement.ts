@@ -47,7 +47,7 @@ export interface Executor {
 /** The connection that `pg` passes to a Submittable; see its connection.js. */
 interface Connection {
   readonly stream: Writable;
-  /** Text by name of the statements that are prepared, and of those that were sent. */
+  /** Texts of the prepared statements, and of those that were sent but are not yet prepared, by statement name. */
   readonly parsedStatements: Readonly<Record<string, string>>;
   readonly submittedNamedStatements: Record<string, string>;
   parse(message: { name: string; text: string }): void;

@@ -22,7 +22,7 @@ export interface BoundaryLinter {
 
 /**
  * Runs ESLint with the workspace's configuration and a separate project graph: the workspace's projects and a new
- * context, without the dependencies between them, so that a test violation is never reported as an import cycle.
+ * context, without the dependencies between them, so that a violation in a test is never reported as an import cycle.
  */
 export async function openBoundaryLinter(): Promise<BoundaryLinter> {
   const projects = [...readProjects(), ...newContext()];

@@ -1,6 +1,6 @@
 import { POSTGRES_KEYWORDS } from './postgres-keywords.ts';
 
-/** The forms of a context's name in code: `purchase-orders`. */
+/** The forms of a context's name in code. The examples are for the context `purchase-orders`. */
 export interface ContextNames {
   /** purchase-orders */
   readonly context: string;
@@ -32,7 +32,7 @@ const RESERVED_IN_TYPESCRIPT = new Set(
   function if implements import in instanceof interface let new null package private protected public return static super switch
   this throw true try typeof undefined var void while with yield`.split(/\s+/),
 );
-/** Names that the generated code declares or imports; its key table has a column client_id. */
+/** Names that the generated code declares or imports, and `client`, because its table of idempotency keys has a column client_id. */
 export const USED_BY_TEMPLATES = new Set(
   `a adapterName added after again all api app b beforeEach body character client clientId code context count create
   created createdHeaders database dataSource describe describeAuthorization describeMigrations empty entities etag existing expect expected

@@ -12,7 +12,7 @@ import { createKey, type Environment, runUntilRefused, Service } from '../suppor
 
 // `npm run verify:pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer.
 
-/** Fewer than the pool of the service, so that its connections share those of the server. */
+/** Connections of PgBouncer to PostgreSQL: fewer than in the service's pool, so that connections of the service share them. */
 const SERVER_CONNECTIONS = 3;
 const PETS = 300;
 

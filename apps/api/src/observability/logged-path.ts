@@ -3,7 +3,7 @@ import { redactKeys } from '@animal-store/access-domain';
 /** Characters outside printable ASCII: after decoding, bytes of control characters and of UTF-8. */
 const NOT_PRINTABLE = /[^!-~]/g;
 const ESCAPES = /%([0-9a-f]{2})/gi;
-/** A client may encode a path twice, and `rewriteUrl` of the HTTP server once more. */
+/** A client may percent-encode a path twice, and `rewriteUrl` of the HTTP server may encode it a third time. */
 const MAX_ENCODINGS = 3;
 
 /** Returns the path of a request target for the log, without the query string and with API keys redacted, even if percent-encoded. */

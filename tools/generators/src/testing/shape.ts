@@ -18,7 +18,7 @@ const DEPRECATION = 'Deprecated';
 /**
  * Returns the differences between the generated files of a context and the model context:
  * - every file and every line of a template must be in the model,
- * - every `shape` line of the model must be in the template of its file, and so must the suites that test it.
+ * - every `shape` line of the model, and every suite that tests one, must be in the template of its file.
  */
 export function differences(templates: Sources, model: Sources): string[] {
   const outlines = new Map([...model].map(([path, source]) => [path, outlineOf(source)]));
