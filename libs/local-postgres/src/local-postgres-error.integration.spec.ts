@@ -1,0 +1,84 @@
+import { access, appendFile, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { LocalPostgresError } from './local-postgres-error.js';
+import { startLocalPostgres } from './local-postgres.js';
+
+let temporary: string;
+let dataDir: string;
+
+beforeAll(async () => {
+  temporary = await realpath(await mkdtemp(join(tmpdir(), 'local-postgres-')));
+  dataDir = join(temporary, 'data');
+  await (await startLocalPostgres({ dataDir })).stop();
+});
+afterAll(() => rm(temporary, { recursive: true, force: true }));
+
+const cluster = () => join(dataDir, 'postgres');
+
+describe('reports a problem in one line', () => {
+  const problem = async (folder: string): Promise<string> => {
+    const error: unknown = await startLocalPostgres({ dataDir: folder }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(LocalPostgresError);
+    expect((error as Error).message).not.toContain('\n');
+    return (error as Error).message;
+  };
+
+  it('if the folder cannot be created', async () => {
+    const file = join(temporary, 'file');
+    await writeFile(file, '');
+    expect(await problem(file)).toBe(`The data folder ${file} cannot be used: EEXIST: file already exists, mkdir '${file}'.`);
+    const below = join(file, 'any', 'data');
+    expect(await problem(below)).toBe(`The data folder ${below} cannot be used: ENOTDIR: not a directory, mkdir '${below}'.`);
+  });
+
+  it('if the database has another version', async () => {
+    const version = join(cluster(), 'PG_VERSION');
+    const before = await readFile(version);
+    await writeFile(version, '17\n');
+    expect(await problem(dataDir)).toMatch(
+      /^PostgreSQL did not start: database files are incompatible with server\. .* version 17, .* 18\./,
+    );
+    await writeFile(version, before);
+  });
+
+  it('if the folder contains something else', async () => {
+    const other = join(temporary, 'other');
+    await mkdir(join(other, 'postgres'), { recursive: true });
+    await writeFile(join(other, 'postgres-password'), 'any');
+    await writeFile(join(other, 'postgres', 'holiday.jpg'), '');
+    expect(await problem(other)).toMatch(/^PostgreSQL did not start: postgres: could not access .*postgresql\.conf.*\. See /);
+    expect(await readdir(join(other, 'postgres'))).toEqual(['holiday.jpg']);
+  });
+
+  it('if the password is missing', async () => {
+    const file = join(dataDir, 'postgres-password');
+    await rename(file, `${file}.lost`);
+    expect(await problem(dataDir)).toBe(`The data folder ${dataDir} cannot be used: ENOENT: no such file or directory, open '${file}'.`);
+    await rename(`${file}.lost`, file);
+  });
+
+  it('if PostgreSQL does not start', async () => {
+    const settings = join(cluster(), 'postgresql.conf');
+    const before = await readFile(settings);
+    await appendFile(settings, "\nwork_mem = 'nonsense'\n");
+    expect(await problem(dataDir)).toMatch(/^PostgreSQL did not start: .*postgresql\.conf.*\. See .*postgres\.log\.$/);
+    await writeFile(settings, before);
+    const postgres = await startLocalPostgres({ dataDir });
+    await postgres.stop();
+  });
+
+  it('if there is no PostgreSQL for the platform', async () => {
+    const { arch } = process;
+    Object.defineProperty(process, 'arch', { value: 'riscv64' });
+    try {
+      expect(await problem(join(temporary, 'unsupported'))).toMatch(
+        /^There is no PostgreSQL for \w+-riscv64 in node_modules: .*DATABASE_URL/,
+      );
+    } finally {
+      Object.defineProperty(process, 'arch', { value: arch });
+    }
+    await access(join(temporary, 'unsupported'));
+  });
+});
