@@ -4,7 +4,7 @@ import { FAILED_START, type RunningService, serve, StartupError } from './serve.
 
 let service: RunningService | undefined;
 
-/** Returns a handler that stops the service, if it listens, and exits. A worker may get a signal from the terminal and its supervisor. */
+/** Returns a handler that stops the service, if it listens, and exits. A worker may get the same signal twice: from the terminal and its supervisor. */
 function stopHandler(how: 'close' | 'drain'): () => void {
   return () => void Promise.resolve(service?.[how]()).then(() => process.exit(0));
 }

@@ -65,7 +65,7 @@ async function send(process: number, path: string, init: RequestInit = {}) {
 const create = (process: number, name: string, headers = {}) =>
   send(process, '/v1/pets', { method: 'POST', headers, body: JSON.stringify({ name, categoryId: 1 }) });
 
-/** Returns how many statements the replica has served, how many it may serve, and whether the process uses it. */
+/** Returns how many statements the replica has served, how many it was allowed to serve, and whether the process uses it. */
 async function metrics(process: number): Promise<{ readonly reads: number; readonly offered: number; readonly used: number }> {
   const text = (await apps[process]?.get(Metrics).registry.metrics()) ?? '';
   const value = (pattern: RegExp) => Number(pattern.exec(text)?.[1]);

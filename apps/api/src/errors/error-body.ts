@@ -21,7 +21,7 @@ const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
 };
 
 export function errorBody(error: DomainError | HttpError): ErrorBody {
-  // The message may contain names from the request.
+  // The message may contain names of members and parameters from the request, and a client may have put an API key into such a name.
   const message = redactKeys(error.message);
   return error instanceof DomainError
     ? { code: error.code, message, status: STATUS_OF_KIND[error.kind] }

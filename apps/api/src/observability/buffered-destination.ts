@@ -30,7 +30,7 @@ export function createBufferedDestination(output: NodeJS.WriteStream): Destinati
     write(line: string) {
       lines += line;
       if (lines.length >= BUFFER_LENGTH || stream.lastLevel >= WARN) flush();
-      // The request log writes without pino, which would not reset this.
+      // The request log does not write through pino. Its lines must not keep the level of an earlier line.
       stream.lastLevel = 0;
     },
   };

@@ -87,7 +87,7 @@ function tree(spans: readonly ExportedSpan[], parentSpanId: string | undefined):
 }
 
 describe('without a collector', () => {
-  // In separate processes, because other specs of this process load it. prom-client loads the OpenTelemetry API.
+  // In separate processes, because other specs of this process load the SDK. Only the SDK is checked, because prom-client loads the OpenTelemetry API.
   it('the OpenTelemetry SDK is not loaded', async () => {
     const collector = await startTraceCollector();
     const database = await createTestDatabase();

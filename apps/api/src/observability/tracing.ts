@@ -13,7 +13,7 @@ import { traceRequests } from './trace-requests.js';
 import { traceStatements } from './trace-statements.js';
 import { traceUseCases } from './trace-use-cases.js';
 
-/** How long the end of the process waits for the last export. */
+/** Timeout of the last export, before the process ends. */
 const LAST_EXPORT_TIMEOUT_MS = 2_000;
 
 export interface TracingOptions {

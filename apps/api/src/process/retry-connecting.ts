@@ -17,8 +17,8 @@ export interface RetryOptions {
 }
 
 /**
- * Retries the work until it succeeds, while the database may recover. Logs the first failure, then one failure per minute, and the
- * success after failures.
+ * Retries the work until it succeeds. Only retries errors that may end without a change of settings, such as an unavailable database.
+ * Logs the first failure, then one failure per minute, and the success after failures.
  * @throws any other error of the work
  */
 export async function retryConnecting(work: () => Promise<void>, { explain, logger, signal, onUnavailable }: RetryOptions): Promise<void> {

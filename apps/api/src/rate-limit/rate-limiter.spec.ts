@@ -77,7 +77,7 @@ describe('a single limiter', () => {
 
   it.each([1, 10, 200])('admits exactly %i of many concurrent requests', async (limit) => {
     const memory = new RateLimiterMemory({ points: limit, duration: 60 });
-    // With such limits and an unknown number of processes, each request asks first.
+    // All requests begin before the shared counter has responded to one, so each of them asks it.
     const limiter = new RateLimiter({ limit, windowMs: 60_000, processes: undefined, counter: memory });
     const quotas = await Promise.all(Array.from({ length: 2 * limit }, async () => limiter.take('a')));
     expect(admitted(quotas)).toBe(limit);
@@ -157,7 +157,7 @@ describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_
     const { counter } = simulation;
     const all = Array.from({ length: processes }, () => new RateLimiter({ limit, windowMs: 60_000, processes: undefined, counter }));
     let sent = 0;
-    // Until each process could exceed the limit.
+    // Sends requests until each process has had the chance to exceed the limit.
     for (let tick = 0; tick < 20_000 && sent < 3 * limit + 100 * processes; tick++) {
       for (const [process, limiter] of all.entries()) {
         for (let n = pattern(process, processes, tick); n > 0; n--, sent++) simulation.take(limiter);

@@ -37,7 +37,7 @@ interface Window {
 
 /** Share of the limit by which all processes together may exceed it. */
 const OVERSHOOT = 0.1;
-/** Number of processes up to which the overshoot is guaranteed, if their number is unknown. */
+/** If the number of processes is unknown, OVERSHOOT is not exceeded with up to this many processes. */
 const MAX_PROCESSES = 20;
 /** Share of the overshoot for a process that has counted all requests of a key so far. */
 const SHARE_OF_ONLY_PROCESS = 0.25;

@@ -12,7 +12,7 @@ import { createSharedCounter } from './shared-counter.js';
 
 const WINDOW_MS = 60_000;
 const FAILED_AUTHENTICATIONS = 600;
-/** Maximum number of ClientLimits in memory. A dropped one continues from the shared counter. */
+/** Maximum number of ClientLimits in memory. If a dropped one is created again, it continues with the counts of the shared counter. */
 const MAX_CUSTOM_LIMITS = 1_000;
 
 export interface RateLimitsOptions {

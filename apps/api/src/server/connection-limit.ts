@@ -4,7 +4,7 @@ import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.
 import { type Connection, connectionOf } from './connection.js';
 import { writeErrorAndClose } from './socket-errors.js';
 
-/** Share of `max`: the maximum of idle connections closed at a time, and of connections above `max` that get a 503. */
+/** Share of `max`. At most this many idle connections are closed at a time, and at most this many connections above `max` get a 503. */
 const SHARE = 1 / 100;
 /** Minimum time between a search that found no idle connection and the next search. */
 const SEARCH_AGAIN_AFTER_MS = 100;

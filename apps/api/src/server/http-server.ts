@@ -35,7 +35,7 @@ export function createHttpServer({ trustedProxies, maxConnections, corsOrigins, 
     // The header section contains the request target, so no parameter can be longer.
     routerOptions: { maxParamLength: HEADER_SECTION_BYTES },
     rewriteUrl: ({ url = '/' }) => escapeInvalidEncoding(url),
-    // Routes a target that the router cannot parse like any other request. Fastify's own response lacks our error shape.
+    // A request whose target the router cannot parse is routed like any other. Fastify's own response lacks our error shape.
     frameworkErrors: (_error, { raw }, reply) => {
       raw.url = UNREADABLE_TARGET;
       instance.routing(raw, reply.raw);
@@ -80,7 +80,7 @@ function createNodeServer(handle: RequestListener): Server {
   return server;
 }
 
-/** Escapes the `%` of a path with invalid percent-encoding, so that the router matches it literally and its guards run. */
+/** Escapes the `%` of a path with invalid percent-encoding, so that the router matches it literally and the guards of the route run. */
 function escapeInvalidEncoding(url: string): string {
   if (!url.includes('%')) return url;
   const [path = '', ...query] = url.split('?');

@@ -10,7 +10,7 @@ import { type Connection, connectionOf } from './connection.js';
 import { sendJson } from './send-json.js';
 
 const LAG_SAMPLE_MS = 100;
-/** Health probes are never shed, so that a busy process is not restarted. */
+/** Health probes are not subject to LoadLimits, so that a busy process is not restarted. */
 const HEALTH_PREFIX = '/health/';
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);

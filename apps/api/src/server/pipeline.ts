@@ -54,7 +54,7 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   if (corsOrigins.length > 0) allowOrigins(server, corsOrigins);
   // Before any hook that trusts the request line or the headers.
   refuseMalformedRequests(server);
-  // Before load shedding, because it is cheap and needs no key.
+  // Before load shedding, because responses to OPTIONS are cheap and need no key.
   respondToOptions(server, routes);
   // These two run after the response, so they cover every request.
   logRequests(server, logger, logRequestsSample);

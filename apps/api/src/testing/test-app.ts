@@ -19,7 +19,7 @@ export interface TestApp {
 }
 
 export interface TestAppOptions {
-  /** Returns the URL for the service, for example of a proxy in front of the database. */
+  /** Returns the database URL for the service, for example that of a proxy in front of the database. */
   readonly databaseUrl?: (url: string) => string | Promise<string>;
   readonly env?: Record<string, string>;
   readonly clock?: Clock;

@@ -127,7 +127,7 @@ describe('a compiled DTO', () => {
         const expected = byLibraries(dto, given);
         const actual = compiled(given);
         if (actual === undefined) {
-          // The libraries may only decide if a member is an object or undefined.
+          // The libraries may accept this input only if one of its members is an object or undefined.
           const isPrimitive = members.every((name) => !Object.hasOwn(given, name) || !['object', 'undefined'].includes(typeof given[name]));
           if (isPrimitive) expect(expected).toBeUndefined();
         } else {

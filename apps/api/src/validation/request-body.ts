@@ -6,7 +6,7 @@ import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** Maximum size of a refused body that is read and dropped, so that the connection can be reused. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
-/** How long a client that sends more has to read the response before the connection is destroyed. */
+/** If a client sends more, it has this time to read the response. Then the connection is destroyed. */
 const LINGER_MS = 2_000;
 
 /** Why a request is refused. */

@@ -21,7 +21,7 @@ const ERROR = 50;
 /** A service to fuzz, with its errors and the number of smuggled requests. */
 export interface FuzzedService {
   readonly target: FuzzTarget;
-  /** Logged problems: errors in process, also warnings and stderr from the built service. */
+  /** Logged errors. From the built service, also warnings and all lines on stderr. */
   readonly problems: readonly string[];
   /** Returns how many smuggled requests were executed. */
   readonly countSmuggled: () => Promise<number>;

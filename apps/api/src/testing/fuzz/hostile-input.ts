@@ -40,7 +40,7 @@ const request: Arbitrary<HostileRequest> = fc
     const sendsBody = content !== undefined && (verb === 'POST' || content.bytes.length === 1);
     return { method: verb, target: uri, headers: fields, ...(sendsBody && { body: content }) };
   });
-/** A creation that is valid except for its body or one header, so that the server gets that far. */
+/** A creation that is valid except for its body or one header, so that the server reaches this part. */
 const creation: Arbitrary<HostileRequest> = fc.tuple(body, extraHeaders).map(([content, more]) => ({
   method: 'POST',
   target: '/v1/pets',

@@ -139,7 +139,7 @@ const mutated = fc
   .map(([text, changes]): Bytes =>
     changes.reduce<string>((result, [at, byte]) => result.slice(0, at % text.length) + byte + result.slice((at % text.length) + 1), text),
   );
-/** Bytes that are not HTTP, or are ambiguous. */
+/** Bytes that are not HTTP, and requests that a server might separate wrongly. */
 export const rawPiece: Arbitrary<Bytes> = fc.oneof(
   { weight: 4, arbitrary: smuggling },
   { weight: 2, arbitrary: contained },

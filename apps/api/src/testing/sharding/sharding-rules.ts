@@ -141,7 +141,7 @@ function stringOf(node: unknown): string | undefined {
   return memberOf(node, 'String')['sval'] as string | undefined;
 }
 
-/** Returns a list, the operands of AND, or a single node as a list. */
+/** Returns the value as a list: a list unchanged, the operands of an AND, or any other node as the only element. */
 function listOf(value: unknown): unknown[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
