@@ -1,4 +1,4 @@
-# The Node.js of package.json's optionalDependencies. To pin the bytes too, append the digest that
+# The same version of Node.js as in the optionalDependencies of package.json. To pin the bytes too, append the digest that
 # `docker buildx imagetools inspect` shows for this tag: node:…-slim@sha256:…
 ARG NODE_IMAGE=node:26.10.0-trixie-slim
 

@@ -145,10 +145,10 @@ export default defineConfig(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       // An adapter of an asynchronous port may have nothing to await.
       '@typescript-eslint/require-await': 'off',
-      // All enums come from libraries, and their types are not always right.
+      // The types of enums in npm packages are not always right.
       '@typescript-eslint/no-unsafe-enum-comparison': 'off',
       '@typescript-eslint/no-unsafe-enum-assignment': 'off',
-      // Numbers and bigints are fine in template strings.
+      // Numbers, bigints, booleans, null and undefined are fine in template strings.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: true }],
       // Nest modules are classes that only have decorators or static members.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true, allowStaticOnly: true, allowEmpty: true }],

@@ -7,7 +7,7 @@ const MIN_OVERALL = 90;
 /** The business rules are covered completely. */
 const COMPLETE = /^libs\/(?:kernel|[^/]+\/(?:domain|application))\//;
 const SOURCE = /^(?!file:).*\/(?:apps|libs|tools)\/.*\/src\/.*\.ts$/;
-/** What child processes run. Not the business rules: Jest covers them, and the ranges of two compilers do not merge exactly. */
+/** What child processes run. Excludes the business rules: Jest covers them, and the coverage of SWC and tsc output does not merge exactly. */
 const BUILT = /^file:.*\/(?:apps|tools|libs(?!\/(?:kernel|[^/]+\/(?:domain|application))\/))\/.*\/dist\/.*\.js$/;
 const COVERED = /^(?:apps|libs|tools)\/.*\/src\/.*\.ts$/;
 const NOT_COVERED = [
@@ -17,7 +17,7 @@ const NOT_COVERED = [
   /^apps\/api-e2e\//,
   // The bench runs for minutes; its specs only cover its calculations.
   /^tools\/bench\//,
-  // Not run by tests: it starts them, or writes to the workspace.
+  // Not run by tests: code that starts the tests or writes to the workspace.
   /^tools\/testing\/src\/(?:jest-|nx-plugin|postgres)/,
   /^(?:apps\/api\/src\/write-(?:bundle|guides|openapi)|tools\/client-package\/src\/(?:release|write-(?:bundle|types))|tools\/checks\/src\/record-release)\.ts$/,
 ];

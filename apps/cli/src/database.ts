@@ -14,7 +14,7 @@ export interface Database {
   readonly citus?: boolean;
 }
 
-/** Returns the database URL of the first variable that is set. NAME_FILE names a file that contains it. */
+/** Returns the database URL of the first variable that is set. A variable named NAME_FILE contains the path of a file with the URL. */
 export function databaseUrl({ env }: Terminal, names: readonly string[] = ['DATABASE_URL']): SecretUrl | undefined {
   const variable = names.flatMap((name) => [name, `${name}_FILE`]).find((name) => env[name]);
   const value = variable && env[variable];

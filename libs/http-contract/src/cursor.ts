@@ -1,6 +1,9 @@
 import { crc32 } from 'node:zlib';
 
-/** Version of the format: Base64url of version (1 byte), last identifier (8), CRC-32 of both and the filters (4), big-endian. */
+/**
+ * Version of the cursor format. A cursor is the Base64url form of the version (1 byte), the last identifier (8 bytes), and the CRC-32 of
+ * the version, the identifier and the filters (4 bytes). All are big-endian.
+ */
 const FORMAT = 2;
 const CRC_AT = 9;
 const BYTES = 13;

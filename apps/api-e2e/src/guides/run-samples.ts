@@ -32,7 +32,7 @@ export interface Runner {
   readonly command: readonly string[];
 }
 
-/** Defines a test for each sample in these languages, which compares its output. Each guide starts with the same pets. */
+/** Defines a test for each sample in these languages, which compares its output. The pets are reset before each guide. */
 export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readonly withCurl: boolean }): void {
   const own = useOwnService();
   const folder = join(RESULTS, `guides-${process.pid}`);

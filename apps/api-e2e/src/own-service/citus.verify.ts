@@ -5,8 +5,8 @@ import { readPet } from '../support/json.js';
 import { readAllPages } from '../support/read-pages.js';
 import { runAnimalStore, createKey, Service } from '../support/service.js';
 
-// `npm run verify:citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL is the URL of an empty
-// database, as its owner, on a coordinator with the extension and at least one worker.
+// `npm run verify:citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL must name an empty database
+// and its owner. The database must be on a coordinator with the extension and at least one worker.
 
 const PETS = 200;
 const HIDDEN = '{"name":"Hidden","categoryId":7,"status":"sold"}';

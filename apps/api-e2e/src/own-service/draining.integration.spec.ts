@@ -97,7 +97,7 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
 
 describe('processes behind a load balancer, replaced one at a time under load', () => {
   it('drop no request', async () => {
-    // Longer than the load balancer takes to notice on a busy machine.
+    // Longer than the load balancer needs on a busy machine to detect that a process is not ready.
     const environment = { DRAIN_SECONDS: '5' };
     const [one, two, ...replacements] = await Promise.all([start(environment), start(environment), start(environment), start(environment)]);
     const old = [one, two];

@@ -54,7 +54,7 @@ interface Outcome {
   readonly replayed: boolean;
 }
 
-/** Adds the pet. The client retries a failed request once, on `retryOn`, as through a load balancer. */
+/** Adds the pet. If `retryOn` is another service, the client retries a failed request there once, as through a load balancer. */
 async function create(service: Service, apiKey: string, retryOn = service): Promise<Outcome> {
   let attempts = 0;
   const client = new AnimalStore({

@@ -37,7 +37,7 @@ async function expectAccepted(key: string): Promise<void> {
 
 const EFFECTIVE_WITHIN_MS = 5_000;
 
-/** Sends requests, which keep the key cached, until the guaranteed time after a change. Then returns a response of each process. */
+/** Sends requests, which keep the key cached, until EFFECTIVE_WITHIN_MS after a change. Then returns a response of each process. */
 async function responsesAfterChange(key: string, changedAt = performance.now()): Promise<HttpResponse[]> {
   const list = (process: Api) => process.get('/v1/pets', { authorization: `Bearer ${key}` });
   for (; performance.now() < changedAt + EFFECTIVE_WITHIN_MS; await sleep(100)) for (const process of [api, other]) await list(process);

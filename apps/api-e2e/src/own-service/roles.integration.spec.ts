@@ -45,7 +45,7 @@ beforeAll(async () => {
   const statements = documentedStatements();
   expect(statements).toHaveLength(6);
   for (const statement of statements) await query(superuser, statement);
-  // Also tables with the same names. The search_path omits `public`, so statements must name it.
+  // The hostile schema also has a table for each name in TABLES. The search_path omits `public`, so statements must name it.
   await asSuperuser(HOSTILE_SCHEMA);
   for (const table of TABLES) await asSuperuser(`CREATE TABLE hostile.${table} (trap text); GRANT ALL ON hostile.${table} TO PUBLIC`);
   for (const role of [OWNER, SERVICE, KEYS]) await query(superuser, `ALTER ROLE ${role} SET search_path = hostile, pg_catalog`);

@@ -8,7 +8,7 @@ import { createKey } from './service.js';
 import type { OwnService } from './use-api.js';
 
 const DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
-/** Scopes of the key without the required scope, if the context has only one scope. */
+/** Scopes of the key that lacks the required scope. Used if the context has only one scope. */
 const OTHER_SCOPES = ['pets:read'];
 const JSON_BODY = { 'content-type': 'application/json' };
 

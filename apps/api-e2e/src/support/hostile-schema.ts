@@ -1,6 +1,6 @@
 /**
- * SQL that creates a schema with a failing copy of each function, aggregate and operator of PostgreSQL, and of types that statements name.
- * With this schema before `pg_catalog` in the `search_path`, calls without a schema fail.
+ * SQL that creates a schema with failing copies of PostgreSQL's non-variadic functions and aggregates, its binary operators, and types
+ * that statements name. With this schema before `pg_catalog` in the `search_path`, calls without a schema fail.
  */
 export const HOSTILE_SCHEMA = `
   CREATE SCHEMA hostile;
@@ -17,7 +17,7 @@ export const HOSTILE_SCHEMA = `
       BEGIN
         EXECUTE format('CREATE FUNCTION hostile.%I(%s) RETURNS %s', shadowed.name, shadowed.arguments, shadowed.result) || body;
       EXCEPTION WHEN OTHERS THEN
-        -- Internal types, and aggregates over ordered sets.
+        -- Functions with internal types, and ordered-set aggregates, cannot be copied.
         NULL;
       END;
     END LOOP;

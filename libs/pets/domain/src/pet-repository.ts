@@ -13,7 +13,8 @@ export abstract class PetRepository {
   abstract add(pet: NewPet): Promise<Pet>;
 
   /**
-   * Inserts the pet and the key in one transaction. If the key exists, returns its pet, also to concurrent repetitions.
+   * Inserts the pet and the key in one transaction. If the key exists, returns its pet. Concurrent calls with one key
+   * all return the same pet.
    * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for a different pet
    */
   abstract addOnce(pet: NewPet, key: IdempotencyKey): Promise<CreatedPet>;

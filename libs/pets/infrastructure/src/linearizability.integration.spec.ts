@@ -11,7 +11,7 @@ import { History, findViolation } from './testing/history.js';
 import { TypeOrmPetReader } from './typeorm-pet-reader.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
-/** Two servers are started, stopped and started again. */
+/** Includes the start of two servers and a restart of the primary. */
 const START_TIMEOUT_MS = 120_000;
 const REPLICA_TIMEOUT_MS = 20_000;
 
@@ -143,7 +143,7 @@ describe.each([
       { numRuns: 25 },
     );
     if (servers.replicaUrls.length === 0) return;
-    // On a busy machine, the replica may be late for every list of the histories.
+    // On a busy machine, the replica may lag too far behind to serve any list of the histories.
     await waitFor(
       async () => {
         await new TypeOrmPetReader(dataSources[0] as DataSource).list({}, { limit: PAGE });

@@ -20,7 +20,7 @@ export class TypeOrmPetReader extends PetReader {
     return filter.id === undefined ? this.pets.page(filter, page) : this.listById(filter.id, filter, page);
   }
 
-  /** Reads one row by its primary key, in the same statement as `find`. */
+  /** Reads one row by its primary key. Uses the same statement as `find`. */
   private async listById(id: bigint, { status }: PetFilter, { after }: PageRequest): Promise<Page<PetView>> {
     const pet = await this.pets.findById(id);
     const isListed = pet && (status === undefined || pet.status === status) && (after === undefined || id > after);

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The record of a key holds the request as one value. Until the columns of its members go, in a later release, a trigger keeps both
- * in step, so that processes of 1.0.0 and newer ones know each other's keys.
+ * Adds a column with the request of a key as JSON. It replaces the columns `name`, `category_id` and `status`, which a later release drops.
+ * Until then, a trigger fills the new column or the old ones, so that 1.0.0 and newer releases can use each other's keys.
  */
 export class RecordRequestsAsJson1763683380000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** By itself, so that no lock of a changed table is held meanwhile. */
+/** A separate migration, so that the table is not locked by the ALTER TABLE of the previous one during the UPDATE. */
 export class FillInRecordedRequests1763683440000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
@@ -9,6 +9,6 @@ export class FillInRecordedRequests1763683440000 implements MigrationInterface {
     await queryRunner.query('ALTER TABLE pets.idempotency_keys VALIDATE CONSTRAINT idempotency_keys_request_check');
   }
 
-  /** The columns that it was filled from are still there. */
+  /** Nothing to revert: the columns that `request` was filled from still exist. */
   async down(): Promise<void> {}
 }
