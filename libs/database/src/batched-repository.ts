@@ -53,13 +53,13 @@ const MAX_FINDS = 256;
 const MAX_PAGES = 32;
 
 /**
- * Maximum number of concurrent read statements per repository. Two keep PostgreSQL busy while the process handles results.
+ * Maximum number of concurrent batches of reads per repository. Two keep PostgreSQL busy while the process handles results.
  * With several workers, one each is enough.
  */
 const MAX_CONCURRENT_READS = cluster.isWorker ? 1 : 2;
 
 /**
- * A TypeORM repository that runs concurrent calls in one statement. Concurrent inserts commit together. Each read sees all writes
+ * Wraps a TypeORM repository and runs concurrent calls in one statement. Concurrent inserts commit together. Each read sees all writes
  * that were committed before the call. Names and types come from the entity.
  */
 export class BatchedRepository<Entity extends EntityWithId> {
@@ -127,7 +127,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return this.pages.submit({ filters, parameters }, `${key}${String(first)} ${String(size)}`);
   }
 
-  /** Builds the statements on the first call, because metadata exists only once the DataSource is connected. */
+  /** Builds the statements on the first call, because the metadata does not exist before the DataSource is connected. */
   private prepared(): ReturnType<typeof prepare<Entity>> {
     return (this.statements ??= prepare(this.repository, this.keys));
   }

@@ -10,7 +10,7 @@ import { readSecretUrl, type SecretUrl } from './secret-url.js';
 
 const INT8_OID = types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Added to the server's statement timeout to get the client's. If that passes, the connection is considered lost. */
+/** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
 const CLIENT_TIMEOUT_GRACE_MS = 1_000;
 const MIGRATIONS_SCHEMA = 'public';
 const MIGRATIONS_NAME = 'schema_migrations';

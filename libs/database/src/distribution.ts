@@ -11,7 +11,7 @@ export interface DistributedTable {
   readonly column: string;
 }
 
-/** Returns the tables of all `sharded` contexts: tables of keys with the column `key`, others with `id`. */
+/** Returns the tables of all `sharded` contexts. The distribution column is `key` for tables of idempotency keys and `id` for others. */
 export function distributedTables(dataSource: DataSource): DistributedTable[] {
   const schemas = new Set(persistenceOf(dataSource).flatMap(({ schema, sharded = true }) => (sharded ? [schema] : [])));
   return dataSource.entityMetadatas

@@ -92,7 +92,7 @@ export async function migrateDown(dataSource: DataSource, expected?: string, wai
   return withMigrationLock(dataSource, wait, async (lock) => {
     const [latest] = await executedMigrations(dataSource);
     if (expected !== undefined && latest?.name !== expected) throw new Error(`the latest migration is no longer ${expected}`);
-    // TypeORM respects a migration's own `transaction = false` only when it applies it.
+    // TypeORM respects a migration's own `transaction = false` only when applying the migration, not when undoing it.
     const instance = dataSource.migrations.find((migration) => nameOf(migration) === latest?.name);
     if (latest) {
       await withShortTableLocks(dataSource, lock, async (executor) => {
@@ -164,7 +164,7 @@ function executedMigrations(dataSource: DataSource): Promise<Migration[]> {
 
 /**
  * Runs `work` while holding the migration lock. Polls for the lock: a session blocked in pg_advisory_lock holds a snapshot, and
- * CREATE INDEX CONCURRENTLY in the session with the lock would wait for that snapshot, a deadlock.
+ * CREATE INDEX CONCURRENTLY in the process that holds the lock would wait for that snapshot, a deadlock.
  */
 async function withMigrationLock<T>(
   dataSource: DataSource,

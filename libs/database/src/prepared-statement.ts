@@ -127,7 +127,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
 
   handleReadyForQuery(): void {
     const { rows, failure } = this;
-    // For a timeout, `pg` wraps the callback, which keeps this object alive for long. Without this line, it would keep the rows too.
+    // With a query timeout, `pg` wraps the callback, which keeps this object alive for long. Without this line, it would keep the rows too.
     this.rows = [];
     if (failure === undefined) this.callback?.(null, rows);
     else this.callback?.(failure);

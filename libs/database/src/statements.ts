@@ -95,7 +95,7 @@ export function findRecordedStatement(table: Table, keys: KeyTable, sharded: boo
   const request = `record.${keys.request}`;
   const columns = table.columns.map(({ property, type }) => `(${request} ->> ${escapeLiteral(property)})::${type}`);
   const members = table.columns.map(({ property }) => escapeLiteral(property)).join(', ');
-  // OFFSET 0 prevents a plan that scans the whole table. Citus cannot push it down to shards, which are smaller.
+  // OFFSET 0 prevents a plan that scans the whole table. It is omitted if sharded: Citus cannot push it down, and shards are smaller.
   const offset = sharded ? '' : ' OFFSET 0';
   return new PreparedStatement(
     `find by key ${table.label}`,

@@ -6,7 +6,7 @@ export type Columns = readonly (string | null)[];
 
 interface ColumnType {
   readonly read: (text: string) => unknown;
-  /** Returns SQL that writes the column as JSON, identical to JSON.stringify of the value from `read`. */
+  /** Returns SQL that writes the column as JSON. Identical to JSON.stringify of the value from `read`, with a bigint as an exact number. */
   readonly json: (column: string) => string;
 }
 

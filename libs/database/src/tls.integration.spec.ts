@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Outcome = 'TLS' | 'no TLS' | RegExp;
 
-/** Returns whether the connection is encrypted. */
+/** Returns whether the connection is encrypted, or the message of the error if it fails. */
 async function connect(base: string, host: string, parameters: string): Promise<string> {
   const url = new URL(base);
   url.hostname = host;

@@ -83,7 +83,7 @@ export class Cluster {
     return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
   }
 
-  /** Creates the role of the service, or removes its rights except its grants. Returns its new password. */
+  /** Creates the role of the service if it is missing. Resets its attributes but not its grants. Returns its new password. */
   async prepareServiceRole({ client }: Session): Promise<string> {
     const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [SERVICE_ROLE]);
     if (!rowCount) await client.query(`CREATE ROLE ${SERVICE_ROLE}`);

@@ -181,7 +181,7 @@ describe('a command', () => {
 describe('after a fault', () => {
   it('takes over the server of a service that was killed', async () => {
     const holder = await startService(dataDir);
-    process.kill(-holder.pid, 'SIGINT'); // As with Ctrl-C. The server ignores it.
+    process.kill(-holder.pid, 'SIGINT'); // As with Ctrl-C. The signal does not reach the server.
     await query(holder.url, "CREATE TABLE committed AS SELECT 'yes' AS stored");
     await kill(holder.process);
     const pid = await serverPid();
@@ -312,7 +312,7 @@ async function mode(path: string): Promise<number> {
 const HOOK = `data:text/javascript,import { registerHooks } from 'node:module';
 registerHooks({ resolve: (specifier, context, next) => next(context.parentURL?.endsWith('.ts') ? specifier.replace(/^(\\..*)\\.js$/, '$1.ts') : specifier, context) });`;
 
-/** Runs code that starts a server as `postgres`, in a process that ignores Ctrl-C and runs until it is killed. */
+/** Runs code that starts a server and stores it in a variable `postgres`. The process ignores Ctrl-C and runs until it is killed. */
 async function startChild(code: string): Promise<{ process: ChildProcess; pid: number; url: string }> {
   const program = `${code}; process.on('SIGINT', () => undefined); console.log(postgres.url); setInterval(() => undefined, 60_000);`;
   const args = ['--import', HOOK, '--input-type=module', '--eval', program];

@@ -32,7 +32,7 @@ export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): P
     const { client, port } = session;
     while (!(await tryLock(client, SERVICE_LOCK))) {
       const service = await findService(client);
-      // If there is no service, it has released the lock in the meantime.
+      // If none is found, the service that held the lock has released it in the meantime.
       if (service !== undefined) throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${service}.`);
     }
     const password = await cluster.prepareServiceRole(session);

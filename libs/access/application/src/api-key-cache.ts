@@ -49,7 +49,7 @@ export class ApiKeyCache {
   /** Returns the cached key, or a query that is running; undefined if there is none. */
   get(text: string, nowMs: number): Found | undefined {
     const entry = this.entries.get(text);
-    // Also applies to running queries: an old one may have read the key before its revocation.
+    // The age limit also applies to running queries: an old one may have read the key before its revocation.
     return entry && isFresh(entry, nowMs) ? entry.found : undefined;
   }
 

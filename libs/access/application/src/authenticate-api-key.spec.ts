@@ -208,7 +208,7 @@ describe('ApiKeyCache', () => {
     await cache.query(old.text, now());
     clock.advance(2000);
     await cache.query(another.text, now());
-    // With a clock that is set back, the entry would still count as fresh.
+    // The clock is set back, so that the entry would be returned if it still existed.
     expect(cache.get(old.text, now() - 1)).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ export interface CreateApiKeyInput {
   readonly lifetimeMs?: number | undefined;
   /** The new limit of the client. If undefined, the limit is unchanged. */
   readonly rateLimit?: number | undefined;
-  /** Creates a key only if the client has no active one. */
+  /** Creates a key only if the client has none, or only expired and revoked ones. */
   readonly ifNone?: boolean | undefined;
 }
 
@@ -29,7 +29,7 @@ export class CreateApiKey {
 
   /** @throws DomainError INVALID_KEY_REQUEST */
   async execute(input: CreateApiKeyInput & { readonly ifNone?: false | undefined }): Promise<CreatedApiKey>;
-  /** Resolves to undefined if `ifNone` is set and the client has an active key. */
+  /** Resolves to undefined if `ifNone` is set and the client has a key that is neither expired nor revoked. */
   async execute(input: CreateApiKeyInput): Promise<CreatedApiKey | undefined>;
   async execute({ lifetimeMs, ifNone = false, ...input }: CreateApiKeyInput): Promise<CreatedApiKey | undefined> {
     const createdAt = this.clock.now();

@@ -36,6 +36,6 @@ export abstract class ApiKeyRepository {
   abstract updateClient(name: string, change: (client: Client) => Client): Promise<Client | undefined>;
   /** Returns the newest events first, ordered by time and then by `id`. */
   abstract listAudit(page: AuditPage): Promise<readonly AuditEvent[]>;
-  /** Writes the time of last use unless the stored one is less than a minute older. */
+  /** Writes the time of last use if none is stored, or if the stored time is at least a minute before `at`. */
   abstract recordUse(id: ApiKeyId, at: Date): Promise<void>;
 }

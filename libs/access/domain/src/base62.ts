@@ -10,7 +10,7 @@ export function toBase62(value: bigint, length: number): string {
   return digits;
 }
 
-/** Parses the Base62 digits from `start` on. Returns NaN if one is invalid. Exact up to eight digits. */
+/** Parses the Base62 digits from `start` on. Does not detect invalid digits. Exact up to eight digits. */
 export function fromBase62(text: string, start: number): number {
   let value = 0;
   for (let i = start; i < text.length; i++) value = value * 62 + (VALUES[text.charCodeAt(i)] as number);

@@ -16,7 +16,8 @@ export const accessPersistence: Persistence = {
     keys: [
       'SELECT, INSERT, UPDATE (rate_limit, disabled_at) ON access.clients',
       'SELECT, INSERT, UPDATE (expires_at, revoked_at) ON access.api_keys',
-      // No UPDATE or DELETE, and no INSERT of columns that the database sets. The id is GENERATED ALWAYS.
+      // No UPDATE or DELETE, and no INSERT of columns that the database sets.
+      // The exception is `id`, which is GENERATED ALWAYS: TypeORM inserts DEFAULT into it.
       'SELECT, INSERT (id, operator, action, client_id, client_name, key_id, key_prefix, details) ON access.audit_events',
       'EXECUTE ON FUNCTION access.are_scopes(text[])',
     ],

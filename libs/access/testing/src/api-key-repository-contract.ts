@@ -16,7 +16,7 @@ const noon = new Date('2026-11-21T12:00:00.123Z');
 const after = (ms: number) => new Date(noon.getTime() + ms);
 const hasher = new TestKeyHasher();
 
-/** Contract tests for adapters of the port. `empty` returns an adapter of the operator, without clients and keys. */
+/** Contract tests for adapters of the port. `empty` returns an adapter without data that writes `operator` to the audit trail. */
 export function describeApiKeyRepository(adapterName: string, operator: string, empty: () => Promise<ApiKeyRepository>): void {
   describe(`${adapterName} fulfils the contract of ApiKeyRepository`, () => {
     let keys: ApiKeyRepository;

@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds nullable columns and a table: processes of earlier releases go on, but do not refuse disabled clients. */
+/** Adds nullable columns and a table. Processes of earlier releases keep working, but do not reject the keys of disabled clients. */
 export class AddClientLimitsAndAuditEvents1763683500000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       ALTER TABLE access.clients
         ADD COLUMN rate_limit integer CONSTRAINT clients_rate_limit_check CHECK (rate_limit BETWEEN 0 AND 1000000000),
         ADD COLUMN disabled_at timestamptz(3)`);
-    // No foreign keys: an event stays true whatever becomes of the client and the key. json keeps the order of members.
+    // No foreign keys, because an event must not change if its client or key changes or is deleted. json keeps the order of members.
     await queryRunner.query(`
       CREATE TABLE access.audit_events (
         id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT audit_events_pkey PRIMARY KEY,
