@@ -4,7 +4,7 @@ const WARNED = Symbol.for('@animal-store/client.warned');
 export function warnIfDeprecated(operation: string, headers: Headers, warn: (message: string) => void): void {
   const [, seconds] = /^@(\d+)$/.exec(headers.get('Deprecation') ?? '') ?? [];
   if (seconds === undefined) return;
-  // Shared between the ES module and the CommonJS module, which a process may both load.
+  // Shared between the ES module and the CommonJS module, because a process may load both.
   const warned = ((globalThis as unknown as Record<symbol, Set<string> | undefined>)[WARNED] ??= new Set());
   if (warned.has(operation)) return;
   warned.add(operation);

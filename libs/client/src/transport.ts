@@ -62,7 +62,7 @@ export class Transport {
         if (!(thrown instanceof APIError)) throw thrown;
         error = thrown;
       }
-      // A timer may fire some microseconds early.
+      // This does not check `deadline`, because a timer may fire some microseconds early.
       const isOver = error instanceof APIConnectionTimeoutError && timeLeft <= timeout;
       const delay = error.retryable && !isOver && attempt <= maxRetries ? retryDelay(attempt, this.options, error.retryAfter) : undefined;
       const retryInMs = delay !== undefined && performance.now() + delay < deadline ? delay : undefined;

@@ -12,7 +12,7 @@ export interface CpuProfile {
 export interface SelfTime {
   readonly name: string;
   readonly ms: number;
-  /** Share of the time in which the process was not idle. */
+  /** `ms` as a fraction of the total time without idle time. */
   readonly share: number;
 }
 

@@ -120,7 +120,7 @@ export class Catalogue {
     await this.checkpoint();
   }
 
-  /** Runs a checkpoint, so that no target pays for full-page writes that another one caused. */
+  /** Runs a checkpoint, so that each target starts without dirty pages and writes its own full-page images. */
   async checkpoint(): Promise<void> {
     await this.client.query('CHECKPOINT');
   }

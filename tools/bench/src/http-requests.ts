@@ -35,7 +35,7 @@ export function httpRequest(request: PetRequest, paging: Paging, keys: readonly 
   }
 }
 
-/** Returns the request as sent, with the Content-Length that is right after the serial number is inserted. */
+/** Returns the text of the HTTP request. Its Content-Length is for the body after the serial number has replaced the placeholder. */
 export function rawRequest({ method, path, headers, body }: HttpRequest, host: string): string {
   const length = body === undefined ? undefined : Buffer.byteLength(body.replace(SERIAL, '0'.repeat(SERIAL_DIGITS)));
   const lines = [

@@ -8,7 +8,7 @@ export interface Measurement {
   readonly p50Ms?: number;
   readonly p99Ms?: number;
   readonly errors: number;
-  /** Milliseconds per thousand requests: all processes of the service, and PostgreSQL. */
+  /** CPU milliseconds per thousand requests: `serviceCpu` of all processes of the service, `postgresCpu` of PostgreSQL. */
   readonly serviceCpu: number;
   readonly postgresCpu: number;
   /** Share of one core. */

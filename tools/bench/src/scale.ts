@@ -15,7 +15,7 @@ const READS = ['first page', 'deep page', 'page of a rare status', 'get'] as con
 export type Read = (typeof READS)[number];
 
 const MIN_ROWS = 1_000;
-/** Share of the rows with the rare status. A small catalogue has at least RARE_ROWS, so that its page is full as well. */
+/** Share of the rows with the rare status. A small catalogue has at least RARE_ROWS of them, so that a page of this status is full there too. */
 const RARE_SHARE = 0.0001;
 const RARE_ROWS = 60;
 const PAGE_LIMIT = 100;

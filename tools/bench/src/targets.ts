@@ -38,7 +38,7 @@ export interface HttpTarget {
   /** Whether all responses to an operation have the same bytes. */
   readonly constant?: boolean;
   readonly authenticates: boolean;
-  /** Returns what the target requires and is missing, or undefined if nothing is missing. */
+  /** Returns the requirement of the target that is missing, or undefined if nothing is missing. */
   readonly missing?: () => Promise<string | undefined>;
   readonly start: (catalogue: Catalogue) => Promise<ServerProcess>;
 }

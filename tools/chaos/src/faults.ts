@@ -49,7 +49,7 @@ export function faults(scale: { outageMs: number }): Fault[] {
       run: (deployment) => deployment.rollServiceWithHungDatabase(),
     },
     {
-      // More often than the supervisor tolerates for workers that were ready.
+      // More kills than the supervisor's limit for crashes of ready workers. The limit must not apply to workers that wait for the database.
       name: 'workers killed during a database outage',
       mayDrop: true,
       run: async ({ service, database }) => {

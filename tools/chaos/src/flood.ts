@@ -5,7 +5,7 @@ export interface FloodOptions {
   readonly url: string;
   readonly keys: readonly string[];
   readonly path: string;
-  /** Ratio of the rate to send to the closed-loop capacity. */
+  /** Rate to send, as a multiple of the closed-loop capacity. */
   readonly times: number;
   readonly seconds: number;
 }

@@ -18,7 +18,7 @@ afterAll(() => linter.close());
 const projects = readProjects();
 const contexts = contextsOf(projects);
 
-/** Probes that contexts cannot import each other. A new context needs no configuration for this. */
+/** Probes of the rule that contexts cannot import each other. A new context needs no configuration for this. */
 const contextProbes: readonly Probe[] = [
   ...contexts.map((context) => ({ context, root: userOfDomain(context).root, other: NEW_CONTEXT })),
   { context: NEW_CONTEXT, root: `libs/${NEW_CONTEXT}/application`, other: contexts[0] ?? '' },
@@ -73,7 +73,7 @@ interface DependencyRow {
   readonly onlyDependOnLibsWithTags: readonly string[];
 }
 
-/** Returns the messages of ESLint for violated rows, without rows that allow everything. */
+/** Returns the message that ESLint reports if a row is violated, for each row that does not allow everything. */
 function messagesOf(rules: Linter.RulesRecord): string[] {
   const optionsOf = <T>(rule: string): T[] => ((rules[rule] as unknown[] | undefined) ?? []).slice(1) as T[];
   const [{ depConstraints } = { depConstraints: [] }] = optionsOf<{ depConstraints: DependencyRow[] }>(BOUNDARIES);

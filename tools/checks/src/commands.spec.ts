@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { readText } from './workspace.js';
 
-/** npm scripts that run other commands, or are run by one. */
+/** npm scripts that only other npm scripts run. */
 const UNLISTED_SCRIPTS = ['verify'];
 
 it('docs/commands.md lists every npm script', () => {

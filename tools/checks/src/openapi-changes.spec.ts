@@ -20,7 +20,7 @@ const DOCUMENTED_LATER = [
 
 /** Changes of the document that change no response, each with its reason. */
 const HARMLESS_CHANGES = [
-  // In the description: some generators make a member with a default required.
+  // The description states the default instead, because some generators make a member required if it has a default.
   /^paths\.\/pets\.post\.requestBody\..*\.properties\.status\.allOf\.1\.default remove$/,
   // Operations share their error responses. On those of a deprecated operation, both headers are always there.
   /^paths\.\/pets\/\{petId\}\.get\.responses\.[45]\d\d\.headers\.(?:Deprecation|Sunset)\.required replace$/,

@@ -44,7 +44,10 @@ export function hashOf(file: string): string {
   return createHash('sha256').update(readText(file)).digest('hex');
 }
 
-/** Compares the current migrations with the released ones. Returns a message for each released one that changed and each new one that is older. */
+/**
+ * Compares the current migrations with the released ones. Returns a message for each released migration that is missing or changed, and for
+ * each new one that is not later than the released migrations of its context.
+ */
 export function migrationProblems(released: MigrationHashes, today: MigrationHashes): string[] {
   const newest = (context: string) =>
     Object.keys(released)

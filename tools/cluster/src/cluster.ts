@@ -314,7 +314,7 @@ function settingsFile(folder: string): string {
   return join(folder, 'cluster.json');
 }
 
-/** Returns the account that the processes run as if this process is root. */
+/** If this process is root, returns the account that the cluster's processes run as. */
 async function accountOf(folder: string): Promise<Account | undefined> {
   return process.getuid?.() === 0 ? findAccount(folder) : undefined;
 }

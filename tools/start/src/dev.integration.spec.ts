@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   const started = waitFor(() => {
     expect(output).toContain('Ctrl-C stops');
-    // Another process logs it.
+    // Another process logs the URL, possibly after the welcome text.
     expect(origin()).not.toBe('');
   });
   await Promise.race([ended, started]);

@@ -40,7 +40,7 @@ async function writePrivateFile(file: string, text: string): Promise<void> {
   // The mode only applies to a new file.
   await rm(file, { force: true });
   await writeFile(file, text, { mode: 0o600 });
-  // As root: like all files of the folder, it belongs to the folder's owner.
+  // If this process is root, the file gets the owner of the folder, like the other files in the folder.
   const { uid, gid } = await stat(dirname(file));
   if (process.getuid?.() === 0) await chown(file, uid, gid);
 }

@@ -108,7 +108,7 @@ allowPrivilegeEscalation: false
 capabilities: { drop: [ALL] }
 {{- end -}}
 
-{{/* preStop, DRAIN_SECONDS, and then: 15 s for requests and 5 s for the pool; the supervisor of workers allows them 30 s. */}}
+{{/* preStopSeconds + DRAIN_SECONDS + shutdown + 5 s. The shutdown takes up to 15 s for requests and 5 s for the pool, with workers up to 30 s. */}}
 {{- define "animal-store.terminationGracePeriodSeconds" -}}
 {{- $end := ternary 35 25 (gt (int .Values.config.WORKERS) 1) -}}
 {{- add (int .Values.preStopSeconds) (int .Values.config.DRAIN_SECONDS) $end -}}

@@ -2,7 +2,7 @@ import type { ScaleResult } from '../scale.js';
 import { costRatio, medianCost, rowCounts } from '../scale-verdicts.js';
 import { number, table } from './table.js';
 
-/** Each cell has milliseconds, and their ratio to those at the fewest rows. */
+/** Each cell has the cost in milliseconds and its ratio to the cost at the fewest rows. */
 export function scaleTable({ series }: ScaleResult): string {
   const counts = [...new Set(series.flatMap(rowCounts))];
   return table(

@@ -1,8 +1,8 @@
 import ts from 'typescript';
 
 /**
- * A line of an outline. `shape` is what all contexts share: classes with their bases, methods, decorators and providers, and suites.
- * `value` is what depends on fields: properties, types, functions and constants.
+ * A line of an outline. `shape` is what all contexts share: classes with their bases, methods, decorators and providers.
+ * `suite` is a suite of tests. `value` is what depends on fields: properties, types, functions and constants.
  */
 interface Line {
   readonly kind: 'shape' | 'suite' | 'value';
