@@ -124,7 +124,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     // No row comes after the greatest identifier.
     const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
     parameters.push(first, size);
-    return this.pages.submit({ filters, parameters }, `${key}${String(first)} ${String(size)}`);
+    return this.pages.submit({ filters, parameters }, `${key}${String(after)} ${String(size)}`);
   }
 
   /** Builds the statements on the first call, because the metadata does not exist before the DataSource is connected. */

@@ -24,8 +24,8 @@ export class AuthenticationGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): true | Promise<true> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
+    // Unlike switchToHttp(), this creates no closures.
+    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     if (authorizationOf(context) === 'public') return true;
     // For logs and metrics: no earlier hook knows the handler.
     request.operation = context.getHandler().name;
@@ -34,7 +34,7 @@ export class AuthenticationGuard implements CanActivate {
       request.principal = principal;
       return true;
     };
-    const refuse = (error: unknown) => this.refuse(error, request, http.getResponse<FastifyReply>());
+    const refuse = (error: unknown) => this.refuse(error, request, reply);
     const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (key === undefined) return refuse(new DomainError(MISSING_API_KEY));
     try {

@@ -11,10 +11,10 @@ export class ScopesGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const required = authorizationOf(context);
     if (required === 'public') return true;
-    const http = context.switchToHttp();
-    const granted = http.getRequest<FastifyRequest>().principal?.scopes ?? [];
+    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
+    const granted = request.principal?.scopes ?? [];
     if (required.length > 0 && required.every((scope) => granted.includes(scope))) return true;
-    http.getResponse<FastifyReply>().header('WWW-Authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`);
+    reply.header('WWW-Authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`);
     throw new DomainError(INSUFFICIENT_SCOPE);
   }
 }

@@ -9,12 +9,10 @@ export class RateLimitGuard implements CanActivate {
   constructor(private readonly rateLimits: RateLimits) {}
 
   canActivate(context: ExecutionContext): true | Promise<true> {
-    const http = context.switchToHttp();
-    const { principal } = http.getRequest<FastifyRequest>();
+    const [{ principal }, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     const limit = principal && this.rateLimits.limitOfClient(principal.rateLimit);
     if (!limit) return true;
     const admit = (counted: Quota): true => {
-      const reply = http.getResponse<FastifyReply>();
       limit.setHeaders(counted, reply);
       if (counted.isExceeded) throw rateLimitedError(counted, reply);
       return true;

@@ -16,12 +16,11 @@ export class PreferenceGuard implements CanActivate {
   private readonly parametersOf = new Map<object, ReadonlySet<string>>();
 
   canActivate(context: ExecutionContext): true {
-    const http = context.switchToHttp();
-    const request = http.getRequest<FastifyRequest>();
+    const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     const { prefer } = request.headers;
     // Public routes have no principal, and nothing to check.
     if (prefer === undefined || !request.principal || !prefersStrictHandling(String(prefer))) return true;
-    http.getResponse<FastifyReply>().header('Preference-Applied', 'handling=strict');
+    reply.header('Preference-Applied', 'handling=strict');
     const body = request.body as ReceivedBody | undefined;
     if (body) body.strict = true;
     const known = this.parameters(context);
