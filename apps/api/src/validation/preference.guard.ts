@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { declaredMembers } from './declared-members.js';
 import { prefersStrictHandling } from './prefers-strict-handling.js';
 import type { ReceivedBody } from './request-body.js';
+import { unknownNameMessage, validateWithClassValidator } from './validate-with-class-validator.js';
 
 /** RouteParamtypes.QUERY of Nest. */
 const QUERY = '4';
@@ -13,7 +14,7 @@ const QUERY = '4';
 /** Rejects unknown query parameters and body members if the request has `Prefer: handling=strict` (RFC 7240). */
 @Injectable()
 export class PreferenceGuard implements CanActivate {
-  private readonly parametersOf = new Map<object, ReadonlySet<string>>();
+  private readonly queryTypes = new Map<object, readonly Type[]>();
 
   canActivate(context: ExecutionContext): true {
     const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
@@ -23,34 +24,31 @@ export class PreferenceGuard implements CanActivate {
     reply.header('Preference-Applied', 'handling=strict');
     const body = request.body as ReceivedBody | undefined;
     if (body) body.strict = true;
-    const known = this.parameters(context);
-    const unknown = Object.keys(request.query as object).filter((name) => !known.has(name));
-    if (unknown.length > 0) throw new DomainError(INVALID_REQUEST, unknown.map(unknownNameMessage('query parameter')).join('; '));
-    return true;
+    const query = request.query as object;
+    const types = this.queryTypesOf(context);
+    const unknown = Object.keys(query).filter((name) => !types.some((type) => declaredMembers(type).has(name)));
+    if (unknown.length === 0) return true;
+    // Throws an error that also names the invalid values of known parameters.
+    for (const type of types) validateWithClassValidator(type, query, 'query parameter');
+    throw new DomainError(INVALID_REQUEST, unknown.map((name) => unknownNameMessage('query parameter', name)).join('; '));
   }
 
-  private parameters(context: ExecutionContext): ReadonlySet<string> {
+  private queryTypesOf(context: ExecutionContext): readonly Type[] {
     const handler = context.getHandler();
-    let parameters = this.parametersOf.get(handler);
-    if (!parameters) {
-      parameters = queryParametersOf(context.getClass(), handler.name);
-      this.parametersOf.set(handler, parameters);
+    let types = this.queryTypes.get(handler);
+    if (!types) {
+      types = readQueryTypes(context.getClass(), handler.name);
+      this.queryTypes.set(handler, types);
     }
-    return parameters;
+    return types;
   }
 }
 
-/** Returns a function that creates the error message for an unknown name. Long names are truncated. */
-export const unknownNameMessage =
-  (kind: string) =>
-  (name: string): string =>
-    `${JSON.stringify(name.slice(0, 64))} is not a known ${kind}`;
-
-function queryParametersOf(controller: Type, method: string): ReadonlySet<string> {
+/** Returns the classes of the handler's `@Query()` parameters. */
+function readQueryTypes(controller: Type, method: string): readonly Type[] {
   const routeArguments = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, { index: number }>;
   const types = (Reflect.getMetadata(PARAMTYPES_METADATA, controller.prototype as object, method) ?? []) as Type[];
-  const dtos = Object.entries(routeArguments)
+  return Object.entries(routeArguments)
     .filter(([key]) => key.startsWith(`${QUERY}:`))
     .flatMap(([, { index }]) => types[index] ?? []);
-  return new Set(dtos.flatMap((dto) => [...declaredMembers(dto).keys()]));
 }

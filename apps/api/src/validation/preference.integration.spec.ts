@@ -44,6 +44,15 @@ describe('Prefer: handling=strict', () => {
     });
   });
 
+  it('reports all errors of a query together', async () => {
+    const { text } = await send('GET', '/v1/pets?limit=0&status=lost&page=2&sort=name');
+    expect(JSON.parse(text)).toMatchObject({
+      message: expect.stringMatching(
+        /^status must .*; limit must .*; "page" is not a known query parameter; "sort" is not a known query parameter$/,
+      ),
+    });
+  });
+
   it('is reported as applied if nothing is rejected', async () => {
     for (const [method, path] of [
       ['GET', '/v1/pets?limit=1&status=sold'],

@@ -4,16 +4,16 @@ import type { Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validateSync } from 'class-validator';
 import { declaredMembers } from './declared-members.js';
-import { unknownNameMessage } from './preference.guard.js';
 
 /** Limits the time in class-transformer: it is quadratic in the members of an object, and about 1 µs per value. */
 const MAX_NESTED_VALUES = 2_000;
 
 /**
  * Converts a body or query to an instance of its class with class-transformer, and validates it with class-validator.
- * @throws DomainError which names every invalid member and, if `strict`, every unknown one
+ * @param rejectUnknown what an unknown name is called in the message; undefined ignores unknown names
+ * @throws DomainError which names every invalid member and, with `rejectUnknown`, every unknown one
  */
-export function validateWithClassValidator(dto: Type, source: object, strict = false): object {
+export function validateWithClassValidator(dto: Type, source: object, rejectUnknown?: 'member' | 'query parameter'): object {
   const declared = declaredMembers(dto);
   // Unknown members such as `__proto__` are not assigned.
   const known = Object.fromEntries(Object.entries(source).filter(([name]) => declared.has(name)));
@@ -22,10 +22,15 @@ export function validateWithClassValidator(dto: Type, source: object, strict = f
   const unknown = [...Object.keys(source).filter((name) => !declared.has(name)), ...readMembers(instance)];
   const messages = [
     ...validateSync(instance).flatMap((violation) => messagesOf(violation)),
-    ...(strict ? unknown.map(unknownNameMessage('member')) : []),
+    ...(rejectUnknown ? unknown.map((name) => unknownNameMessage(rejectUnknown, name)) : []),
   ];
   if (messages.length > 0) throw new DomainError(INVALID_REQUEST, messages.join('; '));
   return instance;
+}
+
+/** Returns the error message for an unknown name. Long names are truncated. */
+export function unknownNameMessage(kind: string, name: string): string {
+  return `${JSON.stringify(name.slice(0, 64))} is not a known ${kind}`;
 }
 
 /** Removes members such as `constructor` at any depth, because class-transformer calls them. Returns the number of values. */

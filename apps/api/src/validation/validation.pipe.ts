@@ -36,7 +36,7 @@ function compiledDtoOf(metatype: Type): CompiledDto {
 function toInstance(metatype: Type, source: object, strict = false): object {
   return (
     (strict ? undefined : compiledDtoOf(metatype)(source as Record<string, unknown>)) ??
-    validateWithClassValidator(metatype, source, strict)
+    validateWithClassValidator(metatype, source, strict ? 'member' : undefined)
   );
 }
 
