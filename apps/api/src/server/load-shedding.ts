@@ -77,7 +77,8 @@ export function shedLoad(
     return false;
   };
 
-  const isFull = ({ url }: FastifyRequest) => inFlight >= maxInFlight && !url.startsWith(HEALTH_PREFIX) && !closeUnreadConnection();
+  /** Returns whether the limit allows the request. At the limit, closes an unread connection to make room. */
+  const makeRoom = ({ url }: FastifyRequest) => inFlight < maxInFlight || url.startsWith(HEALTH_PREFIX) || closeUnreadConnection();
   const count = (request: FastifyRequest) => {
     request.load = PROCESSING;
     inFlight++;
@@ -98,7 +99,7 @@ export function shedLoad(
     if (connection.pending > MAX_PIPELINED) {
       connection.isEnded = true;
       refuse(request, reply.header('Connection', 'close'), 'pipelined');
-    } else if (isFull(request)) {
+    } else if (!makeRoom(request)) {
       refuse(request, reply, 'in_flight');
     } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH_PREFIX)) {
       refuse(request, reply, 'event_loop_lag');
@@ -141,7 +142,7 @@ export function shedLoad(
 
   return (request) => {
     if (request.load !== NOT_COUNTED) return undefined;
-    if (isFull(request)) {
+    if (!makeRoom(request)) {
       metrics.requestsShed.inc({ reason: 'in_flight' });
       return new DomainError(SERVICE_UNAVAILABLE);
     }
