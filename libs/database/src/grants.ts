@@ -8,8 +8,9 @@ const NO_SEARCH_PATH = "SET LOCAL search_path = ''";
 export type RolePurpose = keyof Privileges;
 
 /**
- * Returns the statements that grant a role exactly the privileges of its purpose. Run them again after a migration to include new tables.
- * They form one transaction, so a running service does not lose privileges in between.
+ * Returns the statements that grant a role the privileges of its purpose, and revoke others on tables and sequences of the same schemas.
+ * Run them again after a migration to include new tables. They form one transaction, so a running service does not lose privileges in
+ * between.
  */
 export function grantStatements(persistence: readonly Persistence[], purpose: RolePurpose, role: string): string[] {
   const to = quoted(role);

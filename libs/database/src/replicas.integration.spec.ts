@@ -16,7 +16,7 @@ class ThingEntity {
   name!: string;
 }
 
-/** Two servers are started, stopped and started again. */
+/** `beforeAll` starts two servers and restarts the primary, and `afterAll` stops both servers. */
 const START_TIMEOUT_MS = 120_000;
 const RECOVERY_TIMEOUT_MS = 20_000;
 

@@ -132,8 +132,8 @@ export interface PageText {
 
 /**
  * Parameters: for each page, the values of the filters, the lowest identifier, and the page size. Returns one row per page, in the order
- * of the pages: the items and, if there are more, one further item and the identifier of the page's last item. If sharded, supports one
- * page only, because Citus cannot push down a LIMIT per page.
+ * of the pages. If more items follow, the SQL also returns the next item and the identifier of the page's last item; `toRow` removes the
+ * next item. If sharded, supports one page only, because Citus cannot push down a LIMIT per page.
  *
  * PostgreSQL writes the JSON exactly as clients receive it. That takes a tenth of the time of parsing and serialising rows in Node.js.
  */

@@ -270,7 +270,7 @@ export async function tryLock(client: Client, key: number): Promise<boolean> {
   return rows[0]?.locked === true;
 }
 
-/** Whether no other session uses the server. Undefined until PostgreSQL has detected a crashed backend, whose locks remain until then. */
+/** Whether no other session uses the server. Undefined while a crashed backend holds locks because PostgreSQL has not detected the crash. */
 async function isLastUser(client: Client, crashed: number | undefined): Promise<boolean | undefined> {
   if (await tryLock(client, IN_USE_LOCK)) return true;
   const query = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND pid = $2`;
