@@ -158,7 +158,7 @@ export default defineConfig(
       // `() => server.close()` is short and clear.
       '@typescript-eslint/no-confusing-void-expression': 'off',
       '@typescript-eslint/no-invalid-void-type': 'off',
-      // The type parameter is the type of the JSON that a caller reads.
+      // A type parameter may occur only in the return type: callers of a function that parses JSON pass the type that they expect.
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       ...boundaries(),
       ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT),

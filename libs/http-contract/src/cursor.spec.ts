@@ -34,7 +34,7 @@ describe('a cursor', () => {
     fc.assert(fc.property(shorter, filters, (text, of) => decodeCursor(text, of) === undefined));
   });
 
-  // One of them has the previous format.
+  // Includes a cursor of the previous format.
   it.each([
     '',
     'x',

@@ -1,6 +1,6 @@
 import type { Abstract, FactoryProvider, Type } from '@nestjs/common';
 
-/** Returns the provider of a use case, a plain class, and injects the ports of its constructor. */
+/** Returns the provider of a use case, which is a plain class. Nest injects the ports of its constructor. */
 export function provideUseCase<UseCase, Ports extends unknown[]>(
   type: new (...ports: Ports) => UseCase,
   ...ports: { [Index in keyof Ports]: Abstract<Ports[Index]> | Type<Ports[Index]> }

@@ -43,7 +43,7 @@ export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: n
   );
 }
 
-/** Parses a query parameter of decimal digits without leading zeros as an exact 64-bit integer. */
+/** Parses a query parameter of decimal digits without leading zeros as an exact 64-bit integer. A minus sign may precede the digits. */
 export function QueryInt64(): PropertyDecorator {
   return Rule(INT64_RULE, isInt64, (value) => (typeof value === 'string' ? (parseInt64(value) ?? value) : value));
 }

@@ -97,7 +97,7 @@ function withoutSpace(json: string): string {
   return json.replace(/\s/g, '');
 }
 
-/** Empties all tables of the store. The next pet gets the id 1. */
+/** Empties all tables of the schema `pets`. The next pet gets the id 1. */
 async function resetPets(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

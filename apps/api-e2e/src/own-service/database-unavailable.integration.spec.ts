@@ -183,7 +183,7 @@ describe('two workers', () => {
     await killWorkersRepeatedly();
     await waitFor(() => expectWaiting());
     const times = [...(service?.output ?? '').matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
-    // Restart delays are 0.1 to 2 s, shared by two workers. No upper bound, since a busy machine is slower.
+    // The two workers share one restart delay, which doubles from 0.1 to 2 s. No upper bound, since a busy machine is slower.
     expect((times[MAX_CRASHES] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
     await proxy.restore();
     await expectServing();

@@ -36,7 +36,7 @@ export class NewPetDto {
   @Rule(INT64_RULE, isInt64)
   categoryId!: bigint;
 
-  // Without the keyword `default`, because some generators make a member with a default required.
+  // Without the keyword `default`: if a member has one, some generators make the member required.
   @ApiPropertyOptional({
     enum: PetStatus,
     enumName: 'PetStatus',

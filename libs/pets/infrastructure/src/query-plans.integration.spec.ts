@@ -27,7 +27,7 @@ const MAX_BLOCKS = 50;
 const MAX_BLOCKS_OF_ONE = 6;
 /** An index scan of a page of scattered rows. */
 const MAX_BLOCKS_OF_RARE = 150;
-/** Independent of the size of the table. Above 100,000, PostgreSQL uses JIT compilation, which takes far longer than the page. */
+/** Independent of the size of the table. Above a cost of 100,000, PostgreSQL uses JIT compilation, which takes far longer than reading the page. */
 const MAX_COST = 500;
 
 /** Creates a migrated database without autovacuum, which would change the statistics. */
