@@ -30,7 +30,7 @@ export function stringifyJson(value: unknown): string {
   return `{${members.join()}}`;
 }
 
-/** Returns the members that are not undefined. Throws if an int64 is a number, which may have been rounded already. */
+/** Returns the members that are not undefined. Throws if an int64 member has the type `number`, because its value may be rounded already. */
 export function definedEntries(value: object): [name: string, member: unknown][] {
   const entries = Object.entries(value).filter(([, member]) => member !== undefined);
   for (const [name, member] of entries) if (INT64_MEMBERS.has(name)) assertNotNumber(name, member);

@@ -8,7 +8,7 @@ export interface RetryDelays {
 
 /**
  * Returns the delay in milliseconds after a failed attempt, or undefined if there is no retry. The number of the first attempt is 1.
- * Exponential backoff with full jitter; the minimum is `Retry-After`.
+ * Without `Retry-After`: exponential backoff with full jitter. With it: `Retry-After`, plus a random delay of up to `minRetryDelay`.
  */
 export function retryDelay(
   attempt: number,

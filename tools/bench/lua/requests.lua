@@ -1,5 +1,5 @@
--- Script for wrk: sends the NUL-separated requests of a file in a loop, starting at a given index. A byte 1 in a request is
--- replaced by eight digits that are unique within the run.
+-- Script for wrk: sends the NUL-separated requests of a file in a loop, starting at a given index. In each request, the
+-- character U+0001 is replaced by eight digits that are unique within the run.
 local texts, position, serial = {}, 0, 0
 
 function init(args)

@@ -5,7 +5,7 @@ import type { Catalogue } from './database-server.js';
 import type { Workload } from './workloads.js';
 
 const COLUMNS = 'id, name, category_id, status';
-/** The SQL statements of the service. */
+/** SQL that reads or writes the same rows as one request to the service. The service itself serves several requests with one statement. */
 const SCRIPTS: Partial<Record<Workload, (rows: number) => string>> = {
   list: () =>
     `SELECT ${COLUMNS} FROM pets.pets WHERE (status, id) >= ('available', 1) AND status <= 'available' ORDER BY status, id LIMIT 21;`,

@@ -27,7 +27,7 @@ export interface ScenarioResult {
   readonly connections: number;
   /** Measurements of each target, one per round. */
   readonly rounds: Readonly<Record<string, readonly Measurement[]>>;
-  /** Targets that gave wrong responses, with the error. */
+  /** Targets that returned wrong responses or none, with the error. */
   readonly failures: Readonly<Record<string, string>>;
 }
 

@@ -73,7 +73,7 @@ export class Load {
     return finished;
   }
 
-  /** Sets whether requests may get no response. Applies to each request in flight until the next call, even if it ends later. */
+  /** Sets whether requests may get no response. `true` applies to each request in flight until the next call, even if it ends later. */
   allowDrops(mayDrop: boolean): void {
     this.mayDrop = mayDrop;
     if (mayDrop) for (const pending of this.pending) pending.isExcused = true;

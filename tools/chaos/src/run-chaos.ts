@@ -11,7 +11,7 @@ export interface ChaosOptions {
   readonly seed: number;
   /** Number of times that all faults are injected. */
   readonly rounds: number;
-  /** Duration of the longest outage. The others are proportionally shorter. */
+  /** Duration of the fault `database stopped`. The durations of most other faults are fractions of it. */
   readonly outageMs: number;
   /** Number of clients that send requests all the time. */
   readonly clients: number;

@@ -34,7 +34,7 @@ export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument)
     .map(({ path, action }) => `${path.join('.')} ${action}`);
 }
 
-/** Returns the keys of a path without names that the document defines, such as members, headers and operations. */
+/** Returns the keys of a difference's path, except those that the document chooses: member names, header names, URL paths and statuses. */
 function keywords(path: readonly PropertyKey[]): string[] {
   return path.map(String).filter((_, index) => !['properties', 'headers', 'paths', 'responses'].includes(String(path[index - 1])));
 }

@@ -107,7 +107,7 @@ describe.each(files)('%s', (file) => {
 
   it('writes the cache only on main', () => {
     const named = (prefix: string) => steps.filter(({ uses = '' }) => uses.startsWith(prefix));
-    // Both would write a cache at the end of every job, also for pull requests.
+    // `actions/cache`, and `actions/setup-node` with its cache, would write a cache at the end of every job, also for pull requests.
     expect(named('actions/cache@')).toEqual([]);
     for (const { with: options } of named('actions/setup-node@')) expect(options).toMatchObject({ 'package-manager-cache': false });
     for (const { with: options } of named('actions/setup-node@')) expect(options).not.toHaveProperty('cache');

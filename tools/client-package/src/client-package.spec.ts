@@ -59,7 +59,7 @@ describe('the package', () => {
 
   it('has types for every module resolution (arethetypeswrong)', async () => {
     const analysis = await checkPackage(createPackageFromTarballData(tarball));
-    // `node10` is the resolution of TypeScript 4.6 and older; `main` and `types` serve it.
+    // This includes `node10`, the resolution of TypeScript 4.6 and older, which reads `main` and `types`.
     expect(analysis).toMatchObject({ types: { kind: 'included' }, problems: [] });
   });
 });

@@ -59,7 +59,7 @@ export interface Query {
 
 const withoutVariables = (expr: string) => expr.replaceAll('$__rate_interval', '1m').replaceAll(/\$(?:namespace|instance)/g, '.*');
 
-/** Returns all queries of the rules and the dashboard, with Grafana's variables replaced. */
+/** All queries of the rules and the dashboard, with Grafana's variables replaced. */
 export const queries: readonly Query[] = [
   ...rules.map(({ alert, record, expr, annotations = {} }) => ({
     usedIn: `rule ${alert ?? record ?? ''}`,

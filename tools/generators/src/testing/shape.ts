@@ -52,7 +52,7 @@ function namesIn(lines: readonly Line[]): ReadonlySet<string> {
   return new Set(members.flatMap((name) => [name, name.split('.').at(-1) ?? '']));
 }
 
-/** Returns the outline of a module's exports. */
+/** Returns the outline of a module: its exports, and the suites of a spec. */
 function outlineOf(source: string): Line[] {
   const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
   return file.statements.flatMap((statement) => {
