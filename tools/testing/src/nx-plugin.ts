@@ -16,8 +16,8 @@ export async function preTasksExecution(_options: unknown, { argv, workspaceRoot
 }
 
 /** Stops the server and prints the summary of a run with tests. */
-export async function postTasksExecution(_options: unknown, { taskResults }: PostTasksExecutionContext): Promise<void> {
+export async function postTasksExecution(_options: unknown, { taskResults, workspaceRoot }: PostTasksExecutionContext): Promise<void> {
   await stopPostgres();
   const results = Object.values(taskResults);
-  if (results.some(({ task }) => task.target.target === 'test')) console.log(`\n${summarize(results)}`);
+  if (results.some(({ task }) => task.target.target === 'test')) console.log(`\n${summarize(results, workspaceRoot)}`);
 }
