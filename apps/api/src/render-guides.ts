@@ -131,7 +131,7 @@ function render(
   };
 }
 
-/** Replaces code blocks by their HTML. Consecutive samples become one group. */
+/** Replaces code blocks by their HTML. Consecutive blocks of one sample become one group. */
 function groupSamples(file: string, tokens: readonly Token[]): Token[] {
   const result: Token[] = [];
   let group: Tokens.Code[] = [];

@@ -52,7 +52,7 @@ async function useApi(): Promise<void> {
   await send('/health/ready');
 }
 
-/** All use cases of the command line. The type requires that new ones are added. */
+/** All use cases of API keys, clients and the audit trail. The type requires that new ones are added. */
 const uses: Readonly<Record<keyof AccessUseCases, (access: AccessUseCases) => Promise<unknown>>> = {
   createApiKey: async ({ createApiKey }) => {
     const input = { clientName: 'acme', environment: 'test', scopes: ['pets:read'] };

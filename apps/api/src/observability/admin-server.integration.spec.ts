@@ -70,7 +70,7 @@ it('GET /metrics returns the metrics of the service', async () => {
     ['listPets', 429, 1],
     ['getPet', 404, 1],
     ['none', 404, 1],
-    // Probes are not counted in service level objectives.
+    // The probe. Without an operation, it does not count in service level objectives.
     ['none', 200, 1],
   ] as const) {
     expect(lines).toContain(`http_request_duration_seconds_count{operation="${operation}",status="${String(status)}"} ${String(count)}`);

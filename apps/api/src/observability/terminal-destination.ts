@@ -8,7 +8,7 @@ interface Line {
   readonly [member: string]: unknown;
 }
 
-/** Pino's levels, without `info`, which is not shown. */
+/** Names of levels, by their number in pino. Lines of the level `info` are written without a name. */
 const NOTABLE_LEVELS: Readonly<Record<number, string>> = { 20: 'debug', 40: 'warning', 50: 'error', 60: 'fatal' };
 /** Members that are only useful if lines of many processes are collected. */
 const FOR_COLLECTORS = ['pid', 'hostname', 'requestId', 'traceId', 'clientId', 'keyId', 'operation'];

@@ -167,7 +167,7 @@ describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_
     await simulation.end();
     expect(simulation.admitted).toBeGreaterThanOrEqual(limit * 0.98);
     expect(simulation.admitted).toBeLessThanOrEqual(limit * 1.1);
-    // With a small limit, the share of a process is small.
+    // With a smaller limit, a process has a smaller share and asks the shared counter more often.
     if (limit === 6_000) expect(simulation.asked).toBeLessThanOrEqual(limit * 0.05);
   });
 });

@@ -43,7 +43,7 @@ const MAX_PROCESSES = 20;
 const SHARE_OF_ONLY_PROCESS = 0.25;
 const REPORTS_PER_SHARE = 4;
 const MAX_WINDOWS = 100_000;
-/** Ends that differ by less belong to the same window; the difference is network latency. */
+/** Maximum difference between two reported end times of the same window. It is caused by network latency. */
 const CLOCK_TOLERANCE_MS = 1_000;
 
 /**

@@ -24,7 +24,7 @@ export interface RateLimitsOptions {
   readonly environment: string;
 }
 
-/** The limit of all clients with the same rate limit. */
+/** One rate limit, for all clients that have it. Each client is counted separately. */
 export class ClientLimit {
   private readonly policy: string;
 

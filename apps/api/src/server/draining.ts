@@ -41,7 +41,7 @@ export function closeConnectionsWhenDraining(fastify: FastifyInstance, draining:
     done(null, payload);
   });
 
-  // Closing waits for open connections, even if draining has not begun.
+  // Closing waits until all connections are closed, so responses must close them, even if draining has not begun.
   fastify.addHook('preClose', (done) => {
     draining.begin();
     done();

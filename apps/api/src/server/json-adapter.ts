@@ -7,7 +7,7 @@ import { toJson } from './to-json.js';
 /** A response body as it is sent. */
 export interface Representation<Content = string | Buffer> {
   readonly content: Content;
-  /** Computed on first use, from the content and this Link. */
+  /** Computed on first use, from the content and the Link header of the response, which `link` holds. */
   entityTag?: { readonly value: string; readonly link: string | undefined };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { toJson } from './to-json.js';
 
-/** With `undefined`, which its declared type omits. */
+/** JSON.stringify can return `undefined`, but its declared return type lacks this. */
 const stringify: (value: unknown) => string | undefined = JSON.stringify;
 
 describe('toJson', () => {

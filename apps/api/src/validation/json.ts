@@ -58,7 +58,7 @@ function withBigints(value: unknown): unknown {
   return value;
 }
 
-// The reviver of ECMAScript 2026 gets the source text of a primitive as its third argument.
+// The reviver of ECMAScript 2026 gets the source text of a primitive in its third argument.
 function exactIntegers(_key: string, value: unknown, context?: ReviverContext): unknown {
   return typeof value === 'number' && context?.source !== undefined ? (int64FromJsonNumber(context.source) ?? value) : value;
 }

@@ -79,7 +79,7 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
   });
 }
 
-/** Returns whether the body of the request is received. Bodies of GET and HEAD are ignored. */
+/** Returns whether the request has a body that the service reads. Bodies of GET and HEAD are ignored. */
 export function isBodyReceived(request: IncomingMessage): boolean {
   return request.method !== 'GET' && request.method !== 'HEAD' && hasBody(request);
 }

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { anyByte, type Bytes, filler, KEY } from './hostile-bytes.js';
 
-/** Name of the pets in bytes that must never be processed as a request. */
+/** Name of the pets in smuggled requests: bytes that must never be processed as a request. */
 export const SMUGGLED_NAME = 'smuggled';
 
 const FIELDS = `Host: localhost\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;

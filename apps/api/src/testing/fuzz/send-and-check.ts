@@ -25,7 +25,7 @@ export async function sendAndCheck(target: FuzzTarget, rules: ResponseRules, inp
   if (input.kind === 'raw') return sendRawAndCheck(target, rules, input.pieces);
   const { requests, isPipelined } = input;
   if (isPipelined) {
-    // Without HEAD: an error that ends the connection may be the response to an earlier request, and then has a body.
+    // Without HEAD: the response read for a HEAD request may be the error response to an earlier request. It ends the connection and has a body.
     const readable = requests.map((request) => (request.method === 'HEAD' ? { ...request, method: 'GET' } : request));
     return pipelineAndCheck(target, rules, readable);
   }
