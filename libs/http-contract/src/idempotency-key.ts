@@ -26,7 +26,7 @@ export function parseIdempotencyKey(field: string): string {
 
 /** Injects the request's Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) with its client; undefined if there is none. */
 export const RequestIdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext): IdempotencyKey | undefined => {
-  const { headers, principal } = context.switchToHttp().getRequest<FastifyRequest>();
+  const [{ headers, principal }] = context.getArgs<[FastifyRequest]>();
   const field = headers['idempotency-key'];
   if (field === undefined) return undefined;
   if (!principal) throw new Error('@RequestIdempotencyKey requires a route with authentication.');
