@@ -13,7 +13,7 @@ import { startTraceCollector } from './testing/trace-collector.js';
 
 const RATE_LIMIT = 300;
 const JSON_TYPE = 'Content-Type: application/json';
-/** All statuses of the error catalogue and of successes. */
+/** All statuses of the error catalogue, and the 2xx statuses of the operations. */
 const ALL_STATUSES = [200, 201, 400, 401, 403, 404, 405, 408, 410, 413, 414, 415, 417, 422, 429, 431, 500, 503];
 
 /** All output of the service except bodies of 2xx responses, which return names of pets unchanged. */

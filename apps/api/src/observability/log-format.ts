@@ -2,7 +2,7 @@ import { stdTimeFunctions } from 'pino';
 
 export type LogFormatName = 'json' | 'gcp' | 'ecs';
 
-/** Names of level, time and message in log lines. All other members are the same in every format. */
+/** How level, time and message are written, and constant members. All other members of log lines are the same in every format. */
 export interface LogFormat {
   readonly level: (label: string, value: number) => Readonly<Record<string, string | number>>;
   /** Returns JSON text that begins with a comma. */

@@ -1,6 +1,6 @@
 import { redactKeys } from '@animal-store/access-domain';
 
-/** Characters outside printable ASCII: after decoding, bytes of control characters and of UTF-8. */
+/** Characters of a decoded path that are encoded again: spaces, control characters, and bytes of non-ASCII characters. */
 const NOT_PRINTABLE = /[^!-~]/g;
 const ESCAPES = /%([0-9a-f]{2})/gi;
 /** A client may percent-encode a path twice, and `rewriteUrl` of the HTTP server may encode it a third time. */

@@ -41,7 +41,7 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Concurrent probes share one query, because they need no key. */
+  /** Concurrent probes share one query, because anyone can send many of them without an API key. */
   private isMigrated(): Promise<boolean> {
     this.probe ??= isMigrated(this.dataSource).finally(() => {
       this.probe = undefined;

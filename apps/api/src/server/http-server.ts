@@ -64,7 +64,7 @@ function createNodeServer(handle: RequestListener): Server {
     },
     (request, response) => {
       const connection = connectionOf(request.socket);
-      // Requests after the last one of a connection are dropped without a response.
+      // On a connection that is ending, further requests are dropped without a response.
       if (connection.isEnded) {
         request.resume();
         return;

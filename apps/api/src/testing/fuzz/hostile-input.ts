@@ -52,7 +52,7 @@ const reading: Arbitrary<HostileRequest> = fc
   .map(([verb, uri, more]) => ({ method: verb, target: uri, headers: [...VALID_HEADERS, ...more] }));
 const anyRequest = fc.oneof({ weight: 2, arbitrary: request }, { weight: 1, arbitrary: creation }, { weight: 1, arbitrary: reading });
 
-/** Requests, or bytes that look like requests. */
+/** Requests, or bytes that may not be HTTP. */
 export const hostileInput: Arbitrary<HostileInput> = fc.oneof(
   {
     weight: 4,

@@ -25,7 +25,8 @@ export async function sendAndCheck(target: FuzzTarget, rules: ResponseRules, inp
   if (input.kind === 'raw') return sendRawAndCheck(target, rules, input.pieces);
   const { requests, isPipelined } = input;
   if (isPipelined) {
-    // Without HEAD: the response read for a HEAD request may be the error response to an earlier request. It ends the connection and has a body.
+    // HEAD is replaced by GET. If an earlier request ends the connection with an error, the error response is read as the response to HEAD,
+    // although it has a body.
     const readable = requests.map((request) => (request.method === 'HEAD' ? { ...request, method: 'GET' } : request));
     return pipelineAndCheck(target, rules, readable);
   }
