@@ -18,7 +18,7 @@ export interface SelfTime {
 
 const IDLE = '(idle)';
 
-/** Returns the functions with the most self time in the last `lastMs` of the profile, in descending order. */
+/** Returns the self time of each function in the last `lastMs` of the profile, in descending order. */
 export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, lastMs: number): SelfTime[] {
   const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
   const microseconds = new Map<string, number>();

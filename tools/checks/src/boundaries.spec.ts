@@ -73,7 +73,7 @@ interface DependencyRow {
   readonly onlyDependOnLibsWithTags: readonly string[];
 }
 
-/** Returns the message that ESLint reports if a row is violated, for each row that does not allow everything. */
+/** Returns the messages that the import rules can report. A row of `depConstraints` that allows every project has no message. */
 function messagesOf(rules: Linter.RulesRecord): string[] {
   const optionsOf = <T>(rule: string): T[] => ((rules[rule] as unknown[] | undefined) ?? []).slice(1) as T[];
   const [{ depConstraints } = { depConstraints: [] }] = optionsOf<{ depConstraints: DependencyRow[] }>(BOUNDARIES);

@@ -78,7 +78,7 @@ function graphOf(projects: readonly Project[]): object {
             root,
             tags,
             targets: {},
-            // Each has an index file, so that only tags can forbid its import.
+            // Gives every project an entry point, so that any import of it resolves and only the tags can forbid the import.
             metadata: { js: { packageName, packageExports: { '.': './src/index.ts', ...exports }, isInPackageManagerWorkspaces: true } },
           },
         },

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'animal-store-summary-'));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Returns the result of a task. With counts, the project has a report of Jest with them. */
+/** Returns the result of a task. If `counts` is set, also writes a Jest report with these counts to the folder of the project. */
 function result(
   project: string,
   target: string,

@@ -7,7 +7,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
   return [line(header), rule, ...rows.map(line)].join('\n');
 }
 
-/** Formats a number with three significant digits and grouped thousands, and a missing one as a dash. */
+/** Formats a number with grouped thousands and two decimals, one from 10 and none from 100. Returns a dash for a missing number. */
 export function number(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return '–';
   if (value >= 100) return Math.round(value).toLocaleString('en');
