@@ -1,7 +1,7 @@
 import { INT64_MEMBERS } from './openapi.generated.js';
 
-/** Matches strings, member names with their colon, and numbers. In valid JSON, no match begins inside a string. */
-const STRING_OR_NUMBER = /("(?:[^"\\]|\\.)*")(\s*:)?|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
+/** Matches strings and numbers, with a colon that follows. A string that is not closed ends with the text, so no match begins inside a string. */
+const STRING_OR_NUMBER = /(?:("(?:[^"\\]|\\.)*(?:"|\\?$))|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(\s*:)?/gs;
 const INTEGER = /^-?\d+$/;
 
 /**
@@ -10,8 +10,9 @@ const INTEGER = /^-?\d+$/;
  */
 export function parseJson(text: string): unknown {
   const prefixed = text.replace(STRING_OR_NUMBER, (token: string, string?: string, colon?: string) => {
-    if (string === undefined) return `"n${token}"`;
-    return colon === undefined ? `"s${string.slice(1)}` : token;
+    // A member name, or a number in its place, for which JSON.parse throws.
+    if (colon !== undefined) return token;
+    return string === undefined ? `"n${token}"` : `"s${string.slice(1)}`;
   });
   return JSON.parse(prefixed, (name, value: unknown) => {
     if (typeof value !== 'string') return value;
