@@ -11,7 +11,6 @@ import { Metrics } from './observability/metrics.js';
 import { type Config, readConfig } from './process/config.js';
 import { shutDown } from './process/shut-down.js';
 import { explainFailedStart } from './process/explain-failed-start.js';
-import { findFreePort } from './process/find-free-port.js';
 import { retryConnecting } from './process/retry-connecting.js';
 import { FAILED_START, StartupError } from './process/startup-error.js';
 import { Supervisor, type WorkerState } from './process/supervisor.js';
@@ -117,7 +116,8 @@ async function serveInWorkers(
     workers: config.workers,
     exec: join(import.meta.dirname, 'main.js'),
     env,
-    port: config.port === 0 ? await findFreePort(config.host) : config.port,
+    host: config.host,
+    port: config.port,
     logger,
     onGiveUp: () => process.exit(1),
   });

@@ -15,7 +15,7 @@ export async function findFreePort(host: string): Promise<number> {
 }
 
 /** @throws Error if the host is not an address of this machine */
-async function isFree(host: string, port: number): Promise<boolean> {
+export async function isFree(host: string, port: number): Promise<boolean> {
   const server = createServer().listen(port, host);
   try {
     await once(server, 'listening');

@@ -5,6 +5,7 @@ import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import type { MetricsSource } from '../observability/admin-server.js';
 import { CrashLoopDetector } from './crash-loop-detector.js';
+import { findFreePort, isFree } from './find-free-port.js';
 import { EX_CONFIG } from './startup-error.js';
 
 const MAX_CRASHES = 10;
@@ -23,8 +24,11 @@ export interface SupervisorOptions {
   /** The program that a worker runs. */
   readonly exec: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Not 0: a worker that starts when no other worker runs would get a different port. */
+  readonly host: string;
+  /** 0 uses a port from `findPort`. */
   readonly port: number;
+  /** Not the port 0 of the system: a worker that starts when no other worker runs would get a different port. */
+  readonly findPort?: typeof findFreePort;
   readonly logger: Logger;
   /** Called after all workers have ended, if the supervisor stops replacing them. */
   readonly onGiveUp: () => void;
@@ -48,6 +52,7 @@ export class Supervisor implements MetricsSource {
   private hasStarted = false;
   private hasBeenReady = false;
   private delayMs = INITIAL_DELAY_MS;
+  private port = 0;
 
   constructor(private readonly options: SupervisorOptions) {
     // Registers itself and counts for the workers.
@@ -75,7 +80,8 @@ export class Supervisor implements MetricsSource {
   /** Resolves to the address once every worker listens. If a worker ends before that, stops all workers and rejects. */
   async start(): Promise<Address> {
     try {
-      const [address] = await Promise.all([this.fork(), ...Array.from({ length: this.options.workers - 1 }, () => this.fork())]);
+      const address = await this.forkFirst();
+      await Promise.all(Array.from({ length: this.options.workers - 1 }, () => this.fork()));
       this.hasStarted = true;
       return address;
     } catch (error) {
@@ -109,10 +115,22 @@ export class Supervisor implements MetricsSource {
     return `${await this.workerRegistry.clusterMetrics()}\n${await this.ownRegistry.metrics()}`;
   }
 
+  /** Starts the first worker. If another process takes a port from `findPort` before the worker listens, uses the next one. */
+  private async forkFirst(): Promise<Address> {
+    const { host, port, findPort = findFreePort } = this.options;
+    for (;;) {
+      this.port = port === 0 ? await findPort(host) : port;
+      try {
+        return await this.fork();
+      } catch (error) {
+        if (port !== 0 || (await isFree(host, this.port))) throw error;
+      }
+    }
+  }
+
   /** Resolves to the address on which the worker listens. */
   private fork(): Promise<Address> {
-    const { env, port } = this.options;
-    const worker = cluster.fork({ ...env, PORT: String(port) });
+    const worker = cluster.fork({ ...this.options.env, PORT: String(this.port) });
     const ended = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal: NodeJS.Signals | null) => {
         this.running.delete(worker);
