@@ -26,7 +26,7 @@ const OPERATIONS: readonly Operation[] = [
   { name: 'getPet', method: 'GET', path: () => `/v1/pets/${petId}`, options: {}, success: 200 },
 ];
 
-/** `Authorization` values without a valid key, derived from a valid key, and the expected error codes. */
+/** Values of `Authorization` that are refused, some of them built from a valid key, and the expected error codes. */
 const REFUSED: readonly [string, (key: string) => string | readonly string[] | null, ...ErrorCode[]][] = [
   ['a missing header', () => null, 'missing_api_key'],
   ['an empty header', () => '', 'missing_api_key'],

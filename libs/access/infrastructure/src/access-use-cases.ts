@@ -48,7 +48,7 @@ export interface ConnectedAccessUseCases extends AccessUseCases {
   close(): Promise<void>;
 }
 
-/** Opens the use cases with a separate connection, for tools. The schema must exist. */
+/** Opens the use cases with a separate connection pool, for tools. The schema must exist. */
 export async function connectAccessUseCases(databaseUrl: SecretUrl, operator?: Operator): Promise<ConnectedAccessUseCases> {
   const dataSource = createDataSource({
     url: databaseUrl,

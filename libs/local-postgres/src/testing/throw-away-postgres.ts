@@ -24,7 +24,7 @@ export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
   };
   const exitAtSignal = (signal: keyof typeof EXIT_CODES) => {
     process.off(signal, exitAtSignal);
-    // Another listener decides when to exit. Without one, the signal would have ended the process.
+    // Another listener, if there is one, decides when to exit. Otherwise the process exits, as it would by default.
     if (process.listenerCount(signal) === 0) process.exit(EXIT_CODES[signal]);
   };
   const signals = Object.keys(EXIT_CODES) as (keyof typeof EXIT_CODES)[];
