@@ -167,8 +167,6 @@ export default defineConfig(
   { files: ['**/*.module.ts'], rules: boundaries(EXTRA_IN_MODULES) },
   // The deprecated operations of the client are tested too.
   { files: ['apps/api-e2e/src/client/**/*.ts'], rules: { '@typescript-eslint/no-deprecated': 'off' } },
-  // Static imports of the contexts are allowed even if another file imports the API dynamically. At present, none does.
-  { files: ['tools/start/**/*.ts'], rules: boundaries({}, { checkDynamicDependenciesExceptions: ['@animal-store/api/contexts'] }) },
   {
     files: ['apps/cli/**/*.ts'],
     rules: { ...boundaries(EXTRA_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },
