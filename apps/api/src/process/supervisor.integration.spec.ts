@@ -1,15 +1,31 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import cluster from 'node:cluster';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import pino from 'pino';
 import { findFreePort } from './find-free-port.js';
-import { Supervisor } from './supervisor.js';
+import { Supervisor, type SupervisorOptions } from './supervisor.js';
 
 const HOST = '127.0.0.1';
-const WORKER = `require('node:net').createServer().on('error', () => process.exit(78)).listen(process.env.PORT, '${HOST}');`;
+const LISTEN = `const listen = () => require('node:net').createServer().on('error', () => process.exit(78)).listen(process.env.PORT, '${HOST}');`;
+/** The first worker exits when the second one starts. Other workers listen after the first one has exited. */
+const FIRST_EXITS = `
+  const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+  const [first, second] = [__dirname + '/first', __dirname + '/second'];
+  const until = (condition, action) => (condition() ? action() : setTimeout(until, 10, condition, action));
+  const hasExited = (pid) => { try { return !process.kill(pid, 0); } catch { return true; } };
+  if (existsSync(first)) {
+    writeFileSync(second, '');
+    until(() => hasExited(Number(readFileSync(first, 'utf8'))), listen);
+  } else {
+    writeFileSync(first, String(process.pid));
+    listen();
+    until(() => existsSync(second), () => process.exit(1));
+  }`;
 
 let folder: string;
 let taken: Server;
@@ -17,7 +33,6 @@ let takenPort: number;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'animal-store-supervisor-'));
-  await writeFile(join(folder, 'worker.cjs'), WORKER);
   taken = createServer().listen(0, HOST);
   await once(taken, 'listening');
   takenPort = (taken.address() as AddressInfo).port;
@@ -28,19 +43,29 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-function supervise(port: number, findPort?: () => Promise<number>): Supervisor {
-  const options = { host: HOST, port, workers: 2, exec: join(folder, 'worker.cjs'), env: {}, onGiveUp: () => undefined };
-  return new Supervisor({ ...options, logger: pino({ level: 'silent' }), ...(findPort && { findPort }) });
+async function supervise(program: string, options: Pick<SupervisorOptions, 'port' | 'findPort'>): Promise<Supervisor> {
+  const exec = join(folder, 'worker.cjs');
+  await writeFile(exec, LISTEN + program);
+  const logger = pino({ level: 'silent' });
+  return new Supervisor({ host: HOST, workers: 2, exec, env: {}, logger, onGiveUp: () => undefined, ...options });
 }
 
 it('uses another free port if a process has taken the found one', async () => {
-  const ports = [takenPort, await findFreePort(HOST)];
-  const supervisor = supervise(0, () => Promise.resolve(ports.shift() ?? 0));
-  const expected = ports[1];
-  expect(await supervisor.start()).toMatchObject({ port: expected });
+  const freePort = await findFreePort(HOST);
+  const ports = [takenPort, freePort];
+  const supervisor = await supervise('listen()', { port: 0, findPort: () => Promise.resolve(ports.shift() ?? 0) });
+  expect(await supervisor.start()).toMatchObject({ port: freePort });
   await supervisor.stop('SIGTERM');
 });
 
 it('fails if the configured port is in use', async () => {
-  await expect(supervise(takenPort).start()).rejects.toThrow('A worker ended before it listened.');
+  const supervisor = await supervise('listen()', { port: takenPort });
+  await expect(supervisor.start()).rejects.toThrow('A worker ended before it listened.');
+});
+
+it('replaces a worker that has listened and exits before the others listen', async () => {
+  const supervisor = await supervise(FIRST_EXITS, { port: 0 });
+  await supervisor.start();
+  await waitFor(() => expect(Object.keys(cluster.workers ?? {})).toHaveLength(2));
+  await supervisor.stop('SIGTERM');
 });

@@ -49,7 +49,6 @@ export class Supervisor implements MetricsSource {
   private readonly ready = new Set<Worker>();
   private readonly firstReports = Promise.withResolvers<void>();
   private readonly stopping = new AbortController();
-  private hasStarted = false;
   private hasBeenReady = false;
   private delayMs = INITIAL_DELAY_MS;
   private port = 0;
@@ -81,8 +80,7 @@ export class Supervisor implements MetricsSource {
   async start(): Promise<Address> {
     try {
       const address = await this.forkFirst();
-      await Promise.all(Array.from({ length: this.options.workers - 1 }, () => this.fork()));
-      this.hasStarted = true;
+      await Promise.all(Array.from({ length: this.options.workers - 1 }, () => this.fork('initial')));
       return address;
     } catch (error) {
       await this.stop('SIGTERM');
@@ -121,21 +119,25 @@ export class Supervisor implements MetricsSource {
     for (;;) {
       this.port = port === 0 ? await findPort(host) : port;
       try {
-        return await this.fork();
+        return await this.fork('initial');
       } catch (error) {
         if (port !== 0 || (await isFree(host, this.port))) throw error;
       }
     }
   }
 
-  /** Resolves to the address on which the worker listens. */
-  private fork(): Promise<Address> {
+  /** Resolves to the address on which the worker listens. An initial worker that ends before that is not replaced: `start` rejects. */
+  private fork(kind: 'initial' | 'replacement'): Promise<Address> {
     const worker = cluster.fork({ ...this.options.env, PORT: String(this.port) });
+    let hasListened = false;
+    worker.once('listening', () => {
+      hasListened = true;
+    });
     const ended = new Promise<void>((resolve) => {
       worker.once('exit', (code, signal: NodeJS.Signals | null) => {
         this.running.delete(worker);
         resolve();
-        void this.onEnd(worker, signal ?? code);
+        if (hasListened || kind === 'replacement') void this.onEnd(worker, signal ?? code);
       });
     });
     this.running.set(worker, ended);
@@ -160,7 +162,7 @@ export class Supervisor implements MetricsSource {
     const wasReady = this.ready.delete(worker);
     const { signal } = this.stopping;
     const isStopping = () => signal.aborted;
-    if (isStopping() || !this.hasStarted) return;
+    if (isStopping()) return;
     this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');
     if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start; stopping the service');
     if (wasReady && this.crashLoop.record(performance.now())) return this.giveUp('the workers crash repeatedly; stopping the service');
@@ -172,7 +174,7 @@ export class Supervisor implements MetricsSource {
       if (isStopping()) return;
     }
     this.restarts.inc();
-    this.fork().catch(() => undefined);
+    this.fork('replacement').catch(() => undefined);
   }
 
   private async giveUp(reason: string): Promise<void> {
