@@ -51,7 +51,10 @@ describe('a single limiter', () => {
     const quotas = await take(limiter, limit + 5);
     expect(quotas.map(({ remaining }) => remaining)).toEqual([...Array.from({ length: limit }, (_, i) => limit - 1 - i), 0, 0, 0, 0, 0]);
     expect(quotas.map(({ isExceeded }) => isExceeded)).toEqual(quotas.map((_, i) => i >= limit));
-    for (const { resetSeconds } of quotas) expect(resetSeconds).toBe(60);
+    const resetSeconds = quotas.map((quota) => quota.resetSeconds);
+    // Some seconds pass on a busy machine.
+    expect(Math.max(...resetSeconds)).toBeLessThanOrEqual(60);
+    expect(Math.min(...resetSeconds)).toBeGreaterThan(30);
   });
 
   it('returns synchronously for a known key, and reports rarely', async () => {
@@ -69,7 +72,7 @@ describe('a single limiter', () => {
   });
 
   it('resets the count when the window has ended', async () => {
-    const [limiter] = limiters(20, 1, new DistantCounter(20, 1_000), 1_000) as [RateLimiter];
+    const [limiter] = limiters(20, 1, new DistantCounter(20, 5_000), 5_000) as [RateLimiter];
     expect(admitted(await take(limiter, 30))).toBe(20);
     await waitFor(async () => expect(await limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 19 }));
     expect(admitted(await take(limiter, 30))).toBe(19);
