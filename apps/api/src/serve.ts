@@ -129,9 +129,7 @@ async function serveInWorkers(
     await admin?.close();
   };
   try {
-    const address = await supervisor.start().catch(() => {
-      throw new StartupError('The workers could not start; the cause is logged above.');
-    });
+    const address = await supervisor.start();
     const service = { url: urlOf(address), close: () => stop('SIGINT'), drain: () => stop('SIGTERM', config.drainSeconds * 1000) };
     onListening(service);
     const unavailable = Promise.withResolvers<void>();

@@ -43,7 +43,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function supervise(program: string, options: Pick<SupervisorOptions, 'port' | 'findPort'>): Promise<Supervisor> {
+async function supervise(program: string, options: Pick<SupervisorOptions, 'port'> & Partial<SupervisorOptions>): Promise<Supervisor> {
   const exec = join(folder, 'worker.cjs');
   await writeFile(exec, LISTEN + program);
   const logger = pino({ level: 'silent' });
@@ -60,7 +60,12 @@ it('uses another free port if a process has taken the found one', async () => {
 
 it('fails if the configured port is in use', async () => {
   const supervisor = await supervise('listen()', { port: takenPort });
-  await expect(supervisor.start()).rejects.toThrow('A worker ended before it listened.');
+  await expect(supervisor.start()).rejects.toThrow('The workers could not start; the cause is logged above.');
+});
+
+it('reports a host that is not an address of this machine', async () => {
+  const supervisor = await supervise('listen()', { host: '192.0.2.1', port: 0 });
+  await expect(supervisor.start()).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
 });
 
 it('replaces a worker that has listened and exits before the others listen', async () => {

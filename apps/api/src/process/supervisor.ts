@@ -6,7 +6,7 @@ import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import type { MetricsSource } from '../observability/admin-server.js';
 import { CrashLoopDetector } from './crash-loop-detector.js';
 import { findFreePort, isFree } from './find-free-port.js';
-import { EX_CONFIG } from './startup-error.js';
+import { EX_CONFIG, StartupError } from './startup-error.js';
 
 const MAX_CRASHES = 10;
 const CRASH_WINDOW_MS = 60_000;
@@ -145,7 +145,7 @@ export class Supervisor implements MetricsSource {
     worker.on('message', ({ state }: { state?: WorkerState }) => this.onReport(worker, state));
     return new Promise((resolve, reject) => {
       worker.once('listening', resolve);
-      void ended.then(() => reject(new Error('A worker ended before it listened.')));
+      void ended.then(() => reject(new StartupError('The workers could not start; the cause is logged above.')));
     });
   }
 
