@@ -42,7 +42,8 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
     done();
   });
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('*', (request, payload, done) => {
+  // By '*' alone, Fastify would parse the type again for each request.
+  fastify.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
     let chunks: Buffer[] = [];
     let size = 0;
     let settled = false;
