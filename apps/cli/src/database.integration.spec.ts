@@ -4,13 +4,17 @@ import { join } from 'node:path';
 import { startLocalPostgres } from '@animal-store/local-postgres';
 import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { runAnimalStore, runAnimalStoreIn, json, type KeyJson } from './testing/run-animal-store.js';
+import { runAnimalStore, runAnimalStoreIn, runAnimalStoreWithoutReader, json, type KeyJson } from './testing/run-animal-store.js';
 
 describe('animal-store without a database', () => {
   it('rejects wrong usage with exit code 2 and one line', async () => {
     const { exitCode, stdout, stderr } = await runAnimalStore({}, 'keys', 'craete');
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n$/);
+  });
+
+  it('ends without an error if the reader of its output closes the pipe', async () => {
+    expect(await runAnimalStoreWithoutReader('--help')).toEqual({ exitCode: 0, stderr: '' });
   });
 
   it('requires DATABASE_URL if PostgreSQL is not part of the installation', async () => {

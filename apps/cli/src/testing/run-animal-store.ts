@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll } from '@jest/globals';
@@ -36,6 +38,16 @@ export function runAnimalStoreIn(cwd: string, environment: Readonly<Record<strin
       (_, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );
   });
+}
+
+/** Runs the program with a reader that closes stdout before the program writes. */
+export async function runAnimalStoreWithoutReader(...args: readonly string[]): Promise<Omit<Outcome, 'stdout'>> {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  const exited = once(child, 'close');
+  const stderr = await text(child.stderr);
+  await exited;
+  return { exitCode: child.exitCode ?? -1, stderr };
 }
 
 export const json = <T>({ stdout }: Outcome) => JSON.parse(stdout) as T;
