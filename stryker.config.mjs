@@ -13,6 +13,8 @@ export default {
   clearTextReporter: { allowColor: false, reportTests: false, skipFull: true },
   coverageAnalysis: 'perTest',
   concurrency: 2,
+  // Node.js keeps the modules of earlier runs in memory: https://github.com/nodejs/node/issues/63186
+  maxTestRunnerReuse: 20,
   // A busy machine must not count as a detected mutant.
   timeoutMS: 15_000,
   thresholds: { high: 95, low: 90, break: 90 },
