@@ -134,6 +134,7 @@ describe('ListAudit', () => {
     expect(first.next).toBe(first.events.at(-1)?.id);
     const last = await audit.execute({ after: first.next });
     expect(last).toEqual({ events: [expect.objectContaining({ id: 1n })], next: undefined });
+    expect(await audit.execute({ limit: 1, after: 2n })).toEqual(last);
     expect((await audit.execute()).events).toHaveLength(50);
   });
 });

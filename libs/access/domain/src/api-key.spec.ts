@@ -53,6 +53,10 @@ describe('NewApiKey.issue', () => {
     expect(issue).toThrow(message);
     expect(issue).toThrow(expect.objectContaining({ code: 'invalid_request', kind: 'invalid' }));
   });
+
+  it.each([0, 1_000_000_000])('accepts the rate limit %d', (rateLimit) => {
+    expect(NewApiKey.issue({ ...input, rateLimit }, hasher).key.rateLimit).toBe(rateLimit);
+  });
 });
 
 describe('the state of a key', () => {

@@ -212,7 +212,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       };
 
       it('of every change: what, who and when', async () => {
-        const first = await keys.add(aNewApiKey({ createdAt: noon, rateLimit: 7 }));
+        const first = await keys.add(aNewApiKey({ createdAt: noon, rateLimit: 7, scopes: ['pets:read', 'pets:write'] }));
         const rotated = await keys.replace(first.id, rotate);
         await keys.update(first.id, (key) => key.revoke(after(2)));
         await keys.updateClient('acme', (client) => ({ ...disableClient(client, after(3)), rateLimit: undefined }));
@@ -234,7 +234,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
               successorPrefix: rotated?.successor.prefix,
             },
           },
-          { ...key, action: 'create', details: { scopes: 'pets:read', expiresAt: null } },
+          { ...key, action: 'create', details: { scopes: 'pets:read pets:write', expiresAt: null } },
           { ...client, action: 'set-rate-limit', details: { from: null, to: 7 } },
         ];
         expect(events).toEqual(expected.map((event) => expect.objectContaining(event)));
