@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { petsPersistence } from './pets-persistence.js';
-import { History, findViolation } from './testing/history.js';
+import { findOutdatedRead, findViolation, History } from './testing/history.js';
 import { TypeOrmPetReader } from './typeorm-pet-reader.js';
 import { TypeOrmPetRepository } from './typeorm-pet-repository.js';
 
@@ -59,10 +59,12 @@ async function primaryAndReplica(): Promise<Servers> {
   return { url: primary.url, replicaUrls: [standby.url], remove };
 }
 
+// A primary may show commits later, and in another order, than replicas that replay its WAL ("long fork"):
+// https://jepsen.io/analyses/amazon-rds-for-postgresql-17.4
 describe.each([
-  ['one server', oneServer],
-  ['a primary, and a replica that lags', primaryAndReplica],
-])('concurrent creations and reads, from two processes on %s', (_servers, start) => {
+  ['one server', 'linearizable', oneServer, findViolation],
+  ['a primary, and a replica that lags', 'up to date', primaryAndReplica, findOutdatedRead],
+])('concurrent creations and reads, from two processes on %s', (_servers, are, start, find) => {
   let servers: Servers;
   let dataSources: DataSource[];
   const servedBy = { primary: 0, replica: 0 };
@@ -93,7 +95,7 @@ describe.each([
     await servers.remove();
   }, START_TIMEOUT_MS);
 
-  it('are linearizable', async () => {
+  it(`are ${are}`, async () => {
     const callers = fc.array(fc.array(STEP, { minLength: 4, maxLength: 7 }), { minLength: 6, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(callers, async (scripts) => {
@@ -138,7 +140,7 @@ describe.each([
             }
           }),
         );
-        expect(findViolation(history.operations)).toBeUndefined();
+        expect(find(history.operations)).toBeUndefined();
       }),
       { numRuns: 25 },
     );
