@@ -1,48 +1,32 @@
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { startTestApp, type TestApp } from './testing/test-app.js';
+import { type TestApp, useTestApp } from './testing/test-app.js';
 
-let service: TestApp;
-let proxy: TcpProxy;
-let databaseUrl = '';
-let database: Client;
-let key: string;
+const SCOPES = ['pets:read', 'pets:write'];
+type KeyedApp = TestApp & { readonly key: string };
 
-beforeAll(async () => {
-  service = await startTestApp({
-    env: { DATABASE_STATEMENT_TIMEOUT_MS: '1000', DATABASE_CONNECT_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '3' },
-    databaseUrl: async (given) => {
-      databaseUrl = given;
-      proxy = await TcpProxy.start(given);
-      return proxy.url;
-    },
-  });
-  key = await service.createKey('pets:read', 'pets:write');
-  database = new Client({ connectionString: databaseUrl });
-  await database.connect();
-});
-
-afterAll(async () => {
-  await database.end();
-  await service.close();
-  await proxy.cut();
-});
-
-const get = async (path = '/v1/pets') => {
-  const response = await fetch(service.url + path, { headers: { Authorization: `Bearer ${key}` } });
+const get = async ({ url, key }: KeyedApp, path = '/v1/pets') => {
+  const response = await fetch(url + path, { headers: { Authorization: `Bearer ${key}` } });
   return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.text() };
 };
-const create = async (name: string) => {
+const create = async ({ url, key }: KeyedApp, name: string) => {
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
-  const response = await fetch(`${service.url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify({ name, categoryId: 1 }) });
+  const response = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify({ name, categoryId: 1 }) });
   return { status: response.status, body: await response.text() };
 };
 const statuses = (responses: readonly { status: number }[]) => responses.map(({ status }) => status);
-const waitUntilServing = () =>
-  waitFor(async () => expect(statuses(await Promise.all([get(), get('/health/ready'), create('Rex')]))).toEqual([200, 200, 201]));
 
 describe('when the database closes all connections', () => {
+  let database: Client;
+  // Jest runs afterAll hooks in order: this connection ends before the service drops its database.
+  afterAll(() => database.end());
+  const service = useTestApp(SCOPES);
+  beforeAll(async () => {
+    database = new Client({ connectionString: service.databaseUrl });
+    await database.connect();
+  });
+
   const terminate = () =>
     database.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'animal-store-api' AND datname = current_database()`,
@@ -50,25 +34,29 @@ describe('when the database closes all connections', () => {
 
   it('reads succeed', async () => {
     for (let i = 0; i < 5; i++) {
-      expect(statuses(await Promise.all([get(), get(), get()]))).toEqual([200, 200, 200]);
+      expect(statuses(await Promise.all([get(service), get(service), get(service)]))).toEqual([200, 200, 200]);
       await terminate();
-      expect(statuses(await Promise.all([get(), get(), get()]))).toEqual([200, 200, 200]);
+      expect(statuses(await Promise.all([get(service), get(service), get(service)]))).toEqual([200, 200, 200]);
     }
   });
 
   it('a pending read is repeated, a pending creation is not', async () => {
-    const other = new Client({ connectionString: databaseUrl });
+    const other = new Client({ connectionString: service.databaseUrl });
     await other.connect();
-    await other.query('BEGIN');
-    await other.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
-    const [read, creation] = [get(), create('Lost')];
-    await until(2);
-    await terminate();
-    expect(JSON.parse((await creation).body)).toMatchObject({ code: 'service_unavailable', status: 503 });
-    await until(1);
-    await other.end();
-    expect((await read).status).toBe(200);
-    expect((await database.query(`SELECT 1 FROM pets.pets WHERE name = 'Lost'`)).rowCount).toBe(0);
+    try {
+      await other.query('BEGIN');
+      await other.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
+      const [read, creation] = [get(service), create(service, 'Lost')];
+      await until(2);
+      await terminate();
+      expect(JSON.parse((await creation).body)).toMatchObject({ code: 'service_unavailable', status: 503 });
+      await until(1);
+      await other.query('COMMIT');
+      expect((await read).status).toBe(200);
+      expect((await database.query(`SELECT 1 FROM pets.pets WHERE name = 'Lost'`)).rowCount).toBe(0);
+    } finally {
+      await other.end();
+    }
   });
 
   /** Waits until this number of statements waits for the lock. */
@@ -78,23 +66,38 @@ describe('when the database closes all connections', () => {
   }
 });
 
-it('responds with 503 while the database refuses connections', async () => {
-  await proxy.cut();
-  for (const response of await Promise.all([get(), get('/v1/pets/1'), get('/health/ready')])) {
-    expect(response).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) });
-  }
-  expect((await create('Rex')).status).toBe(503);
-  expect((await get('/health/live')).status).toBe(200);
-  await proxy.restore();
-  await waitUntilServing();
-});
+describe('responds with 503, and recovers afterwards', () => {
+  let proxy: TcpProxy;
+  const service = useTestApp(SCOPES, {
+    env: { DATABASE_STATEMENT_TIMEOUT_MS: '1000', DATABASE_CONNECT_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '3' },
+    databaseUrl: async (given) => (proxy = await TcpProxy.start(given)).url,
+  });
+  afterAll(() => proxy.cut());
 
-it('responds with 503 while the database does not respond, and recovers afterwards', async () => {
-  await get();
-  proxy.slowDown(60_000);
-  // More than the pool size: some time out in a statement, the others while waiting for a connection.
-  const responses = await Promise.all(Array.from({ length: 9 }, () => get('/v1/pets/1')));
-  expect(new Set(statuses(responses))).toEqual(new Set([503]));
-  proxy.slowDown(0);
-  await waitUntilServing();
+  const waitUntilServing = () =>
+    waitFor(async () => {
+      const responses = await Promise.all([get(service), get(service, '/health/ready'), create(service, 'Rex')]);
+      expect(statuses(responses)).toEqual([200, 200, 201]);
+    });
+
+  it('if the database refuses connections', async () => {
+    await proxy.cut();
+    for (const response of await Promise.all([get(service), get(service, '/v1/pets/1'), get(service, '/health/ready')])) {
+      expect(response).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) });
+    }
+    expect((await create(service, 'Rex')).status).toBe(503);
+    expect((await get(service, '/health/live')).status).toBe(200);
+    await proxy.restore();
+    await waitUntilServing();
+  });
+
+  it('if the database does not respond', async () => {
+    await waitUntilServing();
+    proxy.slowDown(60_000);
+    // More than the pool size: some time out in a statement, the others while waiting for a connection.
+    const responses = await Promise.all(Array.from({ length: 9 }, () => get(service, '/v1/pets/1')));
+    expect(new Set(statuses(responses))).toEqual(new Set([503]));
+    proxy.slowDown(0);
+    await waitUntilServing();
+  });
 });
