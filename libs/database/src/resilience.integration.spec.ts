@@ -55,7 +55,7 @@ const terminate = (dataSource: DataSource) =>
 
 describe('a statement', () => {
   it('that runs too long is cancelled by the server, and the next one succeeds', async () => {
-    const pool = poolOf(await open({ statementTimeoutMs: 100, poolSize: 1 }));
+    const pool = poolOf(await open({ statementTimeoutMs: 1_000, poolSize: 1 }));
     const error = await failure(pool.query('SELECT pg_sleep(10)'));
     expect(error).toMatchObject({ code: '57014' });
     expect(isDatabaseUnavailable(error)).toBe(true);
@@ -64,7 +64,7 @@ describe('a statement', () => {
 
   it('rejects if the server does not respond, and its connection is replaced', async () => {
     // The server has no statement timeout.
-    const pool = poolOf(await open({ statementTimeoutMs: 100, preparedStatements: false, poolSize: 1 }));
+    const pool = poolOf(await open({ statementTimeoutMs: 1_000, preparedStatements: false, poolSize: 1 }));
     const error = await failure(pool.query('SELECT pg_sleep(30)'));
     expect(error).toEqual(new Error('Query read timeout'));
     expect(isDatabaseUnavailable(error)).toBe(true);
