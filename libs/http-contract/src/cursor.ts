@@ -34,10 +34,13 @@ export function encodeCursor(after: bigint, filters: string): string {
   return bytes.toString('base64url');
 }
 
-/** Returns the identifier after which the page begins; undefined unless `encodeCursor` made the cursor for these filters. */
-export function decodeCursor(cursor: unknown, filters: string): bigint | undefined {
-  if (typeof cursor !== 'string' || !CURSOR.test(cursor)) return undefined;
-  const after = Buffer.from(cursor, 'base64url').readBigInt64BE(1);
-  // Also checks the format, the checksum, and the unused bits of the last character.
-  return encodeCursor(after, filters) === cursor ? after : undefined;
+/** Returns whether `encodeCursor` made the text for these filters. */
+export function isCursor(text: unknown, filters: string): text is string {
+  // Encoding again also checks the format, the checksum, and the unused bits of the last character.
+  return typeof text === 'string' && CURSOR.test(text) && encodeCursor(decodeCursor(text), filters) === text;
+}
+
+/** Returns the identifier after which the page begins. Requires a text for which `isCursor` returned true. */
+export function decodeCursor(cursor: string): bigint {
+  return Buffer.from(cursor, 'base64url').readBigInt64BE(1);
 }

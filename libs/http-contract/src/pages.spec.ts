@@ -1,7 +1,8 @@
 import { DomainError, INT64_MAX, JsonText, type Page } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
+import { validateSync } from 'class-validator';
 import { fastify, type FastifyReply } from 'fastify';
-import { decodeCursor, encodeCursor } from './cursor.js';
+import { decodeCursor, encodeCursor, isCursor } from './cursor.js';
 import { respondWithCreated } from './created-response.js';
 import { IdPipe } from './id.pipe.js';
 import { pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
@@ -38,21 +39,23 @@ describe('a page', () => {
     expect([origin, pathname]).toEqual(['https://toys.example', '/v1/toys']);
     const { cursor, ...others } = Object.fromEntries(searchParams);
     expect(others).toEqual({ limit: '7', colour: 'red & "blue"', size: '9' });
-    expect(decodeCursor(cursor, '&colour=red%20%26%20%22blue%22&size=9')).toBe(INT64_MAX);
-    expect(decodeCursor(cursor, '&colour=red&size=9')).toBeUndefined();
+    expect(isCursor(cursor, '&colour=red%20%26%20%22blue%22&size=9')).toBe(true);
+    expect(isCursor(cursor, '&colour=red&size=9')).toBe(false);
+    expect(decodeCursor(cursor ?? '')).toBe(INT64_MAX);
   });
 
   it('starts after the identifier of its cursor, which is valid only for its filters', () => {
     const cursor = encodeCursor(5n, '&colour=red');
     expect(query({ cursor, colour: 'red' }).after).toBe(5n);
-    expect(query({ cursor, colour: 'blue' }).after).toBeUndefined();
     expect(query({}).after).toBeUndefined();
+    expect(validateSync(query({ cursor, colour: 'red' }))).toEqual([]);
+    expect(validateSync(query({ cursor, colour: 'blue' }))).toMatchObject([{ property: 'cursor' }]);
   });
 
   it('has a valid example in the OpenAPI document', () => {
     const { example } = pageHeaders('/v1/toys', { colour: 'red' }).Link;
-    const [, cursor] = /^<\/v1\/toys\?limit=20&colour=red&cursor=(.+)>; rel="next"$/.exec(example) ?? [];
-    expect(decodeCursor(cursor, '&colour=red')).toBe(20n);
+    const [, cursor = ''] = /^<\/v1\/toys\?limit=20&colour=red&cursor=(.+)>; rel="next"$/.exec(example) ?? [];
+    expect([isCursor(cursor, '&colour=red'), decodeCursor(cursor)]).toEqual([true, 20n]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE, type JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CURSOR_SCHEMA, decodeCursor, encodeCursor, type Filters, toQueryString } from './cursor.js';
+import { CURSOR_SCHEMA, decodeCursor, encodeCursor, type Filters, isCursor, toQueryString } from './cursor.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
 const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;
@@ -27,14 +27,13 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
       description: 'Cursor from the `Link` header of the previous page. Valid only with the same filters.',
     })
     @MayBeAbsent()
-    @Rule(
-      "must be a cursor from this list's Link header, with the same filters",
-      (cursor, query) => decodeCursor(cursor, filtersOf(query as PageQuery)) !== undefined,
+    @Rule("must be a cursor from this list's Link header, with the same filters", (cursor, query) =>
+      isCursor(cursor, filtersOf(query as PageQuery)),
     )
     cursor?: string;
 
     get after(): bigint | undefined {
-      return this.cursor === undefined ? undefined : decodeCursor(this.cursor, filtersOf(this));
+      return this.cursor === undefined ? undefined : decodeCursor(this.cursor);
     }
   }
   return PageOfItemsQuery;
