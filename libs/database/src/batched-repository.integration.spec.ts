@@ -259,6 +259,17 @@ describe('concurrent calls', () => {
     expect(key).toEqual(['small 2']);
     expect(none).toEqual(['small 1', 'small 2', 'large 1', 'small 1']);
   });
+
+  it('return the page of their own filters, even if the values look alike', async () => {
+    const at = (ms: number) => new Date(Date.UTC(2030, 0, 1) + ms);
+    const note = '" key "';
+    await first.insert(aLine({ dueAt: at(1), note: 'null', key: 'one' }));
+    await first.insert(aLine({ dueAt: at(2), note, key: 'two' }));
+    const filters = [{}, { dueAt: at(1) }, { dueAt: at(2) }, { note: null }, { note: 'null' }, { note }, { note: '', key: '" ' }];
+    const pages = await Promise.all(filters.map((filter) => first.page(filter, { limit: 2 })));
+    const keys = pages.map(({ items }) => (JSON.parse(items.text) as { key: string }[]).map(({ key }) => key));
+    expect(keys).toEqual([['one', 'two'], ['one'], ['two'], [], ['one'], ['two'], []]);
+  });
 });
 
 describe('a page', () => {

@@ -5,7 +5,7 @@ import { Batcher, BatchSlots } from './batcher.js';
 import { isSharded, poolOf, replicasOf } from './data-source.js';
 import { isRowError } from './database-unavailable.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import type { PreparedStatement, Values } from './prepared-statement.js';
+import { elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
 import { retryRead } from './retry-read.js';
 import {
   findRecordedStatement,
@@ -119,7 +119,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
       if (value === undefined) continue;
       filters.push(column);
       parameters.push(value);
-      key += `${column.property} ${JSON.stringify(String(value))} `;
+      key += `${column.property} ${elementOf(value)} `;
     }
     // No row comes after the greatest identifier.
     const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];

@@ -151,7 +151,8 @@ function arrayOf(values: Values): string {
   return `{${values.map(elementOf).join()}}`;
 }
 
-function elementOf(value: Values[number]): string {
+/** Returns the value as an element of an array literal. Different values have different texts. */
+export function elementOf(value: Values[number]): string {
   if (typeof value === 'string') return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
   if (value === null || value === undefined) return 'NULL';
   return value instanceof Date ? `"${value.toISOString()}"` : String(value);
