@@ -1,11 +1,12 @@
 import { DomainError, INT64_MAX, JsonText, type Page } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { validateSync } from 'class-validator';
+import fc from 'fast-check';
 import { fastify, type FastifyReply } from 'fastify';
 import { decodeCursor, encodeCursor, isCursor } from './cursor.js';
 import { respondWithCreated } from './created-response.js';
 import { IdPipe } from './id.pipe.js';
-import { pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
+import { filtersOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
 import { provideUseCase } from './provide-use-case.js';
 
 class ListToysQuery extends PageQueryOf('toys') {
@@ -56,6 +57,27 @@ describe('a page', () => {
     const { example } = pageHeaders('/v1/toys', { colour: 'red' }).Link;
     const [, cursor = ''] = /^<\/v1\/toys\?limit=20&colour=red&cursor=(.+)>; rel="next"$/.exec(example) ?? [];
     expect([isCursor(cursor, '&colour=red'), decodeCursor(cursor)]).toEqual([true, 20n]);
+  });
+});
+
+describe('the filters of a query', () => {
+  it('are all members except limit and cursor, sorted, and undefined ones are left out', () => {
+    expect(filtersOf({ status: 'sold', category: 7n, further: undefined })).toBe('&category=7&status=sold');
+    expect(filtersOf({ category: 7n, status: 'sold' })).toBe('&category=7&status=sold');
+    expect(filtersOf({ limit: 20, cursor: 'x' })).toBe('');
+  });
+
+  it('differ for any two different filters', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom('a', 'b'), fc.string()),
+        fc.dictionary(fc.constantFrom('a', 'b'), fc.string()),
+        (one, other) => {
+          const isSame = one['a'] === other['a'] && one['b'] === other['b'];
+          expect(filtersOf(one) === filtersOf(other)).toBe(isSame);
+        },
+      ),
+    );
   });
 });
 

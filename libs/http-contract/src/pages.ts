@@ -1,10 +1,13 @@
 import { DEFAULT_PAGE_SIZE, type JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CURSOR_SCHEMA, decodeCursor, encodeCursor, type Filters, isCursor, toQueryString } from './cursor.js';
+import { CURSOR_SCHEMA, decodeCursor, encodeCursor, isCursor } from './cursor.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
 const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;
+
+/** The filters of a list by name. */
+type Filters = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
 
 /** The query of a paginated list. */
 export interface PageQuery extends PageRequest {
@@ -27,9 +30,7 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
       description: 'Cursor from the `Link` header of the previous page. Valid only with the same filters.',
     })
     @MayBeAbsent()
-    @Rule("must be a cursor from this list's Link header, with the same filters", (cursor, query) =>
-      isCursor(cursor, filtersOf(query as PageQuery)),
-    )
+    @Rule("must be a cursor from this list's Link header, with the same filters", (cursor, query) => isCursor(cursor, filtersOf(query)))
     cursor?: string;
 
     get after(): bigint | undefined {
@@ -39,9 +40,17 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
   return PageOfItemsQuery;
 }
 
-function filtersOf(query: PageQuery): string {
-  const { limit: _limit, cursor: _cursor, ...filters } = query as PageQuery & Filters;
-  return toQueryString(filters);
+/**
+ * Returns the filters of a query, which are all its members except limit and cursor, as a query string such as `&status=sold`.
+ * Sorted; undefined filters are left out.
+ */
+export function filtersOf(query: object): string {
+  const filters: string[] = [];
+  for (const name of Object.keys(query)) {
+    const value = (query as Filters)[name];
+    if (value !== undefined && name !== 'limit' && name !== 'cursor') filters.push(`&${name}=${encodeURIComponent(String(value))}`);
+  }
+  return filters.sort().join('');
 }
 
 /** Returns the OpenAPI `headers` of a page's 200, with an example link for these filters. */
@@ -50,7 +59,7 @@ export const pageHeaders = (path: string, filters: Filters = {}) =>
     Link: {
       description: 'URL of the next page (RFC 8288). Present only if there are more items. Use the URL unchanged.',
       schema: { type: 'string' },
-      example: linkTo(path, DEFAULT_PAGE_SIZE, toQueryString(filters), 20n),
+      example: linkTo(path, DEFAULT_PAGE_SIZE, filtersOf(filters), 20n),
     },
   }) as const;
 
