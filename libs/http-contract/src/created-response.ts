@@ -13,7 +13,7 @@ export const createdHeaders = (example: string) =>
 
 /** Sets the headers of a 201 and returns the body. `replayed`: an earlier request with the same Idempotency-Key created the resource. */
 export function respondWithCreated<Body>(reply: FastifyReply, url: string, body: Body, replayed: boolean): Body {
-  reply.header('Location', url);
-  if (replayed) reply.header('Idempotent-Replayed', 'true');
+  reply.header('location', url);
+  if (replayed) reply.header('idempotent-replayed', 'true');
   return body;
 }

@@ -70,7 +70,7 @@ export function respondWithPage<Item>(
   query: PageQuery,
   { items, next }: Page<Item>,
 ): JsonText<readonly Item[]> {
-  if (next !== undefined) reply.header('Link', linkTo(url, query.limit, filtersOf(query), next));
+  if (next !== undefined) reply.header('link', linkTo(url, query.limit, filtersOf(query), next));
   return items;
 }
 

@@ -24,7 +24,7 @@ export const REVALIDATION_HEADERS = {
 export const Revalidated = (): MethodDecorator =>
   applyDecorators(
     ExtendRouteConfig({ revalidated: true }),
-    Header('Cache-Control', CACHE_CONTROL),
+    Header('cache-control', CACHE_CONTROL),
     ApiHeader({
       name: 'If-None-Match',
       required: false,

@@ -18,6 +18,10 @@ const from = (module: string) => `export * from '${module}';\n`;
 const project = (name: string) => from(`@animal-store/${name}`);
 const dynamically = (module: string) => `export const load = () => import('${module}');\n`;
 const testOf = (call: string) => `import { it } from '@jest/globals';\n${call}('does', () => undefined);\n`;
+const usesHeader = (prefix: string, name: string) =>
+  `import type { FastifyReply } from 'fastify';\n` +
+  `export const probe = (reply: FastifyReply): unknown => reply.${prefix === '' ? 'header' : `${prefix}Header`}('${name}');\n`;
+const decoratesWith = (name: string) => `import { Header } from '@nestjs/common';\nexport const probe = Header('${name}', 'no-store');\n`;
 
 /** Returns a probe of a row in the table of layers. Its message names the layer. */
 const layer = (name: string, file: string, forbidden: string, legal: string): Probe => ({
@@ -179,6 +183,22 @@ export const PROBES: readonly Probe[] = [
     forbidden: `export const probe = ${name};\n`,
     legal: `export const probe = URL;\n`,
   })),
+  ...['libs/http-contract/src/probe.ts', 'apps/api/src/server/probe.ts'].flatMap((file) =>
+    ['get', 'has', 'remove', ''].map((prefix) => ({
+      message: 'Header names are written in lower case.',
+      rule: SYNTAX,
+      file,
+      forbidden: usesHeader(prefix, 'Link'),
+      legal: usesHeader(prefix, 'link'),
+    })),
+  ),
+  {
+    message: 'Header names are written in lower case.',
+    rule: SYNTAX,
+    file: 'libs/http-contract/src/probe.ts',
+    forbidden: decoratesWith('Cache-Control'),
+    legal: decoratesWith('cache-control'),
+  },
   ...['libs/database/src/probe.spec.ts', 'libs/pets/domain/src/probe.spec.ts', 'libs/pets/testing/src/probe.ts'].flatMap((file) =>
     ['it.only', 'it.skip', 'it.todo', 'it.fails'].map((call) => ({
       message: 'Tests must not be focused',

@@ -53,7 +53,7 @@ it.each([
 ])('rejects %s', async (_what, requestHeaders, code, challenge) => {
   const { context, headers } = guardContext(Pets, 'closed', { ip: '192.0.2.1', headers: requestHeaders });
   await expect((async () => guardWithoutClients.canActivate(context))()).rejects.toMatchObject({ code });
-  expect(headers['WWW-Authenticate']).toBe(challenge);
+  expect(headers['www-authenticate']).toBe(challenge);
 });
 
 it('rethrows other errors, without a challenge', async () => {

@@ -51,7 +51,7 @@ export class AuthenticationGuard implements CanActivate {
     if (!(error instanceof DomainError) || error.kind !== 'unauthenticated') throw error;
     const fail = (quota: Quota | undefined): never => {
       if (quota?.isExceeded) throw rateLimitedError(quota, reply);
-      reply.header('WWW-Authenticate', error.code === INVALID_API_KEY.code ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
+      reply.header('www-authenticate', error.code === INVALID_API_KEY.code ? `${CHALLENGE}, error="invalid_token"` : CHALLENGE);
       throw error;
     };
     const quota = this.rateLimits.countFailure(request.ip);

@@ -37,5 +37,5 @@ it.each([
 ])('rejects a request %s', (_what, handler, scopes, required) => {
   const { context, headers } = contextOf(handler, ...scopes);
   expect(() => guard.canActivate(context)).toThrow(expect.objectContaining({ code: 'insufficient_scope' }));
-  expect(headers['WWW-Authenticate']).toBe(`Bearer realm="animal-store", error="insufficient_scope", scope="${required}"`);
+  expect(headers['www-authenticate']).toBe(`Bearer realm="animal-store", error="insufficient_scope", scope="${required}"`);
 });

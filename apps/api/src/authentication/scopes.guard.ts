@@ -14,7 +14,7 @@ export class ScopesGuard implements CanActivate {
     const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     const granted = request.principal?.scopes ?? [];
     if (required.length > 0 && required.every((scope) => granted.includes(scope))) return true;
-    reply.header('WWW-Authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`);
+    reply.header('www-authenticate', `${CHALLENGE}, error="insufficient_scope", scope="${required.join(' ')}"`);
     throw new DomainError(INSUFFICIENT_SCOPE);
   }
 }

@@ -9,5 +9,5 @@ export function helpLink(publicUrl: PublicUrl, code: string): string {
 /** Returns `Link` with the help link and, on a deprecated route, the deprecation headers, which its hook may not have set yet. */
 export function errorHeaders({ routeOptions }: FastifyRequest, help: string): Readonly<Record<string, string>> {
   const { announcement } = routeOptions.config;
-  return announcement ? { ...announcement, Link: `${announcement.Link}, ${help}` } : { Link: help };
+  return announcement ? { ...announcement, link: `${announcement.link}, ${help}` } : { link: help };
 }

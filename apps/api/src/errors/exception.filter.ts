@@ -34,7 +34,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const error = this.toPublicError(exception, request, reply);
     const body = errorBody(error);
-    if (body.status === 503) reply.header('Retry-After', RETRY_AFTER_SECONDS);
+    if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
     reply.headers(errorHeaders(request, helpLink(this.publicUrl, body.code)));
     request.errorCode = body.code;
     if (isNamedStatementLost(exception)) this.hintAtPooler();
@@ -43,7 +43,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
       this.logger.error({ requestId: request.id, err: exception, code: body.code }, 'request failed');
     void reply
       .code(body.status)
-      .headers({ 'Cache-Control': 'no-store', 'Content-Type': 'application/json' })
+      .headers({ 'cache-control': 'no-store', 'content-type': 'application/json' })
       .serializer(JSON.stringify)
       .send(body);
   }
@@ -70,7 +70,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
   private notFound(request: FastifyRequest, reply: FastifyReply): HttpError {
     const allow = this.routes.allowedMethods(request.url);
     if (allow === undefined || allow.split(', ').includes(request.method)) return new HttpError(HTTP_ERRORS.routeNotFound);
-    reply.header('Allow', allow);
+    reply.header('allow', allow);
     return new HttpError(HTTP_ERRORS.methodNotAllowed);
   }
 }

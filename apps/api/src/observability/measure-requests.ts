@@ -22,7 +22,7 @@ export function measureRequests(fastify: FastifyInstance, metrics: Metrics): voi
     const { operation = 'none', errorCode } = request;
     metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
     if (errorCode === undefined) {
-      if (request.method === 'POST' && reply.hasHeader('Idempotent-Replayed')) metrics.replays.inc();
+      if (request.method === 'POST' && reply.hasHeader('idempotent-replayed')) metrics.replays.inc();
     } else if (KEY_REFUSALS.has(errorCode)) {
       metrics.keysRefused.inc({ code: errorCode });
     } else if (errorCode === RATE_LIMITED.code) {

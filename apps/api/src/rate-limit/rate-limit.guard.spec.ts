@@ -23,15 +23,15 @@ it('counts the requests of a client, sets RateLimit headers, and rejects request
   const second = createRequest();
   expect(guard.canActivate(second.context)).toBe(true);
   expect(second.headers).toEqual({
-    'RateLimit-Policy': '"default";q=20;w=60',
-    RateLimit: expect.stringMatching(/^"default";r=18;t=(?:60|5\d)$/),
+    'ratelimit-policy': '"default";q=20;w=60',
+    ratelimit: expect.stringMatching(/^"default";r=18;t=(?:60|5\d)$/),
   });
   for (let i = 2; i < 20; i++) await guard.canActivate(createRequest().context);
   const { context, headers } = createRequest();
   expect(() => guard.canActivate(context)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
   expect(headers).toMatchObject({
-    RateLimit: expect.stringContaining('r=0;'),
-    'Retry-After': expect.stringMatching(/^(?:60|[1-5]?[0-9])$/),
+    ratelimit: expect.stringContaining('r=0;'),
+    'retry-after': expect.stringMatching(/^(?:60|[1-5]?[0-9])$/),
   });
 });
 
@@ -40,7 +40,7 @@ it.each([0, 20])('prefers the limit of the client to that of the service, %i', a
   const headersFor = async (rateLimit?: number) => {
     const { context, headers } = createRequest(rateLimit);
     await Promise.resolve(guard.canActivate(context)).catch(() => undefined);
-    return `${headers['RateLimit-Policy'] ?? ''} ${/r=\d+/.exec(headers['RateLimit'] ?? '')?.[0] ?? ''}`;
+    return `${headers['ratelimit-policy'] ?? ''} ${/r=\d+/.exec(headers['ratelimit'] ?? '')?.[0] ?? ''}`;
   };
   expect([await headersFor(10), await headersFor(10)]).toEqual(['"default";q=10;w=60 r=9', '"default";q=10;w=60 r=8']);
   // Earlier requests count towards the new limit.

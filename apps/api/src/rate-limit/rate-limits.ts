@@ -42,7 +42,7 @@ export class ClientLimit {
   }
 
   setHeaders({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {
-    reply.header('RateLimit-Policy', this.policy).header('RateLimit', `"default";r=${String(remaining)};t=${String(resetSeconds)}`);
+    reply.header('ratelimit-policy', this.policy).header('ratelimit', `"default";r=${String(remaining)};t=${String(resetSeconds)}`);
   }
 }
 
@@ -122,6 +122,6 @@ export class RateLimits {
 
 /** Sets Retry-After and returns the error for an exceeded quota. */
 export function rateLimitedError({ resetSeconds }: Quota, reply: FastifyReply): DomainError {
-  reply.header('Retry-After', String(resetSeconds));
+  reply.header('retry-after', String(resetSeconds));
   return new DomainError(RATE_LIMITED);
 }

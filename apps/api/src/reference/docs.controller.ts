@@ -89,8 +89,8 @@ async function send(
 ): Promise<void> {
   reply.representation = representation;
   await reply
-    .header('Content-Type', type)
-    .header('Content-Security-Policy', contentSecurityPolicy)
-    .header('Referrer-Policy', 'no-referrer')
+    .header('content-type', type)
+    .header('content-security-policy', contentSecurityPolicy)
+    .header('referrer-policy', 'no-referrer')
     .send(representation.content);
 }

@@ -2,7 +2,7 @@ import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 
 /** The headers that announce the deprecation of a route. */
-type Announcement = Readonly<Record<'Deprecation' | 'Sunset' | 'Link', string>>;
+type Announcement = Readonly<Record<'deprecation' | 'sunset' | 'link', string>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -27,8 +27,8 @@ export function announceDeprecations(fastify: FastifyInstance, publicUrl: Public
 
 function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Announcement {
   return {
-    Deprecation: `@${String(deprecatedAt.getTime() / 1000)}`,
-    Sunset: removedAt.toUTCString(),
-    Link: `<${publicUrl.of(successor)}>; rel="successor-version"`,
+    deprecation: `@${String(deprecatedAt.getTime() / 1000)}`,
+    sunset: removedAt.toUTCString(),
+    link: `<${publicUrl.of(successor)}>; rel="successor-version"`,
   };
 }

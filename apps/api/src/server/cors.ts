@@ -36,11 +36,11 @@ export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
 export function corsHeaders(origins: readonly string[], origin: string | undefined): Record<string, string> {
   if (origins.length === 0) return {};
   return {
-    Vary: 'Origin',
+    vary: 'Origin',
     ...(origin !== undefined &&
       origins.includes(origin) && {
-        'Access-Control-Allow-Origin': origin,
-        'Access-Control-Expose-Headers': EXPOSED_HEADERS.join(', '),
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
       }),
   };
 }

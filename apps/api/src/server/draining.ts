@@ -29,14 +29,14 @@ export function closeConnectionsWhenDraining(fastify: FastifyInstance, draining:
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
     raw.socket[LAST_REQUEST] = raw;
     // Fastify sets this header on every response while it closes.
-    if (draining.isActive) reply.raw.removeHeader('Connection');
+    if (draining.isActive) reply.raw.removeHeader('connection');
     done();
   });
 
   fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (draining.isActive && raw.socket[LAST_REQUEST] === raw) {
       connectionOf(raw.socket).isEnded = true;
-      reply.header('Connection', 'close');
+      reply.header('connection', 'close');
     }
     done(null, payload);
   });

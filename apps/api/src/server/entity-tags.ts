@@ -16,7 +16,7 @@ type Done = (error: null, payload: unknown) => void;
 
 /** Removes Content-Length from a 304: it would have to be that of the 200 (RFC 9110, section 8.6). */
 function removeContentLength(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
-  if (reply.statusCode === 304) reply.removeHeader('Content-Length');
+  if (reply.statusCode === 304) reply.removeHeader('content-length');
   done(null, payload);
 }
 
@@ -27,10 +27,10 @@ function addEntityTag(request: FastifyRequest, reply: FastifyReply, payload: unk
     return;
   }
   const tag = entityTag(representation, reply.getHeader('link') as string | undefined);
-  reply.header('ETag', tag);
+  reply.header('etag', tag);
   const known = request.headers['if-none-match'];
   if (known !== undefined && matches(known, tag)) {
-    reply.code(304).removeHeader('Content-Type');
+    reply.code(304).removeHeader('content-type');
     done(null, request.method === 'HEAD' ? '' : null);
   } else {
     done(null, payload);

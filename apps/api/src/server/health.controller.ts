@@ -26,14 +26,14 @@ export class HealthController {
 
   /** Responds with 200 as long as the process runs. */
   @Get('live')
-  @Header('Cache-Control', 'no-store')
+  @Header('cache-control', 'no-store')
   live(): Health {
     return { status: 'ok' };
   }
 
   /** Responds with 200 if the database is connected and migrated and the process is not draining, otherwise with 503. */
   @Get('ready')
-  @Header('Cache-Control', 'no-store')
+  @Header('cache-control', 'no-store')
   async ready(): Promise<Health> {
     if (this.draining.isActive) throw new DomainError(SERVICE_UNAVAILABLE, 'The process is shutting down.');
     if (!this.connection.isOpen) throw new DomainError(SERVICE_UNAVAILABLE, 'The database is not connected or not migrated yet.');

@@ -14,7 +14,7 @@ export function identifyRequests(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const { traceparent } = request.raw.headers;
     if (traceparent !== undefined) request.traceId ??= parseTraceParent(traceparent)?.traceId;
-    reply.header('X-Request-Id', request.id).header('X-Content-Type-Options', 'nosniff');
+    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     done();
   });
 }

@@ -47,7 +47,7 @@ export function shedLoad(
   publicUrl: PublicUrl,
   metrics: Metrics,
 ): Admission {
-  const headers = { 'Cache-Control': 'no-store', 'Retry-After': RETRY_AFTER_SECONDS };
+  const headers = { 'cache-control': 'no-store', 'retry-after': RETRY_AFTER_SECONDS };
   const help = helpLink(publicUrl, BODY.code);
   let inFlight = 0;
   const lag = new EventLoopLag();
@@ -98,7 +98,7 @@ export function shedLoad(
     const connection = connectionOf(request.raw.socket);
     if (connection.pending > MAX_PIPELINED) {
       connection.isEnded = true;
-      refuse(request, reply.header('Connection', 'close'), 'pipelined');
+      refuse(request, reply.header('connection', 'close'), 'pipelined');
     } else if (!makeRoom(request)) {
       refuse(request, reply, 'in_flight');
     } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH_PREFIX)) {

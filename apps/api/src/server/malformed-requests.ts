@@ -20,7 +20,7 @@ function refusalOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyRepl
   const { host, upgrade } = raw.headers;
   const end = () => {
     connectionOf(raw.socket).isEnded = true;
-    reply.header('Connection', 'close');
+    reply.header('connection', 'close');
   };
   // Node drops the bytes that arrived after an upgrade request, so the next bytes may begin in the middle of a body.
   if (upgrade !== undefined) end();

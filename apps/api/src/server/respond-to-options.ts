@@ -6,7 +6,7 @@ export function respondToOptions(fastify: FastifyInstance, routes: RouteTable): 
   fastify.addHook('onRequest', (request, reply, done) => {
     const allow = request.method === 'OPTIONS' && !isPreflight(request) ? routes.allowedMethods(request.url) : undefined;
     if (allow === undefined) done();
-    else void reply.code(204).header('Allow', allow).send();
+    else void reply.code(204).header('allow', allow).send();
   });
 }
 

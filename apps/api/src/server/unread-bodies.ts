@@ -9,7 +9,7 @@ export function endConnectionsWithUnreadBodies(fastify: FastifyInstance): void {
       const connection = connectionOf(raw.socket);
       if (connection.isEnded || connection.withoutContinue === raw || !isDrained(raw)) {
         connection.isEnded = true;
-        reply.header('Connection', 'close');
+        reply.header('connection', 'close');
       }
     }
     done(null, payload);

@@ -21,7 +21,7 @@ export class PreferenceGuard implements CanActivate {
     const { prefer } = request.headers;
     // Public routes have no principal, and nothing to check.
     if (prefer === undefined || !request.principal || !prefersStrictHandling(String(prefer))) return true;
-    reply.header('Preference-Applied', 'handling=strict');
+    reply.header('preference-applied', 'handling=strict');
     const body = request.body as ReceivedBody | undefined;
     if (body) body.strict = true;
     const query = request.query as object;

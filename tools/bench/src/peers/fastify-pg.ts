@@ -73,7 +73,7 @@ app.get<{ Querystring: { limit: number; status?: string; after?: string } }>(
     if (rows.length <= limit) return rows;
     rows.length = limit;
     const filter = status ? `&status=${status}` : '';
-    reply.header('Link', `</v1/pets?limit=${limit}${filter}&after=${rows[limit - 1]?.id}>; rel="next"`);
+    reply.header('link', `</v1/pets?limit=${limit}${filter}&after=${rows[limit - 1]?.id}>; rel="next"`);
     return rows;
   },
 );
@@ -94,7 +94,7 @@ app.post<{ Body: { name: string; categoryId: number; status?: string } }>(
     const { name, categoryId, status = 'available' } = request.body;
     const { rows } = await pool.query<{ id: number }>({ ...INSERT, values: [name, categoryId, status] });
     const id = rows[0]?.id;
-    return reply.status(201).header('Location', `/v1/pets/${id}`).send({ id, name, categoryId, status });
+    return reply.status(201).header('location', `/v1/pets/${id}`).send({ id, name, categoryId, status });
   },
 );
 

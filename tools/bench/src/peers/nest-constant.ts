@@ -36,19 +36,19 @@ class KeyGuard implements CanActivate {
 @UseGuards(KeyGuard)
 class ConstantController {
   @Get()
-  @Header('Content-Type', JSON_TYPE)
+  @Header('content-type', JSON_TYPE)
   list(): string {
     return list;
   }
 
   @Get(':petId')
-  @Header('Content-Type', JSON_TYPE)
+  @Header('content-type', JSON_TYPE)
   get(): string {
     return get;
   }
 
   @Post()
-  @Header('Content-Type', JSON_TYPE)
+  @Header('content-type', JSON_TYPE)
   create(): string {
     return create;
   }
