@@ -42,15 +42,14 @@ interface KeyedRow<Entity extends EntityWithId> {
   readonly key: IdempotencyKey;
 }
 
-interface RequestedPage {
-  readonly filters: readonly Column[];
-  /** The values of the filters, then the lowest identifier and the page size. */
-  readonly parameters: Values;
-}
+/** The values of the filters, then the lowest identifier and the page size. */
+type PageParameters = Values;
 
 const MAX_INSERTS = 128;
 const MAX_FINDS = 256;
 const MAX_PAGES = 32;
+/** So many pages do not wait for the running batch, because PostgreSQL needs longer for a page than for a row. */
+const MAX_WAITING_PAGES = 8;
 
 /**
  * Maximum number of concurrent batches of reads per repository. Two keep PostgreSQL busy while the process handles results.
@@ -67,7 +66,9 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private readonly keyedInserts: Batcher<KeyedRow<Entity>, InsertOnceResult<Entity>>;
   private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
   private readonly finds: Batcher<bigint, Entity | undefined>;
-  private readonly pages: Batcher<RequestedPage, Page<Entity>>;
+  /** One per statement, by the names of the filters. */
+  private readonly pages = new Map<string, Batcher<PageParameters, Page<Entity>>>();
+  private readonly pageSlots: BatchSlots;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
 
   /** @param keys stores the idempotency keys of `insertOnce` */
@@ -81,8 +82,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     const slots = new BatchSlots(MAX_CONCURRENT_READS);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, run: (ids) => this.runFinds(ids) });
     // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
-    const pageSlots = replicasOf(repository.manager.dataSource) ? new BatchSlots(MAX_CONCURRENT_READS) : slots;
-    this.pages = new Batcher({ maxSize: MAX_PAGES, slots: pageSlots, run: (pages) => this.runPages(pages) });
+    this.pageSlots = replicasOf(repository.manager.dataSource) ? new BatchSlots(MAX_CONCURRENT_READS) : slots;
   }
 
   /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
@@ -113,18 +113,34 @@ export class BatchedRepository<Entity extends EntityWithId> {
       throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
     const filters: Column[] = [];
     const parameters: Values[number][] = [];
+    let names = '';
     let key = '';
     for (const column of this.prepared().table.columns) {
       const value = filter[column.property as keyof Filter<Entity>] as Values[number];
       if (value === undefined) continue;
       filters.push(column);
       parameters.push(value);
-      key += `${column.property} ${elementOf(value)} `;
+      names += `${column.property} `;
+      key += `${elementOf(value)} `;
     }
     // No row comes after the greatest identifier.
     const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
     parameters.push(first, size);
-    return this.pages.submit({ filters, parameters }, `${key}${String(after)} ${String(size)}`);
+    const pages = this.pages.get(names) ?? this.addPages(names, filters);
+    return pages.submit(parameters, `${key}${String(after)} ${String(size)}`);
+  }
+
+  private addPages(names: string, filters: readonly Column[]): Batcher<PageParameters, Page<Entity>> {
+    const { table, sharded } = this.prepared();
+    const statement = listStatement(table, filters, sharded);
+    const pages = new Batcher({
+      maxSize: MAX_PAGES,
+      maxWaiting: MAX_WAITING_PAGES,
+      slots: this.pageSlots,
+      run: (requested: readonly PageParameters[]) => this.runPages(statement, requested),
+    });
+    this.pages.set(names, pages);
+    return pages;
   }
 
   /** Builds the statements on the first call, because the metadata does not exist before the DataSource is connected. */
@@ -173,20 +189,12 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return ids.map((id) => byId.get(id));
   }
 
-  /** Runs one statement per set of filters; if sharded, one per page. */
-  private async runPages(requested: readonly RequestedPage[]): Promise<Page<Entity>[]> {
-    const { lists, list, sharded } = this.prepared();
-    const results = new Map<RequestedPage, Page<Entity>>();
-    const byFilters = [...Map.groupBy(requested, ({ filters }) => list(filters))];
-    const runs = sharded ? byFilters.flatMap(([statement, pages]) => pages.map((page) => [statement, [page]] as const)) : byFilters;
-    await Promise.all(
-      runs.map(async ([statement, pages]) => {
-        const parameters = pages[0].parameters.map((_, index) => pages.map((page) => page.parameters[index]));
-        const texts = await retryRead(() => statement.run(lists, parameters));
-        for (const [index, page] of pages.entries()) results.set(page, toPage(texts[index] as PageText));
-      }),
-    );
-    return requested.map((page) => results.get(page) as Page<Entity>);
+  /** Runs one statement for all pages; if sharded, one per page. */
+  private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<Page<Entity>[]> {
+    const { lists, sharded } = this.prepared();
+    const run = (batch: readonly PageParameters[]) => retryRead(() => statement.run(lists, arraysOf(batch)));
+    const texts = sharded ? (await Promise.all(pages.map((page) => run([page])))).flat() : await run(pages);
+    return texts.map(toPage<Entity>);
   }
 }
 
@@ -194,7 +202,6 @@ export class BatchedRepository<Entity extends EntityWithId> {
 function prepare<Entity extends EntityWithId>(repository: Repository<Entity>, keys: Repository<IdempotencyKeyEntity> | undefined) {
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
-  const lists = new Map<string, PreparedStatement<PageText>>();
   const { dataSource } = repository.manager;
   const pool = poolOf(dataSource);
   const sharded = isSharded(dataSource);
@@ -208,15 +215,14 @@ function prepare<Entity extends EntityWithId>(repository: Repository<Entity>, ke
     insertOnce: keyTable && insertOnceStatement(table, keyTable),
     findRecorded: keyTable && findRecordedStatement(table, keyTable, sharded),
     find: findStatement(table, sharded),
-    list: (filters: readonly Column[]): PreparedStatement<PageText> => {
-      const name = filters.map(({ property }) => property).join();
-      let statement = lists.get(name);
-      if (!statement) lists.set(name, (statement = listStatement(table, filters, sharded)));
-      return statement;
-    },
     columnsOf: (rows: readonly NewRow<Entity>[]): Values[] =>
       table.columns.map(({ property }) => rows.map((row) => row[property as keyof NewRow<Entity>] as Values[number])),
   };
+}
+
+/** Returns an array of values per parameter. */
+function arraysOf(pages: readonly PageParameters[]): Values[] {
+  return (pages[0] ?? []).map((_, index) => pages.map((parameters) => parameters[index]));
 }
 
 function toPage<Item>({ items, next }: PageText): Page<Item> {

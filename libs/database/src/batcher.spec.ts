@@ -148,6 +148,34 @@ describe('Batcher', () => {
     expect(await Promise.all([stalled, late])).toEqual([2, 4]);
   });
 
+  it('starts another batch as soon as `maxWaiting` calls wait, but only one at a time', async () => {
+    const runs = new Runs();
+    const batcher = new Batcher({ run: runs.run, maxSize: 10, maxWaiting: 2, slots: new BatchSlots(3) });
+    const calls = [1, 2, 3, 4].map((item) => batcher.submit(item));
+    expect(runs.batches).toEqual([[1], [2, 3]]);
+    await runs.endOldest();
+    // The latest batch is still running.
+    expect(runs.batches).toEqual([[1], [2, 3]]);
+    calls.push(batcher.submit(5), batcher.submit(6));
+    expect(runs.batches).toEqual([[1], [2, 3], [4, 5]]);
+    await runs.endOldest();
+    await runs.endOldest();
+    expect(runs.batches).toEqual([[1], [2, 3], [4, 5], [6]]);
+    await runs.endOldest();
+    expect(await Promise.all(calls)).toEqual([2, 4, 6, 8, 10, 12]);
+  });
+
+  it('does not start another batch without a free slot', async () => {
+    const runs = new Runs();
+    const batcher = new Batcher({ run: runs.run, maxSize: 10, maxWaiting: 2, slots: new BatchSlots(1) });
+    const calls = [1, 2, 3, 4].map((item) => batcher.submit(item));
+    expect(runs.batches).toEqual([[1]]);
+    await runs.endOldest();
+    expect(runs.batches).toEqual([[1], [2, 3, 4]]);
+    await runs.endOldest();
+    expect(await Promise.all(calls)).toEqual([2, 4, 6, 8]);
+  });
+
   it('waits for a shared slot and collects calls meanwhile', async () => {
     const slots = new BatchSlots(1);
     const [one, other] = [new Runs(), new Runs()];

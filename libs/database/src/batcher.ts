@@ -4,6 +4,8 @@ export interface BatcherOptions<Item, Result> {
   /** Returns the results in the order of the items, or rejects for all of them. */
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly maxSize: number;
+  /** Number of waiting calls that start a batch even if one is running. By default, calls wait for the running batch. */
+  readonly maxWaiting?: number;
   /** Whether one item caused the error and the batch had no effect. If so, each item is run alone. */
   readonly isItemError?: (error: unknown) => boolean;
   /** Slots shared with other batchers. By default, a batcher runs one batch at a time. */
@@ -57,8 +59,8 @@ const MAX_RUNNING = 3;
 export class Batcher<Item, Result> {
   private waiting = new Map<unknown, Call<Item, Result>>();
   private running = 0;
-  /** Whether the latest batch is running and has not stalled. */
-  private isBusy = false;
+  /** The latest batch while it is running and has not stalled. */
+  private latest: readonly Call<Item, Result>[] | undefined;
   private isStarting = false;
   private readonly slots: BatchSlots;
   /** The async context of the first call: the batch is part of its trace. */
@@ -79,7 +81,8 @@ export class Batcher<Item, Result> {
   }
 
   private mayStart(): boolean {
-    return this.waiting.size > 0 && !this.isBusy && !this.isStarting && this.running < MAX_RUNNING;
+    if (this.waiting.size === 0 || this.isStarting || this.running >= MAX_RUNNING) return false;
+    return !this.latest || this.waiting.size >= (this.options.maxWaiting ?? Infinity);
   }
 
   private start(): void {
@@ -103,11 +106,12 @@ export class Batcher<Item, Result> {
   private begin(): void {
     const calls = this.take();
     this.running++;
-    this.isBusy = true;
+    this.latest = calls;
     let hasSlot = true;
     const release = () => {
       if (!hasSlot) return;
-      hasSlot = this.isBusy = false;
+      hasSlot = false;
+      if (this.latest === calls) this.latest = undefined;
       this.slots.release();
     };
     const stalled = setTimeout(() => {
@@ -131,9 +135,13 @@ export class Batcher<Item, Result> {
       this.waiting = new Map();
       return all;
     }
-    const oldest = [...this.waiting].slice(0, maxSize);
-    for (const [key] of oldest) this.waiting.delete(key);
-    return oldest.map(([, call]) => call);
+    const oldest: Call<Item, Result>[] = [];
+    for (const [key, call] of this.waiting) {
+      oldest.push(call);
+      this.waiting.delete(key);
+      if (oldest.length === maxSize) break;
+    }
+    return oldest;
   }
 
   /** Settles each call. Never rejects. */
