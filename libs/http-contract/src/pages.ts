@@ -63,15 +63,23 @@ export const pageHeaders = (path: string, filters: Filters = {}) =>
     },
   }) as const;
 
+/** The value of the `Link` header. A property instead of a WeakMap, whose entries V8 frees only when it collects the old generation. */
+const LINK = Symbol('link');
+
+/** Concurrent equal requests share one page, so its link is created once. */
+interface SharedPage<Item> extends Page<Item> {
+  [LINK]?: string | undefined;
+}
+
 /** Sets the `Link` header if there is a next page, and returns the items. `url` is the URL of the list. */
 export function respondWithPage<Item>(
   reply: FastifyReply,
   url: string,
   query: PageQuery,
-  { items, next }: Page<Item>,
+  page: SharedPage<Item>,
 ): JsonText<readonly Item[]> {
-  if (next !== undefined) reply.header('link', linkTo(url, query.limit, filtersOf(query), next));
-  return items;
+  if (page.next !== undefined) reply.header('link', (page[LINK] ??= linkTo(url, query.limit, filtersOf(query), page.next)));
+  return page.items;
 }
 
 function linkTo(url: string, limit: number, filters: string, after: bigint): string {
