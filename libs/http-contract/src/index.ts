@@ -5,6 +5,7 @@ export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 export { EXAMPLE_ID } from './example-id.js';
 export { IdPipe } from './id.pipe.js';
 export { ApiIdempotencyKey, RequestIdempotencyKey } from './idempotency-key.js';
+export { INT64_SCHEMA } from './int64-schema.js';
 export { pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
 export type { Principal } from './principal.js';
 export { PublicUrl } from './public-url.js';

@@ -1,4 +1,4 @@
-export { isPetName, NewPet, type NewPetInput, Pet, PET_NAME_MAX_LENGTH, PET_NAME_PATTERN, PET_NAME_RULE, type PetView } from './pet.js';
+export { isPetName, NewPet, type NewPetInput, Pet, PET_NAME_MAX_LENGTH, PET_NAME_RULE, type PetView } from './pet.js';
 export { PET_NOT_FOUND } from './pet-errors.js';
 export { type PetFilter, PetReader } from './pet-reader.js';
 export { type CreatedPet, PetRepository } from './pet-repository.js';

@@ -1,30 +1,14 @@
-import { DomainError, IDEMPOTENCY_KEY_REUSED, INT64_RULE, isInt64 } from '@animal-store/kernel';
+import { DomainError, IDEMPOTENCY_KEY_REUSED, INT64_RULE, isInt64, isVisibleText, visibleTextRule } from '@animal-store/kernel';
 import { INVALID_PET } from './pet-errors.js';
 import { DEFAULT_PET_STATUS, isPetStatus, PET_STATUS_RULE, type PetStatus } from './pet-status.js';
 
 /** In Unicode code points. */
 export const PET_NAME_MAX_LENGTH = 255;
 
-export const PET_NAME_RULE = `must be a string of 1 to ${String(PET_NAME_MAX_LENGTH)} characters with at least one that is not white space, and without U+0000 and unpaired surrogates`;
-
-/** The Unicode property White_Space, in a form that all regular expression dialects support. */
-const WHITE_SPACE = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
-const FORBIDDEN = '\\u0000\\ud800-\\udfff';
-/** For dialects that match UTF-16 units instead of code points. */
-const PAIR = '[\\ud800-\\udbff][\\udc00-\\udfff]';
-
-/** The characters that PET_NAME_RULE allows. Published in the OpenAPI document. */
-export const PET_NAME_PATTERN = `^[${WHITE_SPACE}]*(?:[^${WHITE_SPACE}${FORBIDDEN}]|${PAIR})(?:[^${FORBIDDEN}]|${PAIR})*$`;
-const PET_NAME = new RegExp(PET_NAME_PATTERN);
+export const PET_NAME_RULE = visibleTextRule(PET_NAME_MAX_LENGTH);
 
 export function isPetName(value: unknown): value is string {
-  return typeof value === 'string' && hasAtMostCodePoints(value, PET_NAME_MAX_LENGTH) && PET_NAME.test(value);
-}
-
-function hasAtMostCodePoints(text: string, max: number): boolean {
-  if (text.length <= max) return true;
-  // A code point takes one or two UTF-16 units.
-  return text.length <= 2 * max && Array.from(text).length <= max;
+  return isVisibleText(value, PET_NAME_MAX_LENGTH);
 }
 
 /** A client's input, not validated. */

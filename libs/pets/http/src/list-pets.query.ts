@@ -1,4 +1,4 @@
-import { MayBeAbsent, PageQueryOf, QueryInt64, Rule } from '@animal-store/http-contract';
+import { INT64_SCHEMA, MayBeAbsent, PageQueryOf, QueryInt64, Rule } from '@animal-store/http-contract';
 import { isPetStatus, PET_STATUS_RULE, PetStatus } from '@animal-store/pets-domain';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 
@@ -8,11 +8,7 @@ export class ListPetsQuery extends PageQueryOf('animals') {
   @Rule(PET_STATUS_RULE, isPetStatus)
   status?: PetStatus;
 
-  @ApiPropertyOptional({
-    type: 'integer',
-    format: 'int64',
-    description: 'Returns only the animal with this identifier, or an empty page.',
-  })
+  @ApiPropertyOptional({ ...INT64_SCHEMA, description: 'Returns only the animal with this identifier, or an empty page.' })
   @MayBeAbsent()
   @QueryInt64()
   id?: bigint;

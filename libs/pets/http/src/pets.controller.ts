@@ -4,6 +4,7 @@ import {
   Deprecated,
   EXAMPLE_ID,
   IdPipe,
+  INT64_SCHEMA,
   pageHeaders,
   PublicUrl,
   RequestIdempotencyKey,
@@ -88,7 +89,7 @@ export class PetsController {
       'To be removed on 5 December 2030. Use `listPets` with the `status` filter, or with the `id` filter to get a single animal.',
   })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
-  @ApiParam({ name: 'petId', schema: { type: 'integer', format: 'int64' }, description: 'Identifier of the animal.' })
+  @ApiParam({ name: 'petId', schema: INT64_SCHEMA, description: 'Identifier of the animal.' })
   @ApiOkResponse({ type: PetDto, description: 'Animal found', headers: REVALIDATION_HEADERS })
   async getPet(@Param('petId', new IdPipe(PET_NOT_FOUND)) petId: bigint): Promise<PetView> {
     return this.getPetUseCase.execute(petId);

@@ -79,7 +79,7 @@ export function isOrderQuantity(value: unknown): value is number {
       ["'COMMENT ON SCHEMA orders IS NULL'", "'ALTER TABLE orders.orders DROP COLUMN quantity'"],
     ],
     'http/src/order.dto.ts': [
-      ['import { EXAMPLE_ID, Rule } from', 'import { EXAMPLE_ID, MayBeAbsent, Rule } from'],
+      ['import { EXAMPLE_ID, INT64_SCHEMA, Rule } from', 'import { EXAMPLE_ID, INT64_SCHEMA, MayBeAbsent, Rule } from'],
       ['isOrderName,', 'isOrderName, isOrderQuantity,'],
       ['ORDER_NAME_RULE }', 'ORDER_NAME_RULE, ORDER_QUANTITY_RULE }'],
       ['ApiProperty, ApiSchema', 'ApiProperty, ApiPropertyOptional, ApiSchema'],
