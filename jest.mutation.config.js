@@ -1,24 +1,22 @@
-import { globSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import preset from './jest.preset.js';
+import { mutationArea } from './stryker.config.mjs';
 
-// Stryker runs the specs in a copy of the workspace whose node_modules links back to the original libraries.
-const libraries = globSync(['libs/*/package.json', 'libs/*/*/package.json'], { cwd: import.meta.dirname }).map((file) => dirname(file));
+/** Maps each import of a workspace package to its source. Stryker copies the workspace, and node_modules of the copy links to the original. */
+const sources = globSync('{apps,libs,libs/*}/*/package.json', { cwd: import.meta.dirname }).flatMap((file) => {
+  const { name, exports = {} } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8'));
+  return Object.entries(exports).flatMap(([path, { '@animal-store/source': source } = {}]) =>
+    source ? [[`^${join(name, path)}$`, join('<rootDir>', dirname(file), source)]] : [],
+  );
+});
 
 export default {
   ...preset,
-  roots: ['<rootDir>/libs'],
-  testMatch: ['<rootDir>/libs/{kernel,*/domain,*/application,*/testing}/src/**/*.spec.ts'],
-  testPathIgnorePatterns: ['\\.integration\\.spec\\.ts$'],
-  moduleNameMapper: {
-    ...preset.moduleNameMapper,
-    ...Object.fromEntries(
-      libraries.map((folder) => [
-        `^@animal-store/${folder.slice('libs/'.length).replaceAll('/', '-')}$`,
-        `<rootDir>/${folder}/src/index.ts`,
-      ]),
-    ),
-  },
+  roots: mutationArea.projects.map((folder) => `<rootDir>/${folder}`),
+  testMatch: mutationArea.specs.map((pattern) => `<rootDir>/${pattern}`),
+  moduleNameMapper: { ...preset.moduleNameMapper, ...Object.fromEntries(sources) },
+  // stryker.config.mjs starts PostgreSQL once for all mutants.
   globalSetup: undefined,
   globalTeardown: undefined,
   testTimeout: 60_000,
