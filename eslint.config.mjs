@@ -58,10 +58,7 @@ const TESTS = ['**/*.spec.ts', '**/src/testing/**/*.ts'];
 const TEST_PROJECTS = ['libs/*/testing', 'libs/test-kit', 'apps/*-e2e'];
 const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
 
-/**
- * The cached graph is fresh in every task of Nx. While Nx constructs the graph, it loads this file to see what is ignored;
- * asking for a new graph here would never return.
- */
+/** The cached graph is fresh in every task of Nx. */
 function projectTags() {
   try {
     return Object.values(readCachedProjectGraph().nodes).flatMap(({ data }) => data.tags ?? []);
@@ -140,7 +137,8 @@ export default defineConfig(
     extends: [tseslint.configs.strictTypeChecked],
     plugins: { '@nx': nx },
     languageOptions: {
-      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+      // One program for all projects takes half the time of the project service, which loads a program for each.
+      parserOptions: { project: './tsconfig.lint.json', tsconfigRootDir: import.meta.dirname },
     },
     rules: {
       eqeqeq: 'error',

@@ -26,7 +26,7 @@ const NOT_COVERED = [
 process.env.NODE_V8_COVERAGE = join(FOLDER, 'processes');
 process.env.PROGRAM_FOLDER = 'dist';
 
-/** `npm run coverage`: all suites in one run, merged with the processes that they start. */
+/** `npx nx coverage testing`: all suites in one run, merged with the processes that they start. */
 export default {
   ...jestConfig,
   collectCoverage: true,

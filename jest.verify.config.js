@@ -1,6 +1,6 @@
 import preset from './jest.preset.js';
 
-/** `npm run verify:<name>`: suites that need Debian packages or more time than `npm test` has. */
+/** `npm run verify -- <suite>`: suites that need Debian packages or more time than `npm test` has. */
 export default {
   ...preset,
   roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tools'],

@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import type { PostTasksExecutionContext, PreTasksExecutionContext } from '@nx/devkit';
 import { startPostgres } from './postgres.ts';
 import { summarize } from './summary.ts';
+import { createVerifyNodes } from './verify-suites.ts';
+
+export const createNodesV2 = createVerifyNodes;
 
 let stopPostgres = () => Promise.resolve();
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { readText, ROOT, workspaceFiles } from './workspace.js';
+import { readText, ROOT, workspaceFiles } from '@animal-store/checks/workspace';
 
 const FOLDER = 'docs/adr';
 const HEAD =

@@ -1,6 +1,6 @@
 import { variables } from '@animal-store/api/configuration';
 import { expect, it } from '@jest/globals';
-import { readText } from './workspace.js';
+import { readText } from '@animal-store/checks/workspace';
 
 /** Variables that `npm start` reads, not the API. */
 const START_VARIABLES = ['DATA_DIR'];

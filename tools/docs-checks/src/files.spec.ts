@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parseDocument } from 'yaml';
-import { readText, ROOT, workspaceFiles } from './workspace.js';
+import { readText, ROOT, workspaceFiles } from '@animal-store/checks/workspace';
 
 const files = workspaceFiles();
 const BINARY = /\.(?:png|jpe?g|gif|ico|webp|woff2?|pdf|gz|zip)$/;

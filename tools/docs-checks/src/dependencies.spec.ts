@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readText } from './workspace.js';
+import { readText } from '@animal-store/checks/workspace';
 
 const manifest = JSON.parse(readText('package.json')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
 const [, deployed = '', development = ''] = readText('docs/dependencies.md').split(/^## /m);

@@ -1,0 +1,1 @@
+export default { displayName: 'docs-checks', preset: '../../jest.preset.js' };

@@ -1,0 +1,36 @@
+import { contextOf, type Project, readProjects, readText, workspaceFiles } from '@animal-store/checks/workspace';
+import { describe, expect, it } from '@jest/globals';
+
+const projects = readProjects();
+const files = workspaceFiles();
+
+/** A context has one README for all its libraries; every other project has its own. */
+describe.each([...Map.groupBy(projects, (project) => contextOf(project) ?? project.name)])('the README of %s', (name, members) => {
+  const [first] = members as [Project, ...Project[]];
+  const isContext = contextOf(first) !== undefined;
+  const { isPublished } = first;
+  const path = `${isContext ? `libs/${name}` : first.root}/README.md`;
+
+  it(isPublished ? 'has the name and the tags' : 'has about ten lines, with the name and the tags', () => {
+    expect(files).toContain(path);
+    const lines = readText(path)
+      .split('\n')
+      .filter((line) => line.trim() !== '');
+    expect(lines[0]).toBe(`# ${isPublished ? first.packageName : name}`);
+    expect(lines.length).toBeGreaterThanOrEqual(5);
+    // The README of a published package is its documentation.
+    expect(lines.length).toBeLessThanOrEqual(isPublished ? Infinity : 20);
+    const tags = isContext ? [`scope:${name}`] : first.tags;
+    for (const tag of tags) expect(lines.join('\n')).toContain(tag);
+  });
+
+  if (isContext)
+    it('has one row per library', () => {
+      const rows = [...readText(path).matchAll(/^\| `(\S+)` /gm)].map(([, library]) => `libs/${name}/${library}`);
+      expect(rows.sort()).toEqual(members.map(({ root }) => root).sort());
+    });
+});
+
+it('libraries of contexts have no README', () => {
+  expect(files.filter((file) => /^libs\/[^/]+\/[^/]+\/README\.md$/.test(file))).toEqual([]);
+});
