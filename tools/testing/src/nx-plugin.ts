@@ -4,7 +4,7 @@ import { startPostgres } from './postgres.ts';
 import { summarize } from './summary.ts';
 import { createVerifyNodes } from './verify-suites.ts';
 
-export const createNodesV2 = createVerifyNodes;
+export const createNodes = createVerifyNodes;
 
 let stopPostgres = () => Promise.resolve();
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createNodesFromFiles, type CreateNodesV2, type TargetConfiguration } from '@nx/devkit';
+import { createNodesFromFiles, type CreateNodes, type TargetConfiguration } from '@nx/devkit';
 
 const SUITE = '.verify.ts';
 
@@ -8,7 +8,7 @@ const SUITE = '.verify.ts';
  * Infers a target from each `<suite>.verify.ts`, named after the suite, and a target `verify` that runs all suites of the project.
  * A suite needs the same tasks as the target `test` of its project, unless the project's package.json says otherwise.
  */
-export const createVerifyNodes: CreateNodesV2 = [
+export const createVerifyNodes: CreateNodes = [
   `{apps,libs,tools}/**/src/**/*${SUITE}`,
   (files, options, context) =>
     createNodesFromFiles(
