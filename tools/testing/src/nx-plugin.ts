@@ -8,11 +8,15 @@ export const createNodes = createVerifyNodes;
 
 let stopPostgres = () => Promise.resolve();
 
-/** Starts one PostgreSQL for all test tasks of a run. Nx copies changes of `process.env` to its tasks. */
+/**
+ * Starts one PostgreSQL for all test tasks of `run-many` and `affected`. Nx copies changes of `process.env` to its tasks.
+ * For a single project, Jest's global setup starts it if the project has integration specs.
+ */
 export async function preTasksExecution(_options: unknown, { argv, workspaceRoot }: PreTasksExecutionContext): Promise<void> {
   // The tasks start some hundred processes, which load the same packages.
   process.env['NODE_COMPILE_CACHE'] ??= join(workspaceRoot, '.nx/compile-cache');
-  if (process.env['TEST_POSTGRES_URL'] || !argv.some((argument) => /\btest\b/.test(argument))) return;
+  const isRunOfMany = argv.some((argument) => argument === 'run-many' || argument === 'affected');
+  if (process.env['TEST_POSTGRES_URL'] || !isRunOfMany || !argv.some((argument) => /\btest\b/.test(argument))) return;
   const server = await startPostgres();
   stopPostgres = () => server.stop();
   process.env['TEST_POSTGRES_URL'] = server.url;
