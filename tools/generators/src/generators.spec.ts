@@ -1,62 +1,91 @@
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type FileChange, type Tree } from '@nx/devkit';
+import { afterAll, describe, expect, it, jest } from '@jest/globals';
+import { type FileChange, formatFiles, type Tree } from '@nx/devkit';
 // The tree that `nx g` itself uses; nothing is written unless it is flushed.
-import { FsTree } from 'nx/src/generators/tree.js';
+import { flushChanges, FsTree } from 'nx/src/generators/tree.js';
 import { check, resolveConfig } from 'prettier';
 import ts from 'typescript';
 import { generateContext, nextSteps } from './context/context.generator.js';
 import { generateMigration } from './migration/migration.generator.js';
 import { namesOfContext, USED_BY_TEMPLATES } from './names.js';
+import { applyRecipe, documentedFiles, productionFiles, RECIPES } from './testing/recipes.js';
+import { readText } from './tree.js';
 import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 const LAYERS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
 const MAX_FILES = 45;
+/** The part of README.md that the generator edits. The suite `generators` uses the whole page. */
+const README = '- [`libs/pets`](libs/pets/README.md): pets\n\n**Platform**\n';
 
-let tree: Tree;
-/** Generated once per group of specs, because formatting is slow. */
-async function useContext(name: string): Promise<void> {
-  tree = new FsTree(WORKSPACE, false);
+async function generate(name: string): Promise<Tree> {
+  const tree = new FsTree(WORKSPACE, false);
+  tree.write('README.md', README);
   await generateContext(tree, { name });
+  return tree;
 }
 
-const textOf = (path: string) => tree.read(path, 'utf-8') ?? '';
-const createdPaths = (changes: readonly FileChange[]) => changes.filter(({ type }) => type === 'CREATE').map(({ path }) => path);
-const changed = () => tree.listChanges().filter(({ type }) => type === 'UPDATE');
-const addedLines = (path: string) => {
-  const before = readFileSync(join(WORKSPACE, path), 'utf8').split('\n');
-  return textOf(path)
-    .split('\n')
-    .filter((line) => !before.includes(line));
-};
+const orders = await generate('orders');
+// Formatting is slow, so only one context is formatted.
+const env = jest.replaceProperty(process, 'env', { ...process.env, NX_SKIP_FORMAT: 'true' });
+const purchaseOrders = await generate('purchase-orders');
+const zebras = await generate('zebras');
+await generateUseCase(zebras, { name: 'find-zebra', context: 'zebras' });
+env.restore();
 
-async function expectWellFormed(): Promise<void> {
-  for (const { path, content } of tree.listChanges()) {
-    const text = content?.toString('utf8') ?? '';
-    expect([path, /<%|%>|__/.test(text)]).toEqual([path, false]);
-    if (!/\.(?:ts|json|md)$/.test(path)) continue;
-    const options = await resolveConfig(join(WORKSPACE, path));
-    expect([path, await check(text, { ...options, filepath: path })]).toEqual([path, true]);
-    if (!path.endsWith('.ts')) continue;
+/** Has the context `orders` on disk, so that other generators only format what they change. */
+const folder = mkdtempSync(join(tmpdir(), 'animal-store-generators-'));
+flushChanges(
+  folder,
+  orders.listChanges().filter(({ type }) => type === 'CREATE'),
+);
+cpSync(join(WORKSPACE, '.prettierrc.json'), join(folder, '.prettierrc.json'));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const textOf = (tree: Tree, path: string) => tree.read(path, 'utf-8') ?? '';
+const contentOf = ({ content }: FileChange) => content?.toString('utf8') ?? '';
+
+function expectValid(files: readonly FileChange[]): void {
+  for (const file of files) {
+    const text = contentOf(file);
+    expect([file.path, /<%|%>|__/.test(text)]).toEqual([file.path, false]);
+    if (!file.path.endsWith('.ts')) continue;
     const { diagnostics = [] } = ts.transpileModule(text, {
       reportDiagnostics: true,
       compilerOptions: { experimentalDecorators: true, target: ts.ScriptTarget.ES2024 },
     });
-    expect(diagnostics.map(({ messageText }) => messageText)).toEqual([]);
+    expect([file.path, diagnostics.map(({ messageText }) => messageText)]).toEqual([file.path, []]);
+  }
+}
+
+async function expectFormatted(files: readonly FileChange[]): Promise<void> {
+  const formatted = files.filter(({ path }) => /\.(?:ts|json|md)$/.test(path));
+  expect(formatted.length).toBeGreaterThan(2);
+  for (const file of formatted) {
+    const options = await resolveConfig(join(WORKSPACE, file.path));
+    expect([file.path, await check(contentOf(file), { ...options, filepath: file.path })]).toEqual([file.path, true]);
   }
 }
 
 describe.each([
-  ['orders', 'order', 'Orders'],
-  ['purchase-orders', 'purchase-order', 'PurchaseOrders'],
-])('nx g @animal-store/tools:context %s', (context, singular, Entities) => {
-  beforeAll(() => useContext(context));
+  ['orders', 'order', 'Orders', orders],
+  ['purchase-orders', 'purchase-order', 'PurchaseOrders', purchaseOrders],
+])('nx g @animal-store/tools:context %s', (context, singular, Entities, tree) => {
+  const changes = tree.listChanges();
+  const pathsOf = (wanted: FileChange['type']) => changes.flatMap(({ type, path }) => (type === wanted ? path : []));
+  const addedLines = (path: string) => {
+    const before = readFileSync(join(WORKSPACE, path), 'utf8').split('\n');
+    return textOf(tree, path)
+      .split('\n')
+      .filter((line) => !before.includes(line));
+  };
 
-  it('generates the libraries of a context, its README and its end-to-end spec, formatted, in no other folder', async () => {
-    const created = createdPaths(tree.listChanges());
+  it('generates the libraries of a context, its README and its end-to-end spec, in no other folder', () => {
+    const created = pathsOf('CREATE');
     expect([...new Set(created.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
       ['apps/api-e2e/src', `libs/${context}/README.md`, ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
     );
@@ -70,12 +99,12 @@ describe.each([
         `libs/${context}/testing/src/${context}-contract.ts`,
       ]),
     );
-    await expectWellFormed();
+    expectValid(changes);
   });
 
   it('tags each library with its layer and the context', () => {
     for (const layer of LAYERS) {
-      const { name, nx } = JSON.parse(textOf(`libs/${context}/${layer}/package.json`)) as { name: string; nx: { tags: string[] } };
+      const { name, nx } = JSON.parse(textOf(tree, `libs/${context}/${layer}/package.json`)) as { name: string; nx: { tags: string[] } };
       expect([name, ...nx.tags]).toEqual([`@animal-store/${context}-${layer}`, `layer:${layer}`, `scope:${context}`]);
     }
   });
@@ -84,11 +113,10 @@ describe.each([
     expect(addedLines('apps/api/src/registered-contexts.ts')).toEqual([
       `export { ${Entities}Module } from '@animal-store/${context}-http';`,
     ]);
-    expect(
-      changed()
-        .map(({ path }) => path)
-        .filter((path) => /^(?:apps|libs|tools)\//.test(path)),
-    ).toEqual(['apps/api/src/registered-contexts.ts', 'apps/api/tsconfig.lib.json']);
+    expect(pathsOf('UPDATE').filter((path) => /^(?:apps|libs|tools)\//.test(path))).toEqual([
+      'apps/api/src/registered-contexts.ts',
+      'apps/api/tsconfig.lib.json',
+    ]);
   });
 
   it('adds its lines to the lists of the workspace', () => {
@@ -97,10 +125,10 @@ describe.each([
       [`/apps/api-e2e/src/contexts/${context}/`, `@animal-store/${context}`],
     ]);
     expect(addedLines('docs/guides/errors.md').filter((line) => line.includes(`${singular.replace('-', '_')}_not_found`))).toHaveLength(1);
-    expect(textOf('README.md')).toContain(
+    expect(textOf(tree, 'README.md')).toContain(
       `\n- [\`libs/${context}\`](libs/${context}/README.md): ${context.replaceAll('-', ' ')}\n\n**Platform**`,
     );
-    expect(textOf('tsconfig.json')).toContain(`"./libs/${context}/http"`);
+    expect(textOf(tree, 'tsconfig.json')).toContain(`"./libs/${context}/http"`);
   });
 
   it('prints which file to open, how to run the tests, and which request to send', () => {
@@ -116,59 +144,86 @@ describe.each([
   });
 });
 
-describe('in a context', () => {
-  beforeAll(() => useContext('orders'));
+it('formats the files of a context', () =>
+  expectFormatted(orders.listChanges().filter(({ path }) => /\/orders(?:\.controller\.ts|\/README\.md)$|^tsconfig\.json$/.test(path))));
 
+describe('in a context', () => {
   it('use-case generates a class with its spec, exports it and provides it', async () => {
+    const tree = new FsTree(folder, false);
     await generateUseCase(tree, { name: 'cancel-order', context: 'orders' });
-    expect(textOf('libs/orders/application/src/cancel-order.ts')).toContain('export class CancelOrder {');
-    expect(textOf('libs/orders/application/src/cancel-order.spec.ts')).toContain('new CancelOrder(');
-    expect(textOf('libs/orders/application/src/index.ts')).toContain(`export { CancelOrder } from './cancel-order.js';`);
-    const module = textOf('libs/orders/http/src/orders.module.ts');
+    expect(textOf(tree, 'libs/orders/application/src/cancel-order.ts')).toContain('export class CancelOrder {');
+    expect(textOf(tree, 'libs/orders/application/src/cancel-order.spec.ts')).toContain('new CancelOrder(');
+    expect(textOf(tree, 'libs/orders/application/src/index.ts')).toContain(`export { CancelOrder } from './cancel-order.js';`);
+    const module = textOf(tree, 'libs/orders/http/src/orders.module.ts');
     expect(module).toContain('provideUseCase(CancelOrder, OrderReader)');
     expect(module).toMatch(/import \{[^}]*CancelOrder[^}]*\} from '@animal-store\/orders-application'/);
-    await expectWellFormed();
+    expectValid(tree.listChanges());
+    await expectFormatted(tree.listChanges());
   });
 
   it('migration generates a class that is applied last', async () => {
-    const first = tree.children('libs/orders/infrastructure/src/migrations')[0]?.slice(0, 13) ?? '';
-    await generateMigration(tree, { name: 'add-due-date', context: 'orders' });
-    const files = tree.children('libs/orders/infrastructure/src/migrations').toSorted();
-    expect(files).toEqual([`${first}-create-orders.ts`, expect.stringMatching(/^[0-9]{13}-add-due-date\.ts$/)]);
-    const timestamp = files[1]?.slice(0, 13) ?? '';
-    expect(Number(timestamp)).toBeGreaterThan(Number(first));
-    const persistence = textOf('libs/orders/infrastructure/src/orders-persistence.ts');
-    expect(persistence).toContain(`import { AddDueDate${timestamp} } from './migrations/${timestamp}-add-due-date.js';`);
-    expect(persistence).toContain(`migrations: [CreateOrders${first}, AddDueDate${timestamp}],`);
-    await expectWellFormed();
+    const tree = new FsTree(folder, false);
+    const migrations = 'libs/orders/infrastructure/src/migrations';
+    const first = tree.children(migrations)[0]?.slice(0, 13) ?? '';
+    for (const name of ['add-due-date', 'add-amount']) await generateMigration(tree, { name, context: 'orders' });
+    const [, dueDate = '', amount = '', ...others] = tree.children(migrations).toSorted();
+    expect(dueDate).toMatch(/^[0-9]{13}-add-due-date\.ts$/);
+    expect(amount).toMatch(/^[0-9]{13}-add-amount\.ts$/);
+    expect(others).toEqual([]);
+    const [second, third] = [dueDate.slice(0, 13), amount.slice(0, 13)];
+    expect([Number(second) - Number(first), Number(third) - Number(second)].every((later) => later > 0)).toBe(true);
+    const persistence = textOf(tree, 'libs/orders/infrastructure/src/orders-persistence.ts');
+    expect(persistence).toContain(`import { AddDueDate${second} } from './migrations/${second}-add-due-date.js';`);
+    expect(persistence).toContain(`migrations: [CreateOrders${first}, AddDueDate${second}, AddAmount${third}],`);
+    expectValid(tree.listChanges());
+    await expectFormatted(tree.listChanges());
   });
 
   it.each([
-    ['no context', { name: 'cancel-order', context: 'shops' }, 'unknown context "shops"; must be one of '],
+    ['no context', { name: 'cancel-order', context: 'shops' }, 'unknown context "shops"; must be one of orders'],
     ['a name that is not kebab-case', { name: 'CancelOrder', context: 'orders' }, 'must be in kebab-case'],
   ])('both reject %s', async (_what, options, reason) => {
-    await expect(generateUseCase(tree, options)).rejects.toThrow(reason);
-    await expect(generateMigration(tree, options)).rejects.toThrow(reason);
+    await expect(generateUseCase(new FsTree(folder, false), options)).rejects.toThrow(reason);
+    await expect(generateMigration(new FsTree(folder, false), options)).rejects.toThrow(reason);
   });
 
   it('both reject a name that exists', async () => {
-    await expect(generateUseCase(tree, { name: 'get-order', context: 'orders' })).rejects.toThrow('get-order.ts already exists');
-    await expect(generateMigration(tree, { name: 'create-orders', context: 'orders' })).rejects.toThrow('create-orders.ts already exists');
+    await expect(generateUseCase(orders, { name: 'get-order', context: 'orders' })).rejects.toThrow('get-order.ts already exists');
+    await expect(generateMigration(orders, { name: 'create-orders', context: 'orders' })).rejects.toThrow(
+      'create-orders.ts already exists',
+    );
   });
 
   it('use-case names the missing port', async () => {
-    await expect(generateUseCase(tree, { name: 'cancel-order', context: 'access', singular: 'api-key' })).rejects.toThrow(
+    await expect(generateUseCase(orders, { name: 'cancel-order', context: 'access', singular: 'api-key' })).rejects.toThrow(
       'libs/access/domain has no port ApiKeyReader',
     );
   });
 });
 
-it('a context cannot have a name that the templates declare or import', async () => {
-  await useContext('zebras');
-  await generateUseCase(tree, { name: 'find-zebra', context: 'zebras' });
-  const names = tree
-    .listChanges()
-    .flatMap(({ path, content }) => (path.endsWith('.ts') ? declaredNames(content?.toString('utf8') ?? '') : []));
+describe('docs/adding-a-context.md', () => {
+  const page = readFileSync(join(WORKSPACE, 'docs/adding-a-context.md'), 'utf8');
+  const tree = new FsTree(folder, false);
+
+  it.each(RECIPES)('"$title" names the files that it edits, at most $maxProductionFiles of them production files', async (recipe) => {
+    const before = new Map(tree.listChanges().map((file) => [file.path, contentOf(file)]));
+    await generateMigration(tree, { name: recipe.migration, context: 'orders' });
+    applyRecipe(recipe, {
+      read: (path) => readText(tree, path),
+      write: (path, text) => tree.write(path, text),
+      list: (path) => tree.children(path),
+    });
+    await formatFiles(tree);
+    const edited = tree.listChanges().filter((file) => before.get(file.path) !== contentOf(file));
+    const production = productionFiles(edited.map(({ path }) => path));
+    expect(production).toEqual(documentedFiles(page, recipe));
+    expect(production.length).toBeLessThanOrEqual(recipe.maxProductionFiles);
+    expectValid(edited);
+  });
+});
+
+it('a context cannot have a name that the templates declare or import', () => {
+  const names = zebras.listChanges().flatMap((file) => (file.path.endsWith('.ts') ? declaredNames(contentOf(file)) : []));
   const free = names.filter((name) => /^[A-Za-z]+$/.test(name) && !/zebra/i.test(name) && !USED_BY_TEMPLATES.has(name));
   expect([...new Set(free)].sort()).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { createTree } from '@nx/devkit/testing';
+import { FsTree } from 'nx/src/generators/tree.js';
 import { generateLibraries } from './context/context.generator.js';
 import { namesOfContext } from './names.js';
 import { differences, type Sources } from './testing/shape.js';
@@ -10,7 +10,7 @@ import { differences, type Sources } from './testing/shape.js';
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** The generated files for the name of the model context. */
-const tree = createTree();
+const tree = new FsTree('/nowhere', false);
 generateLibraries(tree, namesOfContext('pets'));
 const generated = new Map(
   tree

@@ -67,6 +67,13 @@ describe('in a copy of the workspace', () => {
     ]);
   });
 
+  it('README.md lists the contexts, and every generated file is formatted', async () => {
+    const { output } = await copy.git('diff', 'README.md');
+    for (const context of CONTEXTS) expect(output).toContain(`\n+- [\`libs/${context}\`](libs/${context}/README.md): `);
+    const created = CONTEXTS.flatMap((context) => [`libs/${context}`, `apps/api-e2e/src/contexts/${context}`]);
+    expectSuccess(await copy.node(PRETTIER, '--check', ...created, 'README.md', 'docs/guides/errors.md', 'tsconfig.json'));
+  });
+
   it('the generated projects lint, type-check, build, and pass their tests', async () => {
     const projects = CONTEXTS.map((context) => `${context}-*`).join();
     // ESLint runs once for each folder.

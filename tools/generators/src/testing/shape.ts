@@ -21,16 +21,16 @@ const DEPRECATION = 'Deprecated';
  * - every `shape` line of the model, and every suite that tests one, must be in the template of its file.
  */
 export function differences(templates: Sources, model: Sources): string[] {
-  const outlines = new Map([...model].map(([path, source]) => [path, outlineOf(source)]));
-  const shape = namesIn([...outlines.values()].flat());
+  const modelOutlines = new Map([...model].map(([path, source]) => [path, outlineOf(source)]));
+  const shape = namesIn([...modelOutlines.values()].flat());
   /** `describe isPetName` tests a value. */
   const isAboutValue = (suite: string) => suite.startsWith('describe ') && !shape.has(suite.slice('describe '.length));
   const isExportOf = (text: string) => text.startsWith('export ') && shape.has(text.slice('export '.length));
   const missingInModel = [...templates].flatMap(([path, source]) => {
-    const known = texts(outlines.get(path));
+    const known = texts(modelOutlines.get(path));
     return outlineOf(source).flatMap(({ text }) => (known.has(text) ? [] : [`only in the template of ${path}: ${text}`]));
   });
-  const missingInTemplates = [...outlines].flatMap(([path, lines]) => {
+  const missingInTemplates = [...modelOutlines].flatMap(([path, lines]) => {
     const template = templates.get(path);
     const known = texts(template === undefined ? [] : outlineOf(template));
     const isRequired = ({ kind, text }: Line) =>
@@ -52,8 +52,16 @@ function namesIn(lines: readonly Line[]): ReadonlySet<string> {
   return new Set(members.flatMap((name) => [name, name.split('.').at(-1) ?? '']));
 }
 
-/** Returns the outline of a module: its exports, and the suites of a spec. */
-function outlineOf(source: string): Line[] {
+const outlines = new Map<string, readonly Line[]>();
+
+/** Returns the outline of a module: its exports, and the suites of a spec. Cached, because parsing is slow. */
+function outlineOf(source: string): readonly Line[] {
+  const known = outlines.get(source) ?? parseOutline(source);
+  outlines.set(source, known);
+  return known;
+}
+
+function parseOutline(source: string): Line[] {
   const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
   return file.statements.flatMap((statement) => {
     if (ts.isExportDeclaration(statement)) return values(exportedNames(statement).map((name) => `export ${name}`));
