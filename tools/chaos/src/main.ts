@@ -23,7 +23,7 @@ const { seed, rounds, outage, short } = new Command('chaos')
   .option('--seed <number>', 'seed of the schedule; the same seed repeats a run', parseInteger, Date.now() % 1_000_000_000)
   .option('--rounds <number>', 'number of times that each fault is injected', parseInteger, 2)
   .option('--outage <seconds>', 'seconds of a database outage', parseInteger, 10)
-  .option('--short', 'inject each fault once and briefly under light load, and do not check times (used by npm test)', false)
+  .option('--short', 'inject each fault once and briefly under light load, and do not check times (used by npm run verify -- chaos)', false)
   .parse()
   .opts<Options>();
 

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 
-const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+// `npm run verify -- chaos`: not part of `npm test`, since it starts many processes and waits for each fault to end.
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 it('the service keeps its promises during each fault', async () => {
   // A non-zero exit code throws an error that shows the table.
