@@ -14,6 +14,7 @@ const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/bundle/main.js';\n";
  * @throws if a bundled package is not locked for production or differs in node_modules, or if `out` is neither empty nor an earlier package
  */
 export function packageService(workspace: string, out: string): void {
+  assertReplaceable(out);
   const { description, ...manifest } = readManifest(workspace);
   const locked = lockedPackages(join(workspace, 'package-lock.json'));
   const installed = lockedPackages(join(workspace, 'node_modules/.package-lock.json'));
@@ -25,7 +26,8 @@ export function packageService(workspace: string, out: string): void {
 
   checkPackages(locked, installed, packages);
   const sbom = createSbom(manifest, locked, packages);
-  emptyFolder(out);
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
   for (const app of APPS) {
     const filter = (path: string): boolean => basename(path) !== 'packages.json';
     cpSync(join(workspace, app, 'bundle'), join(out, app, 'bundle'), { recursive: true, filter });
@@ -44,15 +46,12 @@ export function packageService(workspace: string, out: string): void {
   writeFileSync(join(out, 'bin/animal-store'), COMMAND, { mode: 0o755 });
 }
 
-function emptyFolder(out: string): void {
-  if (existsSync(out) && readdirSync(out).length > 0) {
-    const manifest = join(out, 'package.json');
-    if (!existsSync(manifest) || readJson<{ name?: string }>(manifest).name !== NAME) {
-      throw new Error(`${out} is neither empty nor an earlier package. Empty it or choose another --out`);
-    }
-    rmSync(out, { recursive: true });
+function assertReplaceable(out: string): void {
+  if (!existsSync(out) || readdirSync(out).length === 0) return;
+  const manifest = join(out, 'package.json');
+  if (!existsSync(manifest) || readJson<{ name?: string }>(manifest).name !== NAME) {
+    throw new Error(`${out} is neither empty nor an earlier package. Empty it or choose another --out`);
   }
-  mkdirSync(out, { recursive: true });
 }
 
 /** Reads the root package.json without development dependencies and projects. The version is that of apps/api. */

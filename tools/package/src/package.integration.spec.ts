@@ -19,14 +19,10 @@ const filesOf = (path: string): string[] => {
   return files.map(({ parentPath, name }) => relative(path, join(parentPath, name)).replaceAll(sep, '/')).sort();
 };
 
-beforeAll(() => {
-  const npm = spawnSync('npm', ['run', 'package', '--', '--out', out], {
-    cwd: WORKSPACE,
-    shell: process.platform === 'win32',
-    encoding: 'utf8',
-  });
-  expect(npm).toMatchObject({ status: 0 });
-});
+const main = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(WORKSPACE, 'tools/package/dist/main.js'), ...args], { encoding: 'utf8' });
+
+beforeAll(() => expect(main('--out', out)).toMatchObject({ status: 0, stdout: `${out}\n` }));
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -97,17 +93,17 @@ describe('the packaged folder', () => {
     expect(licences.filter((text) => /MIT|Apache|BSD|ISC|Permission/.exec(text) === null)).toEqual([]);
   });
 
-  it('is the same if it is written again, also over an earlier package', () => {
-    const again = join(folder, 'again');
-    packageService(WORKSPACE, again);
-    writeFileSync(join(again, 'left-over.js'), '');
-    packageService(WORKSPACE, again);
-    const contents = (path: string) => filesOf(path).map((file) => [file, readFileSync(join(path, file), 'utf8')]);
-    expect(contents(again)).toEqual(contents(out));
+  it('is the same if it is written again over an earlier package', () => {
+    const contents = () => filesOf(out).map((file) => [file, read(file)]);
+    const before = contents();
+    writeFileSync(join(out, 'left-over.js'), '');
+    packageService(WORKSPACE, out);
+    expect(contents()).toEqual(before);
   });
 
   it('does not overwrite any other folder', () => {
-    expect(() => packageService(WORKSPACE, folder)).toThrow('choose another --out');
+    const message = `${folder} is neither empty nor an earlier package. Empty it or choose another --out\n`;
+    expect(main('--out', folder)).toMatchObject({ status: 1, stdout: '', stderr: message });
     expect(filesOf(out)).toContain('package.json');
   });
 });

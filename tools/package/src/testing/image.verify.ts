@@ -7,11 +7,11 @@ import { testDeployedService } from './deployed.contract.js';
 import { type Run, waitForExit } from './deployed-service.js';
 import { command, healthCheck, nodeImage, WORKSPACE } from './dockerfile.js';
 
-// `npm run verify:image`: not part of `npm test`, since it needs root, Debian packages and the network.
+// `npm run verify -- image`: not part of `npm test`, since it needs root, Debian packages and the network.
 
 const missing = ['buildah', 'debootstrap'].filter((tool) => spawnSync(tool, ['--version']).error);
 if (missing.length > 0) throw new Error(`Missing Debian packages: apt-get install --no-install-recommends ${missing.join(' ')}`);
-if (process.getuid?.() !== 0) throw new Error('Run verify:image as root: it mounts file systems and changes the root folder');
+if (process.getuid?.() !== 0) throw new Error('Run this suite as root: it mounts file systems and changes the root folder');
 
 const IMAGE = 'localhost/animal-store:verify';
 
