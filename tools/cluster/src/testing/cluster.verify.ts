@@ -18,7 +18,7 @@ import { longestGap, type Measurement, recoveryAfterFailover, reportFaults } fro
 import { Namespaces } from './namespaces.js';
 import { WriteMonitor } from './write-monitor.js';
 
-// `npm run verify:cluster`: needs Debian's patroni, etcd-server, haproxy, pgbouncer and postgresql; the network cuts also need root.
+// `npm run verify -- cluster`: needs Debian's patroni, etcd-server, haproxy, pgbouncer and postgresql; the network cuts also need root.
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** Not the default of `npm run cluster`, which may run at the same time. */

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { readValues, ruleFile } from './files.js';
 import { type Container, helm, type Manifest, render, requireHelm, requireModels, schemaErrors, typeErrors } from './manifests.js';
 
-// `npm run verify:deploy`: not part of `npm test`, since Helm is not in the npm registry for every platform.
+// `npm run verify -- chart`: not part of `npm test`, since Helm is not in the npm registry for every platform.
 
 requireHelm();
 requireModels();

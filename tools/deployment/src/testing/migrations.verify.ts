@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Container, type Manifest, render, requireHelm } from './manifests.js';
 import { programPath } from './observed-service.js';
 
-// `npm run verify:deploy`: runs the commands of the migration Job as its containers do.
+// `npm run verify -- migrations`: runs the commands of the migration Job as its containers do.
 
 requireHelm();
 if (spawnSync('psql', ['--version']).error) {

@@ -9,7 +9,7 @@ import { stringify, parse } from 'yaml';
 import { alerts, queries, readChartFile, readWorkspaceFile, rules } from './files.js';
 import { ObservedService } from './observed-service.js';
 
-// `npm run verify:deploy`: not part of `npm test`, since Prometheus is not in the npm registry.
+// `npm run verify -- prometheus`: not part of `npm test`, since Prometheus is not in the npm registry.
 
 if (spawnSync('promtool', ['--version']).error) {
   throw new Error("promtool is missing. Install Debian's package prometheus (apt-get install --no-install-recommends prometheus)");
