@@ -1,27 +1,55 @@
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseMetrics } from './testing/exported-metrics.js';
+import { parseMetrics, parseValues } from './testing/exported-metrics.js';
 import { queries, rules } from './testing/files.js';
 import { ObservedService } from './testing/observed-service.js';
 import { type Matcher, parseQuery } from './testing/queries.js';
 
 /** Labels that Prometheus adds to every series of a target. */
 const TARGET_LABELS = ['job', 'namespace', 'instance'];
+/** The values of both workers together, after the requests. */
+const VALUES = {
+  'http_request_duration_seconds_count{operation="createPet",status="201"}': 2,
+  'http_request_duration_seconds_count{operation="listPets",status="200"}': 1,
+  'http_request_duration_seconds_count{operation="getPet",status="200"}': 1,
+  'http_request_duration_seconds_count{operation="listPets",status="401"}': 1,
+  'api_keys_refused_total{code="invalid_api_key"}': 1,
+  idempotent_replays_total: 1,
+  'database_statement_duration_seconds_count{statement="list pets.pets"}': 1,
+  'database_statement_batch_size_sum{statement="insert once pets.pets"}': 2,
+  'database_replica_reads_total{served_by="primary"}': 1,
+  'database_replica_used{replica="127.0.0.1:1"}': 0,
+  redis_connected: 0,
+  http_requests_in_flight: 0,
+  http_requests_rate_limited_total: 0,
+  database_pool_waiting: 0,
+  database_migrations_pending: 0,
+  workers: 2,
+  workers_ready: 2,
+  worker_restarts_total: 0,
+};
 
 let service: ObservedService;
 let exported: ReturnType<typeof parseMetrics>;
+let values: ReadonlyMap<string, number>;
+let elapsedSeconds: number;
 
 beforeAll(async () => {
   service = await ObservedService.start();
+  const begin = performance.now();
   await service.sendRequests();
   exported = await waitFor(async () => {
-    const metrics = parseMetrics(await service.metrics());
+    const text = await service.metrics();
+    const metrics = parseMetrics(text);
+    values = parseValues(text);
     // A response is counted after it is sent.
+    expect(Object.fromEntries(values)).toMatchObject(VALUES);
     expect(metrics.get('http_requests_shed_total')?.get('reason')).toContain('pipelined');
     expect(metrics.get('http_request_duration_seconds_count')?.get('status')).toEqual(new Set(['200', '201', '401', '503']));
     // Prometheus creates `up`.
     return new Map([...metrics, ['up', new Map()]]);
   });
+  elapsedSeconds = (performance.now() - begin) / 1000;
 });
 
 afterAll(() => service.stop());
@@ -56,6 +84,20 @@ describe.each(queries.map(({ usedIn, ...query }) => [usedIn, query] as const))('
     const named = [...text.matchAll(/\{\{\s*(\w+)[^}]*\}\}/g)].map(([, label = '']) => label);
     for (const label of [...grouping, ...named]) expect(labels).toContain(label);
   });
+});
+
+it.each(['http_request_duration_seconds', 'database_statement_duration_seconds'])('%s is in seconds', (metric) => {
+  const series = [...values.keys()].flatMap((name) => (name.startsWith(`${metric}_sum`) ? name.slice(`${metric}_sum`.length) : []));
+  expect(series.length).toBeGreaterThan(3);
+  for (const labels of series) {
+    const mean = (values.get(`${metric}_sum${labels}`) ?? NaN) / (values.get(`${metric}_count${labels}`) ?? NaN);
+    expect(mean).toBeGreaterThan(0);
+    expect(mean).toBeLessThan(elapsedSeconds);
+  }
+});
+
+it.each(['build_info', 'database_migration_info'])('%s is 1 for both workers together', (metric) => {
+  expect([...values].flatMap(([series, value]) => (series.startsWith(`${metric}{`) ? value : []))).toEqual([1]);
 });
 
 it('every metric that the service defines is used', () => {

@@ -25,3 +25,8 @@ export function parseMetrics(text: string): ReadonlyMap<string, Labels> {
   }
   return metrics;
 }
+
+/** Returns the value of each series, by its name with its labels. */
+export function parseValues(text: string): ReadonlyMap<string, number> {
+  return new Map([...text.matchAll(/^([a-zA-Z_:].*) (\S+)$/gm)].map(([, series = '', value]) => [series, Number(value)]));
+}
