@@ -64,7 +64,7 @@ function expectValid(files: readonly FileChange[]): void {
 
 async function expectFormatted(files: readonly FileChange[]): Promise<void> {
   const formatted = files.filter(({ path }) => /\.(?:ts|json|md)$/.test(path));
-  expect(formatted.length).toBeGreaterThan(2);
+  expect(formatted.length).toBeGreaterThan(1);
   for (const file of formatted) {
     const options = await resolveConfig(join(WORKSPACE, file.path));
     expect([file.path, await check(contentOf(file), { ...options, filepath: file.path })]).toEqual([file.path, true]);
@@ -165,18 +165,20 @@ describe('in a context', () => {
     const tree = new FsTree(folder, false);
     const migrations = 'libs/orders/infrastructure/src/migrations';
     const first = tree.children(migrations)[0]?.slice(0, 13) ?? '';
-    for (const name of ['add-due-date', 'add-amount']) await generateMigration(tree, { name, context: 'orders' });
-    const [, dueDate = '', amount = '', ...others] = tree.children(migrations).toSorted();
-    expect(dueDate).toMatch(/^[0-9]{13}-add-due-date\.ts$/);
-    expect(amount).toMatch(/^[0-9]{13}-add-amount\.ts$/);
-    expect(others).toEqual([]);
-    const [second, third] = [dueDate.slice(0, 13), amount.slice(0, 13)];
-    expect([Number(second) - Number(first), Number(third) - Number(second)].every((later) => later > 0)).toBe(true);
+    await generateMigration(tree, { name: 'add-due-date', context: 'orders' });
+    const [, generated = '', ...others] = tree.children(migrations).toSorted();
+    expect([generated, ...others]).toEqual([expect.stringMatching(/^[0-9]{13}-add-due-date\.ts$/)]);
+    const second = generated.slice(0, 13);
+    expect(Number(second)).toBeGreaterThan(Number(first));
     const persistence = textOf(tree, 'libs/orders/infrastructure/src/orders-persistence.ts');
     expect(persistence).toContain(`import { AddDueDate${second} } from './migrations/${second}-add-due-date.js';`);
-    expect(persistence).toContain(`migrations: [CreateOrders${first}, AddDueDate${second}, AddAmount${third}],`);
+    expect(persistence).toContain(`migrations: [CreateOrders${first}, AddDueDate${second}],`);
     expectValid(tree.listChanges());
     await expectFormatted(tree.listChanges());
+    // Another clock was ahead of this one.
+    tree.write(`${migrations}/9000000000000-of-the-future.ts`, '');
+    await generateMigration(tree, { name: 'add-amount', context: 'orders' });
+    expect(tree.children(migrations)).toContain('9000000000001-add-amount.ts');
   });
 
   it.each([
