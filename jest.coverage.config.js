@@ -15,8 +15,8 @@ const NOT_COVERED = [
   /\/src\/testing\//,
   /^libs\/[^/]+\/testing\//,
   /^apps\/api-e2e\//,
-  // The bench runs for minutes; its specs only cover its calculations.
-  /^tools\/bench\//,
+  // The bench and the chaos run take minutes; their specs only cover calculations.
+  /^tools\/(?:bench|chaos)\//,
   // Not run by tests: code that starts the tests or writes to the workspace.
   /^tools\/testing\/src\/(?:jest-|nx-plugin|postgres)/,
   /^(?:apps\/api\/src\/write-(?:bundle|guides|openapi)|tools\/client-package\/src\/(?:release|write-(?:bundle|types))|tools\/checks\/src\/record-release)\.ts$/,

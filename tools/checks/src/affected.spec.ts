@@ -4,13 +4,12 @@ import { contextOf, contextsOf } from './workspace.js';
 
 /** Projects that depend on a file without importing it: only their package.json says so. `docs-checks` reads every file. */
 const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'apps/api/src/changed.ts': ['api-e2e', 'chaos', 'package'],
+  'apps/api/src/changed.ts': ['api-e2e', 'chaos', 'cluster', 'package'],
   'apps/cli/src/changed.ts': ['api-e2e', 'package'],
   'libs/pets/domain/src/changed.ts': ['generators'],
   'docs/adding-a-context.md': ['generators'],
   'docs/guides/errors.md': ['api', 'api-e2e', 'generators', 'start'],
   'docs/openapi.json': ['api', 'api-e2e', 'chaos', 'checks'],
-  'README.md': ['generators'],
   Dockerfile: ['package'],
 };
 
@@ -29,7 +28,7 @@ describe('nx affected', () => {
     expect(affected).toEqual(dependentsOf(files));
   });
 
-  it('runs only the checks of documents for a decision', async () => {
-    expect(await affectedBy(['docs/adr/README.md'])).toEqual(['docs-checks']);
+  it('runs only the checks of documents for README.md and a decision', async () => {
+    expect(await affectedBy(['README.md', 'docs/adr/README.md'])).toEqual(['docs-checks']);
   });
 });

@@ -34,3 +34,7 @@ describe.each([...Map.groupBy(projects, (project) => contextOf(project) ?? proje
 it('libraries of contexts have no README', () => {
   expect(files.filter((file) => /^libs\/[^/]+\/[^/]+\/README\.md$/.test(file))).toEqual([]);
 });
+
+it('the list of contexts in README.md ends where the generator of contexts adds one', () => {
+  expect(readText('README.md')).toMatch(/^- \[`libs\/[a-z-]+`\].*\n\n\*\*Platform\*\*$/m);
+});
