@@ -29,8 +29,8 @@ export default {
   globalTeardown: join(import.meta.dirname, 'tools/testing/src/jest-global-teardown.ts'),
   // The http library of a context may have no specs: apps/api-e2e tests its routes.
   passWithNoTests: true,
-  // Nx runs several projects at once, and a worker costs half a second of CPU. Projects whose specs wait have two.
-  maxWorkers: 1,
+  // Most specs wait rather than compute. Nx runs several projects at once, most of them without workers (nx.json).
+  maxWorkers: 2,
   // Long, because a busy machine must not fail a test.
   testTimeout: 300_000,
   workerIdleMemoryLimit: '400MB',

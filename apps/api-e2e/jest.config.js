@@ -1,1 +1,1 @@
-export default { displayName: 'api-e2e', preset: '../../jest.preset.js', maxWorkers: 2 };
+export default { displayName: 'api-e2e', preset: '../../jest.preset.js' };

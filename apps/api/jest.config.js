@@ -1,1 +1,1 @@
-export default { displayName: 'api', preset: '../../jest.preset.js', maxWorkers: 2 };
+export default { displayName: 'api', preset: '../../jest.preset.js' };
