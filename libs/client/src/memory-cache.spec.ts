@@ -12,6 +12,12 @@ it('keeps the most recently used responses', () => {
   expect([cache.get('/1'), cache.get('/2'), cache.get('/3')]).toEqual([response('1'), undefined, response('3')]);
 });
 
+it('keeps 100 responses by default', () => {
+  const cache = new MemoryCache();
+  for (let i = 0; i < 101; i++) cache.set(`/${i}`, response(String(i)));
+  expect([cache.get('/0'), cache.get('/1')]).toEqual([undefined, response('1')]);
+});
+
 it('replaces the response of a URL', () => {
   const cache = new MemoryCache(1);
   cache.set('/1', response('1'));

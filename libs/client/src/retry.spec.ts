@@ -45,6 +45,7 @@ describe('parseRetryAfter', () => {
     ['7', 7_000],
     ['Sun, 22 Nov 2026 12:00:30 GMT', 30_000],
     ['Sun, 22 Nov 2026 11:59:00 GMT', 0],
+    ['2026-11-22T12:00:30Z', 30_000],
     ['soon', undefined],
     ['', undefined],
     [null, undefined],

@@ -1,0 +1,75 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import * as errors from './errors.js';
+import { AnimalStoreError, APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError, errorOf } from './errors.js';
+
+const BODY = '{"code":"rate_limited","message":"Too many requests.","status":429}';
+
+describe('the error of a response', () => {
+  it.each<[number, keyof typeof errors, boolean]>([
+    [304, 'APIError', false],
+    [400, 'BadRequestError', false],
+    [401, 'AuthenticationError', false],
+    [403, 'PermissionDeniedError', false],
+    [404, 'NotFoundError', false],
+    [405, 'APIError', false],
+    [408, 'APIError', true],
+    [410, 'APIError', false],
+    [422, 'UnprocessableEntityError', false],
+    [429, 'RateLimitError', true],
+    [499, 'APIError', false],
+    [500, 'InternalServerError', true],
+    [501, 'InternalServerError', false],
+    [502, 'InternalServerError', true],
+    [503, 'InternalServerError', true],
+    [504, 'InternalServerError', true],
+    [505, 'InternalServerError', false],
+  ])('with status %s is %s, retryable: %s', (status, name, retryable) => {
+    const error = errorOf(new Response(null, { status }), BODY);
+    expect(error.constructor).toBe(errors[name]);
+    expect(error).toBeInstanceOf(APIError);
+    expect(error).toBeInstanceOf(AnimalStoreError);
+    expect({ ...error, retryable: error.retryable }).toMatchObject({ name, status, retryable, code: 'rate_limited' });
+    expect(error.message).toBe(`${status} rate_limited: Too many requests.`);
+    expect('cause' in error).toBe(false);
+  });
+
+  it('has the headers, the request id and the time to wait', () => {
+    jest.useFakeTimers({ now: Date.parse('2026-11-22T12:00:00Z') });
+    const response = new Response('', { status: 429, headers: { 'X-Request-Id': 'r-1', 'Retry-After': 'Sun, 22 Nov 2026 12:00:30 GMT' } });
+    const error = errorOf(response, BODY);
+    expect(error).toMatchObject({ headers: response.headers, requestId: 'r-1', retryAfter: 30_000 });
+    jest.useRealTimers();
+    const other = errorOf(new Response('', { status: 429 }), BODY);
+    expect([other.requestId, other.retryAfter]).toEqual([undefined, undefined]);
+  });
+
+  it.each(['', '<html>', 'null', '[]', '"x"', '{"code":"x"}', '{"message":"x"}', '{"code":7,"message":"x"}', '{"code":"x","message":7}'])(
+    'has no code if a proxy sent the body %j',
+    (body) => {
+      const error = errorOf(new Response(null, { status: 502, statusText: 'Bad Gateway' }), body);
+      expect([error.code, error.message]).toEqual([undefined, '502 Bad Gateway']);
+      expect(errorOf(new Response(null, { status: 502 }), body).message).toBe('502');
+    },
+  );
+});
+
+describe('an error without a response', () => {
+  it.each([
+    ['APIConnectionError', APIConnectionError, APIConnectionError, true],
+    ['APIConnectionTimeoutError', APIConnectionTimeoutError, APIConnectionError, true],
+    ['APIUserAbortError', APIUserAbortError, APIError, false],
+  ] as const)('is %s and has a cause', (name, ErrorClass, Base, retryable) => {
+    const cause = new Error('reset');
+    const error = new ErrorClass('failed', { cause });
+    expect(error).toBeInstanceOf(Base);
+    expect([error.name, error.message, error.cause, error.retryable]).toEqual([name, 'failed', cause, retryable]);
+    const { status, headers, code, requestId, retryAfter } = error;
+    expect({ status, headers, code, requestId, retryAfter }).toEqual({});
+    expect('cause' in new ErrorClass('failed')).toBe(false);
+  });
+});
+
+it('the base class has a name of its own', () => {
+  expect(String(new AnimalStoreError('apiKey is required'))).toBe('AnimalStoreError: apiKey is required');
+  expect(new AnimalStoreError('')).toBeInstanceOf(Error);
+});

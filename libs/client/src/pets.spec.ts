@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { AnimalStore } from './animal-store.js';
+import type { Hooks, RequestOptions } from './options.js';
+import type { Pet, PetListParams } from './pets.js';
+
+const PET = '{"id":9007199254740993,"name":"Rex","categoryId":7,"status":"sold"}';
+const REX = { id: 9007199254740993n, name: 'Rex', categoryId: 7n, status: 'sold' };
+
+/** The deprecated operation, without the mark that it is deprecated. */
+interface Deprecated {
+  retrieve(id: bigint, options?: RequestOptions): Promise<Pet>;
+}
+
+/** Returns a client, and the requests that it sends. The service gives these responses. */
+function clientOf(...responses: readonly Response[]) {
+  const left = [...responses];
+  const fetch = jest.fn(async (_url: string, _init: RequestInit) => left.shift() ?? new Response('[]'));
+  const operations: string[] = [];
+  const hooks: Hooks = { onRequest: ({ operation }) => void operations.push(operation) };
+  const client = new AnimalStore({ apiKey: 'ast_key', baseURL: 'https://store.example', fetch, hooks, maxRetries: 0 });
+  const requests = () =>
+    fetch.mock.calls.map(([url, { method, headers, body }], index) => ({
+      operation: operations[index],
+      target: `${method} ${url.replace('https://store.example', '')}`,
+      headers: Object.fromEntries(headers as Headers),
+      body,
+    }));
+  return { pets: client.pets, requests };
+}
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+describe('create', () => {
+  it('sends the pet and returns it as stored', async () => {
+    const { pets, requests } = clientOf(new Response(PET, { status: 201 }));
+    expect(await pets.create({ name: 'Rex', categoryId: 7n, status: undefined as never })).toEqual(REX);
+    expect(requests()).toMatchObject([{ operation: 'createPet', target: 'POST /v1/pets', body: '{"name":"Rex","categoryId":7}' }]);
+  });
+
+  it('sends a different random key with each call', async () => {
+    const { pets, requests } = clientOf(new Response(PET), new Response(PET), new Response(PET));
+    await pets.create({ name: 'Rex', categoryId: 7n });
+    await pets.create({ name: 'Rex', categoryId: 7n }, { idempotencyKey: undefined });
+    jest.spyOn(crypto, 'getRandomValues').mockImplementation((bytes) => (bytes as unknown as Uint8Array).fill(10) as never);
+    await pets.create({ name: 'Rex', categoryId: 7n });
+    const keys = requests().map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([expect.stringMatching(/^"[0-9a-f]{32}"$/), expect.stringMatching(/^"[0-9a-f]{32}"$/), `"${'0a'.repeat(16)}"`]);
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  it('sends the key and the options of the call', async () => {
+    const { pets, requests } = clientOf(new Response(PET));
+    await pets.create({ name: 'Rex', categoryId: 7n }, { idempotencyKey: 'order-42', headers: { 'X-Trace': '1' } });
+    expect(requests()).toMatchObject([{ headers: { 'idempotency-key': '"order-42"', 'x-trace': '1' } }]);
+  });
+
+  it('rejects an empty key and a category that is a number', async () => {
+    const { pets, requests } = clientOf();
+    await expect(pets.create({ name: 'Rex', categoryId: 7n }, { idempotencyKey: '' })).rejects.toThrow('idempotencyKey must be 1 to 255');
+    await expect(pets.create({ name: 'Rex', categoryId: 7 as never })).rejects.toThrow('categoryId must be a bigint');
+    expect(requests()).toEqual([]);
+  });
+
+  it('starts the request before the promise is awaited', () => {
+    const { pets, requests } = clientOf(new Response(PET));
+    const promise = pets.create({ name: 'Rex', categoryId: 7n });
+    return Promise.resolve().then(() => {
+      expect(requests()).toHaveLength(1);
+      return promise;
+    });
+  });
+});
+
+describe('list', () => {
+  it('sends the parameters and returns a page', async () => {
+    const { pets, requests } = clientOf(new Response(`[${PET}]`));
+    const params: PetListParams = { status: 'sold', limit: 5, id: 9007199254740993n };
+    expect(await pets.list(params)).toMatchObject({ data: [REX] });
+    expect((await pets.list()).data).toEqual([]);
+    expect(requests().map(({ target }) => target)).toEqual(['GET /v1/pets?status=sold&limit=5&id=9007199254740993', 'GET /v1/pets']);
+  });
+
+  it('requests the next pages from the base URL of the client, with the same options', async () => {
+    const Link = '<https://elsewhere.example/animals/v1/pets?limit=1&status=sold&cursor=a%2Bb>; rel="next"';
+    const { pets, requests } = clientOf(new Response(`[${PET}]`, { headers: { Link } }), new Response(`[${PET}]`));
+    const found = [];
+    for await (const pet of pets.list({ limit: 1 }, { headers: { 'X-Trace': '1' } })) found.push(pet);
+    expect(found).toEqual([REX, REX]);
+    expect(requests()).toMatchObject([
+      { operation: 'listPets', target: 'GET /v1/pets?limit=1', headers: { 'x-trace': '1' } },
+      {
+        operation: 'listPets',
+        target: 'GET /v1/pets?limit=1&status=sold&cursor=a%2Bb',
+        headers: { authorization: 'Bearer ast_key', 'x-trace': '1' },
+      },
+    ]);
+  });
+});
+
+describe('retrieve', () => {
+  it('requests the pet with this id', async () => {
+    const { pets, requests } = clientOf(new Response(PET));
+    const deprecated: Deprecated = pets;
+    expect(await deprecated.retrieve(REX.id, { headers: { 'X-Trace': '1' } })).toEqual(REX);
+    expect(requests()).toMatchObject([
+      { operation: 'getPet', target: 'GET /v1/pets/9007199254740993', body: null, headers: { 'x-trace': '1' } },
+    ]);
+  });
+
+  it('rejects a number', async () => {
+    const deprecated: Deprecated = clientOf().pets;
+    await expect(deprecated.retrieve(7 as never)).rejects.toThrow('id must be a bigint');
+  });
+});

@@ -1,0 +1,517 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { APIConnectionError, APIConnectionTimeoutError, APIUserAbortError, RateLimitError } from './errors.js';
+import { MemoryCache } from './memory-cache.js';
+import type { ClientOptions, Hooks } from './options.js';
+import { type APIRequest, Transport } from './transport.js';
+
+const LIST: APIRequest = { operation: 'listPets', method: 'GET', path: '/pets' };
+const CREATE: APIRequest = {
+  operation: 'createPet',
+  method: 'POST',
+  path: '/pets',
+  body: { name: 'Rex', categoryId: 9007199254740993n },
+  idempotencyKey: 'once',
+};
+
+/** `hang` never responds. `hang in the body` responds with headers only. */
+type Step = Response | Error | 'hang' | 'hang in the body';
+
+/** Returns a `fetch` with one step for each of the next requests. Later requests get an empty list. */
+function fetchOf(...steps: readonly Step[]) {
+  const left = [...steps];
+  return jest.fn(async (_url: string, { signal }: RequestInit): Promise<Response> => {
+    const step = left.shift() ?? new Response('[]');
+    if (step instanceof Response) return step;
+    if (typeof step === 'object') throw step;
+    const aborted = new Promise<never>((_resolve, reject) => {
+      const end = () => reject(signal?.reason as Error);
+      signal?.addEventListener('abort', end);
+      if (signal?.aborted) end();
+    });
+    return step === 'hang' ? aborted : new Response(new ReadableStream({ pull: () => aborted }));
+  });
+}
+
+const transportOf = (options: Partial<ClientOptions> = {}) =>
+  new Transport({ apiKey: 'ast_key', baseURL: 'https://store.example', ...options });
+
+const sent = ({ mock }: ReturnType<typeof fetchOf>) =>
+  mock.calls.map(([url, { method, headers, body }]) => ({ url, method, body, headers: Object.fromEntries(headers as Headers) }));
+
+/** Returns the value or the error of a promise, or `pending` if it has not settled after this time. */
+async function outcomeOf(promise: Promise<unknown>, ms = 0): Promise<unknown> {
+  let outcome: unknown = 'pending';
+  const settle = (result: unknown) => void (outcome = result);
+  promise.then(settle, settle);
+  await jest.advanceTimersByTimeAsync(ms);
+  return outcome;
+}
+
+/** Returns a signal and its listeners. */
+function observedSignal() {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const listeners = new Set<unknown>();
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (type: string, listener: EventListener) => {
+    if (type === 'abort') listeners.add(listener);
+    add(type, listener);
+  };
+  signal.removeEventListener = (type: string, listener: EventListener) => {
+    if (type === 'abort') listeners.delete(listener);
+    remove(type, listener);
+  };
+  return { controller, signal, listeners };
+}
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  jest.spyOn(Math, 'random').mockReturnValue(0.5);
+});
+afterEach(() => {
+  // A timer that is left would keep a process alive.
+  expect(jest.getTimerCount()).toBe(0);
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+describe('a client', () => {
+  it.each([
+    ['apiKey', { apiKey: undefined }],
+    ['apiKey', { apiKey: '' }],
+    ['baseURL', { baseURL: undefined }],
+    ['baseURL', { baseURL: '' }],
+  ])('requires %s', (name, options) => {
+    expect(() => transportOf(options)).toThrow(expect.objectContaining({ name: 'AnimalStoreError', message: `${name} is required` }));
+  });
+
+  it('uses the global fetch by default', async () => {
+    const fetch = fetchOf(new Response('[1]'));
+    jest.spyOn(globalThis, 'fetch').mockImplementation(fetch as typeof globalThis.fetch);
+    expect(await transportOf({ fetch: undefined }).send(LIST)).toMatchObject({ text: '[1]', body: [1] });
+  });
+});
+
+describe('a request', () => {
+  it('has the query without undefined parameters, and the headers of the client and of the call', async () => {
+    const fetch = fetchOf();
+    const headers = { 'X-Client': 'a', 'X-Both': 'client', authorization: 'other' };
+    const query = { limit: 0, cursor: undefined, name: 'a&b', id: 9007199254740993n };
+    await transportOf({ fetch, baseURL: 'https://store.example/animals//', headers }).send(
+      { ...LIST, query },
+      { headers: { 'X-Both': 'call' } },
+    );
+    expect(sent(fetch)).toEqual([
+      {
+        url: 'https://store.example/animals/v1/pets?limit=0&name=a%26b&id=9007199254740993',
+        method: 'GET',
+        body: null,
+        headers: { authorization: 'Bearer ast_key', 'x-both': 'call', 'x-client': 'a' },
+      },
+    ]);
+  });
+
+  it('has a body with exact integers, and its idempotency key as a quoted string', async () => {
+    const fetch = fetchOf();
+    await transportOf({ fetch }).send({ ...CREATE, idempotencyKey: 'a"b\\c"' });
+    expect(sent(fetch)).toEqual([
+      {
+        url: 'https://store.example/v1/pets',
+        method: 'POST',
+        body: '{"name":"Rex","categoryId":9007199254740993}',
+        headers: {
+          authorization: 'Bearer ast_key',
+          'content-type': 'application/json',
+          'idempotency-key': String.raw`"a\"b\\c\""`,
+        },
+      },
+    ]);
+  });
+
+  it('has its id in the path', async () => {
+    const fetch = fetchOf();
+    await transportOf({ fetch }).send({ ...LIST, id: 0n });
+    expect(sent(fetch)).toMatchObject([{ url: 'https://store.example/v1/pets/0' }]);
+  });
+
+  it.each(['!', '~'.repeat(255)])('accepts the idempotency key %j', async (idempotencyKey) => {
+    const fetch = fetchOf();
+    await transportOf({ fetch }).send({ ...CREATE, idempotencyKey });
+    expect(sent(fetch)).toMatchObject([{ headers: { 'idempotency-key': `"${idempotencyKey}"` } }]);
+  });
+
+  it.each([
+    ['', 'idempotencyKey must be 1 to 255 visible ASCII characters', { ...CREATE, idempotencyKey: '' }],
+    ['x{256}', 'idempotencyKey must be 1 to 255 visible ASCII characters', { ...CREATE, idempotencyKey: 'x'.repeat(256) }],
+    ['a b', 'idempotencyKey must be 1 to 255 visible ASCII characters', { ...CREATE, idempotencyKey: 'a b' }],
+    ['ä', 'idempotencyKey must be 1 to 255 visible ASCII characters', { ...CREATE, idempotencyKey: 'ä' }],
+    ['id 7', 'id must be a bigint such as 7n, because a number is not exact above 2^53', { ...LIST, id: 7 as never }],
+    ['?id=7', 'id must be a bigint such as 7n, because a number is not exact above 2^53', { ...LIST, query: { id: 7 } }],
+  ])('is rejected before it is sent: %s', async (_what, message, request) => {
+    const fetch = fetchOf();
+    await expect(transportOf({ fetch }).send(request)).rejects.toThrow(new TypeError(message));
+    expect(fetch).not.toHaveBeenCalled();
+  });
+});
+
+describe('a response', () => {
+  it('has its text, its parsed body and its Link', async () => {
+    const response = new Response('[{"id":9007199254740993}]', { headers: { Link: '</v1/pets?cursor=x>; rel="next"' } });
+    expect(await transportOf({ fetch: fetchOf(response) }).send(LIST)).toEqual({
+      response,
+      text: '[{"id":9007199254740993}]',
+      body: [{ id: 9007199254740993n }],
+      link: '</v1/pets?cursor=x>; rel="next"',
+    });
+    expect(await transportOf({ fetch: fetchOf() }).send(LIST)).toMatchObject({ link: undefined });
+  });
+
+  it('that marks the operation as deprecated is logged', async () => {
+    Object.assign(globalThis, { [Symbol.for('@animal-store/client.warned')]: undefined });
+    const deprecated = () => new Response('[]', { headers: { Deprecation: '@0' } });
+    const warn = jest.spyOn(console, 'warn').mockReturnValue();
+    await transportOf({ fetch: fetchOf(deprecated()) }).send(LIST);
+    expect(warn.mock.calls).toEqual([['Animal Store: listPets has been deprecated since 1970-01-01.']]);
+    const logger = { warn: jest.fn() };
+    await transportOf({ fetch: fetchOf(deprecated()), logger }).send(CREATE);
+    expect(logger.warn.mock.calls).toEqual([['Animal Store: createPet has been deprecated since 1970-01-01.']]);
+  });
+});
+
+describe('retries', () => {
+  const failing = () => fetchOf(...Array.from({ length: 20 }, () => new Response('', { status: 503 })));
+
+  it.each([
+    ['the default', {}, {}, 3],
+    ['undefined', { maxRetries: undefined }, { maxRetries: undefined }, 3],
+    ['set for the client', { maxRetries: 1 }, {}, 2],
+    ['set for the call', { maxRetries: 1 }, { maxRetries: 4 }, 5],
+    ['0', { maxRetries: 1 }, { maxRetries: 0 }, 1],
+  ])('are limited by maxRetries: %s', async (_what, options, callOptions, attempts) => {
+    const fetch = failing();
+    expect(await outcomeOf(transportOf({ fetch, ...options }).send(LIST, callOptions), 60_000)).toMatchObject({ status: 503 });
+    expect(fetch).toHaveBeenCalledTimes(attempts);
+  });
+
+  it('wait for the delay that is reported, which grows', async () => {
+    const times: number[] = [];
+    const delays: unknown[] = [];
+    const hooks: Hooks = {
+      onRequest: () => void times.push(performance.now()),
+      onError: (_request, _error, delay) => void delays.push(delay),
+    };
+    const transport = transportOf({ fetch: failing(), hooks, minRetryDelay: 100, maxRetryDelay: 300, maxRetries: 3 });
+    const start = performance.now();
+    await outcomeOf(transport.send(LIST), 60_000);
+    expect(delays).toEqual([50, 100, 150, undefined]);
+    expect(times.map((time) => time - start)).toEqual([0, 50, 150, 300]);
+  });
+
+  it('have delays of up to 500 ms and 8 s by default', async () => {
+    const delays: unknown[] = [];
+    const hooks: Hooks = { onError: (_request, _error, delay) => void delays.push(delay) };
+    await outcomeOf(transportOf({ fetch: failing(), hooks, maxRetries: 6 }).send(LIST), 60_000);
+    expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000, undefined]);
+  });
+
+  it('wait for Retry-After, unless it is more than a minute', async () => {
+    const limited = (seconds: string) => new Response('', { status: 429, headers: { 'Retry-After': seconds } });
+    const fetch = fetchOf(limited('60'), limited('61'));
+    const request = transportOf({ fetch, minRetryDelay: 0 }).send(LIST);
+    await outcomeOf(request, 59_999);
+    expect(fetch).toHaveBeenCalledTimes(1);
+    expect(await outcomeOf(request, 1)).toBeInstanceOf(RateLimitError);
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
+  it.each([
+    ['a failed connection', () => new Error('reset')],
+    ['an incomplete response', () => new Response(new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) }))],
+    ['a response that is not JSON', () => new Response('[{"id":')],
+    ['status 500', () => new Response('<html>', { status: 500 })],
+  ])('follow %s, with the same body and idempotency key', async (_what, fault) => {
+    const fetch = fetchOf(fault(), fault(), new Response('{}', { status: 201 }));
+    expect(await outcomeOf(transportOf({ fetch }).send(CREATE), 60_000)).toMatchObject({ text: '{}' });
+    const [first, ...others] = sent(fetch);
+    expect(others).toEqual([first, first]);
+  });
+
+  it('do not follow an error response that would be the same again', async () => {
+    const fetch = fetchOf(new Response('{"code":"pet_not_found","message":"No pet."}', { status: 404 }));
+    expect(await outcomeOf(transportOf({ fetch }).send(LIST), 60_000)).toMatchObject({
+      name: 'NotFoundError',
+      message: '404 pet_not_found: No pet.',
+    });
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it.each<[string, Step, string]>([
+    ['a failed connection', new Error('reset'), 'The connection failed before the response was complete'],
+    ['no JSON', new Response('[{"id":'), 'The response is not valid JSON'],
+  ])('end with a typed error and its cause: %s', async (_what, fault, message) => {
+    const error = await outcomeOf(transportOf({ fetch: fetchOf(fault), maxRetries: 0 }).send(LIST));
+    expect(error).toBeInstanceOf(APIConnectionError);
+    expect(error).not.toBeInstanceOf(APIConnectionTimeoutError);
+    expect(error).toMatchObject({ message, status: undefined, cause: fault instanceof Error ? fault : { name: 'SyntaxError' } });
+  });
+});
+
+describe('a timeout', () => {
+  it.each(['hang', 'hang in the body'] as const)('ends an attempt that would %s, which is then retried', async (step) => {
+    const fetch = fetchOf(step, step);
+    const request = transportOf({ fetch, timeout: 100, minRetryDelay: 20, maxRetries: 1 }).send(LIST);
+    await outcomeOf(request, 109);
+    expect(fetch).toHaveBeenCalledTimes(1);
+    await outcomeOf(request, 1);
+    expect(fetch).toHaveBeenCalledTimes(2);
+    expect(await outcomeOf(request, 99)).toBe('pending');
+    const error = await outcomeOf(request, 1);
+    expect(error).toBeInstanceOf(APIConnectionTimeoutError);
+    expect(error).toMatchObject({ message: 'No response within 100 ms', retryable: true, cause: { name: 'AbortError' } });
+  });
+
+  it('is 30 s by default, and can be set for the call', async () => {
+    const transport = transportOf({ fetch: fetchOf('hang', 'hang'), maxRetries: 0 });
+    expect(await outcomeOf(transport.send(LIST, { timeout: 20 }), 20)).toMatchObject({ message: 'No response within 20 ms' });
+    const request = transport.send(LIST);
+    expect(await outcomeOf(request, 29_999)).toBe('pending');
+    expect(await outcomeOf(request, 1)).toMatchObject({ message: 'No response within 30000 ms' });
+  });
+
+  it('may exceed the maximum delay of a timer', async () => {
+    const request = transportOf({ fetch: fetchOf('hang'), timeout: 1e12, maxRetries: 0 }).send(LIST);
+    expect(await outcomeOf(request, 2 ** 31 - 2)).toBe('pending');
+    expect(await outcomeOf(request, 1)).toMatchObject({ name: 'APIConnectionTimeoutError' });
+  });
+});
+
+describe('the total timeout', () => {
+  it('limits the last attempt', async () => {
+    const fetch = fetchOf('hang', 'hang', 'hang', 'hang');
+    const delays = { minRetryDelay: 20, maxRetryDelay: 20 };
+    const transport = transportOf({ fetch, timeout: 100, maxRetries: 10, totalTimeout: 1_000, ...delays });
+    expect(await outcomeOf(transport.send(LIST, { totalTimeout: 250 }), 250)).toMatchObject({ message: 'No response within 30 ms' });
+    expect(fetch).toHaveBeenCalledTimes(3);
+  });
+
+  it('equal to the timeout allows one attempt', async () => {
+    const fetch = fetchOf('hang', 'hang');
+    // The timer fires before the deadline.
+    jest.spyOn(performance, 'now').mockReturnValue(0);
+    const request = transportOf({ fetch, timeout: 100, totalTimeout: 100, minRetryDelay: 0 }).send(LIST);
+    expect(await outcomeOf(request, 100)).toMatchObject({ name: 'APIConnectionTimeoutError' });
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    [2_000, 1],
+    [2_001, 2],
+  ])('of %s ms allows no attempt that would start after it', async (totalTimeout, attempts) => {
+    const fetch = fetchOf(new Response('', { status: 503, headers: { 'Retry-After': '2' } }), new Response('', { status: 404 }));
+    const request = transportOf({ fetch, totalTimeout, minRetryDelay: 0 }).send(LIST);
+    expect(await outcomeOf(request, attempts === 1 ? 0 : 2_000)).toMatchObject({ status: attempts === 1 ? 503 : 404 });
+    expect(fetch).toHaveBeenCalledTimes(attempts);
+  });
+
+  it('includes the time of hooks', async () => {
+    const hooks: Hooks = { onRequest: () => new Promise((resolve) => setTimeout(resolve, 60)) };
+    const request = transportOf({ fetch: fetchOf('hang'), hooks, totalTimeout: 100 }).send(LIST);
+    expect(await outcomeOf(request, 100)).toMatchObject({ message: 'No response within 40 ms' });
+  });
+});
+
+describe('a signal', () => {
+  const reason = new Error('enough');
+
+  it('that is already aborted prevents the request', async () => {
+    const fetch = fetchOf();
+    const onRequest = jest.fn<NonNullable<Hooks['onRequest']>>();
+    const error = await outcomeOf(transportOf({ fetch, hooks: { onRequest } }).send(LIST, { signal: AbortSignal.abort(reason) }));
+    expect(error).toBeInstanceOf(APIUserAbortError);
+    expect(error).toMatchObject({ message: 'The request was aborted', cause: reason, retryable: false });
+    expect([onRequest.mock.calls, fetch.mock.calls]).toEqual([[], []]);
+  });
+
+  it('that a hook aborts ends the attempt before it is sent', async () => {
+    const { controller, signal, listeners } = observedSignal();
+    const hooks: Hooks = { onRequest: () => controller.abort(reason) };
+    const error = await outcomeOf(transportOf({ fetch: fetchOf('hang'), hooks }).send(LIST, { signal }));
+    expect(error).toBeInstanceOf(APIUserAbortError);
+    expect(listeners.size).toBe(0);
+  });
+
+  it.each(['hang', 'hang in the body'] as const)('ends an attempt that would %s, without a retry', async (step) => {
+    const fetch = fetchOf(step);
+    const onError = jest.fn<NonNullable<Hooks['onError']>>();
+    const { controller, signal, listeners } = observedSignal();
+    const request = transportOf({ fetch, hooks: { onError } }).send(LIST, { signal });
+    expect(await outcomeOf(request, 10)).toBe('pending');
+    controller.abort(reason);
+    const error = await outcomeOf(request);
+    expect(error).toBeInstanceOf(APIUserAbortError);
+    expect(error).toMatchObject({ cause: reason });
+    expect(onError.mock.calls).toEqual([[expect.objectContaining({ attempt: 1 }), error, undefined]]);
+    expect(listeners.size).toBe(0);
+    await outcomeOf(request, 60_000);
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it('ends the delay before a retry', async () => {
+    const fetch = fetchOf(new Error('reset'));
+    const { controller, signal, listeners } = observedSignal();
+    const request = transportOf({ fetch, minRetryDelay: 3_600_000, maxRetryDelay: 3_600_000 }).send(LIST, { signal });
+    expect(await outcomeOf(request, 1_000)).toBe('pending');
+    expect(listeners.size).toBe(1);
+    controller.abort();
+    expect(await outcomeOf(request)).toBeInstanceOf(APIUserAbortError);
+    expect(listeners.size).toBe(0);
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it('that a hook aborts after an attempt prevents the delay', async () => {
+    const { controller, signal, listeners } = observedSignal();
+    const hooks: Hooks = { onError: () => controller.abort() };
+    const request = transportOf({ fetch: fetchOf(new Error('reset')), hooks }).send(LIST, { signal });
+    expect(await outcomeOf(request)).toBeInstanceOf(APIUserAbortError);
+    expect(listeners.size).toBe(0);
+  });
+
+  it.each<[string, readonly Step[]]>([
+    ['success', []],
+    ['retries', [new Error('reset'), new Response('', { status: 503 })]],
+    ['an error response', [new Response('', { status: 400 })]],
+    ['a timeout', ['hang', 'hang', 'hang']],
+  ])('has no listeners after %s', async (_what, steps) => {
+    const { signal, listeners } = observedSignal();
+    expect(await outcomeOf(transportOf({ fetch: fetchOf(...steps), timeout: 10 }).send(LIST, { signal }), 60_000)).not.toBe('pending');
+    expect(listeners.size).toBe(0);
+  });
+});
+
+describe('hooks', () => {
+  it('get the same request object for all events of an attempt', async () => {
+    const requests = new Map<unknown, string[]>();
+    const add = (request: unknown, event: string) => void requests.set(request, [...(requests.get(request) ?? []), event]);
+    const fetch = fetchOf(new Error('reset'), new Response('', { status: 503 }));
+    const hooks: Hooks = {
+      onRequest: (request) => add(request, 'request'),
+      onResponse: (request, { status }) => add(request, `response ${status}`),
+      onError: (request, { name }) => add(request, name),
+    };
+    await outcomeOf(transportOf({ fetch, hooks }).send({ ...CREATE, query: { id: 1n } }), 60_000);
+    const attempt = { operation: 'createPet', method: 'POST', url: 'https://store.example/v1/pets?id=1' };
+    expect([...requests]).toEqual([
+      [{ ...attempt, attempt: 1, headers: expect.any(Headers) }, ['request', 'APIConnectionError']],
+      [{ ...attempt, attempt: 2, headers: expect.any(Headers) }, ['request', 'response 503', 'InternalServerError']],
+      [{ ...attempt, attempt: 3, headers: expect.any(Headers) }, ['request', 'response 200']],
+    ]);
+  });
+
+  it('can add headers to one attempt, also after a delay', async () => {
+    const fetch = fetchOf(new Error('reset'));
+    const hooks: Hooks = {
+      onRequest: async ({ headers, attempt }) => {
+        await Promise.resolve();
+        headers.set(`X-Attempt-${attempt}`, 'yes');
+      },
+    };
+    await outcomeOf(transportOf({ fetch, hooks }).send(LIST), 60_000);
+    expect(sent(fetch).map(({ headers }) => Object.keys(headers))).toEqual([
+      ['authorization', 'x-attempt-1'],
+      ['authorization', 'x-attempt-2'],
+    ]);
+  });
+
+  it('get the status, headers, request id and duration of a response', async () => {
+    const responses = [new Response('[]', { headers: { 'X-Request-Id': 'r-1' } }), new Response('[]')];
+    const onResponse = jest.fn<NonNullable<Hooks['onResponse']>>();
+    const fetch = async () => {
+      jest.advanceTimersByTime(40);
+      return responses[onResponse.mock.calls.length] as Response;
+    };
+    const transport = transportOf({ fetch, hooks: { onResponse } });
+    await transport.send(LIST);
+    await transport.send(LIST);
+    expect(onResponse.mock.calls.map(([, info]) => info)).toEqual([
+      { status: 200, headers: responses[0]?.headers, requestId: 'r-1', durationMs: 40 },
+      { status: 200, headers: responses[1]?.headers, requestId: undefined, durationMs: 40 },
+    ]);
+  });
+
+  it.each(['onRequest', 'onResponse', 'onError'])('fail the request with their error, without a retry: %s', async (name) => {
+    const error = new Error('hook');
+    const fetch = fetchOf(new Response('', { status: 503 }));
+    const fail = () => {
+      throw error;
+    };
+    const onError = jest.fn<NonNullable<Hooks['onError']>>();
+    expect(await outcomeOf(transportOf({ fetch, hooks: { onError, [name]: fail } }).send(LIST), 60_000)).toBe(error);
+    expect(fetch.mock.calls.length).toBeLessThanOrEqual(1);
+    expect(onError).not.toHaveBeenCalled();
+  });
+});
+
+describe('a cache', () => {
+  const fresh = () => new Response('[{"id":1}]', { headers: { ETag: '"1"', Link: '<?cursor=x>; rel="next"' } });
+  const notModified = (headers = {}) => new Response(null, { status: 304, headers });
+  /** Asynchronous, like a cache outside the process. */
+  const asyncCache = (entries: Map<string, object>) => ({
+    get: async (url: string) => entries.get(url) as never,
+    set: async (url: string, response: object) => {
+      await Promise.resolve();
+      entries.set(url, response);
+    },
+  });
+
+  it('stores the response by URL, before the call returns, and sends its ETag', async () => {
+    const fetch = fetchOf(fresh());
+    const entries = new Map<string, object>();
+    const transport = transportOf({ fetch, cache: asyncCache(entries) });
+    await transport.send({ ...LIST, query: { limit: 1 } });
+    const url = 'https://store.example/v1/pets?limit=1';
+    expect([...entries]).toEqual([[url, { etag: '"1"', body: '[{"id":1}]', link: '<?cursor=x>; rel="next"' }]]);
+    await transport.send({ ...LIST, query: { limit: 1 } });
+    await transport.send({ ...LIST, query: { limit: 2 } });
+    expect(sent(fetch).map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"1"', undefined]);
+  });
+
+  it('supplies the body and the Link of a 304', async () => {
+    const fetch = fetchOf(fresh(), notModified(), notModified({ ETag: '"2"', Link: '<?cursor=y>; rel="next"' }), notModified());
+    const transport = transportOf({ fetch, cache: new MemoryCache() });
+    await transport.send(LIST);
+    for (let i = 0; i < 3; i++) {
+      expect(await transport.send(LIST)).toMatchObject({ text: '', body: [{ id: 1n }], link: '<?cursor=x>; rel="next"' });
+    }
+    expect(sent(fetch).at(-1)).toMatchObject({ headers: { 'if-none-match': '"1"' } });
+  });
+
+  it('is replaced by a new response', async () => {
+    const fetch = fetchOf(fresh(), new Response('[2]', { headers: { ETag: '"2"' } }), notModified());
+    const transport = transportOf({ fetch, cache: new MemoryCache() });
+    await transport.send(LIST);
+    expect(await transport.send(LIST)).toMatchObject({ body: [2], link: undefined });
+    expect(await transport.send(LIST)).toMatchObject({ body: [2], link: undefined });
+  });
+
+  it.each([
+    ['a creation', CREATE, new Response('{}', { status: 200, headers: { ETag: '"1"' } })],
+    ['a response without an ETag', LIST, new Response('[]')],
+    ['a status other than 200', LIST, new Response('[]', { status: 203, headers: { ETag: '"1"' } })],
+  ])('is not used for %s', async (_what, request, response) => {
+    const cache = { get: jest.fn((_url: string) => undefined), set: jest.fn() };
+    await transportOf({ fetch: fetchOf(response), cache }).send(request);
+    expect(cache.get).toHaveBeenCalledTimes(request === CREATE ? 0 : 1);
+    expect(cache.set).not.toHaveBeenCalled();
+  });
+
+  it('fails the call with its own errors', async () => {
+    const error = new Error('disk full');
+    const cache = { get: () => undefined, set: () => Promise.reject(error) };
+    await expect(transportOf({ fetch: fetchOf(fresh()), cache }).send(LIST)).rejects.toBe(error);
+  });
+
+  it('is required for a 304', async () => {
+    expect(await outcomeOf(transportOf({ fetch: fetchOf(notModified()) }).send(LIST))).toMatchObject({ name: 'APIError', status: 304 });
+  });
+});
