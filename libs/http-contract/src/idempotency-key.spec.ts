@@ -66,7 +66,12 @@ describe('the Idempotency-Key', () => {
   it.each(['', '""', 'a b', 'a, b', '"a b"', '"a', '"a"b', '"a\\b"', 'ä', 'a\tb', 'x'.repeat(256), `"${'x'.repeat(256)}"`])(
     'is rejected if it is %j',
     (field) => {
-      expect(() => parseIdempotencyKey(field)).toThrow(DomainError);
+      expect(() => parseIdempotencyKey(field)).toThrow(
+        expect.objectContaining({
+          code: 'invalid_request',
+          message: 'Idempotency-Key must be a single value of 1 to 255 visible ASCII characters, quoted or unquoted',
+        }),
+      );
     },
   );
 });

@@ -45,9 +45,17 @@ describe('a page', () => {
     expect(decodeCursor(cursor ?? '')).toBe(INT64_MAX);
   });
 
+  it('links to the next one after any identifier, also for a concurrent equal request', async () => {
+    const shared: Page<object> = { ...items, next: 0n };
+    const link = async () => (await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), shared))).headers['link'];
+    const expected = `</v1/toys?limit=20&cursor=${encodeCursor(0n, '')}>; rel="next"`;
+    expect([await link(), await link()]).toEqual([expected, expected]);
+  });
+
   it('starts after the identifier of its cursor, which is valid only for its filters', () => {
     const cursor = encodeCursor(5n, '&colour=red');
     expect(query({ cursor, colour: 'red' }).after).toBe(5n);
+    expect(query({ cursor: encodeCursor(0n, '') }).after).toBe(0n);
     expect(query({}).after).toBeUndefined();
     expect(validateSync(query({ cursor, colour: 'red' }))).toEqual([]);
     expect(validateSync(query({ cursor, colour: 'blue' }))).toMatchObject([{ property: 'cursor' }]);
@@ -65,6 +73,7 @@ describe('the filters of a query', () => {
     expect(filtersOf({ status: 'sold', category: 7n, further: undefined })).toBe('&category=7&status=sold');
     expect(filtersOf({ category: 7n, status: 'sold' })).toBe('&category=7&status=sold');
     expect(filtersOf({ limit: 20, cursor: 'x' })).toBe('');
+    expect(filtersOf({ category: 0n, limited: false, text: '' })).toBe('&category=0&limited=false&text=');
   });
 
   it('differ for any two different filters', () => {
@@ -93,6 +102,7 @@ it('IdPipe returns an exact int64 and throws the not-found error for any other t
   const notFound = { code: 'toy_not_found', kind: 'not_found', message: 'No toy has this identifier.' } as const;
   const pipe = new IdPipe(notFound);
   expect(pipe.transform('9223372036854775807')).toBe(INT64_MAX);
+  expect([pipe.transform('0'), pipe.transform('-7')]).toEqual([0n, -7n]);
   for (const text of ['9223372036854775808', '1.0', 'seven', '']) {
     expect(() => pipe.transform(text)).toThrow(DomainError);
     expect(() => pipe.transform(text)).toThrow(expect.objectContaining(notFound));

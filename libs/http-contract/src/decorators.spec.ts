@@ -1,0 +1,188 @@
+import { DomainError, type IdempotencyKey } from '@animal-store/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ArgumentsHost, Controller, Get, Module, Post, Query } from '@nestjs/common';
+import { NestFactory, Reflector } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { FastifyContextConfig, FastifyReply } from 'fastify';
+import { createdHeaders } from './created-response.js';
+import { Deprecated, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
+import { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
+import { EXAMPLE_ID } from './example-id.js';
+import { ApiIdempotencyKey, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
+import { PageQueryOf } from './pages.js';
+import type { Principal } from './principal.js';
+import { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes } from './require-scopes.js';
+import { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
+
+const DEPRECATED = {
+  deprecatedAt: new Date('2025-12-05T00:00:00Z'),
+  removedAt: new Date('2030-12-05T22:00:00Z'),
+  successor: '/v1/games',
+};
+const BROKEN = { code: 'toy_broken', kind: 'unprocessable', message: 'The toy is broken.' } as const;
+
+class ListToysQuery extends PageQueryOf('toys') {}
+
+let key: IdempotencyKey | undefined;
+
+@Controller('toys')
+class ToysController {
+  @Public()
+  @Get()
+  @Revalidated()
+  @Deprecated(DEPRECATED)
+  list(@Query() _query: ListToysQuery): string {
+    return '[]';
+  }
+
+  @RequireScopes('toys:read', 'toys:write')
+  @Post()
+  @ApiIdempotencyKey()
+  @Throws(INVALID_REQUEST, BROKEN)
+  @ApiResponse({ status: 201, description: 'The created toy.', headers: createdHeaders('/v1/toys/7') })
+  create(@RequestIdempotencyKey() given: IdempotencyKey | undefined): void {
+    key = given;
+  }
+}
+
+@Module({ controllers: [ToysController] })
+class ToysModule {}
+
+let app: NestFastifyApplication;
+let document: OpenAPIObject;
+let principal: Principal | undefined;
+let config: FastifyContextConfig | undefined;
+let thrown: unknown;
+
+beforeAll(async () => {
+  app = await NestFactory.create<NestFastifyApplication>(ToysModule, new FastifyAdapter(), { logger: false });
+  app.useGlobalFilters({
+    catch: (error: unknown, host: ArgumentsHost) => {
+      thrown = error;
+      void host.switchToHttp().getResponse<FastifyReply>().status(418).send();
+    },
+  });
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onRequest', async (request) => {
+    request.principal = principal;
+    config = request.routeOptions.config;
+  });
+  document = SwaggerModule.createDocument(app, new DocumentBuilder().build());
+  await app.init();
+  await fastify.ready();
+});
+afterAll(() => app.close());
+
+const metadata = (name: symbol, method: 'list' | 'create'): unknown =>
+  new Reflector().get(name, Object.getOwnPropertyDescriptor(ToysController.prototype, method)?.value as () => unknown);
+
+describe('the decorators of an operation', () => {
+  it('set what guards read', () => {
+    expect([metadata(PUBLIC, 'list'), metadata(PUBLIC, 'create')]).toEqual([true, undefined]);
+    expect([metadata(REQUIRED_SCOPES, 'list'), metadata(REQUIRED_SCOPES, 'create')]).toEqual([undefined, ['toys:read', 'toys:write']]);
+    expect([metadata(DEPRECATION, 'list'), metadata(DEPRECATION, 'create')]).toEqual([DEPRECATED, undefined]);
+  });
+
+  it('extend the configuration of its route, and set Cache-Control', async () => {
+    const { headers } = await app.inject('/toys');
+    expect(headers['cache-control']).toBe('private, no-cache');
+    expect(config).toMatchObject({ revalidated: true, deprecation: DEPRECATED });
+    expect((await app.inject({ method: 'POST', url: '/toys' })).headers['cache-control']).toBeUndefined();
+    expect(config).not.toHaveProperty('revalidated');
+    expect(config).not.toHaveProperty('deprecation');
+  });
+
+  it('document revalidation, deprecation and the page', () => {
+    expect(document.paths['/toys']?.get).toMatchObject({
+      parameters: [
+        {
+          name: 'limit',
+          in: 'query',
+          required: false,
+          description: 'Maximum number of toys returned.',
+          schema: { type: 'integer' },
+        },
+        {
+          name: 'cursor',
+          in: 'query',
+          required: false,
+          description: 'Cursor from the `Link` header of the previous page. Valid only with the same filters.',
+          schema: { type: 'string' },
+        },
+        {
+          name: 'If-None-Match',
+          in: 'header',
+          required: false,
+          description: 'ETags of the cached responses, or `*`.',
+          schema: { type: 'string' },
+        },
+      ],
+      responses: { 304: { description: 'The cached response is current.', headers: REVALIDATION_HEADERS } },
+      'x-sunset': '2030-12-05',
+      [DEPRECATION_EXTENSION]: DEPRECATED,
+    });
+    expect(REVALIDATION_HEADERS['Cache-Control'].example).toBe('private, no-cache');
+  });
+
+  it('document the idempotency key, errors, scopes and the headers of a creation', () => {
+    expect(document.paths['/toys']?.post).toMatchObject({
+      parameters: [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: expect.stringContaining('Keys expire after 24 hours.'),
+          schema: IDEMPOTENCY_KEY_SCHEMA,
+        },
+      ],
+      responses: {
+        201: {
+          headers: {
+            Location: { description: 'URL of the created resource.', required: true, schema: { type: 'string' }, example: '/v1/toys/7' },
+            'Idempotent-Replayed': { schema: { type: 'string' }, example: 'true' },
+          },
+        },
+      },
+      [THROWS_EXTENSION]: [INVALID_REQUEST, BROKEN],
+      'x-required-scopes': ['toys:read', 'toys:write'],
+    });
+  });
+});
+
+describe('@RequestIdempotencyKey', () => {
+  beforeEach(() => {
+    principal = { clientId: 7n, clientName: 'shop', keyId: 9n, scopes: [], rateLimit: undefined };
+    key = undefined;
+    thrown = undefined;
+  });
+  const create = async (headers: Record<string, string>) => (await app.inject({ method: 'POST', url: '/toys', headers })).statusCode;
+
+  it('injects the key with the client that sent it', async () => {
+    expect(await create({ 'Idempotency-Key': '"a\\"b"' })).toBe(201);
+    expect(key).toEqual({ clientId: 7n, key: 'a"b' });
+  });
+
+  it('injects undefined without the header, also on a public route', async () => {
+    key = { clientId: 1n, key: 'earlier' };
+    principal = undefined;
+    expect(await create({})).toBe(201);
+    expect(key).toBeUndefined();
+  });
+
+  it('rejects an empty key', async () => {
+    expect(await create({ 'Idempotency-Key': '' })).toBe(418);
+    expect(thrown).toBeInstanceOf(DomainError);
+    expect(thrown).toMatchObject({ code: 'invalid_request' });
+  });
+
+  it('requires authentication', async () => {
+    principal = undefined;
+    expect(await create({ 'Idempotency-Key': 'a' })).toBe(418);
+    expect(thrown).toMatchObject({ message: '@RequestIdempotencyKey requires a route with authentication.' });
+  });
+});
+
+it('a JavaScript number would round the example identifier', () => {
+  expect(BigInt(Number(EXAMPLE_ID))).not.toBe(EXAMPLE_ID);
+});
