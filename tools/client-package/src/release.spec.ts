@@ -6,9 +6,11 @@ import { beforeAll, expect, it } from '@jest/globals';
 let output: string;
 
 beforeAll(() => {
-  const env = { ...process.env, NX_DAEMON: 'false' };
-  const args = [join(import.meta.dirname, '../dist/release.js'), '--dry-run'];
-  output = stripVTControlCharacters(execFileSync(process.execPath, args, { env, encoding: 'utf8', stdio: 'pipe' }));
+  // With plugins in the same process, Nx takes half the time.
+  const env = { ...process.env, NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false' };
+  const cwd = join(import.meta.dirname, '../../..');
+  const args = ['tools/client-package/dist/release.js', '--dry-run'];
+  output = stripVTControlCharacters(execFileSync(process.execPath, args, { cwd, env, encoding: 'utf8', stdio: 'pipe' }));
 });
 
 it('npm run release:client releases the client and no other project', () => {
