@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
-import { runTool } from './run-tool.js';
-import { readText, ROOT } from './workspace.js';
+
+const ROOT = join(import.meta.dirname, '../../..');
 
 /** Lists, creates and gets through the types of openapi-typescript, with the client that its authors provide. */
 const WITH_OPENAPI_TYPESCRIPT = `
@@ -43,19 +44,19 @@ export async function run(): Promise<Pet[]> {
 `;
 
 interface Generator {
-  readonly packageName: string;
+  readonly command: string;
   readonly args: readonly string[];
   readonly program: string;
 }
 
 const GENERATORS: Readonly<Record<string, Generator>> = {
   'openapi-typescript': {
-    packageName: 'openapi-typescript',
+    command: 'openapi-typescript',
     args: ['openapi.json', '--output', 'schema.d.ts'],
     program: WITH_OPENAPI_TYPESCRIPT,
   },
   'hey-api': {
-    packageName: '@hey-api/openapi-ts',
+    command: 'openapi-ts',
     args: ['--input', 'openapi.json', '--output', 'client', '--silent', '--no-log-file'],
     program: WITH_HEY_API,
   },
@@ -70,11 +71,11 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Generates a client from the document, and returns the compiler errors of the program that uses it. */
-async function compile({ packageName, args, program }: Generator, document: string): Promise<string[]> {
+function compile({ command, args, program }: Generator, document: string): string[] {
   writeFileSync(join(folder, 'openapi.json'), document);
   const file = join(folder, 'program.ts');
   writeFileSync(file, program);
-  expect(await runTool(packageName, args, folder)).toMatchObject({ exitCode: 0 });
+  execFileSync(process.execPath, [join(ROOT, 'node_modules/.bin', command), ...args], { cwd: folder, stdio: 'pipe' });
   const compiled = ts.createProgram([file], {
     strict: true,
     noUncheckedIndexedAccess: true,
@@ -89,11 +90,11 @@ async function compile({ packageName, args, program }: Generator, document: stri
   return ts.getPreEmitDiagnostics(compiled).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }
 
-const document = readText('docs/openapi.json');
+const document = readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8');
 
 describe.each(Object.entries(GENERATORS))('a client that %s generates', (_name, generator) => {
-  it('lists, creates and gets', async () => {
-    expect(await compile(generator, document)).toEqual([]);
+  it('lists, creates and gets', () => {
+    expect(compile(generator, document)).toEqual([]);
   });
 
   it.each([
@@ -104,14 +105,14 @@ describe.each(Object.entries(GENERATORS))('a client that %s generates', (_name, 
       '"required": ["name", "categoryId", "status"]',
       /'status' is missing/,
     ],
-  ])('does not compile if %s', async (_what, from, to, finding) => {
+  ])('does not compile if %s', (_what, from, to, finding) => {
     const changed = document.replace(from, to);
     expect(changed).not.toBe(document);
-    expect((await compile(generator, changed)).join('\n')).toMatch(finding);
+    expect(compile(generator, changed).join('\n')).toMatch(finding);
   });
 });
 
-it('openapi-typescript makes a member with a default required', async () => {
+it('openapi-typescript makes a member with a default required', () => {
   const changed = document.replace(/"description": "Availability status\. Default:/, '"default": "available",\n$&');
-  expect((await compile(GENERATORS['openapi-typescript'] as Generator, changed)).join('\n')).toMatch(/'status' is missing/);
+  expect(compile(GENERATORS['openapi-typescript'] as Generator, changed).join('\n')).toMatch(/'status' is missing/);
 });
