@@ -61,6 +61,12 @@ describe('a page', () => {
     expect(validateSync(query({ cursor, colour: 'blue' }))).toMatchObject([{ property: 'cursor' }]);
   });
 
+  it('has a limit from 1 to 100, which is 20 by default', () => {
+    expect(query({}).limit).toBe(20);
+    const invalid = [0, 1, 20, 100, 101].filter((limit) => validateSync(query({ limit })).length > 0);
+    expect(invalid).toEqual([0, 101]);
+  });
+
   it('has a valid example in the OpenAPI document', () => {
     const { example } = pageHeaders('/v1/toys', { colour: 'red' }).Link;
     const [, cursor = ''] = /^<\/v1\/toys\?limit=20&colour=red&cursor=(.+)>; rel="next"$/.exec(example) ?? [];
