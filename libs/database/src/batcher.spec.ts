@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
@@ -104,11 +105,15 @@ describe('Batcher', () => {
     expect(await batcher.submit(4)).toBe(4);
   });
 
-  it('runs each item alone if one of them caused the error', async () => {
+  it('runs each item alone, one after the other, if one of them caused the error', async () => {
     const bad = new Error('bad value');
+    let running = 0;
+    const concurrency: number[] = [];
     const batcher = new Batcher<number, number>({
       run: async (items) => {
+        concurrency.push(++running);
         await sleep(1);
+        running--;
         if (items.includes(3)) throw bad;
         return [...items];
       },
@@ -122,6 +127,90 @@ describe('Batcher', () => {
       { status: 'rejected', reason: bad },
       { status: 'fulfilled', value: 4 },
     ]);
+    // The first call alone, the batch of the others, and each of these.
+    expect(concurrency).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it('starts no batch while the items of the previous one run alone', async () => {
+    const runs: (readonly number[])[] = [];
+    const ends: ((result: number[] | Error) => void)[] = [];
+    const batcher = new Batcher<number, number>({
+      run: (items) => {
+        runs.push(items);
+        return new Promise((resolve, reject) => ends.push((result) => (Error.isError(result) ? reject(result) : resolve(result))));
+      },
+      maxSize: 2,
+      isItemError: () => true,
+    });
+    const end = async (result: number[] | Error) => {
+      ends.shift()?.(result);
+      await turn();
+    };
+    const calls = Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
+    await end([1]);
+    await end(new Error('one of two'));
+    expect(runs).toEqual([[1], [2, 3], [2]]);
+    await end(new Error('2 is bad'));
+    expect(runs).toEqual([[1], [2, 3], [2], [3]]);
+    await end([3]);
+    expect(runs.at(-1)).toEqual([4]);
+    await end([4]);
+    expect((await calls).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+  });
+
+  it('does not run an item again that failed alone', async () => {
+    let attempts = 0;
+    const run = () => Promise.reject(new Error(`attempt ${String(++attempts)}`));
+    const batcher = new Batcher<number, number>({ run, maxSize: 10, isItemError: () => true });
+    await expect(batcher.submit(1)).rejects.toThrow('attempt 1');
+    expect(attempts).toBe(1);
+  });
+
+  it('rejects all calls of a failed batch if it cannot tell errors of items', async () => {
+    const run = async (items: readonly number[]) => {
+      await sleep(1);
+      if (items.length > 1) throw new Error('lost');
+      return [...items];
+    };
+    const batcher = new Batcher<number, number>({ run, maxSize: 10 });
+    const ends = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+  });
+
+  it('leaves no timer behind, whether a batch succeeds or fails', async () => {
+    const batcher = new Batcher<number, number>({
+      run: ([item]) => (item === 1 ? Promise.resolve([1]) : Promise.reject(new Error())),
+      maxSize: 1,
+    });
+    await Promise.allSettled([batcher.submit(1), batcher.submit(2)]);
+    await turn();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('runs a batch in the async context of its first call', async () => {
+    const trace = new AsyncLocalStorage<string>();
+    const traces: unknown[] = [];
+    const run = async (items: readonly number[]) => {
+      traces.push(trace.getStore());
+      await sleep(1);
+      return [...items];
+    };
+    const batcher = new Batcher<number, number>({ run, maxSize: 10 });
+    await Promise.all(['one', 'two', 'three'].map((name, item) => trace.run(name, () => batcher.submit(item))));
+    await trace.run('four', () => batcher.submit(4));
+    expect(traces).toEqual(['one', 'two', 'four']);
+  });
+
+  it('runs at most three batches at a time, even if they stall', async () => {
+    const runs = new Runs();
+    const batcher = new Batcher({ run: runs.run, maxSize: 1 });
+    const calls = [1, 2, 3, 4, 5].map((item) => batcher.submit(item));
+    for (let i = 0; i < 5; i++) stall();
+    expect(runs.batches).toEqual([[1], [2], [3]]);
+    await runs.endOldest();
+    expect(runs.batches).toEqual([[1], [2], [3], [4]]);
+    for (let i = 0; i < 4; i++) await runs.endOldest();
+    expect(await Promise.all(calls)).toEqual([2, 4, 6, 8, 10]);
   });
 
   it('starts the next batch when a batch stalls', async () => {

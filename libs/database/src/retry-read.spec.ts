@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
+
+const sleep = jest.fn(() => Promise.resolve());
+jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: sleep }));
+const { retryRead } = await import('./retry-read.js');
+
+const withCode = (code: string) => Object.assign(new Error(code), { code });
+
+beforeEach(() => {
+  sleep.mockClear();
+});
+
+describe('retryRead', () => {
+  it.each([
+    withCode('57P01'),
+    withCode('57P02'),
+    withCode('40001'),
+    withCode('40P01'),
+    withCode('ECONNRESET'),
+    withCode('EPIPE'),
+    new Error('Connection terminated unexpectedly'),
+    new Error('Client has encountered a connection error and is not queryable'),
+    new Error('Client was closed and is not queryable'),
+    new QueryFailedError('SELECT 1', [], withCode('57P02')),
+  ])('reads once more, after a pause of 50 ms, on %o', async (error) => {
+    const read = jest.fn<() => Promise<string>>().mockRejectedValueOnce(error).mockResolvedValue('rows');
+    expect(await retryRead(read)).toBe('rows');
+    expect(read).toHaveBeenCalledTimes(2);
+    expect(sleep.mock.calls).toEqual([[50]]);
+  });
+
+  it.each([
+    withCode('57014'),
+    withCode('57P03'),
+    withCode('57P012'),
+    withCode('140001'),
+    withCode('23505'),
+    withCode('ECONNREFUSED'),
+    // The code decides, not the message.
+    Object.assign(new Error('Connection terminated unexpectedly'), { code: '42601' }),
+    new Error('Query read timeout'),
+    new Error('the Connection terminated unexpectedly'),
+    Object.assign(new QueryFailedError('SELECT 1', [], withCode('42601')), { code: '57P01' }),
+    'Connection terminated unexpectedly',
+    undefined,
+  ])('rejects at once on %o', async (error) => {
+    const read = jest.fn<() => Promise<string>>().mockRejectedValue(error);
+    await expect(retryRead(read)).rejects.toBe(error);
+    expect(read).toHaveBeenCalledTimes(1);
+    expect(sleep).not.toHaveBeenCalled();
+  });
+
+  it('rejects with the error of the second attempt', async () => {
+    const read = jest.fn<() => Promise<string>>().mockRejectedValueOnce(withCode('57P01')).mockRejectedValue(withCode('57P02'));
+    await expect(retryRead(read)).rejects.toMatchObject({ code: '57P02' });
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+});

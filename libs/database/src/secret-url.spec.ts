@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { readSecretUrl, splitUrls } from './secret-url.js';
+
+const file = join(tmpdir(), randomUUID());
+afterEach(() => rmSync(file, { force: true }));
+
+it('URLs are separated by commas, and so are the hosts of one URL', () => {
+  expect(splitUrls('postgres://a,b/x')).toEqual(['postgres://a,b/x']);
+  expect(splitUrls('postgres://a,b/x ,\n postgres://c:1,d/x,rediss://e')).toEqual(['postgres://a,b/x', 'postgres://c:1,d/x', 'rediss://e']);
+});
+
+describe('readSecretUrl', () => {
+  it('returns a URL unchanged', () => {
+    expect(readSecretUrl(' postgres://a ')).toBe(' postgres://a ');
+  });
+
+  it('reads the file again each time, without the white space around the URL', () => {
+    for (const url of ['postgres://a', 'postgres://b']) {
+      writeFileSync(file, ` ${url}\n`);
+      expect(readSecretUrl({ file })).toBe(url);
+    }
+  });
+
+  it('returns the URL with the index, or an empty text if there is none', () => {
+    writeFileSync(file, 'postgres://a,b/x, postgres://c/x\n');
+    expect([0, 1, 2].map((index) => readSecretUrl({ file, index }))).toEqual(['postgres://a,b/x', 'postgres://c/x', '']);
+    expect(readSecretUrl({ file })).toBe('postgres://a,b/x, postgres://c/x');
+  });
+
+  it('fails with the reason if the file cannot be read', () => {
+    expect(() => readSecretUrl({ file })).toThrow(`cannot be read: ENOENT: no such file or directory, open '${file}'`);
+  });
+});
