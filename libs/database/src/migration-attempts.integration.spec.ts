@@ -1,33 +1,162 @@
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
-import { expect, it, jest } from '@jest/globals';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { createTestDatabase, query, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 
-const sleep = jest.fn(() => Promise.resolve());
+/** The clock of the process, which advances only while it sleeps. */
+let nowMs = 0;
+/** What happens during the next sleeps. */
+const events: (() => Promise<unknown>)[] = [];
+const sleep = jest.fn(async (ms: number) => {
+  nowMs += ms;
+  await events.shift()?.();
+});
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: sleep }));
 const { createDataSource } = await import('./data-source.js');
-const { migrateUp } = await import('./migrations.js');
+const { DatabaseConnection } = await import('./database-connection.js');
+const { isMigrated, migrateDown, MigrationLockError, migrateUp, withoutLockTimeout } = await import('./migrations.js');
 
-const lockTimeouts: unknown[] = [];
+const settings: unknown[] = [];
+let work = (_queryRunner: QueryRunner): Promise<unknown> => Promise.resolve();
 
-class LockTable1763683200000 implements MigrationInterface {
+class Work1763683200000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
-    lockTimeouts.push(...((await queryRunner.query('SHOW lock_timeout')) as unknown[]));
-    // The error of a lock timeout.
-    await queryRunner.query("DO $$ BEGIN RAISE EXCEPTION 'no lock' USING ERRCODE = '55P03'; END $$");
+    await work(queryRunner);
   }
 
-  async down(): Promise<void> {}
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await work(queryRunner);
+  }
 }
 
-it('a migration waits 2 seconds for a lock and is tried 30 times at intervals of one second', async () => {
+const showTimeout = async (queryRunner: QueryRunner) => settings.push(...((await queryRunner.query('SHOW lock_timeout')) as unknown[]));
+/** Fails with the error of a lock timeout. */
+const timeOut = (queryRunner: QueryRunner) => queryRunner.query("DO $$ BEGIN RAISE EXCEPTION 'no lock' USING ERRCODE = '55P03'; END $$");
+
+let database: TestDatabase;
+let dataSource: DataSource;
+
+beforeEach(async () => {
   // TypeORM logs each failure.
   jest.spyOn(console, 'log').mockImplementation(() => undefined);
-  const database = await createTestDatabase();
-  const persistence = [{ schema: 'public', entities: [], migrations: [LockTable1763683200000] }];
-  const dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }).initialize();
-  await expect(migrateUp(dataSource)).rejects.toMatchObject({ code: '55P03' });
-  expect(lockTimeouts).toEqual(Array.from({ length: 30 }, () => ({ lock_timeout: '2s' })));
-  expect(sleep.mock.calls).toEqual(Array.from({ length: 29 }, () => [1_000]));
+  jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  database = await createTestDatabase();
+  const persistence = [{ schema: 'public', entities: [], migrations: [Work1763683200000] }];
+  dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }).initialize();
+});
+
+afterEach(async () => {
+  jest.restoreAllMocks();
+  sleep.mockClear();
+  work = () => Promise.resolve();
+  nowMs = settings.length = events.length = 0;
   await dataSource.destroy();
   await database.drop();
+});
+
+describe('a migration', () => {
+  it('waits 2 seconds for a lock and is tried 30 times at intervals of one second', async () => {
+    work = async (queryRunner) => {
+      await showTimeout(queryRunner);
+      await timeOut(queryRunner);
+    };
+    await expect(migrateUp(dataSource)).rejects.toMatchObject({ code: '55P03' });
+    expect(settings).toEqual(Array.from({ length: 30 }, () => ({ lock_timeout: '2s' })));
+    expect(sleep.mock.calls).toEqual(Array.from({ length: 29 }, () => [1_000]));
+  });
+
+  it('succeeds at a later attempt, and its connection has no lock timeout afterwards', async () => {
+    let attempts = 0;
+    work = async (queryRunner) => ++attempts < 3 && timeOut(queryRunner);
+    expect(await migrateUp(dataSource)).toEqual(['Work1763683200000']);
+    expect(sleep.mock.calls).toEqual([[1_000], [1_000]]);
+    expect(await dataSource.query('SHOW lock_timeout')).toEqual([{ lock_timeout: '0' }]);
+    attempts = 0;
+    expect(await migrateDown(dataSource)).toBe('Work1763683200000');
+    expect(attempts).toBe(3);
+  });
+
+  it('that fails for another reason is not tried again', async () => {
+    work = (queryRunner) => queryRunner.query('SELECT 1 / 0');
+    await expect(migrateUp(dataSource)).rejects.toMatchObject({ code: '22012' });
+    expect(sleep).not.toHaveBeenCalled();
+    expect(await dataSource.query('SHOW lock_timeout')).toEqual([{ lock_timeout: '0' }]);
+  });
+
+  it('may wait longer in statements that do not block others', async () => {
+    work = async (queryRunner) => {
+      await withoutLockTimeout(queryRunner, async () => void (await showTimeout(queryRunner)));
+      await showTimeout(queryRunner);
+    };
+    await migrateUp(dataSource);
+    expect(settings).toEqual([{ lock_timeout: '0' }, { lock_timeout: '2s' }]);
+  });
+});
+
+describe('the migration lock', () => {
+  let holder: Client;
+
+  beforeEach(async () => {
+    holder = new Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock($1)', [7_302_947_561_038_214n]);
+  });
+  afterEach(() => holder.end());
+
+  it.each([
+    [undefined, 300],
+    [5_500, 5],
+  ])('is polled every 200 ms until the timeout of %p ms, and the wait is reported once after 5 seconds', async (timeoutMs, seconds) => {
+    const reports: number[] = [];
+    const options = { onWaiting: () => reports.push(nowMs), ...(timeoutMs !== undefined && { timeoutMs }) };
+    await expect(migrateUp(dataSource, options)).rejects.toThrow(
+      new MigrationLockError(`another process has been migrating the database for ${String(seconds)} s`),
+    );
+    expect(reports).toEqual([5_000]);
+    expect(new Set(sleep.mock.calls.flat())).toEqual(new Set([200]));
+    expect(nowMs).toBe(timeoutMs === undefined ? 300_000 : 5_600);
+    const sessions = `SELECT pid FROM pg_stat_activity WHERE application_name = 'animal-store migration lock' AND datname = current_database()`;
+    while ((await query(database.url, sessions)).length > 0);
+  });
+
+  it('is taken as soon as it is released', async () => {
+    events.push(
+      async () => undefined,
+      () => holder.query('SELECT pg_advisory_unlock_all()'),
+    );
+    expect(await migrateUp(dataSource)).toEqual(['Work1763683200000']);
+    expect(sleep).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('a DatabaseConnection', () => {
+  it('opens after another process has migrated the database, which it polls every 200 ms', async () => {
+    const { persistence } = dataSource.options.extra as { persistence: [] };
+    const other = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
+    const onConnected = jest.fn();
+    const connection = new DatabaseConnection(other, onConnected);
+    expect(connection.isOpen).toBe(false);
+    events.push(
+      async () => expect([connection.isOpen, onConnected.mock.calls]).toEqual([false, [[]]]),
+      () => migrateUp(dataSource),
+    );
+    await connection.open({ awaitsMigrations: true });
+    expect(sleep.mock.calls).toEqual([[200], [200]]);
+    expect(connection.isOpen).toBe(true);
+    expect(await isMigrated(other)).toBe(true);
+    // Connects only once.
+    await connection.open();
+    expect(onConnected).toHaveBeenCalledTimes(1);
+    await connection.close();
+    expect([connection.isOpen, other.isInitialized]).toEqual([false, false]);
+    await connection.close();
+  });
+
+  it('opens before the migrations by default', async () => {
+    const { persistence } = dataSource.options.extra as { persistence: [] };
+    const connection = new DatabaseConnection(createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }));
+    await connection.open();
+    expect([connection.isOpen, sleep.mock.calls]).toEqual([true, []]);
+    await connection.close();
+  });
 });
