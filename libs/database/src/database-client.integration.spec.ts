@@ -105,10 +105,15 @@ describe('several servers', () => {
     return rows[0]?.port;
   };
   const portOf = ({ url }: { readonly url: string }) => Number(new URL(url).port);
-  const setReadOnly = (server: DurablePostgres | TestDatabase, value: 'on' | 'off') =>
-    server === second
-      ? query(second.url, `ALTER DATABASE ${new URL(second.url).pathname.slice(1)} SET default_transaction_read_only = ${value}`)
-      : query(server.url, `ALTER SYSTEM SET default_transaction_read_only = ${value}`, 'SELECT pg_reload_conf()');
+  /** Affects running sessions of `first`, and new ones of `second`. */
+  const setReadOnly = ({ url }: { readonly url: string }, value: 'on' | 'off') =>
+    query(
+      url,
+      url === first.url
+        ? `ALTER SYSTEM SET default_transaction_read_only = ${value}`
+        : `ALTER ROLE ${role} SET default_transaction_read_only = ${value}`,
+      'SELECT pg_reload_conf()',
+    );
 
   beforeAll(async () => {
     second = await createTestDatabase();
@@ -129,7 +134,6 @@ describe('several servers', () => {
     readWrite = `postgres://${role}:secret@${host},${firstUrl.host}${pathname}?target_session_attrs=read-write`;
   });
   afterAll(async () => {
-    await query(second.url, `ALTER DATABASE ${new URL(second.url).pathname.slice(1)} RESET ALL`);
     await second.drop();
     await query(process.env['TEST_POSTGRES_URL'] ?? '', `DROP ROLE ${role}`);
     await first.remove();
