@@ -1,6 +1,6 @@
 import { createDataSource, migrateDown, migrateUp, migrationStatus, type Persistence } from '@animal-store/database';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { breakingSchemaChanges, readColumns } from './schema-changes.js';
 
@@ -22,12 +22,17 @@ export function describeMigrations(persistence: Persistence): void {
       let database: TestDatabase;
       let dataSource: DataSource;
 
-      beforeEach(async () => {
+      beforeAll(async () => {
         database = await createTestDatabase();
         dataSource = await connect();
       });
 
       afterEach(async () => {
+        await dataSource.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+        await dataSource.query('DROP TABLE IF EXISTS public.schema_migrations');
+      });
+
+      afterAll(async () => {
         await dataSource.destroy();
         await database.drop();
       });

@@ -1,21 +1,25 @@
 import { createDataSource } from '@animal-store/database';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { breakingSchemaChanges, readColumns } from './schema-changes.js';
 
 let database: TestDatabase;
 let dataSource: DataSource;
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
+});
+
+beforeEach(async () => {
+  await dataSource.query('DROP SCHEMA IF EXISTS shop CASCADE');
   await dataSource.query('CREATE SCHEMA shop');
   await dataSource.query(`CREATE TABLE shop.orders (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, size integer,
     label varchar(10) NOT NULL DEFAULT '', token uuid)`);
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await dataSource.destroy();
   await database.drop();
 });

@@ -1,0 +1,6 @@
+import { describe } from '@jest/globals';
+import { describeQueryPlans } from './testing/describe-query-plans.js';
+
+describe('the statements of a catalogue of a million pets', () => {
+  describeQueryPlans(1_000_000);
+});
