@@ -158,7 +158,9 @@ afterEach(() => {
 });
 
 describe('a row', () => {
-  const text = fc.string({ unit: 'binary', maxLength: 40 }).map((value) => value.replaceAll('\0', '').toWellFormed());
+  // PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates.
+  const character = fc.integer({ min: 1, max: 0x10_ffff }).map((codePoint) => String.fromCodePoint(codePoint).toWellFormed());
+  const text = fc.string({ unit: character, maxLength: 40 });
   const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
   const line = fc.record({
     key: text.filter((key) => key !== 'broken'),
@@ -186,7 +188,7 @@ describe('a row', () => {
         );
         expect(items.text).toBe(written);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 

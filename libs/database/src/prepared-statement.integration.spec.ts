@@ -62,13 +62,13 @@ describe('a prepared statement', () => {
 
   it('passes texts and int64 to the server and back unchanged', async () => {
     const pool = await open();
-    const text = fc.oneof(
-      fc.string({ unit: 'binary' }),
+    // PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates.
+    const character = fc.integer({ min: 1, max: 0x10_ffff }).map((codePoint) => String.fromCodePoint(codePoint).toWellFormed());
+    const name = fc.oneof(
+      fc.string({ unit: character }),
       fc.string({ unit: fc.constantFrom(...'"\\{},\' \n\t'), maxLength: 9 }),
       fc.constant('NULL'),
     );
-    // PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates.
-    const name = text.map((value) => value.replaceAll('\0', '').toWellFormed());
     const pet = fc.record({ name, id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }) });
     await fc.assert(
       fc.asyncProperty(fc.array(pet), async (pets) => {

@@ -29,9 +29,9 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
 
     it('finds added pets exactly', async () => {
       const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
-      const name = fc
-        .string({ unit: 'binary', minLength: 1, maxLength: 60 })
-        .filter((text) => !text.includes('\0') && /\P{White_Space}/u.test(text));
+      // fast-check's unit `binary` takes more than a second to build.
+      const character = fc.integer({ min: 1, max: 0x10_ffff }).map((codePoint) => String.fromCodePoint(codePoint).toWellFormed());
+      const name = fc.string({ unit: character, minLength: 1, maxLength: 60 }).filter((text) => /\P{White_Space}/u.test(text));
       await fc.assert(
         fc.asyncProperty(name, int64, fc.constantFrom(...PET_STATUSES), async (petName, categoryId, status) => {
           const added = await repository.add(aNewPet({ name: petName, categoryId, status }));
@@ -48,7 +48,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
             [' x ', 2n ** 53n + 1n, 'available'],
             ['"\\/\b\f\n\r\t\u0001\u001f\u007f\u2028', -1n, 'sold'],
           ],
-          numRuns: 50,
+          numRuns: 20,
         },
       );
     });

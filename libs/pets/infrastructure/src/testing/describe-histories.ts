@@ -120,7 +120,7 @@ export function describeHistories(start: () => Promise<Servers>, find: (operatio
         );
         expect(find(history.operations)).toBeUndefined();
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
     if (servers.replicaUrls.length === 0) return;
     // On a busy machine, the replica may lag too far behind to serve any list of the histories.
