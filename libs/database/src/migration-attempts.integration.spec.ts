@@ -1,5 +1,5 @@
 import { createTestDatabase, query, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 
@@ -36,11 +36,15 @@ const timeOut = (queryRunner: QueryRunner) => queryRunner.query("DO $$ BEGIN RAI
 let database: TestDatabase;
 let dataSource: DataSource;
 
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
 beforeEach(async () => {
   // TypeORM logs each failure.
   jest.spyOn(console, 'log').mockImplementation(() => undefined);
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  database = await createTestDatabase();
   const persistence = [{ schema: 'public', entities: [], migrations: [Work1763683200000] }];
   dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }).initialize();
 });
@@ -50,8 +54,8 @@ afterEach(async () => {
   sleep.mockClear();
   work = () => Promise.resolve();
   nowMs = settings.length = events.length = 0;
+  await dataSource.query('DROP TABLE IF EXISTS public.schema_migrations');
   await dataSource.destroy();
-  await database.drop();
 });
 
 describe('a migration', () => {

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { createDataSource, poolOf } from './data-source.js';
@@ -27,10 +27,18 @@ let database: TestDatabase;
 let dataSource: DataSource;
 let admin: Client;
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   admin = new Client({ connectionString: database.url });
   await admin.connect();
+});
+
+afterAll(async () => {
+  await admin.end();
+  await database.drop();
+});
+
+beforeEach(async () => {
   const persistence = [{ schema: 'public', entities: [], migrations: [CreateThings1763683200000, CreateMore1763683260000] }];
   dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence }).initialize();
 });
@@ -39,8 +47,8 @@ afterEach(async () => {
   betweenStatements = () => Promise.resolve();
   jest.restoreAllMocks();
   await dataSource.destroy();
-  await admin.end();
-  await database.drop();
+  await admin.query('DROP TABLE IF EXISTS public.schema_migrations, public.things, public.parts, public.more');
+  await admin.query('SELECT pg_advisory_unlock_all()');
 });
 
 const tables = async () => {

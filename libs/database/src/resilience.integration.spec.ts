@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, type PoolClient } from 'pg';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
@@ -156,6 +156,6 @@ describe('a migration', () => {
   });
 
   async function until(query: string): Promise<void> {
-    while ((await admin.query(query)).rows.length === 0);
+    await waitFor(async () => expect((await admin.query(query)).rows).not.toEqual([]));
   }
 });

@@ -30,6 +30,20 @@ describe('concurrent lookups', () => {
   });
 });
 
+describe('the audit trail', () => {
+  it('has every event once in its pages, even if events have the same time', async () => {
+    await database.empty();
+    const keys = new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
+    for (let i = 0; i < 5; i++) await keys.add(aNewApiKey());
+    await database.dataSource.query('UPDATE access.audit_events SET occurred_at = now()');
+    const all = await keys.listAudit({ limit: 100 });
+    expect(all.map(({ id }) => id)).toEqual([5n, 4n, 3n, 2n, 1n]);
+    const second = await keys.listAudit({ limit: 2, after: all[1]?.id });
+    expect(second).toEqual(all.slice(2, 4));
+    expect(await keys.listAudit({ limit: 2, after: second.at(-1)?.id })).toEqual(all.slice(4));
+  });
+});
+
 describe('a change whose audit event cannot be written', () => {
   it('is rolled back', async () => {
     await database.empty();

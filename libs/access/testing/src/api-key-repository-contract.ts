@@ -257,6 +257,15 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
         expect(await actions()).toEqual(before);
       });
 
+      it('of a revocation once, however often a key is revoked', async () => {
+        const { id } = await keys.add(aNewApiKey({ createdAt: noon }));
+        for (const at of [after(1), after(2)]) await keys.update(id, (key) => key.revoke(at));
+        await keys.replace(id, (key) => ({ retired: key, successor: aNewApiKey() }));
+        expect(await actions()).toEqual(['rotate', 'revoke', 'create']);
+        expect((await keys.update(id, (key) => key.revoke(after(3))))?.revokedAt).toEqual(after(1));
+        expect(await actions()).toHaveLength(3);
+      });
+
       it('in pages that contain every event once', async () => {
         await Promise.all(Array.from({ length: 20 }, () => keys.add(aNewApiKey())));
         const all = await trail();
@@ -282,10 +291,13 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
     });
 
     it('records the last use, at most once a minute', async () => {
+      await keys.add(aNewApiKey({ createdAt: noon }));
       const { id } = await keys.add(aNewApiKey({ createdAt: noon }));
       const lastUse = async (at: Date) => {
         await keys.recordUse(id, at);
-        return (await theOnly()).lastUsedAt;
+        const [other, used] = await keys.list();
+        expect(other?.lastUsedAt).toBeUndefined();
+        return used?.lastUsedAt;
       };
       expect(await lastUse(after(1000))).toEqual(after(1000));
       expect(await lastUse(after(60_999))).toEqual(after(1000));
