@@ -1,57 +1,35 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocalPostgres } from '@animal-store/local-postgres';
-import { query } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { runAnimalStore, runAnimalStoreIn, runAnimalStoreWithoutReader, json, type KeyJson } from './testing/run-animal-store.js';
-
-describe('animal-store without a database', () => {
-  it('rejects wrong usage with exit code 2 and one line', async () => {
-    const { exitCode, stdout, stderr } = await runAnimalStore({}, 'keys', 'craete');
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-    expect(stderr).toMatch(/^error: .+\n$/);
-  });
-
-  it('ends without an error if the reader of its output closes the pipe', async () => {
-    expect(await runAnimalStoreWithoutReader('--help')).toEqual({ exitCode: 0, stderr: '' });
-  });
-
-  it('requires DATABASE_URL if PostgreSQL is not part of the installation', async () => {
-    const hide = `import { registerHooks } from 'node:module';
-      registerHooks({ resolve: (name, context, next) => next(name === '@animal-store/local-postgres' ? '@animal-store/absent' : name, context) });`;
-    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hide)}`;
-    expect(await runAnimalStore({ NODE_OPTIONS }, 'keys', 'list')).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: 'error: DATABASE_URL must be set: this installation does not include PostgreSQL\n',
-    });
-  });
-});
+import { query, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { json, type KeyJson, runAnimalStore } from './testing/run-animal-store.js';
 
 describe('animal-store on a data folder', () => {
-  let folder: string;
-  const run = (...args: string[]) => runAnimalStore({ DATA_DIR: join(folder, 'data') }, ...args);
+  let dataDir: string;
+  const run = (...args: string[]) => runAnimalStore({ DATA_DIR: dataDir }, args);
+  const isServerRunning = () =>
+    access(join(dataDir, 'postgres', 'postmaster.pid')).then(
+      () => true,
+      () => false,
+    );
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'animal-store-cli-'));
+    dataDir = join(await mkdtemp(join(tmpdir(), 'animal-store-cli-')), 'data');
   });
-
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-
-  it('reads .env in the working directory', async () => {
-    await writeFile(join(folder, '.env'), 'DATABASE_URL=mysql://elsewhere\n');
-    const stderr = 'error: DATABASE_URL must be a postgres:// URL\n';
-    expect(await runAnimalStoreIn(folder, {}, 'keys', 'list')).toEqual({ exitCode: 2, stdout: '', stderr });
-  });
+  afterEach(() => void jest.restoreAllMocks());
+  afterAll(() => rm(join(dataDir, '..'), { recursive: true, force: true }));
 
   it('migrates the database automatically and works while the service runs', async () => {
     expect(await run('keys', 'list')).toMatchObject({ exitCode: 1, stderr: 'error: the tables are missing: run "migrate up" first\n' });
+    expect(await isServerRunning()).toBe(false);
     const created = await run('keys', 'create', '--client', 'acme', '--json');
     expect(json<KeyJson>(created).key).toMatch(/^ast_local_/);
+    expect(await run('migrate', 'down', '--yes')).toMatchObject({ exitCode: 0, stderr: '' });
     expect(await run('seed', '--count', '10')).toMatchObject({ exitCode: 0, stderr: '' });
 
-    const service = await startLocalPostgres({ dataDir: join(folder, 'data') });
+    const service = await startLocalPostgres({ dataDir });
     try {
       expect(await query(service.url, 'SELECT count(*)::int AS n FROM pets.pets')).toEqual([{ n: 10 }]);
       const { id } = json<KeyJson>(await run('keys', 'rotate', '1', '--json'));
@@ -63,5 +41,20 @@ describe('animal-store on a data folder', () => {
     } finally {
       await service.stop();
     }
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('stops PostgreSQL on %s, and exits with code %d', async (signal, exitCode) => {
+    const listeners = process.listenerCount(signal);
+    const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
+    const seeding = run('seed', '--count', '1000000000');
+    await waitFor(() => expect(process.listenerCount(signal)).toBe(listeners + 1));
+    process.emit(signal, signal);
+    await waitFor(() => expect(exit).toHaveBeenCalledWith(exitCode));
+    expect(await isServerRunning()).toBe(false);
+    expect(await seeding).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(process.listenerCount(signal)).toBe(listeners);
   });
 });

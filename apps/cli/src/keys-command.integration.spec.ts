@@ -1,18 +1,15 @@
 import { userInfo } from 'node:os';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { query } from '@animal-store/local-postgres/testing';
-import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { runAnimalStore, json, KEY, type KeyJson, useAnimalStore } from './testing/run-animal-store.js';
+import { query, waitFor } from '@animal-store/local-postgres/testing';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { formatTime } from './output.js';
+import { json, KEY, type KeyJson, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore();
 
+beforeEach(() => query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY'));
+
 describe('animal-store keys', () => {
-  beforeAll(async () => {
-    expect(await store.run('migrate', 'up')).toMatchObject({ exitCode: 0 });
-  });
-
-  beforeEach(() => query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY'));
-
   const isValid = async (key: string) => {
     const access = await connectAccessUseCases(store.url);
     try {
@@ -24,6 +21,15 @@ describe('animal-store keys', () => {
       await access.close();
     }
   };
+
+  const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+  const view = (id: number, client: string) => ({
+    id,
+    prefix: expect.stringMatching(/^ast_production_\w{6}$/),
+    client,
+    scopes: ['pets:read', 'pets:write'],
+    createdAt: expect.stringMatching(ISO_TIME),
+  });
 
   it('create prints a valid key, once', async () => {
     const { exitCode, stdout, stderr } = await store.run('keys', 'create', '--client', 'Acme Pets');
@@ -37,6 +43,20 @@ describe('animal-store keys', () => {
       expect(listed.stdout).toContain(key.slice(0, 'ast_production_'.length + 6));
       expect(listed.stdout).not.toContain(key.slice(0, 'ast_production_'.length + 7));
     }
+  });
+
+  it('create prints the expiry, and a note if the client is disabled', async () => {
+    const create = () => store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read', '--expires-in', '90d');
+    const note = 'The client is disabled: the key is refused until the client is enabled.';
+    const enabled = await create();
+    const [{ expiresAt }] = json<[KeyJson]>(await store.run('keys', 'list', '--json'));
+    expect(enabled.stdout).toMatch(
+      new RegExp(
+        `^Key 1 of the client acme, scopes pets:read, expires ${toSeconds(expiresAt)}:\\n\\n${KEY.source}\\n\\nStore it now: .* is stored\\.\\n$`,
+      ),
+    );
+    await store.run('clients', 'disable', 'acme');
+    expect((await create()).stdout).toMatch(new RegExp(`is stored\\.\\n\\n${note}\\n$`));
   });
 
   it('create accepts scopes, expiry and environment', async () => {
@@ -56,9 +76,23 @@ describe('animal-store keys', () => {
     expect(json(await store.run('keys', 'list', '--json'))).toEqual([]);
   });
 
-  it('create reads the default environment from ENVIRONMENT', async () => {
-    const { stdout } = await runAnimalStore({ DATABASE_URL: store.url, ENVIRONMENT: 'qa' }, 'keys', 'create', '--client', 'acme');
-    expect(stdout).toMatch(/^ast_qa_/m);
+  it.each([
+    ['qa', [], 'qa'],
+    ['qa', ['--environment', 'staging'], 'staging'],
+    ['', [], 'production'],
+  ])('create with ENVIRONMENT=%s and the options %j is for the environment %s', async (ENVIRONMENT, options, expected) => {
+    const args = ['keys', 'create', '--client', 'acme', ...options];
+    const { stdout } = await runAnimalStore({ DATABASE_URL: store.url, ENVIRONMENT }, args);
+    expect(stdout).toMatch(new RegExp(`^ast_${expected}_`, 'm'));
+  });
+
+  it('create sets the rate limit of the client, and leaves it unchanged without the option', async () => {
+    const limits: unknown[] = [];
+    for (const options of [[], ['--rate-limit', '0'], [], ['--rate-limit', '1000000000']]) {
+      await store.run('keys', 'create', '--client', 'acme', ...options);
+      limits.push(...json<{ rateLimit: unknown }[]>(await store.run('clients', 'list', '--json')).map(({ rateLimit }) => rateLimit));
+    }
+    expect(limits).toEqual([null, 0, 0, 1_000_000_000]);
   });
 
   it('create --if-none creates no key for a client with an active key', async () => {
@@ -73,18 +107,29 @@ describe('animal-store keys', () => {
   it('list shows keys without their secrets and filters by client', async () => {
     for (const client of ['acme', 'b']) await store.run('keys', 'create', '--client', client, '--expires-in', '1d');
     await store.run('keys', 'revoke', '2');
+    await query(store.url, "UPDATE access.api_keys SET last_used_at = '2026-11-21T12:00:00.5Z' WHERE id = 2");
     const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
     const { stdout } = await store.run('keys', 'list');
     const [header, first, second, end] = stdout.split('\n');
     expect(header).toMatch(/^ID +PREFIX +CLIENT +SCOPES +STATE +CREATED +EXPIRES +REVOKED +LAST USED$/);
     expect(first).toMatch(new RegExp(`^1 +ast_production_\\w{6} +acme +pets:read pets:write +active +${time} +${time} +- +-$`));
-    expect(second).toMatch(new RegExp(`^2 +ast_production_\\w{6} +b +pets:read pets:write +revoked +${time} +${time} +${time} +-$`));
-    expect(end).toBe('');
-    const listed = json<object[]>(await store.run('keys', 'list', '--client', 'b', '--json'));
-    expect(listed).toEqual([expect.objectContaining({ id: 2, client: 'b', state: 'revoked', lastUsedAt: null })]);
-    expect(Object.keys(listed[0] ?? {}).sort()).toEqual(
-      ['client', 'createdAt', 'expiresAt', 'id', 'lastUsedAt', 'prefix', 'revokedAt', 'scopes', 'state'].sort(),
+    expect(second).toMatch(
+      new RegExp(`^2 +ast_production_\\w{6} +b +pets:read pets:write +revoked +${time} +${time} +${time} +2026-11-21T12:00:00Z$`),
     );
+    expect(end).toBe('');
+    const listed = json<Record<string, string>[]>(await store.run('keys', 'list', '--json'));
+    expect(listed).toEqual([
+      { ...view(1, 'acme'), state: 'active', expiresAt: expect.stringMatching(ISO_TIME), revokedAt: null, lastUsedAt: null },
+      {
+        ...view(2, 'b'),
+        state: 'revoked',
+        expiresAt: expect.stringMatching(ISO_TIME),
+        revokedAt: expect.stringMatching(ISO_TIME),
+        lastUsedAt: '2026-11-21T12:00:00.500Z',
+      },
+    ]);
+    expect(second?.split(/ {2,}/).slice(5, 8)).toEqual(['createdAt', 'expiresAt', 'revokedAt'].map((name) => toSeconds(listed[1]?.[name])));
+    expect(json(await store.run('keys', 'list', '--client', 'b', '--json'))).toEqual(listed.slice(1));
     expect(await store.run('keys', 'list', '--client', 'nobody')).toEqual({ exitCode: 0, stdout: 'No keys.\n', stderr: '' });
   });
 
@@ -103,6 +148,9 @@ describe('animal-store keys', () => {
     expect([await isValid(old.key), await isValid(rotated.key)]).toEqual([true, true]);
 
     const { stdout } = await store.run('keys', 'rotate', rotated.prefix, '--overlap', '0s');
+    const { expiresAt } = json<KeyJson[]>(await store.run('keys', 'list', '--json')).find(({ id }) => id === rotated.id) ?? {};
+    expect(stdout).toMatch(/^Key 3 of the client acme, scopes pets:read, expires never:$/m);
+    expect(stdout).toContain(`\nKey 2 (${rotated.prefix}) expires ${toSeconds(expiresAt)}.\n`);
     expect([await isValid(rotated.key), await isValid(KEY.exec(stdout)?.[0] ?? '')]).toEqual([false, true]);
     expect(await store.run('keys', 'rotate', rotated.prefix)).toEqual({
       exitCode: 1,
@@ -130,7 +178,9 @@ describe('animal-store keys', () => {
   it('revoke invalidates a key', async () => {
     const { id, key, prefix } = json<KeyJson>(await store.run('keys', 'create', '--client', 'acme', '--json'));
     const revoked = await store.run('keys', 'revoke', prefix);
-    expect(revoked.stdout).toMatch(new RegExp(`^Key ${String(id)} \\(${prefix}\\) of the client acme was revoked at .*Z\\.\\n$`));
+    const { revokedAt, ...rest } = json<Record<string, string>>(await store.run('keys', 'revoke', String(id), '--json'));
+    expect(rest).toEqual({ ...view(1, 'acme'), prefix, expiresAt: null, lastUsedAt: null });
+    expect(revoked.stdout).toBe(`Key ${String(id)} (${prefix}) of the client acme was revoked at ${toSeconds(revokedAt)}.\n`);
     expect(await isValid(key)).toBe(false);
     expect((await store.run('keys', 'revoke', String(id))).stdout).toBe(revoked.stdout);
     expect(await store.run('keys', 'revoke', '77')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: No API key matches 77.\n' });
@@ -138,13 +188,8 @@ describe('animal-store keys', () => {
 });
 
 describe('animal-store clients', () => {
-  beforeAll(async () => {
-    expect(await store.run('migrate', 'up')).toMatchObject({ exitCode: 0 });
-    await query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY');
-  });
-
   it('are listed, disabled, enabled and rate limited, and keys audit shows who did it', async () => {
-    const runAs = (operator: string, ...args: string[]) => runAnimalStore({ DATABASE_URL: store.url, OPERATOR: operator }, ...args);
+    const runAs = (operator: string, ...args: string[]) => runAnimalStore({ DATABASE_URL: store.url, OPERATOR: operator }, args);
     expect(await store.run('clients', 'list')).toEqual({ exitCode: 0, stdout: 'No clients.\n', stderr: '' });
     expect(await store.run('keys', 'audit')).toEqual({ exitCode: 0, stdout: 'No changes.\n', stderr: '' });
     const { id, key, prefix } = json<KeyJson>(await runAs('carol', 'keys', 'create', '--client', 'acme', '--rate-limit', '50', '--json'));
@@ -154,13 +199,7 @@ describe('animal-store clients', () => {
     expect((await store.run('keys', 'create', '--client', 'acme', '--if-none')).stdout).toContain('no key was created');
     expect((await runAs('dave', 'clients', 'enable', 'acme')).stdout).toBe('The client acme is enabled.\n');
     expect((await store.run('clients', 'set-rate-limit', 'acme', '0')).stdout).toBe('The client acme has no rate limit.\n');
-    expect(json(await store.run('clients', 'set-rate-limit', 'acme', 'default', '--json'))).toEqual({
-      id: 1,
-      name: 'acme',
-      state: 'enabled',
-      rateLimit: null,
-      disabledAt: null,
-    });
+    await store.run('clients', 'set-rate-limit', 'acme', 'default');
     await runAs('carol', 'keys', 'rotate', String(id));
     await runAs('carol', 'keys', 'revoke', String(id));
     expect(await store.run('clients', 'disable', 'nobody')).toEqual({
@@ -185,13 +224,75 @@ describe('animal-store clients', () => {
     const [{ role }] = (await query<{ role: string }>(store.url, 'SELECT current_user AS role')) as [{ role: string }];
     expect(new Set(events.map(({ databaseRole }) => databaseRole))).toEqual(new Set([role]));
     expect(next).toBeNull();
+    expect(events.slice(-2)).toEqual([
+      {
+        ...{ id: 2, occurredAt: expect.any(String), operator: 'carol', databaseRole: role, action: 'create', clientId: 1, client: 'acme' },
+        ...{ keyId: id, keyPrefix: prefix, details: { scopes: 'pets:read pets:write', expiresAt: null } },
+      },
+      {
+        ...{
+          id: 1,
+          occurredAt: expect.any(String),
+          operator: 'carol',
+          databaseRole: role,
+          action: 'set-rate-limit',
+          clientId: 1,
+          client: 'acme',
+        },
+        ...{ keyId: null, keyPrefix: null, details: { from: null, to: 50 } },
+      },
+    ]);
     expect(audit.stdout).toContain(prefix);
     expect(audit.stdout).not.toContain(key.slice(prefix.length));
 
     const page = await store.run('keys', 'audit', '--limit', '2');
-    expect(page.stdout).toMatch(/^ID +TIME .*\n8 .* revoke .*\n7 .* rotate .*\nOlder changes: --after 7\n$/);
+    const key8 = `1 \\(${prefix}\\)`;
+    expect(page.stdout).toMatch(
+      new RegExp(
+        `^ID +TIME +OPERATOR +DATABASE ROLE +ACTION +CLIENT +KEY +DETAILS\\n8 +\\S+Z +carol +${role} +revoke +acme +${key8} +-\\n7 .* rotate +acme +${key8} +expiresAt=\\S+Z successorId=2 successorPrefix=\\w+\\nOlder changes: --after 7\\n$`,
+      ),
+    );
+    expect(json(await store.run('keys', 'audit', '--limit', '2', '--json'))).toEqual({ events: events.slice(0, 2), next: 7 });
     expect((await store.run('keys', 'audit', '--after', '2')).stdout).toMatch(
       /^ID +TIME .*\n1 +\S+Z +carol +\w+ +set-rate-limit +acme +- +from=null to=50\n$/,
     );
   });
+
+  it('are shown with their state and rate limit, of which 0 is no limit', async () => {
+    for (const client of ['a', 'b', 'c']) await store.run('keys', 'create', '--client', client);
+    const setLimit = (name: string, limit: string, ...options: string[]) => store.run('clients', 'set-rate-limit', name, limit, ...options);
+    const enabled = { state: 'enabled', disabledAt: null };
+    expect(json(await setLimit('a', '0', '--json'))).toEqual({ id: 1, name: 'a', ...enabled, rateLimit: 0 });
+    expect((await setLimit('b', '120')).stdout).toBe('The client b may send 120 requests per minute.\n');
+    expect((await setLimit('c', 'default')).stdout).toBe('The client c has the default rate limit.\n');
+    const disabled = json<{ disabledAt: string }>(await store.run('clients', 'disable', 'c', '--json'));
+    expect(disabled).toEqual({ id: 3, name: 'c', state: 'disabled', rateLimit: null, disabledAt: expect.stringMatching(/Z$/) });
+
+    const { stdout } = await store.run('clients', 'list');
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+      ['ID', 'NAME', 'STATE', 'RATE LIMIT', 'DISABLED'],
+      ['1', 'a', 'enabled', '0', '-'],
+      ['2', 'b', 'enabled', '120', '-'],
+      ['3', 'c', 'disabled', 'default', toSeconds(disabled.disabledAt)],
+      [''],
+    ]);
+    expect(json(await store.run('clients', 'list', '--json'))).toEqual([
+      { id: 1, name: 'a', ...enabled, rateLimit: 0 },
+      { id: 2, name: 'b', ...enabled, rateLimit: 120 },
+      disabled,
+    ]);
+  });
 });
+
+it('a command closes its connections, even if it fails', async () => {
+  expect(await store.run('keys', 'list')).toMatchObject({ exitCode: 0 });
+  expect(await store.run('keys', 'revoke', '1')).toMatchObject({ exitCode: 1 });
+  await waitFor(async () => expect(await query(store.url, OTHER_SESSIONS)).toEqual([]));
+});
+
+const OTHER_SESSIONS = 'SELECT application_name FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+
+/** The time as a command shows it. */
+function toSeconds(time: string | null | undefined): string {
+  return formatTime(new Date(time ?? NaN));
+}

@@ -1,10 +1,12 @@
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase, query, waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { run as runProgram } from './program.js';
-import { runAnimalStore, json, useAnimalStore } from './testing/run-animal-store.js';
+import { json, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
-const store = useAnimalStore();
+const store = useAnimalStore({ migrated: false });
 
 describe('animal-store migrate', () => {
   it('migrates up and down and shows the status', async () => {
@@ -12,6 +14,7 @@ describe('animal-store migrate', () => {
     expect(await store.run('keys', 'list')).toEqual(notMigrated);
     expect(await store.run('seed', '--count', '1')).toEqual(notMigrated);
     expect(await store.run('migrate', 'down')).toEqual({ exitCode: 0, stdout: 'No migration is applied.\n', stderr: '' });
+    expect(json(await store.run('migrate', 'down', '--json'))).toEqual({ undone: null });
 
     const { migrations } = json<{ migrations: { name: string; applied: boolean }[] }>(await store.run('migrate', 'status', '--json'));
     const names = migrations.map(({ name }) => name);
@@ -36,31 +39,39 @@ describe('animal-store migrate', () => {
     );
     expect(json(await store.run('migrate', 'up', '--json'))).toEqual({ applied: [newest] });
     expect(json(await store.run('migrate', 'down', '--yes', '--json'))).toEqual({ undone: newest });
+    expect(json(await store.run('migrate', 'status', '--json'))).toEqual({
+      migrations: names.map((name) => ({ name, applied: name !== newest })),
+    });
   });
 
-  it('warns if CITUS is on without the extension, and rejects an invalid CITUS', async () => {
+  it.each([
+    ...['on', 'true', 'yes', '1'].map((value) => [value, true] as const),
+    ...['off', 'false', 'no', '0', ''].map((value) => [value, false] as const),
+  ])('with CITUS=%s, warns that the extension is missing: %s', async (CITUS, warns) => {
     await store.run('migrate', 'up');
-    const stderr = 'CITUS is on, but the database lacks the extension citus: no table is distributed\n';
-    expect(await runAnimalStore({ DATABASE_URL: store.url, CITUS: 'on' }, 'migrate', 'up')).toEqual({
+    expect(await runAnimalStore({ DATABASE_URL: store.url, CITUS }, ['migrate', 'up'])).toEqual({
       exitCode: 0,
       stdout: 'The database is up to date.\n',
-      stderr,
+      stderr: warns ? 'CITUS is on, but the database lacks the extension citus: no table is distributed\n' : '',
     });
-    const refused = await runAnimalStore({ DATABASE_URL: store.url, CITUS: 'maybe' }, 'migrate', 'up');
-    expect(refused).toMatchObject({ exitCode: 2, stderr: 'error: CITUS must be true or false\n' });
   });
 
-  it('migrates an empty database once if several processes start concurrently', async () => {
-    const empty = await createTestDatabase();
-    const migrate = () => runAnimalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--json');
-    const outcomes = await Promise.all([migrate(), migrate(), migrate(), migrate()]);
-    expect(outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(outcomes.map(() => ({ exitCode: 0, stderr: '' })));
-    const applied = outcomes.flatMap((outcome) => json<{ applied: string[] }>(outcome).applied);
-    const status = json<{ migrations: { name: string }[] }>(
-      await runAnimalStore({ DATABASE_URL: empty.url }, 'migrate', 'status', '--json'),
-    );
-    expect(applied).toEqual(status.migrations.map(({ name }) => name));
-    await empty.drop();
+  it('uses MIGRATION_DATABASE_URL, which may be in a file', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'animal-store-cli-'));
+    const file = join(folder, 'url');
+    await writeFile(file, `${store.url}\n`);
+    const other = 'postgres://127.0.0.1:1/other';
+    const status = (env: Record<string, string>) => runAnimalStore(env, ['migrate', 'status']);
+    expect(await status({ MIGRATION_DATABASE_URL: store.url, DATABASE_URL: other })).toMatchObject({ exitCode: 0 });
+    expect(await status({ MIGRATION_DATABASE_URL_FILE: file, DATABASE_URL: other })).toMatchObject({ exitCode: 0 });
+    expect(await status({ MIGRATION_DATABASE_URL: '', DATABASE_URL_FILE: file })).toMatchObject({ exitCode: 0 });
+    expect(await status({ MIGRATION_DATABASE_URL: 'mysql://x', DATABASE_URL: store.url })).toMatchObject({
+      exitCode: 2,
+      stderr: 'error: MIGRATION_DATABASE_URL must be a postgres:// URL\n',
+    });
+    const list = await runAnimalStore({ MIGRATION_DATABASE_URL: store.url, DATABASE_URL: other }, ['clients', 'list']);
+    expect(list).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('ECONNREFUSED') });
+    await rm(folder, { recursive: true });
   });
 
   it('waits up to --wait for another process that is migrating, and reports it', async () => {
@@ -68,11 +79,12 @@ describe('animal-store migrate', () => {
     const holder = new Client({ connectionString: empty.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock(7302947561038214)');
-    expect(await runAnimalStore({ DATABASE_URL: empty.url }, 'migrate', 'up', '--wait', '6s')).toEqual({
+    expect(await runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'up', '--wait', '6s'])).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr:
-        'waiting for another process that is migrating the database\nerror: another process has been migrating the database for 6 s\n',
+      stderr: expect.stringMatching(
+        /^waiting for another process that is migrating the database\nerror: another process has been migrating the database for \d+ s\n$/,
+      ),
     });
     await holder.end();
     await empty.drop();
@@ -82,21 +94,28 @@ describe('animal-store migrate', () => {
     await store.run('migrate', 'up');
     while (json<{ undone: string }>(await store.run('migrate', 'down', '--yes', '--json')).undone !== 'CreateIdempotencyKeys1763683320000');
     const asked: string[] = [];
-    const down = async (answer: boolean) => {
-      let output = '';
-      const write = (text: string) => (output += text);
-      const confirm = (question: string) => Promise.resolve(asked.push(question) > 0 && answer);
-      const exitCode = await runProgram(['migrate', 'down'], {
-        env: { DATABASE_URL: store.url },
-        stdout: { write },
-        stderr: { write },
-        confirm,
+    const sessions = () =>
+      query(store.url, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'animal-store migrate'");
+    const down = (answer: boolean) =>
+      runAnimalStore({ DATABASE_URL: store.url }, ['migrate', 'down'], {
+        confirm: async (question) => {
+          expect(await sessions()).not.toEqual([]);
+          asked.push(question);
+          return answer;
+        },
       });
-      return { exitCode, output };
-    };
-    expect(await down(false)).toEqual({ exitCode: 1, output: expect.stringMatching(/DROP INDEX .*\nerror: nothing was reverted\n$/s) });
-    expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringMatching(/reverted IndexPetsByStatus1763683260000\n$/) });
-    expect(await down(true)).toEqual({ exitCode: 0, output: expect.stringContaining('DROP TABLE pets.pets') });
+    const stderr = expect.stringMatching(
+      /^Reverting IndexPetsByStatus1763683260000 loses its data\. It runs .*:\n(?: {2}\S+(?: \S+)*\n)+$/,
+    );
+    const refused = await down(false);
+    expect(refused).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/ {2}DROP INDEX .*\nerror: nothing was reverted\n$/),
+    });
+    expect(await down(true)).toEqual({ exitCode: 0, stdout: 'reverted IndexPetsByStatus1763683260000\n', stderr });
+    expect(await down(true)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('  DROP TABLE pets.pets\n') });
+    await waitFor(async () => expect(await sessions()).toEqual([]));
     expect(asked).toEqual(['Revert it?', 'Revert it?', 'Revert it?']);
   });
 });

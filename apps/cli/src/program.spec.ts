@@ -1,19 +1,11 @@
 import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
-import { run } from './program.js';
+import { runAnimalStore } from './testing/run-animal-store.js';
 
 /** No server listens on this port: a command that connects fails with exit code 1. */
 const DATABASE_URL = 'postgres://somebody:secret@127.0.0.1:1/animals';
 
-async function runAnimalStore(args: readonly string[], env: NodeJS.ProcessEnv = { DATABASE_URL }) {
-  let [stdout, stderr] = ['', ''];
-  const exitCode = await run(args, {
-    env,
-    stdout: { write: (text) => (stdout += text) },
-    stderr: { write: (text) => (stderr += text) },
-  });
-  return { exitCode, stdout, stderr };
-}
+const runOffline = (args: readonly string[], env: Readonly<Record<string, string>> = { DATABASE_URL }) => runAnimalStore(env, args);
 
 describe('a wrong command line', () => {
   it.each([
@@ -37,21 +29,23 @@ describe('a wrong command line', () => {
     [['clients', 'disable']],
     [['clients', 'set-rate-limit', 'acme']],
     [['clients', 'set-rate-limit', 'acme', 'none']],
+    [['migrate', 'up', '--wait', 'long']],
     [['grants']],
     [['grants', 'service']],
     [['grants', 'everything', 'somebody']],
     [['migrate', 'sideways']],
     [['seed']],
-    [['seed', '--count', '0']],
+    ...['0', '1000000001'].map((count) => [['seed', '--count', count]]),
+    ...['-1', '4294967296'].map((seed) => [['seed', '--count', '1', '--seed', seed]]),
     [['seed', '--count', '1', '--sold-share', '0.6', '--pending-share', '0.6']],
   ])('%j is rejected with one line and exit code 2', async (args) => {
-    const { exitCode, stdout, stderr } = await runAnimalStore(args);
+    const { exitCode, stdout, stderr } = await runOffline(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n$/);
   });
 
   it.each([[[]], [['keys']], [['clients']], [['migrate']]])('%j prints the help and exits with code 2', async (args) => {
-    const { exitCode, stdout, stderr } = await runAnimalStore(args);
+    const { exitCode, stdout, stderr } = await runOffline(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: animal-store /);
   });
@@ -65,9 +59,11 @@ describe('a wrong command line', () => {
       { DATABASE_URL, OPERATOR: ' carol' },
       'error: OPERATOR must be 1 to 100 printable characters without a space at the beginning or end, and must not contain an API key\n',
     ],
+    [{ DATABASE_URL, OPERATOR: 'x'.repeat(101) }, expect.stringMatching(/^error: OPERATOR must be 1 to 100 /)],
     [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
+    ...['maybe', 'xon', 'onx', 'xoff', '00'].map((CITUS) => [{ DATABASE_URL, CITUS }, 'error: CITUS must be true or false\n'] as const),
   ])('is rejected in the environment %j without repeating it', async (env, stderr) => {
-    expect(await runAnimalStore(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
+    expect(await runOffline(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
   });
 });
 
@@ -95,14 +91,14 @@ describe('an API key in the wrong place', () => {
     [['seed', '--count', 'KEY']],
     [['seed', '--count', '1', '--sold-share', 'KEY']],
   ])('is not repeated by %j', async (args) => {
-    const { exitCode, stdout, stderr } = await runAnimalStore(args.map((arg) => arg.replace('KEY', key)));
+    const { exitCode, stdout, stderr } = await runOffline(args.map((arg) => arg.replace('KEY', key)));
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^error: .+\n$/);
     expect(stderr).not.toContain(secret);
   });
 
   it('is not repeated from the environment', async () => {
-    const { exitCode, stderr } = await runAnimalStore(['keys', 'list'], { DATABASE_URL: `postgres://127.0.0.1:1/${key}` });
+    const { exitCode, stderr } = await runOffline(['keys', 'list'], { DATABASE_URL: `postgres://127.0.0.1:1/${key}` });
     expect(exitCode).toBe(1);
     expect(stderr).not.toContain(secret);
   });
@@ -130,9 +126,36 @@ describe('--help', () => {
     'seed',
   ])('explains %j', async (command) => {
     const words = command.split(' ').filter(Boolean);
-    const { exitCode, stdout, stderr } = await runAnimalStore([...words, '--help']);
+    const { exitCode, stdout, stderr } = await runOffline([...words, '--help']);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(stdout).toMatch(new RegExp(`^Usage: ${['animal-store', ...words].join(' ')} `));
+    expect(stdout).toMatch(
+      new RegExp(`^Usage: ${['animal-store', ...words].join(' ')} .*\\n\\n[A-Z]\\S+ [^]*\\.\\n\\n(?:Arguments|Options):`),
+    );
+    // Each argument, option and command has a description.
+    const entries = stdout.split('\n').filter((line) => /^ {2}\S/.test(line));
+    expect(entries.filter((entry) => !/\S {2,}\S/.test(entry))).toEqual([]);
+  });
+
+  it('shows defaults, choices and exit codes', async () => {
+    const help = async (...words: string[]) => (await runOffline([...words, '--help'])).stdout.replace(/\s+/g, ' ');
+    expect(await help()).toContain('Exit codes: 0 success, 1 failure, 2 invalid usage.');
+    expect(await help('keys', 'rotate')).toContain('(default: 24h)');
+    expect(await help('keys', 'audit')).toContain('up to 1000 (default: 50)');
+    expect(await help('grants')).toContain('(choices: "service", "keys")');
+    expect(await help('seed')).toMatch(/\(default: 1\).*\(default: 0\.0001\).*\(default: 0\.2\)/);
+  });
+});
+
+describe('grants', () => {
+  it('prints the statements of the purpose as a script', async () => {
+    const [service, keys] = [await runOffline(['grants', 'service', 'the app']), await runOffline(['grants', 'keys', 'the app'])];
+    for (const { exitCode, stdout, stderr } of [service, keys]) {
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+      expect(stdout).toMatch(/^BEGIN;\n(?:[A-Z].*;\n)+COMMIT;\n$/);
+    }
+    expect(service.stdout).toContain('GRANT SELECT, INSERT ON pets.pets TO "the app";\n');
+    expect(keys.stdout).toContain('ON access.audit_events TO "the app";\n');
+    expect(keys.stdout).not.toContain('pets');
   });
 });
 
@@ -146,7 +169,7 @@ describe('a database that cannot be reached', () => {
     [['migrate', 'status']],
     [['seed', '--count', '1']],
   ])('is reported by %j', async (args) => {
-    const { exitCode, stdout, stderr } = await runAnimalStore(args);
+    const { exitCode, stdout, stderr } = await runOffline(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/^error: the database cannot be reached: .*ECONNREFUSED.*\n$/);
     expect(stderr).not.toContain('secret');

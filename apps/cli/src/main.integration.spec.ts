@@ -1,0 +1,59 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { expect, it } from '@jest/globals';
+import { json, type KeyJson } from './testing/run-animal-store.js';
+import { runProgram, runProgramIn, runProgramWithoutReader } from './testing/run-program.js';
+
+it('rejects wrong usage with exit code 2 and one line', async () => {
+  const { exitCode, stdout, stderr } = await runProgram({}, 'keys', 'craete');
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+  expect(stderr).toMatch(/^error: .+\n$/);
+});
+
+it('ends without an error if the reader of its output closes the pipe', async () => {
+  expect(await runProgramWithoutReader('--help')).toEqual({ exitCode: 0, stderr: '' });
+});
+
+it('requires DATABASE_URL if PostgreSQL is not part of the installation', async () => {
+  const hide = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve: (name, context, next) => next(name === '@animal-store/local-postgres' ? '@animal-store/absent' : name, context) });`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hide)}`;
+  expect(await runProgram({ NODE_OPTIONS }, 'keys', 'list')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: DATABASE_URL must be set: this installation does not include PostgreSQL\n',
+  });
+});
+
+it('reads .env in the working directory, and uses the data folder .data in it by default', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-cli-'));
+  await writeFile(join(folder, '.data'), 'a file cannot be a data folder');
+  const stderr = expect.stringMatching(/^error: The data folder \.data cannot be used: EEXIST/);
+  for (const environment of [{}, { DATA_DIR: '' }] as Record<string, string>[])
+    expect(await runProgramIn(folder, environment, 'keys', 'list')).toEqual({ exitCode: 1, stdout: '', stderr });
+  await writeFile(join(folder, '.env'), 'DATABASE_URL=mysql://elsewhere\n');
+  expect(await runProgramIn(folder, {}, 'keys', 'list')).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: 'error: DATABASE_URL must be a postgres:// URL\n',
+  });
+  await rm(folder, { recursive: true });
+});
+
+it('migrates an empty database once if several processes start concurrently, and then manages keys', async () => {
+  const empty = await createTestDatabase();
+  const run = (...args: string[]) => runProgram({ DATABASE_URL: empty.url }, ...args);
+  const migrate = () => run('migrate', 'up', '--json');
+  const outcomes = await Promise.all([migrate(), migrate(), migrate()]);
+  expect(outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(outcomes.map(() => ({ exitCode: 0, stderr: '' })));
+  const applied = outcomes.flatMap((outcome) => json<{ applied: string[] }>(outcome).applied);
+  const status = json<{ migrations: { name: string }[] }>(await run('migrate', 'status', '--json'));
+  expect(applied).toEqual(status.migrations.map(({ name }) => name));
+
+  const created = await run('keys', 'create', '--client', 'acme', '--json');
+  expect(created).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(json<KeyJson>(created)).toMatchObject({ id: 1, key: expect.stringMatching(/^ast_production_/) });
+  await empty.drop();
+});

@@ -1,0 +1,35 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Outcome } from './run-animal-store.js';
+
+/** Folder of the program: by default the deployed bundle, for coverage the compiled files. */
+const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
+const MAIN = fileURLToPath(new URL(`../../${FOLDER}/main.js`, import.meta.url));
+
+/** Runs the built program with only the environment variables that a process needs. */
+export const runProgram = (environment: Readonly<Record<string, string>>, ...args: readonly string[]) =>
+  runProgramIn('.', environment, ...args);
+
+export function runProgramIn(cwd: string, environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
+  const { PATH, HOME, SystemRoot, TEMP } = process.env;
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { cwd, env: { PATH, HOME, SystemRoot, TEMP, ...environment } },
+      (_, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
+/** Runs the program with a reader that closes stdout before the program writes. */
+export async function runProgramWithoutReader(...args: readonly string[]): Promise<Omit<Outcome, 'stdout'>> {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  const exited = once(child, 'close');
+  const stderr = await text(child.stderr);
+  await exited;
+  return { exitCode: child.exitCode ?? -1, stderr };
+}
