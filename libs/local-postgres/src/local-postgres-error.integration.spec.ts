@@ -1,17 +1,26 @@
-import { access, appendFile, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, chown, mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { findAccount } from './account.js';
 import { LocalPostgresError } from './local-postgres-error.js';
 import { startLocalPostgres } from './local-postgres.js';
 
 let temporary: string;
+/** Contains only what PostgreSQL checks before it opens its data. */
 let dataDir: string;
 
 beforeAll(async () => {
   temporary = await realpath(await mkdtemp(join(tmpdir(), 'local-postgres-')));
   dataDir = join(temporary, 'data');
-  await (await startLocalPostgres({ dataDir })).stop();
+  await mkdir(cluster(), { recursive: true });
+  await writeFile(join(dataDir, 'postgres-password'), 'any\n');
+  await writeFile(join(cluster(), 'PG_VERSION'), '17\n');
+  await writeFile(join(cluster(), 'postgresql.conf'), '');
+  await chmod(cluster(), 0o700);
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = await findAccount(dataDir);
+  for (const folder of [dataDir, cluster()]) await chown(folder, uid, gid);
 });
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 
@@ -34,13 +43,9 @@ describe('reports a problem in one line', () => {
   });
 
   it('if the database has another version', async () => {
-    const version = join(cluster(), 'PG_VERSION');
-    const before = await readFile(version);
-    await writeFile(version, '17\n');
     expect(await problem(dataDir)).toMatch(
       /^PostgreSQL did not start: database files are incompatible with server\. .* version 17, .* 18\./,
     );
-    await writeFile(version, before);
   });
 
   it('if the folder contains something else', async () => {
@@ -60,13 +65,8 @@ describe('reports a problem in one line', () => {
   });
 
   it('if PostgreSQL does not start', async () => {
-    const settings = join(cluster(), 'postgresql.conf');
-    const before = await readFile(settings);
-    await appendFile(settings, "\nwork_mem = 'nonsense'\n");
+    await writeFile(join(cluster(), 'postgresql.conf'), "work_mem = 'nonsense'\n");
     expect(await problem(dataDir)).toMatch(/^PostgreSQL did not start: .*postgresql\.conf.*\. See .*postgres\.log\.$/);
-    await writeFile(settings, before);
-    const postgres = await startLocalPostgres({ dataDir });
-    await postgres.stop();
   });
 
   it('if there is no PostgreSQL for the platform', async () => {

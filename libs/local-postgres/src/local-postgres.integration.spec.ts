@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,9 +9,11 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { setprivCommand } from './account.js';
+import { Cluster } from './cluster.js';
 import { LocalPostgresError } from './local-postgres-error.js';
 import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, connectLocalPostgres } from './local-postgres.js';
 import { query } from './testing/query.js';
+import { createTemporaryFolder } from './testing/temporary-folder.js';
 import { startThrowAwayPostgres } from './testing/throw-away-postgres.js';
 import { waitFor } from './testing/wait-for.js';
 
@@ -53,8 +55,20 @@ async function killServer(): Promise<void> {
   process.kill(pid, 'SIGKILL');
 }
 
-describe('a data folder', () => {
-  it('gets its own durable server that others cannot access', async () => {
+it('a data folder is created once if several first commands run concurrently, even after an interrupted start', async () => {
+  await expect(Cluster.open(dataDir, ['--encoding=nonsense'])).rejects.toThrow(/^initdb failed: .*nonsense/);
+  expect((await readdir(dataDir)).sort()).toEqual(['postgres-password', expect.stringMatching(/^postgres\.unfinished-/)]);
+  const commands = await Promise.all([connectLocalPostgres({ dataDir }), connectLocalPostgres({ dataDir })]);
+  started.push(...commands);
+  expect(new Set(commands.map(({ url }) => url)).size).toBe(1);
+  await query(commands[0].url, 'CREATE TABLE kept AS SELECT 42 AS value');
+  await Promise.all(commands.map((postgres) => postgres.stop()));
+  expect((await readdir(dataDir)).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
+  expect(await serverPid()).toBeUndefined();
+});
+
+describe('a service', () => {
+  it('has its own durable server that others cannot access', async () => {
     const postgres = await startLocalPostgres({ dataDir });
     const url = new URL(postgres.url);
     expect(url.pathname).toBe('/animal_store');
@@ -71,90 +85,53 @@ describe('a data folder', () => {
     const wrongPassword = new URL(url);
     wrongPassword.password = 'guess';
     await expect(query(wrongPassword.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
-    await postgres.stop();
-    expect(await serverPid()).toBeUndefined();
+    await expect(start({ dataDir })).rejects.toThrow(
+      new LocalPostgresError(`The data folder ${dataDir} is in use by process ${process.pid}.`),
+    );
+    expect(await query(postgres.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
+    expect(await sessions(postgres)).toHaveLength(1);
   });
 
-  it('has a role for the service that owns nothing and gets a new password at each start', async () => {
+  it('has a role that owns nothing and gets a new password at each start, which waits for a server that is shutting down', async () => {
     const first = await startLocalPostgres({ dataDir });
     const role = `SELECT current_user AS name, rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS privileged
       FROM pg_roles WHERE rolname = current_user`;
     expect(await query(first.serviceUrl, role)).toEqual([{ name: first.serviceRole, privileged: false }]);
     await expect(query(first.serviceUrl, 'CREATE TABLE public.mine (id bigint)')).rejects.toMatchObject({ code: '42501' });
     await query(first.url, `ALTER ROLE ${first.serviceRole} SUPERUSER`);
-    await first.stop();
+    const stopped = first.stop();
     const second = await startLocalPostgres({ dataDir });
+    await stopped;
     expect(await query(second.serviceUrl, role)).toEqual([{ name: second.serviceRole, privileged: false }]);
     expect(new URL(second.serviceUrl).password).not.toBe(new URL(first.serviceUrl).password);
-  });
-
-  it('keeps its data', async () => {
-    const first = await startLocalPostgres({ dataDir });
-    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS value');
-    await first.stop();
-    const second = await startLocalPostgres({ dataDir });
     expect(await query(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await second.stop();
     await second.stop();
-  });
-});
-
-it('a program can access a private folder of the user, even if it runs as another account', async () => {
-  const folder = join(temporary, 'private');
-  await mkdir(folder, { mode: 0o700 });
-  await writeFile(join(folder, 'program'), '', { mode: 0o755 });
-  // As initdb does before it runs postgres.
-  const code = `fs.accessSync(${JSON.stringify(join(folder, 'program'))}, fs.constants.X_OK)`;
-  const account = process.getuid?.() === 0 ? setprivCommand({ uid: 65_534, gid: 65_534 }) : [];
-  await promisify(execFile)('env', [...account, process.execPath, '--eval', code]);
-});
-
-describe('a second service', () => {
-  it('is rejected with the process that uses the folder', async () => {
-    const postgres = await startLocalPostgres({ dataDir });
-    await expect(startLocalPostgres({ dataDir })).rejects.toThrow(
-      new LocalPostgresError(`The data folder ${dataDir} is in use by process ${process.pid}.`),
-    );
-    expect(await query(postgres.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
-    await postgres.stop();
-  });
-
-  it('waits for a server that is shutting down', async () => {
-    const first = await startLocalPostgres({ dataDir });
-    const stopped = first.stop();
-    const next = await startLocalPostgres({ dataDir });
-    await stopped;
-    expect(await query(next.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
-    await next.stop();
+    expect(await serverPid()).toBeUndefined();
   });
 
   it('is rejected if several start concurrently', async () => {
-    const starts = await Promise.allSettled(Array.from({ length: 5 }, () => startLocalPostgres({ dataDir })));
+    const starts = await Promise.allSettled(Array.from({ length: 3 }, () => startLocalPostgres({ dataDir })));
     const running = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
     const errors = starts.filter((start) => start.status === 'rejected').map(({ reason }) => String(reason));
     await Promise.all(running.map((postgres) => postgres.stop()));
     expect(running).toHaveLength(1);
-    expect(errors).toEqual(Array(4).fill(`LocalPostgresError: The data folder ${dataDir} is in use by process ${process.pid}.`));
+    expect(errors).toEqual(Array(2).fill(`LocalPostgresError: The data folder ${dataDir} is in use by process ${process.pid}.`));
     expect(await serverPid()).toBeUndefined();
   });
 });
 
 describe('a command', () => {
-  it('uses the server of a running service and leaves it running', async () => {
+  it('uses the server of a running service, leaves it running, and keeps it running if the service stops first', async () => {
     const service = await startLocalPostgres({ dataDir });
-    const command = await connectLocalPostgres({ dataDir });
-    expect(command).toMatchObject({ url: service.url, version: service.version });
-    await command.stop();
+    const commands = [await connectLocalPostgres({ dataDir }), await connectLocalPostgres({ dataDir })] as const;
+    started.push(...commands);
+    for (const command of commands) expect(command).toMatchObject({ url: service.url, version: service.version });
+    await commands[0].stop();
     expect(await query(service.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await service.stop();
-  });
-
-  it('keeps the server running if the service stops first', async () => {
-    const service = await startLocalPostgres({ dataDir });
-    const command = await connectLocalPostgres({ dataDir });
-    await service.stop();
-    expect(await query(command.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
-    await command.stop();
+    expect(await query(commands[1].url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
+    await commands[1].stop();
     expect(await serverPid()).toBeUndefined();
   });
 
@@ -168,48 +145,44 @@ describe('a command', () => {
     expect(await Promise.all([run(), run(), run()])).toEqual(Array(3).fill([{ value: 42 }]));
     expect(await serverPid()).toBeUndefined();
   });
+});
 
-  it('creates the database once if several first commands run concurrently', async () => {
-    const fresh = join(temporary, 'fresh');
-    const commands = await Promise.all(Array.from({ length: 3 }, () => connectLocalPostgres({ dataDir: fresh })));
-    expect(new Set(commands.map(({ url }) => url)).size).toBe(1);
-    await Promise.all(commands.map((postgres) => postgres.stop()));
-    expect((await readdir(fresh)).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
-  });
+it('a program can access a private folder of the user, even if it runs as another account', async () => {
+  const folder = join(temporary, 'private');
+  await mkdir(folder, { mode: 0o700 });
+  await writeFile(join(folder, 'program'), '', { mode: 0o755 });
+  // As initdb does before it runs postgres.
+  const code = `fs.accessSync(${JSON.stringify(join(folder, 'program'))}, fs.constants.X_OK)`;
+  const account = process.getuid?.() === 0 ? setprivCommand({ uid: 65_534, gid: 65_534 }) : [];
+  await promisify(execFile)('env', [...account, process.execPath, '--eval', code]);
 });
 
 describe('after a fault', () => {
-  it('takes over the server of a service that was killed', async () => {
+  it('takes over the server of a killed service, recovers if PostgreSQL is killed, and stops even if it is down', async () => {
     const holder = await startService(dataDir);
     process.kill(-holder.pid, 'SIGINT'); // As with Ctrl-C. The signal does not reach the server.
     await query(holder.url, "CREATE TABLE committed AS SELECT 'yes' AS stored");
     await kill(holder.process);
     const pid = await serverPid();
-
-    const postgres = await startLocalPostgres({ dataDir });
+    const first = await startLocalPostgres({ dataDir });
     expect(await serverPid()).toBe(pid);
-    expect(await query(postgres.url, 'SELECT stored FROM committed')).toEqual([{ stored: 'yes' }]);
-    await postgres.stop();
-    expect(await serverPid()).toBeUndefined();
-  });
 
-  it('recovers if the service and PostgreSQL were killed', async () => {
-    const holder = await startService(dataDir);
-    const client = new Client({ connectionString: holder.url });
+    const client = new Client({ connectionString: first.url });
     client.on('error', () => undefined);
     await client.connect();
     await client.query("INSERT INTO committed VALUES ('also')");
-    await kill(holder.process);
     await killServer();
-
-    const postgres = await startLocalPostgres({ dataDir });
-    expect(await query(postgres.url, 'SELECT stored FROM committed')).toEqual([{ stored: 'yes' }, { stored: 'also' }]);
-    await postgres.stop();
+    const second = await startLocalPostgres({ dataDir });
+    // Does not stop the server of another process.
+    await first.stop();
+    expect(await query(second.url, 'SELECT stored FROM committed')).toEqual([{ stored: 'yes' }, { stored: 'also' }]);
+    await killServer();
+    await second.stop();
   });
 
   it('stops the server after PostgreSQL has recovered from a crashed backend', async () => {
     const postgres = await startLocalPostgres({ dataDir });
-    const [backend] = await query(postgres.url, "SELECT pid FROM pg_stat_activity WHERE datname = 'postgres'");
+    const [backend] = await sessions(postgres);
     process.kill(Number(backend?.['pid']), 'SIGKILL');
     await waitFor(() => query(postgres.url, 'SELECT value FROM kept'));
     await postgres.stop();
@@ -218,20 +191,10 @@ describe('after a fault', () => {
 
   it('stops the server while PostgreSQL recovers', async () => {
     const postgres = await startLocalPostgres({ dataDir });
-    const [backend] = await query(postgres.url, "SELECT pid FROM pg_stat_activity WHERE datname = 'postgres'");
+    const [backend] = await sessions(postgres);
     process.kill(Number(backend?.['pid']), 'SIGKILL');
     await postgres.stop();
     expect(await serverPid()).toBeUndefined();
-  });
-
-  it('stops if PostgreSQL is down, and does not stop the server of another process', async () => {
-    const first = await startLocalPostgres({ dataDir });
-    await killServer();
-    const second = await startLocalPostgres({ dataDir });
-    await first.stop();
-    expect(await query(second.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
-    await killServer();
-    await second.stop();
   });
 
   it('ignores a postmaster.pid whose pid belongs to another program, and sends that no signal', async () => {
@@ -265,15 +228,6 @@ describe('after a fault', () => {
     expect(await query(postgres.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await postgres.stop();
   });
-
-  it('starts again if the first start was interrupted', async () => {
-    const interrupted = join(temporary, 'interrupted');
-    await mkdir(join(interrupted, 'postgres.unfinished-abc123', 'base'), { recursive: true });
-    const postgres = await startLocalPostgres({ dataDir: interrupted });
-    expect(await query(postgres.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
-    await postgres.stop();
-    expect((await readdir(interrupted)).sort()).toEqual(['postgres', 'postgres-password', 'postgres.log']);
-  });
 });
 
 describe('a throw-away server', () => {
@@ -287,21 +241,33 @@ describe('a throw-away server', () => {
     expect(await foldersOf(child.pid)).toEqual([]);
   });
 
-  it('removes the files of killed processes', async () => {
-    const killed = await startThrowAway();
-    await kill(killed.process);
-    expect(await foldersOf(killed.pid)).toHaveLength(1);
-    const before = await foldersOf(process.pid);
-    const servers = await Promise.all([startThrowAwayPostgres(), startThrowAwayPostgres()]);
-    expect(await foldersOf(killed.pid)).toEqual([]);
-    await Promise.all(servers.map((server) => server.stop()));
-    expect(await foldersOf(process.pid)).toEqual(before);
+  it('stops, and then leaves neither files nor listeners', async () => {
+    const listeners = () => ['exit', 'SIGHUP', 'SIGINT', 'SIGTERM'].map((event) => process.listenerCount(event));
+    const before = [listeners(), await foldersOf(process.pid)];
+    const server = await startThrowAwayPostgres();
+    await server.stop();
+    await expect(query(server.url, 'SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect([listeners(), await foldersOf(process.pid)]).toEqual(before);
+  });
+
+  it('removes the files of killed processes, also if several start concurrently', async () => {
+    const { pid: ended } = spawnSync('true');
+    const [abandoned, live] = [ended, process.ppid].map((pid) => join(tmpdir(), `animal-store-postgres-${pid}-test`)) as [string, string];
+    for (const folder of [abandoned, live]) await mkdir(join(folder, 'postgres', 'base'), { recursive: true });
+    const folders = [live, ...(await Promise.all([createTemporaryFolder(), createTemporaryFolder()]))];
+    expect(await foldersOf(ended)).toEqual([]);
+    for (const folder of folders) await rm(folder, { recursive: true });
   });
 });
 
 async function setting(url: string, ...names: string[]): Promise<unknown[]> {
   const rows = await Promise.all(names.map((name) => query(url, `SELECT current_setting('${name}') AS value`)));
   return rows.map(([row]) => row?.['value']);
+}
+
+/** The sessions in the database `postgres`, which show that the server is in use. */
+function sessions({ url }: LocalPostgres) {
+  return query(url, "SELECT pid FROM pg_stat_activity WHERE datname = 'postgres'");
 }
 
 async function mode(path: string): Promise<number> {
