@@ -1,0 +1,47 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DevWorkspace } from './support/dev-workspace.js';
+
+let dev: DevWorkspace;
+beforeAll(async () => {
+  dev = await DevWorkspace.start();
+});
+afterAll(() => dev.remove());
+
+describe('npm run dev after a change', () => {
+  it('serves a changed guide, and reports a dead link', async () => {
+    const text = await readFile(dev.guide, 'utf8');
+    const page = async () => (await fetch(`${dev.origin}/docs/quickstart`)).text();
+    expect(await page()).not.toContain('A changed guide.');
+    await writeFile(dev.guide, `${text}\nA changed guide.\n`);
+    await waitFor(async () => expect(await page()).toContain('A changed guide.'));
+    await writeFile(dev.guide, `${text}\n[Dead](missing.md)\n`);
+    await waitFor(() => expect(dev.output).toContain('quickstart.md has a dead link: missing.md'));
+    await writeFile(dev.guide, text);
+    await waitFor(async () => expect(await page()).not.toContain('A changed guide.'));
+  });
+
+  it('keeps serving and reports the error when a source does not compile', async () => {
+    await dev.change('export const = 1;');
+    await waitFor(() => expect(dev.output).toMatch(/apps\/api\/src\/serve\.ts:\d+[^]*Waiting for a change\./));
+    await waitFor(() => expect(dev.output).toContain('TS1134'));
+    expect(await dev.health()).toBe(200);
+    await dev.fix();
+  });
+
+  it('reports the error when a source does not load, and serves after the next change', async () => {
+    await dev.change("throw new Error('broken on load');");
+    await waitFor(() => expect(dev.output).toMatch(/Error: broken on load[^]*serve\.ts:\d+[^]*Waiting for file changes/));
+    await dev.fix();
+  });
+
+  it('shows type errors, and runs the changed source', async () => {
+    await dev.change("export const wrong: number = 'text';");
+    await waitFor(() => expect(dev.output).toContain('TS2322'));
+    await waitFor(() => expect(dev.output).toContain('listening'));
+    expect(await dev.health()).toBe(200);
+    await dev.fix();
+    await waitFor(() => expect(dev.output).toContain('Found 0 errors'));
+  });
+});
