@@ -1,6 +1,17 @@
+import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
 import { InvalidArgumentError } from 'commander';
-import { integerParser, parseClientName, parseDuration, parseEnvironment, parseLifetime, parseScopes, parseShare } from './arguments.js';
+import {
+  integerParser,
+  parseClientName,
+  parseDuration,
+  parseEnvironment,
+  parseEventId,
+  parseLifetime,
+  parseRateLimitOrDefault,
+  parseScopes,
+  parseShare,
+} from './arguments.js';
 
 describe('a duration', () => {
   it.each([
@@ -14,12 +25,12 @@ describe('a duration', () => {
   ])('%s', (text, ms) => expect(parseDuration(text)).toBe(ms));
 
   it.each(['', '90', 'd', '90D', '90 d', '-1d', '1.5h', '1h30m', '1y', '36501d', '9'.repeat(20) + 's', 'toString'])('is not %j', (text) =>
-    expect(() => parseDuration(text)).toThrow(InvalidArgumentError),
+    expect(() => parseDuration(text)).toThrow(/^It must be a number and a unit, such as 30s, .* at most 36500d\.$/),
   );
 
   it('until a key expires must be more than zero', () => {
     expect(parseLifetime('1s')).toBe(1000);
-    expect(() => parseLifetime('0d')).toThrow(InvalidArgumentError);
+    expect(() => parseLifetime('0d')).toThrow(new InvalidArgumentError('It must be longer than zero.'));
   });
 });
 
@@ -34,7 +45,7 @@ describe('an integer', () => {
 describe('a share', () => {
   it.each(['0', '1', '0.0001', '.5', '1.0'])('may be %s', (text) => expect(parseShare(text)).toBe(Number(text)));
   it.each(['', '.', '1.', '1.1', '-0.1', '20%', '1e-4', 'NaN'])('is not %j', (text) =>
-    expect(() => parseShare(text)).toThrow(InvalidArgumentError),
+    expect(() => parseShare(text)).toThrow(new InvalidArgumentError('It must be a number from 0 to 1.')),
   );
 });
 
@@ -46,7 +57,7 @@ describe('scopes', () => {
   });
 
   it.each(['', ',', 'pets', 'pets:read,', 'pets:read pets:write', 'Pets:read'])('are not %j', (text) =>
-    expect(() => parseScopes(text)).toThrow(InvalidArgumentError),
+    expect(() => parseScopes(text)).toThrow(/^It must be one or more different <resource>:<action> pairs /),
   );
 });
 
@@ -54,7 +65,24 @@ describe('values with a rule of the domain', () => {
   it('are checked when the arguments are parsed', () => {
     expect(parseClientName('Acme Pets')).toBe('Acme Pets');
     expect(() => parseClientName(' ')).toThrow('It must be 1 to 100 printable characters without a space at the beginning or end.');
+    const key = generateApiKeySecret('test' as KeyEnvironment);
+    expect(() => parseClientName(key)).toThrow('It must not contain an API key.');
     expect(parseEnvironment('qa2')).toBe('qa2');
     expect(() => parseEnvironment('Q-A')).toThrow(/^It must be 1 to 20 lower-case letters and digits/);
   });
+});
+
+describe('a rate limit', () => {
+  it.each(['0', '1000000000'])('may be %s', (text) => expect(parseRateLimitOrDefault(text)).toBe(Number(text)));
+  it('may be the default', () => expect(parseRateLimitOrDefault('default')).toBe('default'));
+  it.each(['', 'Default', '1000000001'])('is not %j', (text) =>
+    expect(() => parseRateLimitOrDefault(text)).toThrow('It must be an integer from 0 to 1000000000.'),
+  );
+});
+
+describe('the id of an event', () => {
+  it.each(['1', '9223372036854775807'])('may be %s', (text) => expect(parseEventId(text)).toBe(BigInt(text)));
+  it.each(['', 'x', '9223372036854775808'])('is not %j', (text) =>
+    expect(() => parseEventId(text)).toThrow('It must be the id of an event.'),
+  );
 });

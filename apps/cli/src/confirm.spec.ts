@@ -6,6 +6,7 @@ import { confirm } from './confirm.js';
 it.each([
   ['y\n', true],
   ['YES\n', true],
+  [' yes \n', true],
   ['\n', false],
   ['n\n', false],
   ['yesterday\n', false],
@@ -18,4 +19,13 @@ it.each([
   expect(await answered).toBe(expected);
   output.end();
   expect(await text(output)).toContain('Sure? [y/N] ');
+});
+
+it('stops reading after the answer', async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const answered = confirm(input, output, 'Sure?');
+  input.write('y\n');
+  expect(await answered).toBe(true);
+  expect(input.isPaused()).toBe(true);
+  expect(input.listenerCount('end')).toBe(0);
 });

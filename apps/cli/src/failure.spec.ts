@@ -7,7 +7,7 @@ const codeError = (code: string, message = '') => Object.assign(new Error(messag
 describe('describeFailure', () => {
   it.each([
     ['no', 1, new CliError('no')],
-    ['not so', 2, new CliError('not\n  so', EXIT_USAGE)],
+    ['not so', 2, new CliError(' not\n  so\n', EXIT_USAGE)],
     ['scopes must…', 2, new DomainError({ code: 'invalid_request', kind: 'invalid', message: 'scopes must…' })],
     ['None.', 1, new DomainError({ code: 'api_key_not_found', kind: 'not_found', message: 'None.' })],
     ['the tables are missing: run "migrate up" first', 1, codeError('42P01', 'relation "access.clients" does not exist')],
