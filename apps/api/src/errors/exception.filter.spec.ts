@@ -1,0 +1,144 @@
+import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-contract';
+import { DomainError } from '@animal-store/kernel';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { BadRequestException, HttpException, NotFoundException } from '@nestjs/common';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { pino } from 'pino';
+import { ApiExceptionFilter } from './exception.filter.js';
+import { HTTP_ERRORS, HttpError, RATE_LIMITED, SERVICE_UNAVAILABLE } from './http-errors.js';
+
+class StorePublicUrl extends PublicUrl {
+  override of(path: string): string {
+    return `https://store.test${path}`;
+  }
+}
+
+const MINUTE_MS = 60_000;
+const ROUTES = { allowedMethods: (url: string) => (url === '/v1/pets' ? 'GET, POST' : undefined) };
+const lines: Record<string, unknown>[] = [];
+const logger = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+let filter: ApiExceptionFilter;
+
+beforeEach(() => {
+  lines.length = 0;
+  filter = new ApiExceptionFilter(ROUTES, new StorePublicUrl(), logger);
+});
+
+/** Returns the response to a request whose handler throws. */
+function respondTo(exception: unknown, { url = '/v1/pets', method = 'GET', announcement = undefined as object | undefined } = {}) {
+  const request = { id: 'r1', url, method, routeOptions: { config: { announcement } }, errorCode: undefined };
+  const headers: Record<string, string> = {};
+  const response: { status?: number; text?: string } = {};
+  let serialise: (body: unknown) => string = () => 'not serialised';
+  const reply = {
+    header: (name: string, value: string) => reply.headers({ [name]: value }),
+    headers: (added: Record<string, string>) => (Object.assign(headers, added), reply),
+    code: (status: number) => ((response.status = status), reply),
+    serializer: (serializer: typeof serialise) => ((serialise = serializer), reply),
+    send: (body: unknown) => ((response.text = serialise(body)), reply),
+  };
+  filter.catch(exception, new ExecutionContextHost([request, reply]));
+  return { ...response, headers, body: JSON.parse(response.text ?? '') as unknown, loggedCode: request.errorCode };
+}
+
+const errorWith = (code: string, message = 'lost') => Object.assign(new Error(message), { code });
+const internalError = { status: 500, loggedCode: 'internal_error' };
+
+describe('the response', () => {
+  it('to an expected error has its code, and is not cached', () => {
+    expect(respondTo(new DomainError(INVALID_REQUEST, 'limit must be an integer'))).toEqual({
+      status: 400,
+      text: '{"code":"invalid_request","message":"limit must be an integer","status":400}',
+      body: { code: 'invalid_request', message: 'limit must be an integer', status: 400 },
+      headers: {
+        link: '<https://store.test/docs/errors#invalid_request>; rel="help"',
+        'cache-control': 'no-store',
+        'content-type': 'application/json',
+      },
+      loggedCode: 'invalid_request',
+    });
+    expect(respondTo(new HttpError(HTTP_ERRORS.payloadTooLarge))).toMatchObject({ status: 413, loggedCode: 'payload_too_large' });
+    expect(respondTo(new DomainError(RATE_LIMITED)).headers).not.toHaveProperty('retry-after');
+    expect(lines).toEqual([]);
+  });
+
+  it('on a deprecated route also has the headers of the deprecation', () => {
+    const announcement = {
+      deprecation: '@1764892800',
+      sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+      link: '</v1/pets>; rel="successor-version"',
+    };
+    expect(respondTo(new DomainError(INVALID_REQUEST), { announcement }).headers).toMatchObject({
+      deprecation: announcement.deprecation,
+      sunset: announcement.sunset,
+      link: '</v1/pets>; rel="successor-version", <https://store.test/docs/errors#invalid_request>; rel="help"',
+    });
+    expect(announcement.link).toBe('</v1/pets>; rel="successor-version"');
+  });
+
+  it.each([
+    ['an unknown path', '/v1/cats', 'GET', 404, undefined],
+    ['a method that the route supports', '/v1/pets', 'POST', 404, undefined],
+    ['another method', '/v1/pets', 'PATCH', 405, 'GET, POST'],
+    ['a part of a supported method', '/v1/pets', 'GE', 405, 'GET, POST'],
+  ])('to %s', (_what, url, method, status, allow) => {
+    const { headers, ...response } = respondTo(new NotFoundException(), { url, method });
+    expect(response).toMatchObject({ status, loggedCode: status === 404 ? 'route_not_found' : 'method_not_allowed' });
+    expect(headers['allow']).toBe(allow);
+    expect(lines).toEqual([]);
+  });
+
+  it.each([
+    [new BadRequestException(), 400],
+    [new HttpException('Teapot', 418), 400],
+    [new HttpException('Last', 499), 400],
+    [new HttpException('Down', 500), 500],
+    [new HttpException('Down', 503), 500],
+  ])('to %s of Nest has the status %3$i', (exception, status) => {
+    const { body, headers } = respondTo(exception);
+    expect(body).toMatchObject({ status, code: status === 400 ? 'invalid_request' : 'internal_error' });
+    expect(headers).not.toHaveProperty('retry-after');
+    expect(lines).toHaveLength(status === 400 ? 0 : 1);
+  });
+
+  it.each([[new Error('secret')], ['secret'], [undefined], [{ status: 404 }]])(
+    'to %j is an internal error, which is logged',
+    (exception) => {
+      const { headers, text, ...response } = respondTo(exception);
+      expect(response).toMatchObject(internalError);
+      expect(text).not.toContain('secret');
+      expect(headers).not.toHaveProperty('retry-after');
+      expect(lines).toMatchObject([{ level: 50, requestId: 'r1', code: 'internal_error', msg: 'request failed' }]);
+      if (exception instanceof Error) expect(lines).toMatchObject([{ err: { message: 'secret', stack: expect.any(String) } }]);
+    },
+  );
+
+  it('while the database is unavailable asks for a retry, and the error is logged', () => {
+    expect(respondTo(errorWith('ECONNREFUSED'))).toMatchObject({
+      status: 503,
+      body: { code: SERVICE_UNAVAILABLE.code, message: SERVICE_UNAVAILABLE.message },
+      headers: { 'retry-after': '1' },
+    });
+    expect(lines).toMatchObject([{ level: 50, requestId: 'r1', code: 'service_unavailable', err: { code: 'ECONNREFUSED' } }]);
+  });
+
+  it('to a request that the service refuses asks for a retry, and no error is logged', () => {
+    expect(respondTo(new DomainError(SERVICE_UNAVAILABLE))).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+    expect(lines).toEqual([]);
+  });
+});
+
+it('the setting of the pooler is logged once a minute while statements are lost', () => {
+  const now = jest.spyOn(performance, 'now').mockReturnValue(5);
+  const hintsAfter = (at: number) => {
+    now.mockReturnValue(at);
+    expect(respondTo(errorWith('26000', 'prepared statement "find" does not exist')).status).toBe(503);
+    return lines.filter(({ msg }) => /^the connection pooler .*: set max_prepared_statements/.test(String(msg))).length;
+  };
+  expect([hintsAfter(5), hintsAfter(6), hintsAfter(MINUTE_MS + 4), hintsAfter(MINUTE_MS + 5), hintsAfter(MINUTE_MS + 6)]).toEqual([
+    1, 1, 1, 2, 2,
+  ]);
+  respondTo(errorWith('ECONNREFUSED'));
+  expect(lines.filter(({ msg }) => msg !== 'request failed')).toMatchObject([{ level: 50 }, { level: 50 }]);
+  now.mockRestore();
+});
