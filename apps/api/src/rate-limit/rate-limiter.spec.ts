@@ -1,6 +1,5 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { waitFor } from '@animal-store/local-postgres/testing';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { type Quota, RateLimiter, type SharedCounter } from './rate-limiter.js';
 
@@ -69,13 +68,6 @@ describe('a single limiter', () => {
     const [limiter] = limiters(2, 1) as [RateLimiter];
     expect(admitted(await take(limiter, 5, 'a'))).toBe(2);
     expect(admitted(await take(limiter, 5, 'b'))).toBe(2);
-  });
-
-  it('resets the count when the window has ended', async () => {
-    const [limiter] = limiters(20, 1, new DistantCounter(20, 5_000), 5_000) as [RateLimiter];
-    expect(admitted(await take(limiter, 30))).toBe(20);
-    await waitFor(async () => expect(await limiter.take('a')).toMatchObject({ isExceeded: false, remaining: 19 }));
-    expect(admitted(await take(limiter, 30))).toBe(19);
   });
 
   it.each([1, 10, 200])('admits exactly %i of many concurrent requests', async (limit) => {
@@ -194,5 +186,171 @@ describe('limiters with a shared counter', () => {
     const [one, other] = limiters(10, 2) as [RateLimiter, RateLimiter];
     await take(one, 10);
     expect(await other.take('a')).toMatchObject({ isExceeded: true, remaining: 0 });
+  });
+});
+
+/** A counter whose responses the spec controls, at a time that it sets. */
+class ControlledCounter implements SharedCounter {
+  readonly reports: number[] = [];
+  count = 0;
+  msBeforeNext = 60_000;
+  isLost = false;
+  /** Holds back the responses until it is resolved. */
+  held: Promise<void> = Promise.resolve();
+
+  async penalty(_key: string, points: number) {
+    this.reports.push(points);
+    this.count += points;
+    const response = { consumedPoints: this.count, msBeforeNext: this.msBeforeNext };
+    await this.held;
+    if (this.isLost) throw new Error('lost');
+    return response;
+  }
+}
+
+describe('with a controlled clock', () => {
+  let now: number;
+  let counter: ControlledCounter;
+
+  beforeEach(() => {
+    now = 500;
+    counter = new ControlledCounter();
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
+  });
+  afterEach(() => void jest.restoreAllMocks());
+
+  const limiterOf = (limit: number, processes: number | 'unknown' = 1) =>
+    new RateLimiter({ limit, windowMs: 60_000, processes: processes === 'unknown' ? undefined : processes, counter });
+
+  it.each([
+    [60_000, 60],
+    [59_001, 60],
+    [59_000, 59],
+    [1_400, 2],
+    [1_000, 1],
+    [400, 1],
+    [0, 1],
+  ])('the seconds until the reset are rounded up, so that a retry is never early: %i ms, %i s', async (ms, seconds) => {
+    const limiter = limiterOf(600);
+    counter.msBeforeNext = ms;
+    expect((await limiter.take('a')).resetSeconds).toBe(seconds);
+    if (ms > 0) expect(limiter.take('a')).toMatchObject({ resetSeconds: seconds });
+  });
+
+  it('the seconds until the reset are those that remain', async () => {
+    const limiter = limiterOf(1);
+    await limiter.take('a');
+    now += 58_600;
+    expect(limiter.take('a')).toEqual({ isExceeded: true, remaining: 0, resetSeconds: 2 });
+    now += 1_399;
+    expect(limiter.take('a')).toEqual({ isExceeded: true, remaining: 0, resetSeconds: 1 });
+    now += 1;
+    counter.count = 0;
+    expect(await limiter.take('a')).toEqual({ isExceeded: false, remaining: 0, resetSeconds: 60 });
+  });
+
+  it.each<[processes: number | 'unknown', overshoot: number, reports: number[]]>([
+    [1, 600, [1, 150, 150, 150]],
+    [4, 150, [1, 37, 37, 37, 37, 37, 37, 37]],
+    ['unknown', 150, [1, 37, 37, 37, 37, 37, 37, 37]],
+  ])('requests are reported in batches, in a number of processes: %s', async (processes, overshoot, reports) => {
+    const limiter = limiterOf(6_000, processes);
+    await limiter.take('a');
+    for (let i = 1; i < 1 + reports.slice(1).reduce((sum, points) => sum + points, 0); i++) {
+      expect(limiter.take('a')).toMatchObject({ remaining: 6_000 - 1 - i });
+      await setImmediate();
+    }
+    expect(counter.reports).toEqual(reports);
+    counter.held = new Promise(() => undefined);
+    for (let i = 0; i < overshoot; i++) expect(limiter.take('a')).not.toBeInstanceOf(Promise);
+    expect(limiter.take('a')).toBeInstanceOf(Promise);
+  });
+
+  it('a process that has not counted all requests of a key has a smaller share, if their number is unknown', async () => {
+    counter.count = 1;
+    const limiter = limiterOf(6_000, 'unknown');
+    await limiter.take('a');
+    counter.held = new Promise(() => undefined);
+    for (let i = 0; i < 22; i++) expect(limiter.take('a')).not.toBeInstanceOf(Promise);
+    expect(counter.reports).toEqual([1, 5]);
+    expect(limiter.take('a')).toBeInstanceOf(Promise);
+  });
+
+  it('requests during a report are reported later, and each is counted once', async () => {
+    const limiter = limiterOf(600);
+    await limiter.take('a');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    counter.held = promise;
+    for (let i = 0; i < 40; i++) expect(limiter.take('a')).toMatchObject({ remaining: 598 - i });
+    expect(counter.reports).toEqual([1, 15]);
+    resolve();
+    await setImmediate();
+    expect(limiter.take('a')).toMatchObject({ remaining: 558 });
+    expect(counter.reports).toEqual([1, 15, 26]);
+    await setImmediate();
+    expect(limiter.take('a')).toMatchObject({ remaining: 557 });
+  });
+
+  it('a late response does not reduce the count', async () => {
+    const limiter = limiterOf(600);
+    await limiter.take('a');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    counter.held = promise;
+    for (let i = 0; i < 15; i++) void limiter.take('a');
+    counter.held = Promise.resolve();
+    counter.count = 100;
+    for (let i = 0; i < 45; i++) void limiter.take('a');
+    await limiter.take('a');
+    resolve();
+    await setImmediate();
+    expect(limiter.take('a')).toMatchObject({ remaining: 600 - 101 - 45 - 1 });
+  });
+
+  it('a window that the shared counter has opened replaces the known one, apart from latency', async () => {
+    const limiter = limiterOf(10, 4);
+    const remainingWith = async (count: number, msBeforeNext: number) => {
+      Object.assign(counter, { count, msBeforeNext });
+      return (await limiter.take('a')).remaining;
+    };
+    expect(await remainingWith(4, 30_000)).toBe(5);
+    // The same window, whose end is measured 1 s later, keeps its end and its count.
+    expect(await remainingWith(2, 31_000)).toBe(7);
+    expect((await limiter.take('a')).resetSeconds).toBe(30);
+    expect(await remainingWith(0, 31_001)).toBe(9);
+    expect(await limiter.take('a')).toMatchObject({ resetSeconds: 32, remaining: 8 });
+  });
+
+  it('without the shared counter, the window of this process ends after its length', async () => {
+    counter.isLost = true;
+    const limiter = limiterOf(2);
+    const take2 = async () => [await limiter.take('a'), await limiter.take('a'), await limiter.take('a')];
+    const quotas = (seconds: number) => [1, 0, 0].map((remaining, i) => ({ remaining, isExceeded: i === 2, resetSeconds: seconds }));
+    expect(await take2()).toEqual(quotas(60));
+    now += 59_999;
+    expect(await limiter.take('a')).toMatchObject({ isExceeded: true, resetSeconds: 1 });
+    now += 1;
+    expect(await take2()).toEqual(quotas(60));
+  });
+
+  it('requests of a window that ends while the shared counter is asked count in the next one', async () => {
+    const limiter = limiterOf(2);
+    await limiter.take('a');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    counter.held = promise;
+    counter.isLost = true;
+    const late = limiter.take('a');
+    now += 60_000;
+    resolve();
+    expect(await late).toEqual({ remaining: 1, isExceeded: false, resetSeconds: 60 });
+  });
+
+  it('at most 100,000 windows are stored; the oldest is dropped', async () => {
+    const limiter = limiterOf(600);
+    await Promise.all(Array.from({ length: 100_000 }, (_, i) => limiter.take(String(i))));
+    expect(limiter.take('0')).not.toBeInstanceOf(Promise);
+    await limiter.take('another');
+    expect(limiter.take('1')).not.toBeInstanceOf(Promise);
+    expect(limiter.take('99999')).not.toBeInstanceOf(Promise);
+    expect(limiter.take('0')).toBeInstanceOf(Promise);
   });
 });
