@@ -3,7 +3,7 @@ import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import type { DatabaseConnection } from '@animal-store/database';
 import { type Principal, Public } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { RateLimits } from '../rate-limit/rate-limits.js';
 import { guardContext } from '../testing/guard-context.js';
@@ -21,9 +21,11 @@ class Pets {
 }
 
 const principal = { clientId: 1n, keyId: 2n } as Principal;
-const limits = await RateLimits.create({ rateLimit: 1, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' }));
-const guardWith = (execute: (key: string) => Principal | Promise<Principal>) =>
-  new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { isOpen: true } as DatabaseConnection);
+const createLimits = (rateLimit: number) =>
+  RateLimits.create({ rateLimit, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' }));
+const defaultLimits = await createLimits(1);
+const guardWith = (execute: (key: string) => Principal | Promise<Principal>, { limits = defaultLimits, isOpen = true } = {}) =>
+  new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { isOpen } as DatabaseConnection);
 const guardWithoutClients = guardWith(() => {
   throw new DomainError(INVALID_API_KEY);
 });
@@ -41,10 +43,37 @@ it('waits for a key that is not cached', async () => {
   expect(request.principal).toBe(principal);
 });
 
+it.each([
+  ['Bearer key', 'key'],
+  ['bEARER   key', 'key'],
+  ['Bearer k e y', 'k e y'],
+])('reads the key of the header %j', (authorization, expected) => {
+  const keys: string[] = [];
+  const guard = guardWith((key) => (keys.push(key), principal));
+  expect(guard.canActivate(guardContext(Pets, 'closed', { headers: { authorization } }).context)).toBe(true);
+  expect(keys).toEqual([expected]);
+});
+
+it.each(['', 'Bearer', 'Bearer ', 'Bearerkey', 'Basic a2V5', 'x Bearer key'])('finds no key in the header %j', async (authorization) => {
+  const { context } = guardContext(Pets, 'closed', { ip: '192.0.2.9', headers: { authorization } });
+  await expect((async () => guardWith(() => principal).canActivate(context))()).rejects.toMatchObject({ code: MISSING_API_KEY.code });
+});
+
 it('requires no key on a public route', () => {
   const { context, request } = guardContext(Pets, 'open');
   expect(guardWithoutClients.canActivate(context)).toBe(true);
-  expect(request.principal).toBeUndefined();
+  expect(guardWith(() => principal, { isOpen: false }).canActivate(context)).toBe(true);
+  expect(request).not.toHaveProperty('principal');
+  expect(request).not.toHaveProperty('operation');
+});
+
+it('refuses all other requests before the database is connected', () => {
+  const { context, request, headers } = guardContext(Pets, 'closed', withKey('known'));
+  expect(() => guardWith(() => principal, { isOpen: false }).canActivate(context)).toThrow(
+    expect.objectContaining({ code: 'service_unavailable' }),
+  );
+  expect(request).toMatchObject({ operation: 'closed' });
+  expect(headers).toEqual({});
 });
 
 it.each([
@@ -61,4 +90,44 @@ it('rethrows other errors, without a challenge', async () => {
   const down = new Error('down');
   await expect(guardWith(() => Promise.reject(down)).canActivate(context)).rejects.toBe(down);
   expect(headers).toEqual({});
+});
+
+it('rethrows errors other than a failed authentication synchronously, and does not count them', async () => {
+  const limits = await createLimits(1);
+  const countFailure = jest.spyOn(limits, 'countFailure');
+  for (const error of [new Error('down'), new DomainError({ code: 'service_unavailable', kind: 'unavailable', message: 'Down.' })]) {
+    const guard = guardWith(
+      () => {
+        throw error;
+      },
+      { limits },
+    );
+    const { context, headers } = guardContext(Pets, 'closed', withKey('any'));
+    expect(() => guard.canActivate(context)).toThrow(error);
+    expect(headers).toEqual({});
+  }
+  expect(countFailure).not.toHaveBeenCalled();
+});
+
+describe('failed authentications', () => {
+  const fail = async (limits: RateLimits, { ip = '192.0.2.1', authorization = 'Bearer wrong' } = {}) => {
+    const guard = guardWith(() => Promise.reject(new DomainError(INVALID_API_KEY)), { limits });
+    const { context, headers } = guardContext(Pets, 'closed', { ip, headers: { authorization } });
+    const { code } = (await Promise.resolve(guard.canActivate(context)).catch((error: unknown) => error as DomainError)) as DomainError;
+    return { code, ...headers };
+  };
+  const unknown = { code: 'invalid_api_key', 'www-authenticate': 'Bearer realm="animal-store", error="invalid_token"' };
+
+  it('are rejected without a challenge after 600 of an address', async () => {
+    const limits = await createLimits(1);
+    for (let i = 0; i < 600; i++) expect(await fail(limits)).toEqual(unknown);
+    expect(await fail(limits)).toEqual({ code: 'rate_limited', 'retry-after': expect.stringMatching(/^\d+$/) });
+    expect(await fail(limits, { ip: '192.0.2.2' })).toEqual(unknown);
+    const { context } = guardContext(Pets, 'closed', withKey('known'));
+    expect(guardWith(() => principal, { limits }).canActivate(context)).toBe(true);
+  });
+
+  it('are not limited if the rate limit is disabled', async () => {
+    expect(await fail(await createLimits(0))).toEqual(unknown);
+  });
 });

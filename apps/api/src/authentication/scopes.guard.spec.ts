@@ -19,6 +19,23 @@ class Pets {
   }
 }
 
+@RequireScopes('orders:read')
+class Orders {
+  inherited() {
+    return undefined;
+  }
+
+  @RequireScopes('orders:write')
+  overridden() {
+    return undefined;
+  }
+
+  @Public()
+  open() {
+    return undefined;
+  }
+}
+
 const contextOf = (handler: string, ...scopes: string[]) => guardContext(Pets, handler, { principal: { scopes } as unknown as Principal });
 const guard = new ScopesGuard();
 
@@ -38,4 +55,21 @@ it.each([
   const { context, headers } = contextOf(handler, ...scopes);
   expect(() => guard.canActivate(context)).toThrow(expect.objectContaining({ code: 'insufficient_scope' }));
   expect(headers['www-authenticate']).toBe(`Bearer realm="animal-store", error="insufficient_scope", scope="${required}"`);
+});
+
+it('prefers the scopes of a handler to those of its class', () => {
+  const accepts = (handler: string, ...scopes: string[]) => {
+    const principal = { scopes } as unknown as Principal;
+    return guard.canActivate(guardContext(Orders, handler, { principal }).context);
+  };
+  // Twice, because the scopes of a handler are cached.
+  for (let i = 0; i < 2; i++) {
+    expect([accepts('inherited', 'orders:read'), accepts('overridden', 'orders:write'), accepts('open')]).toEqual([true, true, true]);
+    expect(() => accepts('inherited', 'orders:write')).toThrow();
+    expect(() => accepts('overridden', 'orders:read')).toThrow();
+  }
+});
+
+it('rejects a request without a client', () => {
+  expect(() => guard.canActivate(guardContext(Pets, 'scoped').context)).toThrow(expect.objectContaining({ code: 'insufficient_scope' }));
 });

@@ -345,8 +345,10 @@ describe('with a controlled clock', () => {
   });
 
   it('at most 100,000 windows are stored; the oldest is dropped', async () => {
+    // The spy records its calls.
+    jest.restoreAllMocks();
     const limiter = limiterOf(600);
-    await Promise.all(Array.from({ length: 100_000 }, (_, i) => limiter.take(String(i))));
+    for (let i = 0; i < 100_000; i++) await limiter.take(String(i));
     expect(limiter.take('0')).not.toBeInstanceOf(Promise);
     await limiter.take('another');
     expect(limiter.take('1')).not.toBeInstanceOf(Promise);

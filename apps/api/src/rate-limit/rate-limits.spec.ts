@@ -1,11 +1,172 @@
-import { expect, it } from '@jest/globals';
+import cluster from 'node:cluster';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import fastify, { type FastifyReply } from 'fastify';
 import { pino } from 'pino';
-import { RateLimits } from './rate-limits.js';
+import type { Metrics } from '../observability/metrics.js';
+import { rateLimitedError, RateLimits } from './rate-limits.js';
+import type { RedisClient } from './redis-client.js';
 
-it('failed authentications from many networks take limited memory', async () => {
-  const options = { rateLimit: 1, redisUrl: undefined, workers: 1, environment: 'test' };
-  const limits = await RateLimits.create(options, pino({ level: 'silent' }));
-  const { windows } = Reflect.get(limits, 'failures') as { windows: ReadonlyMap<string, unknown> };
-  for (let i = 0; i < 40_000; i++) await limits.countFailure(`2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`);
-  expect(windows.size).toBeLessThanOrEqual(16_384);
+const OPTIONS = { rateLimit: 3, redisUrl: undefined, workers: 1, environment: 'test' };
+const CLOSED_PORT = 'redis://127.0.0.1:1';
+const logger = pino({ level: 'silent' });
+const createLimits = (options: Partial<Parameters<typeof RateLimits.create>[0]> = {}) =>
+  RateLimits.create({ ...OPTIONS, ...options }, logger);
+
+/** Returns a reply that records its headers. */
+function recordingReply() {
+  const headers: Record<string, string> = {};
+  const reply = { header: (name: string, value: string) => ((headers[name] = value), reply) } as FastifyReply;
+  return { reply, headers };
+}
+
+describe('failed authentications', () => {
+  it('from many networks take limited memory', async () => {
+    const limits = await createLimits();
+    const { windows } = Reflect.get(limits, 'failures') as { windows: ReadonlyMap<string, unknown> };
+    for (let i = 0; i < 40_000; i++) await limits.countFailure(`2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`);
+    expect(windows.size).toBeLessThanOrEqual(16_384);
+  });
+
+  it('are limited to 600 per minute and address, whatever the limit of clients is', async () => {
+    const limits = await createLimits();
+    await limits.countFailure('192.0.2.2');
+    for (let i = 1; i <= 600; i++) expect(await limits.countFailure('192.0.2.1')).toMatchObject({ isExceeded: false, remaining: 600 - i });
+    expect(await limits.countFailure('192.0.2.1')).toMatchObject({ isExceeded: true });
+    expect(await limits.countFailure('::ffff:192.0.2.1')).toMatchObject({ isExceeded: true });
+    expect(await limits.countFailure('192.0.2.2')).toMatchObject({ isExceeded: false, remaining: 598 });
+  });
+
+  it('are not limited if the rate limit is disabled', async () => {
+    expect((await createLimits({ rateLimit: 0 })).countFailure('192.0.2.1')).toBeUndefined();
+  });
+});
+
+describe('the limit of a client', () => {
+  it('is its own or the default, and 0 disables it', async () => {
+    const limits = await createLimits();
+    const remaining = async (rateLimit: number | undefined, clientId: bigint) =>
+      (await limits.limitOfClient(rateLimit)?.take(clientId))?.remaining;
+    expect([await remaining(undefined, 1n), await remaining(undefined, 1n), await remaining(undefined, 2n)]).toEqual([2, 1, 2]);
+    expect([await remaining(10, 3n), await remaining(10, 3n), await remaining(10, 4n)]).toEqual([9, 8, 9]);
+    // All limits share a counter.
+    expect(await remaining(20, 3n)).toBe(17);
+    expect(await remaining(0, 1n)).toBeUndefined();
+    const withoutDefault = await createLimits({ rateLimit: 0 });
+    expect([withoutDefault.limitOfClient(undefined), await withoutDefault.limitOfClient(5)?.take(1n)]).toMatchObject([
+      undefined,
+      { remaining: 4 },
+    ]);
+  });
+
+  it('is stored, up to 1,000 custom limits; the oldest is dropped', async () => {
+    const limits = await createLimits();
+    const all = Array.from({ length: 1_000 }, (_, i) => limits.limitOfClient(i + 1));
+    expect(limits.limitOfClient(1)).toBe(all[0]);
+    limits.limitOfClient(2_000);
+    expect(limits.limitOfClient(2)).toBe(all[1]);
+    expect(limits.limitOfClient(1)).not.toBe(all[0]);
+    expect(limits.limitOfClient(3)).toBe(all[2]);
+    expect(limits.limitOfClient(2)).not.toBe(all[1]);
+  });
+
+  it('is sent with what remains', async () => {
+    const { reply, headers } = recordingReply();
+    (await createLimits()).limitOfClient(7)?.setHeaders({ isExceeded: false, remaining: 5, resetSeconds: 42 }, reply);
+    expect(headers).toEqual({ 'ratelimit-policy': '"default";q=7;w=60', ratelimit: '"default";r=5;t=42' });
+  });
+
+  it('that is exceeded results in an error with the seconds until the reset', () => {
+    const { reply, headers } = recordingReply();
+    expect(rateLimitedError({ isExceeded: true, remaining: 0, resetSeconds: 42 }, reply)).toMatchObject({ code: 'rate_limited' });
+    expect(headers).toEqual({ 'retry-after': '42' });
+  });
+
+  it.each([
+    [undefined, 4, [1, 37]],
+    [CLOSED_PORT, 4, [1, 37]],
+    [undefined, 1, [1, 150]],
+  ])('is reported in batches, with Redis at %s and %i workers', async (redisUrl, workers, reports) => {
+    const limits = await createLimits({ rateLimit: 6_000, workers, redisUrl });
+    const counted: number[] = [];
+    const { limiter } = limits.limitOfClient(undefined) as unknown as { limiter: { options: { counter: object } } };
+    const penalty = (_key: string, points: number) => {
+      counted.push(points);
+      return Promise.resolve({ consumedPoints: counted.reduce((sum, count) => sum + count), msBeforeNext: 60_000 });
+    };
+    Object.assign(limiter.options.counter, { penalty });
+    for (let i = 0; i < 1 + (reports[1] ?? 0); i++) await limits.limitOfClient(undefined)?.take(1n);
+    expect(counted).toEqual(reports);
+  });
+});
+
+describe('with Redis', () => {
+  const server = fastify();
+  afterEach(() => server.close());
+
+  it('the server connects when it is ready, even if Redis is unavailable, and disconnects when it closes', async () => {
+    let isReady: (() => boolean) | undefined;
+    const limits = await RateLimits.create({ ...OPTIONS, redisUrl: CLOSED_PORT, environment: 'blue' }, logger, {
+      observeRedis: (observe: () => boolean) => (isReady = observe),
+    } as Metrics);
+    expect(isReady?.()).toBe(false);
+    const redis = Reflect.get(limits, 'redis') as RedisClient;
+    limits.addRedisHooks(server);
+    expect(redis.isOpen).toBe(false);
+    await server.ready();
+    expect(redis.isOpen).toBe(true);
+    expect(await limits.limitOfClient(undefined)?.take(1n)).toMatchObject({ remaining: 2 });
+    await server.close();
+    expect(redis.isOpen).toBe(false);
+  });
+
+  it('a server that never became ready closes', async () => {
+    const limits = await createLimits({ redisUrl: CLOSED_PORT });
+    const other = fastify();
+    limits.addRedisHooks(other);
+    (Reflect.get(limits, 'redis') as RedisClient).connect = () => Promise.reject(new Error('down'));
+    await other.close();
+    expect((Reflect.get(limits, 'redis') as RedisClient).isOpen).toBe(false);
+  });
+
+  it('the names of the counters contain the environment', async () => {
+    const limits = await createLimits({ redisUrl: CLOSED_PORT, environment: 'blue' });
+    const keys: unknown[] = [];
+    Object.defineProperty(Reflect.get(limits, 'redis'), 'isReady', { value: true });
+    Object.assign(Reflect.get(limits, 'redis') as object, {
+      eval: (_script: string, { keys: [key] }: { keys: string[] }) => {
+        keys.push(key);
+        return Promise.resolve([1, 60_000]);
+      },
+    });
+    await limits.limitOfClient(undefined)?.take(7n);
+    await limits.limitOfClient(5)?.take(7n);
+    await limits.countFailure('192.0.2.1');
+    expect(keys).toEqual([
+      'animal-store:blue:requests:7',
+      'animal-store:blue:requests:7',
+      expect.stringMatching(/^animal-store:blue:failed-authentications:\d+$/),
+    ]);
+  });
+});
+
+it('without Redis, no hooks are added', async () => {
+  const limits = await createLimits();
+  expect(() => limits.addRedisHooks({} as Parameters<RateLimits['addRedisHooks']>[0])).not.toThrow();
+});
+
+it.each([
+  [2, true, true],
+  [2, false, false],
+  // A process manager may start the service as a worker of its own cluster.
+  [1, true, false],
+])('with %i workers, a worker (%s) counts in its primary process: %s', async (workers, isWorker, asks) => {
+  const sent: object[] = [];
+  const { send } = process;
+  Object.assign(process, { send: (message: object) => sent.push(message) > 0 });
+  const property = jest.replaceProperty(cluster, 'isWorker', isWorker);
+  await createLimits({ workers });
+  property.restore();
+  Object.assign(process, { send });
+  const init = { type: 'init', opts: { keyPrefix: expect.stringMatching(/^animal-store:test:(?:requests|failed-authentications)$/) } };
+  expect(sent).toMatchObject(asks ? [init, init] : []);
 });

@@ -7,7 +7,7 @@ import { type Certificates, createCertificates, waitFor } from '@animal-store/lo
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createRedisClient } from './redis-client.js';
-import { parseRedisUrl } from './redis-url.js';
+import { parseRedisUrl, redisConnectionOptions } from './redis-url.js';
 
 let certificates: Certificates;
 let server: Server;
@@ -87,4 +87,27 @@ it('credentials are decoded and removed from the URL', () => {
   expect(parsed).toEqual({ url: 'redis://localhost:6379/2', tls: {}, credentials: { username: 'us@er', password: 'p%ss' } });
   expect(parseRedisUrl('redis://:secret@localhost').credentials).toEqual({ password: 'secret' });
   expect(parseRedisUrl('redis://localhost').credentials).toBeUndefined();
+});
+
+it.each([
+  ['http://localhost', 'must be a redis:// or rediss:// URL'],
+  ['localhost:6379', 'must be a redis:// or rediss:// URL'],
+  ['redis', 'must be a redis:// or rediss:// URL'],
+  ['redis://localhost?sslmode=require', 'must be a rediss:// URL with sslmode or sslrootcert'],
+  ['redis://localhost?sslrootcert=/ca.pem', 'must be a rediss:// URL with sslmode or sslrootcert'],
+  ['rediss://localhost?sslmode=prefer', 'must have an sslmode of require, verify-ca, verify-full'],
+  ['redis://:100%@localhost', 'must be percent-encoded; write % as %25'],
+  ['redis://us%er:x@localhost', 'must be percent-encoded; write % as %25'],
+])('%s is rejected: %s', (url, message) => {
+  expect(() => parseRedisUrl(url)).toThrow(new Error(message));
+});
+
+it('the connection has no credentials if the URL has none', () => {
+  expect(redisConnectionOptions('redis://localhost:6379/2')).toEqual({ url: 'redis://localhost:6379/2', socket: {} });
+  expect(redisConnectionOptions('redis://:x@localhost')).toMatchObject({ credentialsProvider: { type: 'async-credentials-provider' } });
+  expect(parseRedisUrl('rediss://localhost?sslmode=verify-full')).toEqual(parseRedisUrl('rediss://localhost'));
+  expect(parseRedisUrl('rediss://localhost?sslmode=require')).toMatchObject({
+    url: 'rediss://localhost',
+    tls: { rejectUnauthorized: false },
+  });
 });
