@@ -107,7 +107,7 @@ describe('with Redis', () => {
     let isReady: (() => boolean) | undefined;
     const limits = await RateLimits.create({ ...OPTIONS, redisUrl: CLOSED_PORT, environment: 'blue' }, logger, {
       observeRedis: (observe: () => boolean) => (isReady = observe),
-    } as Metrics);
+    } as unknown as Metrics);
     expect(isReady?.()).toBe(false);
     const redis = Reflect.get(limits, 'redis') as RedisClient;
     limits.addRedisHooks(server);

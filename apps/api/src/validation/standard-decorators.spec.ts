@@ -1,4 +1,4 @@
-import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
+import { INVALID_REQUEST, MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Type } from 'class-transformer';
@@ -205,6 +205,19 @@ describe('a body with the decorators of class-validator', () => {
   ])('is rejected if it is nested too deeply: %s', (_, deep) => {
     expect(() => withMember(`"notes":${deep}`)).toThrow(HttpError);
     expect(() => withMember(`"notes":${deep}`)).toThrow('nested more than 64 levels deep');
+  });
+
+  it('contains at most 2,000 values in its known members, at any depth', () => {
+    const numbers = (length: number) => JSON.stringify(Array.from({ length }, () => 1));
+    // 4 members, `first` and `second` with their values.
+    const notes = (first: number, second: number) => `"notes":{"first":${numbers(first)},"second":{"deep":${numbers(second)}}}`;
+    const message = 'The known members must contain at most 2000 values in total.';
+    expect(withMember(notes(997, 996)).notes).toMatchObject({ first: expect.any(Array) });
+    expect(() => withMember(notes(997, 997))).toThrow(new DomainError(INVALID_REQUEST, message));
+    expect(() => withMember(notes(996, 998))).toThrow(message);
+    expect(() => withMember(`"lines":[${Array.from({ length: 700 }, () => '{"petId":1,"quantity":1}').join(',')}]`)).toThrow(message);
+    // Unknown members are not converted, and do not count.
+    expect(withMember(`"other":${numbers(3_000)}`)).toEqual({ title: 'x', quantity: 7, size: 'small' });
   });
 
   it('fails for a nested class without @Type', () => {
