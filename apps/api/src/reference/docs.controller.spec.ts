@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { NotFoundException } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { DocsController } from './docs.controller.js';
+
+const SAME_ORIGIN =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** What Swagger UI needs in addition. */
+const SWAGGER_UI =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const HTML = 'text/html; charset=utf-8';
+const docs = new DocsController();
+
+/** Returns the headers and the body that a handler sends. */
+async function sent(handle: (reply: FastifyReply) => Promise<void>) {
+  const headers: Record<string, string> = {};
+  const bodies: Buffer[] = [];
+  const reply = {
+    header: (name: string, value: string) => ((headers[name] = value), reply),
+    send: (body: Buffer) => void bodies.push(body),
+  } as unknown as FastifyReply;
+  await handle(reply);
+  expect(bodies).toEqual([reply.representation?.content]);
+  return { headers, text: String(bodies[0]), representation: reply.representation };
+}
+
+const headersOf = (type: string, contentSecurityPolicy = SAME_ORIGIN) => ({
+  'content-type': type,
+  'content-security-policy': contentSecurityPolicy,
+  'referrer-policy': 'no-referrer',
+});
+const asset = (file: string) => sent((reply) => docs.asset(file, reply));
+const page = (name: string) => sent((reply) => docs.page(name, reply));
+
+describe('an asset', () => {
+  it.each([
+    ['docs.css', 'text/css; charset=utf-8'],
+    ['docs.js', 'text/javascript; charset=utf-8'],
+    ['favicon.svg', 'image/svg+xml'],
+    ['preferences.js', 'text/javascript; charset=utf-8'],
+    ['reference.css', 'text/css; charset=utf-8'],
+    ['reference.js', 'text/javascript; charset=utf-8'],
+    ['swagger-ui.css', 'text/css; charset=utf-8'],
+    ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ])('is sent with its type, and sends no referrers: %s', async (file, type) => {
+    const { headers, text, representation } = await asset(file);
+    expect(headers).toEqual(headersOf(type));
+    expect(text).not.toBe('');
+    // The ETag is computed once.
+    expect((await asset(file)).representation).toBe(representation);
+  });
+
+  it.each(['docs', 'swagger-ui.js', '__proto__', 'constructor', '../docs.css', ''])('does not exist: %j', async (file) => {
+    await expect(asset(file)).rejects.toThrow(NotFoundException);
+  });
+});
+
+describe('a page', () => {
+  it('is a guide, which loads resources of the service only', async () => {
+    const [guide, home] = [await page('errors'), await sent((reply) => docs.home(reply))];
+    expect([guide.headers, home.headers]).toEqual([headersOf(HTML), headersOf(HTML)]);
+    expect(guide.text).toContain('pet_not_found');
+    expect(home.text).not.toBe(guide.text);
+    expect((await page('errors')).representation).toBe(guide.representation);
+  });
+
+  it('is the reference, with what Swagger UI needs', async () => {
+    expect((await page('reference')).headers).toEqual(headersOf(HTML, SWAGGER_UI));
+  });
+
+  it.each(['index', 'unknown', 'errors.html', '../errors', '__proto__'])('does not exist: %s', async (name) => {
+    await expect(page(name)).rejects.toThrow(NotFoundException);
+  });
+});
