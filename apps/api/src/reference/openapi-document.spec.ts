@@ -1,23 +1,36 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import type { ErrorDefinition } from '@animal-store/kernel';
+import { lintFromString, loadConfig } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { defaultErrorBody } from '../errors/error-catalogue.js';
+import type { HttpErrorDefinition } from '../errors/http-errors.js';
 import { createOpenApiText } from '../openapi-text.js';
 import { readConfig } from '../process/config.js';
 
-const documentWith = async (env: Record<string, string>) =>
-  JSON.parse(await createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused', ...env }))) as {
-    servers: object;
-    components: { responses: Record<string, { headers: { Link: { example: string } } }> };
-  };
+const WORKSPACE = join(import.meta.dirname, '../../../..');
+const texts = new Map<string, Promise<string>>();
+
+/** Returns the text of the document with settings. Creates it once, because that assembles the app. */
+function textWith(env: Record<string, string> = {}): Promise<string> {
+  const key = JSON.stringify(env);
+  const text = texts.get(key) ?? createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused', LOG_LEVEL: 'silent', ...env }));
+  texts.set(key, text);
+  return text;
+}
+
+const documentWith = async (env?: Record<string, string>) => JSON.parse(await textWith(env)) as OpenAPIObject;
 
 describe('docs/openapi.json', () => {
   it('is up to date: `npm run openapi` writes it', async () => {
-    const kept = readFileSync(join(import.meta.dirname, '../../../../docs/openapi.json'), 'utf8');
-    expect(kept).toBe(await createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused' })));
+    const kept = readFileSync(join(WORKSPACE, 'docs/openapi.json'), 'utf8');
+    expect(kept).toBe(await textWith());
   });
 
   it('shows exact ids above 2^53', async () => {
-    const text = await createOpenApiText(readConfig({ DATABASE_URL: 'postgres://unused' }));
+    const text = await textWith();
     expect(text.match(/"example": 9007199254740993\b/g)).toHaveLength(3);
     expect(text).toContain('"example": "/v1/pets/9007199254740993"');
   });
@@ -53,7 +66,166 @@ describe('the servers', () => {
 });
 
 it('each error response has a link to the explanation of its code', async () => {
-  const { responses } = (await documentWith({ PUBLIC_BASE_URL: 'https://store.test/animals' })).components;
-  expect(Object.keys(responses)).toContain('PetNotFound');
-  expect(responses['PetNotFound']?.headers.Link.example).toBe('<https://store.test/animals/docs/errors#pet_not_found>; rel="help"');
+  const { components } = await documentWith({ PUBLIC_BASE_URL: 'https://store.test/animals' });
+  expect(components?.responses?.['PetNotFound']).toHaveProperty(
+    'headers.Link.example',
+    '<https://store.test/animals/docs/errors#pet_not_found>; rel="help"',
+  );
+});
+
+/** Files that define errors: of the API, of the libraries that contexts share, and of each context. */
+const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/{kernel,http-contract}/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
+
+/** Errors that only the command-line tool reports. */
+const NOT_OVER_HTTP = ['api_key_not_found', 'api_key_not_active', 'client_not_found'];
+
+type Definition = ErrorDefinition | HttpErrorDefinition;
+/** Sorted entries `code status`. */
+type Codes = readonly string[];
+
+const isDefinition = (value: unknown): value is Definition =>
+  typeof value === 'object' && value !== null && 'code' in value && 'message' in value && ('kind' in value || 'status' in value);
+
+/** Returns the exported definitions of a module, including members of exported objects. */
+function definitionsIn(module: object): Definition[] {
+  return Object.values(module).flatMap((exported: unknown) =>
+    isDefinition(exported)
+      ? [exported]
+      : typeof exported === 'object' && exported !== null
+        ? Object.values(exported).filter(isDefinition)
+        : [],
+  );
+}
+
+const sorted = (errors: readonly { readonly code: string; readonly status: number }[]): Codes =>
+  [...new Set(errors.map(({ code, status }) => `${code} ${String(status)}`))].sort();
+
+async function catalogue(): Promise<Codes> {
+  const files = globSync(SOURCES, { cwd: WORKSPACE }).filter((file) => !file.endsWith('.spec.ts'));
+  const modules = await Promise.all(files.map((file) => import(join(WORKSPACE, file)) as Promise<object>));
+  return sorted(modules.flatMap(definitionsIn).map(defaultErrorBody)).filter(
+    (entry) => !NOT_OVER_HTTP.some((code) => entry.startsWith(`${code} `)),
+  );
+}
+
+describe('the error codes', () => {
+  let document: OpenAPIObject;
+  let expected: Codes;
+
+  beforeAll(async () => {
+    document = await documentWith();
+    expected = await catalogue();
+  });
+
+  it('in the OpenAPI document match the code', () => {
+    const inOperations = [...JSON.stringify(document).matchAll(/"code":"([^"]+)","message":"(?:[^"\\]|\\.)*","status":([0-9]+)/g)];
+    const outsideOperations = [...(document.info.description ?? '').matchAll(/([0-9]{3}) `([a-z_]+)`/g)];
+    const published = [
+      ...inOperations.map(([, code = '', status]) => ({ code, status: Number(status) })),
+      ...outsideOperations.map(([, status, code = '']) => ({ code, status: Number(status) })),
+    ];
+    expect(sorted(published)).toEqual(expected);
+  });
+
+  it('in the schema Error match the code', () => {
+    const { code } = (document.components?.schemas?.['Error'] as { properties: { code: { examples: string[] } } }).properties;
+    expect(code.examples).toEqual([...new Set(expected.map((entry) => entry.split(' ')[0]))]);
+  });
+
+  it('in the guide match the code, each with an anchor, its status, and whether to retry', () => {
+    const guide = readFileSync(join(WORKSPACE, 'docs/guides/errors.md'), 'utf8');
+    const sections = [...guide.matchAll(/^### `([a-z_]+)`\n\nStatus ([0-9]{3})\. Retry: (?:no|yes)\b[^.]*\.\n\n\S/gm)];
+    const listed = sections.map(([, code = '', status]) => ({ code, status: Number(status) }));
+    expect(sorted(listed)).toEqual(expected);
+    expect(guide.match(/^### /gm)).toHaveLength(expected.length);
+  });
+});
+
+const CONFIG = join(WORKSPACE, 'apps/api/redocly.yaml');
+
+/** Returns each problem as `<rule> <pointer>: <message>`. */
+async function lint(text: string): Promise<string[]> {
+  const config = await loadConfig({ configPath: CONFIG });
+  const problems = await lintFromString({ source: text, absoluteRef: 'openapi.json', config });
+  return problems.map(({ ruleId, location, message }) => `${ruleId} ${location[0]?.pointer ?? ''}: ${message}`);
+}
+
+/** Returns the pointers of invalid defaults and header examples, which Redocly does not validate. */
+function invalidValues(text: string): string[] {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const document = JSON.parse(text) as object;
+  ajv.addSchema(document, 'openapi');
+  const isValid = (pointer: string, value: unknown) => ajv.validate({ $ref: `openapi#${encodeURI(pointer)}` }, value);
+  const search = (node: unknown, pointer: string): string[] => {
+    if (typeof node !== 'object' || node === null) return [];
+    const invalid = [
+      ...('default' in node && !isValid(pointer, node.default) ? [`${pointer}/default`] : []),
+      ...('example' in node && 'schema' in node && !isValid(`${pointer}/schema`, node.example) ? [`${pointer}/example`] : []),
+    ];
+    const children = Object.entries(node).filter(([key]) => key !== 'default' && key !== 'example' && key !== 'examples');
+    const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+    return [...invalid, ...children.flatMap(([key, child]) => search(child, `${pointer}/${escaped(key)}`))];
+  };
+  return search(document, '');
+}
+
+/** Returns the names of the schemas with a member that has a default. Some client generators make such members required. */
+function schemasWithDefaults(text: string): string[] {
+  const { components } = JSON.parse(text) as { components: { schemas: Record<string, object> } };
+  return Object.entries(components.schemas).flatMap(([name, schema]) => (JSON.stringify(schema).includes('"default":') ? [name] : []));
+}
+
+describe.each([
+  ['without addresses', {}],
+  ['with addresses', { PUBLIC_BASE_URL: 'https://store.test/animals', STAGING_BASE_URL: 'https://staging.store.test' }],
+])('the OpenAPI document %s', (_which, env) => {
+  let text: string;
+  beforeAll(async () => {
+    text = await textWith(env);
+  });
+
+  it('follows the rules of redocly.yaml', async () => {
+    expect(await lint(text)).toEqual([]);
+  });
+
+  it('has valid defaults and header examples', () => {
+    expect(invalidValues(text)).toEqual([]);
+  });
+
+  it('has no members with a default', () => {
+    expect(schemasWithDefaults(text)).toEqual([]);
+  });
+});
+
+describe('the rules detect', () => {
+  let text: string;
+  beforeAll(async () => {
+    text = await textWith();
+  });
+
+  it.each([
+    ['a document that is not OpenAPI 3.1', /"title": "Animal Store",/, '', 'struct'],
+    ['an example that does not match its schema', /"example": "Rex"/, '"example": 7', 'no-invalid-schema-examples'],
+    ['a duplicate operationId', /"operationId": "getPet"/, '"operationId": "listPets"', 'operation-operationId-unique'],
+    ['a reference to a missing schema', /schemas\/Pets"/, 'schemas/Cats"', 'no-unresolved-refs'],
+    ['an undefined tag', /"tags": \[\s*"pets"\s*\]/, '"tags": ["cats"]', 'operation-tag-defined'],
+    ['a missing contact', /"contact": \{[^}]*\},/, '', 'info-contact'],
+    ['an operation without a description', /"description": "[^"]*Requires the scope[^"]*",/, '', 'operation-description'],
+    ['a document without a description', /"description": "The catalogue[^"]*",/, '', 'rule/info-description'],
+    ['an array without items', /"items": \{[^}]*\}/, '"description": "Anything"', 'rule/array-items'],
+  ])('%s', async (_what, good, bad, rule) => {
+    expect(await lint(text.replace(good, bad))).toContainEqual(expect.stringMatching(new RegExp(`^${rule} `)));
+  });
+
+  it('an invalid default', () => {
+    expect(invalidValues(text.replace(/"default": 20/, '"default": 200'))).toContainEqual(expect.stringMatching(/\/default$/));
+  });
+
+  it('a member with a default', () => {
+    expect(schemasWithDefaults(text.replace('"description": "Availability status. Default:', '"default": "sold", $&'))).toEqual(['NewPet']);
+  });
+
+  it('an invalid example of a header', () => {
+    expect(invalidValues(text.replace(/"example": "nosniff"/, '"example": 7'))).toEqual(['/components/headers/NoSniff/example']);
+  });
 });
