@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { NotFoundException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import type { Representation } from '../server/json-adapter.js';
 import { DocsController } from './docs.controller.js';
 
 const SAME_ORIGIN =
@@ -11,8 +12,14 @@ const SWAGGER_UI =
 const HTML = 'text/html; charset=utf-8';
 const docs = new DocsController();
 
-/** Returns the headers and the body that a handler sends. */
-async function sent(handle: (reply: FastifyReply) => Promise<void>) {
+interface Sent {
+  readonly headers: Record<string, string>;
+  readonly text: string;
+  readonly representation: Representation | undefined;
+}
+
+/** Returns what a handler sends. */
+async function sent(handle: (reply: FastifyReply) => Promise<void>): Promise<Sent> {
   const headers: Record<string, string> = {};
   const bodies: Buffer[] = [];
   const reply = {
