@@ -161,7 +161,7 @@ it.each([
   [1, true, false],
 ])('with %i workers, a worker (%s) counts in its primary process: %s', async (workers, isWorker, asks) => {
   const sent: object[] = [];
-  const { send } = process;
+  const send: unknown = Reflect.get(process, 'send');
   Object.assign(process, { send: (message: object) => sent.push(message) > 0 });
   const property = jest.replaceProperty(cluster, 'isWorker', isWorker);
   await createLimits({ workers });

@@ -29,7 +29,7 @@ it('is not connected yet, and rejects commands instead of queuing them', async (
 });
 
 it('detects a lost connection early, and reconnects after 50 ms to 1 s', () => {
-  const { socket, ...options } = create().options ?? {};
+  const { socket, ...options } = create().options;
   expect(options).toMatchObject({ commandOptions: { timeout: 250 }, pingInterval: 1_000 });
   expect(socket).toMatchObject({ connectTimeout: 1_000, socketTimeout: 3_000 });
   const delayAfter = socket?.reconnectStrategy as (retries: number) => number;

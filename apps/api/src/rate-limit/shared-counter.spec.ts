@@ -6,7 +6,7 @@ const OPTIONS: SharedCounterOptions = { name: 'spec', limit: 5, windowMs: 60_000
 
 /** Messages to the primary process. */
 const sent: object[] = [];
-const { send } = process;
+const send: unknown = Reflect.get(process, 'send');
 
 beforeEach(() => {
   sent.length = 0;
