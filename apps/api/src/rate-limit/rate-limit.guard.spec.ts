@@ -51,13 +51,6 @@ it.each([0, 20])('prefers the limit of the client to that of the service, %i', a
   expect(guard.canActivate(second.context)).toBe(true);
 });
 
-it('stores a limited number of limits', async () => {
-  const guard = await guardWith(20);
-  for (let limit = 1; limit <= 1_500; limit++) await guard.canActivate(createRequest(100_000 + limit).context);
-  const { customLimits } = (guard as unknown as { rateLimits: { customLimits: Map<number, unknown> } }).rateLimits;
-  expect(customLimits.size).toBe(1_000);
-});
-
 it.each([
   ['no limit is set', 0, { clientId: 1n }],
   ['the client has no limit', 20, { clientId: 1n, rateLimit: 0 }],

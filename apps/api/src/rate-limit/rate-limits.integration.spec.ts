@@ -2,6 +2,7 @@ import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { RateLimits } from './rate-limits.js';
 
 const CLOSED_PORT = 'redis://127.0.0.1:1';
 const FAILURES = 600;
@@ -29,8 +30,10 @@ const limits = ({ headers }: { headers: Headers }) => [
 
 const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
 const fail = async (options: { headers: Record<string, string> }) => (await get('wrong', options)).status;
-const failRepeatedly = (times: number, options: { headers: Record<string, string> }) =>
-  Promise.all(Array.from({ length: times }, () => fail(options)));
+/** Counts all failed authentications that an address may have, except `left`. */
+async function countFailures(address: string, left: number): Promise<void> {
+  for (let i = left; i < FAILURES; i++) await service.app.get(RateLimits).countFailure(address);
+}
 
 /** The limit of a client is sent on every response and enforced. */
 async function expectRateLimitOf4() {
@@ -91,8 +94,9 @@ describe('without Redis and without a trusted proxy', () => {
     const key = await keyOf('known', 'pets:read');
     const withoutKey = await get(undefined);
     expect([withoutKey.status, ...limits(withoutKey)]).toEqual([401, null, null, null]);
+    await countFailures('127.0.0.1', 2);
     // X-Forwarded-For is ignored.
-    expect([...new Set(await failRepeatedly(FAILURES - 1, from('192.0.2.1')))]).toEqual([401]);
+    expect(await fail(from('192.0.2.1'))).toBe(401);
     const limited = await get('wrong', from('192.0.2.2'));
     expect([limited.status, JSON.parse(limited.text)]).toMatchObject([429, { code: 'rate_limited' }]);
     expect(limited.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
@@ -116,7 +120,8 @@ describe('while Redis is unavailable, behind a trusted proxy', () => {
   it('the rate limit of a client is sent on every response and enforced', expectRateLimitOf4);
 
   it('failed authentications count for the address that the proxy forwards', async () => {
-    expect([...new Set(await failRepeatedly(FAILURES, from('192.0.2.1')))]).toEqual([401]);
+    await countFailures('192.0.2.1', 1);
+    expect(await fail(from('192.0.2.1'))).toBe(401);
     // Addresses to the left of the last untrusted one come from the client and are ignored.
     expect(await fail(from('198.51.100.7, 192.0.2.1, 10.1.2.3'))).toBe(429);
     expect(await fail(from('192.0.2.1, 198.51.100.7'))).toBe(401);

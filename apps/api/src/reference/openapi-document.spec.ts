@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { defaultErrorBody } from '../errors/error-catalogue.js';
 import type { HttpErrorDefinition } from '../errors/http-errors.js';
 import { createOpenApiText } from '../openapi-text.js';
 import { readConfig } from '../process/config.js';
+import { OpenApiController, OpenApiDocument } from './openapi.controller.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../../..');
 const texts = new Map<string, Promise<string>>();
@@ -34,6 +35,17 @@ describe('docs/openapi.json', () => {
     expect(text.match(/"example": 9007199254740993\b/g)).toHaveLength(3);
     expect(text).toContain('"example": "/v1/pets/9007199254740993"');
   });
+});
+
+it('is created once, on first use', () => {
+  const create = jest.fn(() => ({ openapi: '3.1.0' }) as OpenAPIObject);
+  const document = new OpenApiDocument(create);
+  expect(create).not.toHaveBeenCalled();
+  const { text } = new OpenApiController(document).openApi();
+  expect(text).toBe('{"openapi":"3.1.0"}');
+  expect(document.text).toBe(document.text);
+  expect(document.value).toEqual({ openapi: '3.1.0' });
+  expect(create).toHaveBeenCalledTimes(1);
 });
 
 describe('the servers', () => {
