@@ -119,7 +119,7 @@ describe('with Redis', () => {
     expect(redis.isOpen).toBe(false);
   });
 
-  it('a server that never became ready closes', async () => {
+  it('the server becomes ready and closes if the client cannot connect', async () => {
     const limits = await createLimits({ redisUrl: CLOSED_PORT });
     const other = fastify();
     limits.addRedisHooks(other);
