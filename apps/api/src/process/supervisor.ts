@@ -1,5 +1,5 @@
 import cluster, { type Address, type Worker } from 'node:cluster';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
@@ -29,6 +29,8 @@ export interface SupervisorOptions {
   readonly port: number;
   /** Not the port 0 of the system: a worker that starts when no other worker runs would get a different port. */
   readonly findPort?: typeof findFreePort;
+  /** The default is that of Node.js. */
+  readonly sleep?: (ms: number, value: undefined, options: { readonly signal: AbortSignal }) => Promise<unknown>;
   readonly logger: Logger;
   /** Called after all workers have ended, if the supervisor stops replacing them. */
   readonly onGiveUp: () => void;
@@ -97,6 +99,7 @@ export class Supervisor implements MetricsSource {
   async stop(signal: NodeJS.Signals, graceMs = 0): Promise<void> {
     this.stopping.abort();
     for (const { process } of this.running.keys()) process.kill(signal);
+    const { sleep = setTimeout } = this.options;
     const timer = new AbortController();
     const killing = sleep(graceMs + KILL_AFTER_MS, undefined, { signal: timer.signal }).then(
       () => {
@@ -168,6 +171,7 @@ export class Supervisor implements MetricsSource {
     if (wasReady && this.crashLoop.record(performance.now())) return this.giveUp('the workers crash repeatedly; stopping the service');
     // An unavailable database must not end the service, however often workers end meanwhile.
     if (!wasReady) {
+      const { sleep = setTimeout } = this.options;
       const delayMs = this.delayMs;
       this.delayMs = Math.min(2 * delayMs, MAX_DELAY_MS);
       await sleep(delayMs, undefined, { signal }).catch(() => undefined);

@@ -1,0 +1,166 @@
+import type { ReplicaObserver, Replicas } from '@animal-store/database';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { fastify } from 'fastify';
+import type { Pool } from 'pg';
+import { pino } from 'pino';
+import { measureRequests } from './measure-requests.js';
+import { Metrics } from './metrics.js';
+import { observeReplicas } from './observe-replicas.js';
+
+let metrics: Metrics;
+
+beforeEach(() => {
+  metrics = new Metrics();
+});
+
+/** Returns the samples of one metric, without those of buckets, as `labels value`. */
+async function samplesOf(name: string): Promise<string[]> {
+  const lines = (await metrics.registry.getSingleMetricAsString(name)).split('\n');
+  return lines.filter((line) => !line.startsWith('#') && !line.includes('_bucket{')).map((line) => line.slice(name.length));
+}
+
+describe('the metrics of requests', () => {
+  interface Response {
+    readonly method?: 'GET' | 'POST';
+    readonly status?: number;
+    readonly operation?: string;
+    readonly errorCode?: string;
+    readonly replayed?: boolean;
+    readonly elapsedMs?: number;
+  }
+
+  /** Sends one request for each response. */
+  async function measure(...responses: readonly Response[]): Promise<void> {
+    const server = fastify();
+    let next = 0;
+    measureRequests(server, metrics);
+    server.route({
+      method: ['GET', 'POST'],
+      url: '/',
+      handler: (request, reply) => {
+        const { status = 200, operation, errorCode, replayed, elapsedMs = 1 } = responses[next++] ?? {};
+        Object.assign(request, { operation, errorCode });
+        Object.defineProperty(reply, 'elapsedTime', { value: elapsedMs });
+        if (replayed) reply.header('idempotent-replayed', 'true');
+        return reply.code(status).send();
+      },
+    });
+    for (const { method = 'GET' } of responses) await server.inject({ method, url: '/' });
+    await server.close();
+  }
+
+  it('are durations in seconds, by operation and status', async () => {
+    const list = { operation: 'listPets' };
+    await measure({ ...list, elapsedMs: 250 }, { ...list, elapsedMs: 1_500 }, { ...list, status: 503, elapsedMs: 4 }, { elapsedMs: 20 });
+    expect(await samplesOf('http_request_duration_seconds')).toEqual([
+      '_sum{operation="listPets",status="200"} 1.75',
+      '_count{operation="listPets",status="200"} 2',
+      '_sum{operation="listPets",status="503"} 0.004',
+      '_count{operation="listPets",status="503"} 1',
+      '_sum{operation="none",status="200"} 0.02',
+      '_count{operation="none",status="200"} 1',
+    ]);
+    const buckets = await metrics.registry.getSingleMetricAsString('http_request_duration_seconds');
+    expect(buckets).toContain('_bucket{le="0.25",operation="listPets",status="200"} 1\n');
+    expect(buckets).toContain('_bucket{le="0.1",operation="listPets",status="200"} 0\n');
+  });
+
+  it('count replays of creations, but no errors', async () => {
+    const replay = { method: 'POST', replayed: true } as const;
+    await measure(replay, { ...replay, method: 'GET' }, { ...replay, errorCode: 'pet_not_found' }, { method: 'POST' });
+    expect(await samplesOf('idempotent_replays_total')).toEqual([' 1']);
+  });
+
+  it('count refused keys by code, and rate-limited requests', async () => {
+    const codes = ['missing_api_key', 'invalid_api_key', 'invalid_api_key', 'insufficient_scope', 'rate_limited', 'pet_not_found'];
+    await measure(...codes.map((errorCode) => ({ errorCode })));
+    expect(await samplesOf('api_keys_refused_total')).toEqual([
+      '{code="missing_api_key"} 1',
+      '{code="invalid_api_key"} 2',
+      '{code="insufficient_scope"} 1',
+    ]);
+    expect(await samplesOf('http_requests_rate_limited_total')).toEqual([' 1']);
+  });
+});
+
+it('statements are measured in seconds and calls', async () => {
+  metrics.executed('list', 0.25, 3);
+  metrics.executed('list', 0.5, 1);
+  expect(await samplesOf('database_statement_duration_seconds')).toEqual(['_sum{statement="list"} 0.75', '_count{statement="list"} 2']);
+  expect(await samplesOf('database_statement_batch_size')).toEqual(['_sum{statement="list"} 4', '_count{statement="list"} 2']);
+});
+
+it('the pool has idle and used connections, and waiting statements; none while it is closed', async () => {
+  let pool: Pool | undefined = { totalCount: 7, idleCount: 2, waitingCount: 4 } as Pool;
+  metrics.observePool(() => pool);
+  expect(await samplesOf('database_pool_connections')).toEqual(['{state="idle"} 2', '{state="used"} 5']);
+  expect(await samplesOf('database_pool_waiting')).toEqual([' 4']);
+  pool = undefined;
+  expect(await samplesOf('database_pool_connections')).toEqual(['{state="idle"} 0', '{state="used"} 0']);
+  expect(await samplesOf('database_pool_waiting')).toEqual([' 0']);
+});
+
+it('the requests in flight are those of the collection', async () => {
+  let inFlight = 3;
+  metrics.observeInFlight(() => inFlight);
+  expect(await samplesOf('http_requests_in_flight')).toEqual([' 3']);
+  inFlight = 1;
+  expect(await samplesOf('http_requests_in_flight')).toEqual([' 1']);
+});
+
+it('Redis is connected or not', async () => {
+  let isConnected = true;
+  metrics.observeRedis(() => isConnected);
+  expect(await samplesOf('redis_connected')).toEqual([' 1']);
+  isConnected = false;
+  expect(await samplesOf('redis_connected')).toEqual([' 0']);
+});
+
+it('migrations are unknown until the state is read, and only the latest one is named', async () => {
+  let state: { pending: number; latest: string | undefined } | undefined;
+  metrics.observeMigrations(() => state);
+  expect(await samplesOf('database_migrations_pending')).toEqual([' Nan']);
+  expect(await samplesOf('database_migration_info')).toEqual([]);
+  state = { pending: 2, latest: 'One1' };
+  expect(await samplesOf('database_migrations_pending')).toEqual([' 2']);
+  expect(await samplesOf('database_migration_info')).toEqual(['{latest="One1"} 1']);
+  state = { pending: 0, latest: 'Two2' };
+  expect(await samplesOf('database_migrations_pending')).toEqual([' 0']);
+  expect(await samplesOf('database_migration_info')).toEqual(['{latest="Two2"} 1']);
+});
+
+it('replicas are used unless they have a problem; reads are counted by server, and changes are logged', async () => {
+  const problems = new Map<string, string | undefined>([
+    ['db1:5432', undefined],
+    ['db2:5432', 'it is not a replica'],
+  ]);
+  const lines: unknown[] = [];
+  let observer: ReplicaObserver | undefined;
+  const replicas = { problems, observe: (given: ReplicaObserver) => (observer = given) } as unknown as Replicas;
+  observeReplicas(replicas, metrics, pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(JSON.parse(line)) }));
+  expect(await samplesOf('database_replica_used')).toEqual(['{replica="db1:5432"} 1', '{replica="db2:5432"} 0']);
+  expect(await samplesOf('database_replica_reads_total')).toEqual(['{served_by="replica"} 0', '{served_by="primary"} 0']);
+  for (const server of ['replica', 'primary', 'replica'] as const) observer?.read(server);
+  expect(await samplesOf('database_replica_reads_total')).toEqual(['{served_by="replica"} 2', '{served_by="primary"} 1']);
+  observer?.changed('db2:5432', undefined);
+  observer?.changed('db1:5432', 'connection lost');
+  expect(lines).toEqual([
+    { level: 30, replica: 'db2:5432', msg: 'reading lists from the replica' },
+    { level: 40, replica: 'db1:5432', reason: 'connection lost', msg: 'not reading from the replica' },
+  ]);
+});
+
+it('over all workers: what one worker lacks, the service lacks', async () => {
+  metrics.observeRedis(() => true);
+  metrics.observeReplicas(() => new Map());
+  metrics.observeMigrations(() => undefined);
+  const aggregators = (await metrics.registry.getMetricsAsJSON()).map(({ name, aggregator }) => [name, aggregator]);
+  expect(Object.fromEntries(aggregators)).toMatchObject({
+    build_info: 'first',
+    redis_connected: 'min',
+    database_replica_used: 'min',
+    database_migrations_pending: 'max',
+    database_migration_info: 'first',
+    http_requests_shed_total: 'sum',
+  });
+});

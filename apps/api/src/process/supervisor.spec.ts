@@ -1,0 +1,207 @@
+import cluster, { type Worker } from 'node:cluster';
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { type Logger, pino } from 'pino';
+import { EX_CONFIG } from './startup-error.js';
+import { Supervisor, type WorkerState } from './supervisor.js';
+
+const ADDRESS = { address: '127.0.0.1', port: 3000, addressType: 4 };
+const GRACE_MS = 60_000;
+const KILL_AFTER_MS = 30_000;
+
+/** A worker without a process. */
+class StubWorker extends EventEmitter {
+  readonly signals: string[] = [];
+  readonly process = { pid: 1, kill: (signal: string) => void this.signals.push(signal) };
+
+  report(state: WorkerState): void {
+    this.emit('message', { state });
+  }
+
+  exit(code: number | null, signal: string | null = null): void {
+    this.emit('exit', code, signal);
+  }
+}
+
+interface Pause {
+  readonly ms: number;
+  readonly end: () => void;
+}
+
+let workers: StubWorker[];
+let pauses: Pause[];
+let messages: string[];
+let onGiveUp: jest.Mock<() => void>;
+let supervisor: Supervisor;
+let env: unknown;
+
+beforeEach(() => {
+  [workers, pauses, messages] = [[], [], []];
+  onGiveUp = jest.fn();
+  jest.spyOn(cluster, 'fork').mockImplementation((given) => {
+    env = given;
+    return workers[workers.push(new StubWorker()) - 1] as unknown as Worker;
+  });
+  const sleep = (ms: number, _value: undefined, { signal }: { readonly signal: AbortSignal }) =>
+    new Promise<void>((resolve, reject) => {
+      pauses.push({ ms, end: resolve });
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  const logger: Logger = pino({}, { write: (line: string) => void messages.push((JSON.parse(line) as { msg: string }).msg) });
+  supervisor = new Supervisor({ workers: 2, exec: 'main.js', env: { HOST: 'h' }, host: '127.0.0.1', port: 3000, sleep, logger, onGiveUp });
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+const settle = () => new Promise(setImmediate);
+const [FIRST, SECOND] = [0, 1] as const;
+const worker = (index: number) => workers[index] as StubWorker;
+const metric = async (name: string) => new RegExp(`^${name} (\\d+)$`, 'm').exec(await supervisor.metrics())?.[1];
+
+/** Starts two workers that listen. */
+async function start(): Promise<void> {
+  const started = supervisor.start();
+  for (const index of [FIRST, SECOND]) {
+    await settle();
+    worker(index).emit('listening', ADDRESS);
+  }
+  expect(await started).toBe(ADDRESS);
+}
+
+/** Ends the worker and waits until a replacement has started, if there is one. */
+async function exit(index: number, code: number | null, signal?: string): Promise<void> {
+  worker(index).exit(code, signal);
+  await settle();
+}
+
+it('starts the second worker after the first one listens, on the same port', async () => {
+  const started = supervisor.start();
+  await settle();
+  expect(workers).toHaveLength(1);
+  worker(FIRST).emit('listening', ADDRESS);
+  await settle();
+  expect(workers).toHaveLength(2);
+  expect(env).toEqual({ HOST: 'h', PORT: '3000' });
+  await exit(SECOND, 1);
+  expect(worker(FIRST).signals).toEqual(['SIGTERM']);
+  worker(FIRST).exit(0);
+  await expect(started).rejects.toThrow('The workers could not start; the cause is logged above.');
+});
+
+describe('stopping', () => {
+  it('waits for all workers, and kills those that hang 30 seconds after the grace period', async () => {
+    await start();
+    let isStopped = false;
+    const stopped = supervisor.stop('SIGTERM', GRACE_MS).then(() => (isStopped = true));
+    expect(pauses.map(({ ms }) => ms)).toEqual([GRACE_MS + KILL_AFTER_MS]);
+    await exit(FIRST, 0);
+    expect([isStopped, worker(SECOND).signals]).toEqual([false, ['SIGTERM']]);
+    pauses[0]?.end();
+    await settle();
+    expect([worker(FIRST).signals, worker(SECOND).signals]).toEqual([['SIGTERM'], ['SIGTERM', 'SIGKILL']]);
+    expect(isStopped).toBe(false);
+    await exit(SECOND, null, 'SIGKILL');
+    await stopped;
+    expect(workers).toHaveLength(2);
+    expect(messages).toEqual([]);
+  });
+
+  it('kills no worker if all end in time, and ends a pause before a replacement', async () => {
+    await start();
+    await exit(FIRST, 1);
+    expect(pauses.map(({ ms }) => ms)).toEqual([100]);
+    const stopped = supervisor.stop('SIGINT');
+    worker(SECOND).exit(0);
+    await stopped;
+    expect(worker(SECOND).signals).toEqual(['SIGINT']);
+    expect(workers).toHaveLength(2);
+  });
+});
+
+describe('a worker that ends', () => {
+  it('is replaced immediately if it was ready', async () => {
+    await start();
+    worker(FIRST).report('ready');
+    expect([await metric('workers'), await metric('workers_ready'), await metric('worker_restarts_total')]).toEqual(['2', '1', '0']);
+    await exit(FIRST, null, 'SIGSEGV');
+    expect(workers).toHaveLength(3);
+    expect(pauses).toEqual([]);
+    expect(messages).toEqual(['a worker ended unexpectedly']);
+    expect([await metric('workers'), await metric('workers_ready'), await metric('worker_restarts_total')]).toEqual(['2', '0', '1']);
+  });
+
+  it('is replaced after a pause if it was not ready, which doubles up to 2 seconds until a worker is ready', async () => {
+    await start();
+    for (let i = 0; i < 7; i++) {
+      await exit(i === 0 ? FIRST : workers.length - 1, 1);
+      pauses[i]?.end();
+      await settle();
+    }
+    expect(pauses.map(({ ms }) => ms)).toEqual([100, 200, 400, 800, 1_600, 2_000, 2_000]);
+    expect(workers).toHaveLength(9);
+    worker(SECOND).report('ready');
+    await exit(workers.length - 1, 1);
+    expect(pauses.at(-1)?.ms).toBe(100);
+  });
+});
+
+describe('the first reports', () => {
+  const isReported = async () => {
+    let isDone = false;
+    void supervisor.reported.then(() => (isDone = true));
+    await settle();
+    return isDone;
+  };
+
+  it('are complete when all workers are ready', async () => {
+    await start();
+    worker(FIRST).report('ready');
+    worker(FIRST).report('ready');
+    expect(await isReported()).toBe(false);
+    worker(SECOND).report('ready');
+    expect(await isReported()).toBe(true);
+  });
+
+  it('are complete when one worker waits for the database', async () => {
+    await start();
+    worker(SECOND).report('waiting');
+    expect(await isReported()).toBe(true);
+    expect(await metric('workers_ready')).toBe('0');
+  });
+});
+
+describe('giving up', () => {
+  it('stops the other workers if one cannot start because of its configuration, unless a worker was ready before', async () => {
+    await start();
+    await exit(FIRST, EX_CONFIG);
+    expect(messages).toEqual(['a worker ended unexpectedly', 'the workers cannot start; stopping the service']);
+    expect(onGiveUp).not.toHaveBeenCalled();
+    await exit(SECOND, 0);
+    expect(onGiveUp).toHaveBeenCalledTimes(1);
+    expect(workers).toHaveLength(2);
+  });
+
+  it('does not stop a service that was ready', async () => {
+    await start();
+    worker(SECOND).report('ready');
+    await exit(FIRST, EX_CONFIG);
+    expect(pauses.map(({ ms }) => ms)).toEqual([100]);
+    expect(messages).toEqual(['a worker ended unexpectedly']);
+  });
+
+  it('stops after more than 10 crashes of ready workers', async () => {
+    await start();
+    for (let crash = 1; crash <= 11; crash++) {
+      const last = workers.length - 1;
+      worker(last).report('ready');
+      await exit(last, 1);
+      expect(workers).toHaveLength(Math.min(2 + crash, 12));
+    }
+    expect(messages.at(-1)).toBe('the workers crash repeatedly; stopping the service');
+    expect(worker(FIRST).signals).toEqual(['SIGTERM']);
+    await exit(FIRST, 0);
+    expect(onGiveUp).toHaveBeenCalledTimes(1);
+  });
+});
