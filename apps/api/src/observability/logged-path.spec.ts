@@ -26,6 +26,7 @@ describe('loggedPath', () => {
     ['with an encoded underscore', key.replaceAll('_', '%5F')],
     ['encoded', percentEncoded(key)],
     ['encoded twice', percentEncoded(key).replaceAll('%', '%25')],
+    ['encoded three times', percentEncoded(key).replaceAll('%', '%2525')],
   ])('redacts a key %s', (_, text) => {
     expect(loggedPath(`/v1/pets/${text}`)).toBe(`/v1/pets/${redacted}`);
   });

@@ -24,3 +24,10 @@ it('logs the start and the end of an outage once each', () => {
     { level: 40, reason: 'connect ECONNREFUSED', msg: 'traces are not exported' },
   ]);
 });
+
+it('shuts down the exporter', async () => {
+  let isDown = false;
+  const exporter: SpanExporter = { export: () => undefined, shutdown: () => Promise.resolve(void (isDown = true)) };
+  await new OutageLoggingExporter(exporter, pino({ level: 'silent' })).shutdown();
+  expect(isDown).toBe(true);
+});

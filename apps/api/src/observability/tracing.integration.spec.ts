@@ -1,15 +1,17 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
-import { connectAccessUseCases } from '@animal-store/access-infrastructure';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { poolOf } from '@animal-store/database';
-import { createTestDatabase, findFreePort, waitFor } from '@animal-store/local-postgres/testing';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { createMigratedDatabase } from '@animal-store/test-kit';
+import { findFreePort, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { type ProxyTracerProvider, trace } from '@opentelemetry/api';
+import type { TracerProvider } from '@opentelemetry/sdk-trace';
 import { DataSource } from 'typeorm';
-import { contexts } from '../contexts.js';
-import { BuiltService } from '../testing/built-service.js';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../testing/trace-collector.js';
@@ -36,29 +38,48 @@ interface LogLine {
 
 const logged: LogLine[] = [];
 const logger = createLogger('info', { write: (line: string) => logged.push(JSON.parse(line) as LogLine) });
-const cleanUps: (() => Promise<void>)[] = [];
 
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+afterEach(() => {
   logged.length = 0;
 });
 
-async function start(env: Record<string, string> = {}): Promise<TestApp> {
-  const service = await startTestApp({ env, logger });
-  let isOpen = true;
-  const close = async () => {
-    if (isOpen) await service.close();
-    isOpen = false;
-  };
-  cleanUps.push(close);
-  return { ...service, close };
+interface TracedApp extends TestApp {
+  readonly key: string;
+  readonly collector: TraceCollector;
+  /** Returns the spans since the start of the test. */
+  spans(): Promise<ExportedSpan[]>;
 }
 
-async function startTraced(env: Record<string, string> = {}): Promise<{ collector: TraceCollector; service: TestApp }> {
-  const collector = await startTraceCollector();
-  cleanUps.push(() => collector.close());
-  return { collector, service: await start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env }) };
+/** Starts the app and a collector before the tests, and closes them after the tests. */
+function useTracedApp(env: Record<string, string> = {}): TracedApp {
+  const service = {} as { -readonly [Name in keyof TracedApp]: TracedApp[Name] };
+  let isOpen = true;
+  beforeAll(async () => {
+    const collector = await startTraceCollector();
+    const app = await startTestApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env }, logger });
+    const spans = async () => {
+      if (isOpen) await exportSpans();
+      return collector.spans();
+    };
+    const close = async () => {
+      if (isOpen) await app.close();
+      isOpen = false;
+    };
+    Object.assign(service, { ...app, close, collector, spans, key: await app.createKey('pets:read', 'pets:write') });
+  });
+  beforeEach(async () => {
+    await exportSpans();
+    service.collector.clear();
+  });
+  afterAll(async () => {
+    await service.close();
+    await service.collector.close();
+  });
+  return service;
 }
+
+/** Exports the spans that have ended. */
+const exportSpans = () => ((trace.getTracerProvider() as ProxyTracerProvider).getDelegate() as TracerProvider).forceFlush();
 
 async function send(
   service: Pick<TestApp, 'url'>,
@@ -86,41 +107,26 @@ function tree(spans: readonly ExportedSpan[], parentSpanId: string | undefined):
   return Object.fromEntries(children.map(({ kind, name, spanId }) => [`${kind} ${name}`, tree(spans, spanId)]));
 }
 
-describe('without a collector', () => {
-  // In separate processes, because other specs of this process load the SDK. Only the SDK is checked, because prom-client loads the OpenTelemetry API.
-  it('the OpenTelemetry SDK is not loaded', async () => {
-    const collector = await startTraceCollector();
-    const database = await createTestDatabase();
-    cleanUps.push(
-      () => collector.close(),
-      () => database.drop(),
-    );
-    const isLoaded = async (env: Record<string, string>) => {
-      const service = await BuiltService.start({ DATABASE_URL: database.url, DRAIN_SECONDS: '0', ...env });
-      cleanUps.push(() => service.stop());
-      return (await service.loadedModules()).some((path) => path.includes('@opentelemetry/sdk'));
-    };
-    expect(await isLoaded({})).toBe(false);
-    expect(await isLoaded({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })).toBe(true);
-  });
-
-  it('the log line contains the trace id of a valid traceparent', async () => {
-    const service = await start();
-    const caller = createCaller();
-    await send(service, 'none', '/v1/pets', caller);
-    await send(service, 'none', '/v1/pets/1', { traceparent: caller.traceparent.toUpperCase() });
-    await send(service, 'none', '/v1/pets/2', {});
-    expect(logged.map(({ path, traceId }) => [path, traceId])).toEqual([
-      ['/v1/pets', caller.traceId],
-      ['/v1/pets/1', undefined],
-      ['/v1/pets/2', undefined],
-    ]);
+describe('the OpenTelemetry SDK', () => {
+  // In another process, because specs load the SDK. Only the SDK is checked, because prom-client loads the OpenTelemetry API.
+  it('is only loaded if a collector is configured', async () => {
+    const lines = await runBuilt(`
+      import { _cache } from 'node:module';
+      import { createApp } from '${built('create-app.js')}';
+      import { readConfig } from '${built('process/config.js')}';
+      for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }]) {
+        const app = await createApp({ config: readConfig({ DATABASE_URL: 'postgres://127.0.0.1:1/none', LOG_LEVEL: 'silent', ...env }) });
+        await app.close();
+        console.log(Object.keys(_cache).some((path) => path.includes('@opentelemetry/sdk')));
+      }`);
+    expect(lines).toEqual(['false', 'true']);
   });
 });
 
 describe('with a collector', () => {
+  const service = useTracedApp({ OTEL_SERVICE_NAME: 'spec', DATABASE_POOL_SIZE: '2' });
+
   it('one trace joins caller, HTTP, use case and SQL', async () => {
-    const { collector, service } = await startTraced({ OTEL_SERVICE_NAME: 'spec' });
     const key = await service.createKey('pets:read', 'pets:write');
     const callers = { list: createCaller(), create: createCaller(), get: createCaller(), missing: createCaller() };
     await send(service, key, '/v1/pets?status=sold', callers.list);
@@ -131,9 +137,7 @@ describe('with a collector', () => {
     await waitFor(async () => {
       expect(await service.app.get(DataSource).query('SELECT 1 FROM access.api_keys WHERE last_used_at IS NOT NULL')).toHaveLength(1);
     });
-    await service.close();
-
-    const spans = collector.spans();
+    const spans = await service.spans();
     const traceOf = ({ traceId, spanId }: Caller) =>
       tree(
         spans.filter((span) => span.traceId === traceId),
@@ -173,12 +177,10 @@ describe('with a collector', () => {
   });
 
   it('keeps the trace of a request whose body arrives later', async () => {
-    const { collector, service } = await startTraced();
-    const key = await service.createKey('pets:write');
     const caller = createCaller();
     const connection = await RawConnection.open(Number(new URL(service.url).port));
     const body = '{"name":"Rex","categoryId":7}';
-    const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\ntraceparent: ${caller.traceparent}\r\n`;
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\ntraceparent: ${caller.traceparent}\r\n`;
     connection.write(
       Buffer.from(`${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${String(body.length)}\r\n\r\n`),
     );
@@ -186,9 +188,9 @@ describe('with a collector', () => {
     connection.write(Buffer.from(body));
     expect(await connection.read({ isHead: false })).toMatchObject({ status: 201 });
     connection.reset();
-    await service.close();
-    const [server] = collector.spans().filter(({ kind }) => kind === 'SERVER');
-    const useCases = collector.spans().filter(({ kind }) => kind === 'INTERNAL');
+    const spans = await service.spans();
+    const [server] = spans.filter(({ kind }) => kind === 'SERVER');
+    const useCases = spans.filter(({ kind }) => kind === 'INTERNAL');
     expect(useCases.map(({ name, parentSpanId, traceId }) => [name, parentSpanId, traceId])).toEqual([
       ['AuthenticateApiKey', server?.spanId, caller.traceId],
       ['CreatePet', server?.spanId, caller.traceId],
@@ -196,8 +198,9 @@ describe('with a collector', () => {
   });
 
   it('separates the traces of requests that share a statement: it is in the trace of one of them', async () => {
-    const { collector, service } = await startTraced({ DATABASE_POOL_SIZE: '1' });
-    const key = await service.createKey('pets:read', 'pets:write');
+    const { key } = service;
+    // Leaves one connection, so that requests wait for it and share statements.
+    const other = await poolOf(service.app.get(DataSource)).connect();
     await send(service, key, '/v1/pets', {});
     const requests = Array.from({ length: 30 }, (_, i) => ({ caller: createCaller(), kind: i % 2 === 0 ? 'list' : 'create' }));
     await Promise.all(
@@ -205,8 +208,8 @@ describe('with a collector', () => {
         kind === 'list' ? send(service, key, '/v1/pets', caller) : send(service, key, '/v1/pets', caller, { name: 'Rex', categoryId: 7 }),
       ),
     );
-    await service.close();
-    const spans = collector.spans();
+    other.release();
+    const spans = await service.spans();
     const statements = { list: 0, create: 0 };
     for (const { caller, kind } of requests) {
       const trace = spans.filter((span) => span.traceId === caller.traceId);
@@ -234,10 +237,8 @@ describe('with a collector', () => {
   });
 
   it('traces each statement of a transaction', async () => {
-    const { collector, service } = await startTraced();
     await service.app.get(DataSource).transaction((manager) => manager.query('SELECT $1::text', ['a value']));
-    await service.close();
-    const names = collector.spans().map(({ name, attributes }) => [name, attributes['db.query.text']]);
+    const names = (await service.spans()).map(({ name, attributes }) => [name, attributes['db.query.text']]);
     expect(names).toEqual([
       ['START', undefined],
       ['SELECT', 'SELECT $1::text'],
@@ -246,17 +247,15 @@ describe('with a collector', () => {
   });
 
   it('shows the type of an error in every span that it passes', async () => {
-    const { collector, service } = await startTraced();
-    const key = await service.createKey('pets:read');
+    const { key } = service;
     const pool = poolOf(service.app.get(DataSource));
     await pool.query('ALTER TABLE pets.pets RENAME TO lost');
     expect((await send(service, key, '/v1/pets', {})).status).toBe(500);
     await pool.query('ALTER TABLE pets.lost RENAME TO pets');
-    expect((await send(service, key, '/v1/pets/1', {})).status).toBe(404);
-    await service.close();
-    const failed = collector
-      .spans()
-      .flatMap(({ name, attributes, isError }) => (attributes['error.type'] ? [[name, attributes['error.type'], isError]] : []));
+    expect((await send(service, key, '/v1/pets/0', {})).status).toBe(404);
+    const failed = (await service.spans()).flatMap(({ name, attributes, isError }) =>
+      attributes['error.type'] ? [[name, attributes['error.type'], isError]] : [],
+    );
     expect(failed).toEqual([
       ['list pets.pets', '42P01', true],
       ['ListPets', '42P01', true],
@@ -266,46 +265,68 @@ describe('with a collector', () => {
   });
 
   it('starts a trace if the caller has none, and logs it', async () => {
-    const { collector, service } = await startTraced();
     await send(service, 'none', '/v1/pets', { traceparent: 'nonsense' });
-    await service.close();
-    const [span] = collector.spans().filter(({ kind }) => kind === 'SERVER');
+    const [span] = (await service.spans()).filter(({ kind }) => kind === 'SERVER');
     expect(span?.parentSpanId).toBeUndefined();
     expect(logged.find(({ msg }) => msg === 'request')?.traceId).toBe(span?.traceId);
   });
 
   it('exports no spans of a trace that the caller does not sample, but logs its id', async () => {
-    const { collector, service } = await startTraced();
     const caller = createCaller('00');
     await send(service, 'none', '/v1/pets', caller);
-    await service.close();
-    expect(collector.spans()).toEqual([]);
+    expect(await service.spans()).toEqual([]);
     expect(logged.find(({ msg }) => msg === 'request')?.traceId).toBe(caller.traceId);
   });
 
-  it('exports no spans with the share 0, even if the caller samples, but logs the trace id', async () => {
-    const { collector, service } = await startTraced({ OTEL_TRACES_SAMPLER_ARG: '0' });
-    const caller = createCaller();
-    await send(service, 'none', '/v1/pets', {});
-    await send(service, 'none', '/v1/pets', caller);
-    await service.close();
-    expect(collector.spans()).toEqual([]);
-    expect(logged.filter(({ msg }) => msg === 'request').at(-1)?.traceId).toBe(caller.traceId);
+  it('exports no keys, and no values of bodies or statements', async () => {
+    const { collector } = service;
+    const key = await service.createKey('pets:read', 'pets:write');
+    const missing = 4611686018427387905n;
+    const name = 'Never in a trace';
+    await send(service, key, '/v1/pets', {}, { name, categoryId: 1234567890123 });
+    await send(service, key, `/v1/pets/${String(missing)}`, {});
+    await send(service, key, `/v1/pets/${key}?api_key=${key}`, {});
+    await send(service, key, `/${key}`, {});
+    await expect(service.app.get(DataSource).query('SELECT $1::int', [name])).rejects.toThrow(name);
+    await fetch(service.url, { headers: { tracestate: `vendor=${key}`, baggage: key, traceparent: key, 'User-Agent': key } }).then(
+      (response) => response.text(),
+    );
+    await exportSpans();
+    const text = collector.text();
+    expect(text).toContain('access');
+    for (const secret of [key, key.slice(-49), name, '1234567890123', String(missing)]) expect(text).not.toContain(secret);
+  });
+});
+
+describe('with a share of the traces', () => {
+  const SHARE = 0.25;
+  const service = useTracedApp({ OTEL_TRACES_SAMPLER_ARG: String(SHARE) });
+
+  afterEach(() => {
+    jest.restoreAllMocks();
   });
 
-  it('exports only the configured share of the traces, for any trace id of the caller', async () => {
-    const { collector, service } = await startTraced({ OTEL_TRACES_SAMPLER_ARG: '0.2' });
-    const lowTraceId = '0'.repeat(31) + '1';
-    for (let i = 0; i < 100; i++) await send(service, 'none', '/v1/pets', { traceparent: `00-${lowTraceId}-${createCaller().spanId}-01` });
-    await service.close();
-    const requests = collector.spans().filter(({ kind }) => kind === 'SERVER');
-    expect(requests.length).toBeGreaterThan(0);
-    expect(requests.length).toBeLessThan(50);
-  });
+  it.each([
+    ['below', SHARE - 0.01, 2],
+    ['equal to', SHARE, 0],
+  ])(
+    'exports the spans of %s it at random, whether or not the caller samples, but always logs the trace id',
+    async (_, random, exported) => {
+      jest.spyOn(Math, 'random').mockReturnValue(random);
+      const caller = createCaller();
+      await send(service, 'none', '/v1/pets', caller);
+      await send(service, 'none', '/v1/pets', {});
+      jest.restoreAllMocks();
+      const traceIds = logged.filter(({ msg }) => msg === 'request').map(({ traceId }) => traceId);
+      expect(traceIds).toEqual([caller.traceId, expect.stringMatching(/^[0-9a-f]{32}$/)]);
+      const requests = (await service.spans()).filter(({ kind }) => kind === 'SERVER');
+      expect(requests.map(({ traceId }) => traceId)).toEqual(traceIds.slice(0, exported));
+    },
+  );
 
   it('exports the spans of a request that completes while the service closes', async () => {
-    const { collector, service } = await startTraced();
-    const key = await service.createKey('pets:read');
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+    const { key } = service;
     const dataSource = service.app.get(DataSource);
     const blocker = dataSource.createQueryRunner();
     await blocker.query('BEGIN');
@@ -321,64 +342,44 @@ describe('with a collector', () => {
     response.resume();
     expect(response.statusCode).toBe(200);
     await closed;
-    expect(collector.spans().map(({ name }) => name)).toEqual(expect.arrayContaining(['list pets.pets', 'ListPets', 'GET /v1/pets']));
-  });
-
-  it('exports no keys, and no values of bodies or statements', async () => {
-    const { collector, service } = await startTraced();
-    const key = await service.createKey('pets:read', 'pets:write');
-    const missing = 4611686018427387905n;
-    const name = 'Never in a trace';
-    await send(service, key, '/v1/pets', {}, { name, categoryId: 1234567890123 });
-    await send(service, key, `/v1/pets/${String(missing)}`, {});
-    await send(service, key, `/v1/pets/${key}?api_key=${key}`, {});
-    await send(service, key, `/${key}`, {});
-    await expect(service.app.get(DataSource).query('SELECT $1::int', [name])).rejects.toThrow(name);
-    await fetch(service.url, { headers: { tracestate: `vendor=${key}`, baggage: key, traceparent: key, 'User-Agent': key } }).then(
-      (response) => response.text(),
-    );
-    await service.close();
-    const text = collector.text();
-    expect(text).toContain('access');
-    for (const secret of [key, key.slice(-49), name, '1234567890123', String(missing)]) expect(text).not.toContain(secret);
+    expect((await service.spans()).map(({ name }) => name)).toEqual(expect.arrayContaining(['list pets.pets', 'ListPets', 'GET /v1/pets']));
   });
 });
 
 describe('with an unavailable collector', () => {
-  it.each([
-    ['refuses the connection', findFreePort],
-    ['never responds', async () => silentPort()],
-  ])('that %s, requests are served, the service ends, and the outage is logged once', async (_, portOf) => {
-    const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
-    cleanUps.push(() => database.drop());
-    const service = await BuiltService.start({
-      DATABASE_URL: database.url,
-      DRAIN_SECONDS: '0',
-      ENVIRONMENT: 'test',
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(await portOf())}`,
-    });
-    cleanUps.push(() => service.stop());
-    const access = await connectAccessUseCases(database.url);
-    cleanUps.push(() => access.close());
-    const key = await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes: ['pets:read'] });
-    const url = `http://127.0.0.1:${String(service.port)}`;
-    for (let i = 0; i < 10; i++) expect((await send({ url }, key.secret, '/v1/pets', {})).status).toBe(200);
-    await service.stop();
-    expect(service.problems.map((line) => (JSON.parse(line) as LogLine).msg)).toEqual(['the last traces were not exported in time']);
+  // In another process, because pending exports would delay the end of this one.
+  it('requests are served, the service stops, and the outage is logged once', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const sockets = new Set<Socket>();
+    silent.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
+    const ports = [await findFreePort(), (silent.address() as AddressInfo).port];
+    const lines = await runBuilt(`
+      import { fastify } from 'fastify';
+      import { createLogger } from '${built('observability/logger.js')}';
+      import { Tracing } from '${built('observability/tracing.js')}';
+      for (const port of [${ports.join()}]) {
+        const server = fastify();
+        server.decorateRequest('traceId', undefined);
+        const logger = createLogger('info', { write: (line) => console.log(JSON.parse(line).msg) });
+        new Tracing({ endpoint: \`http://127.0.0.1:\${port}\`, serviceName: 'spec', sampledShare: 1, logger }).traceRequests(server);
+        server.get('/', () => 'served');
+        for (let i = 0; i < 10; i++) console.log((await server.inject('/')).body);
+        await server.close();
+      }
+      process.exit();`);
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+    const served = Array.from({ length: 10 }, () => 'served');
+    const outage = [...served, 'the last traces were not exported in time'];
+    expect(lines).toEqual([...outage, ...outage]);
   });
 });
 
-async function silentPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const sockets = new Set<{ destroy(): void }>();
-  server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
-  cleanUps.unshift(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
-  return (server.address() as AddressInfo).port;
+const built = (file: string) => pathToFileURL(join(import.meta.dirname, '../../dist', file)).href;
+
+/** Runs a program that imports built files, and returns the lines of its output. */
+async function runBuilt(program: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { cwd: import.meta.dirname });
+  return stdout.trimEnd().split('\n');
 }

@@ -1,6 +1,8 @@
 import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { fastify } from 'fastify';
+import { identifyRequests } from './identify-requests.js';
 import { REQUEST_ID_SCHEMA, requestIdOf } from './request-id.js';
 
 const idFor = (given: string | undefined) => requestIdOf({ headers: given === undefined ? {} : { 'x-request-id': given } });
@@ -32,5 +34,22 @@ describe('the request id', () => {
   it.each([undefined, '', 'a'.repeat(129), 'a b', 'ä', 'a\tb', 'a\r\nX: y'])('is generated for %j', (given) => {
     expect(idFor(given)).toMatch(/^[0-9a-f-]{36}$/);
     expect(idFor(given)).not.toBe(idFor(given));
+  });
+});
+
+describe('identifyRequests', () => {
+  it('returns the request id, forbids to guess content types, and reads the trace id of the caller', async () => {
+    const server = fastify({ genReqId: requestIdOf });
+    identifyRequests(server);
+    server.get('/', ({ traceId }) => ({ traceId }));
+    const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+    const response = await server.inject({ url: '/', headers: { traceparent, 'x-request-id': 'r-1' } });
+    expect(response.headers).toMatchObject({ 'x-request-id': 'r-1', 'x-content-type-options': 'nosniff' });
+    expect(response.json()).toEqual({ traceId });
+    for (const invalid of [undefined, traceparent.toUpperCase()]) {
+      const { headers, body } = await server.inject({ url: '/', headers: invalid === undefined ? {} : { traceparent: invalid } });
+      expect([headers['x-request-id'], body]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), '{}']);
+    }
   });
 });

@@ -8,10 +8,9 @@ import type { Readable } from 'node:stream';
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const START_TIMEOUT_MS = 60_000;
 const WARNING = 40;
-/** Makes the process report its memory and its loaded CommonJS modules on request. */
+/** Makes the process report its memory on request. */
 const PROBE = `
-  const { _cache } = process.getBuiltinModule('node:module');
-  process.on('message', (query) => process.send(query === 'memory' ? process.memoryUsage.rss() : Object.keys(_cache)));
+  process.on('message', () => process.send(process.memoryUsage.rss()));
   process.channel.unref();`;
 
 interface LogLine {
@@ -63,18 +62,9 @@ export class BuiltService {
   }
 
   /** Resident memory in bytes. */
-  memory(): Promise<number> {
-    return this.query<number>('memory');
-  }
-
-  /** Paths of the loaded CommonJS modules. */
-  loadedModules(): Promise<readonly string[]> {
-    return this.query<string[]>('modules');
-  }
-
-  private async query<T>(what: string): Promise<T> {
-    const reported = once(this.process, 'message') as Promise<[T]>;
-    this.process.send(what);
+  async memory(): Promise<number> {
+    const reported = once(this.process, 'message') as Promise<[number]>;
+    this.process.send('memory');
     return (await reported)[0];
   }
 

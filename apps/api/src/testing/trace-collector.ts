@@ -18,6 +18,8 @@ export interface ExportedSpan {
 export interface TraceCollector {
   readonly url: string;
   spans(): ExportedSpan[];
+  /** Forgets everything that was sent. */
+  clear(): void;
   /** Everything that was sent, including headers. */
   text(): string;
   close(): Promise<void>;
@@ -63,6 +65,9 @@ export async function startTraceCollector(): Promise<TraceCollector> {
   return {
     url: `http://127.0.0.1:${String(port)}`,
     spans: () => bodies.flatMap((body) => spansOf(JSON.parse(body) as TraceRequest)),
+    clear: () => {
+      bodies.length = headers.length = 0;
+    },
     text: () => [...headers, ...bodies].join('\n'),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
