@@ -1,33 +1,34 @@
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { Metrics } from '../observability/metrics.js';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { Draining } from './draining.js';
 
 let service: TestApp;
 let database: Client;
-let authorization: string;
+let key: string;
 
-beforeEach(async () => {
-  let url = '';
-  service = await startTestApp({ databaseUrl: (given) => (url = given) });
-  database = new Client({ connectionString: url });
+async function start(): Promise<void> {
+  service = await startTestApp();
+  key = await service.createKey('pets:read', 'pets:write');
+  database = new Client({ connectionString: service.databaseUrl });
   await database.connect();
-  authorization = `Authorization: Bearer ${await service.createKey('pets:read', 'pets:write')}\r\n`;
-});
+}
 
-afterEach(async () => {
+async function stop(): Promise<void> {
   await database.end();
   await service.close();
-});
+}
 
 const connect = () => RawConnection.open(Number(new URL(service.url).port));
-const get = (path: string) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`);
+const authorization = () => `Authorization: Bearer ${key}\r\n`;
+const get = (path: string) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n`);
 const PET = '{"name":"Last","categoryId":7}';
 const creation = () =>
   Buffer.from(
-    `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${authorization}Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n\r\n${PET}`,
+    `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n\r\n${PET}`,
   );
 const next = (connection: RawConnection) => connection.read({ isHead: false });
 /** Returns the status of each of the next responses, and whether it closes the connection. */
@@ -54,7 +55,16 @@ const statementsWait = (count: number) =>
     expect(waiting.rowCount).toBeGreaterThanOrEqual(count);
   });
 
-describe('pipelined requests', () => {
+/** Waits until this number of requests has been received and is not finished. */
+const requestsPend = (count: number) =>
+  waitFor(async () => {
+    expect(await service.app.get(Metrics).registry.metrics()).toMatch(new RegExp(`^http_requests_in_flight ${String(count)}$`, 'm'));
+  });
+
+describe('while draining, pipelined requests', () => {
+  beforeAll(start);
+  afterAll(stop);
+
   it('all get responses if draining begins meanwhile, and the last response closes the connection', async () => {
     const release = await lockPets();
     const connection = await connect();
@@ -72,25 +82,9 @@ describe('pipelined requests', () => {
     expect(await next(connection)).toBeUndefined();
   });
 
-  it('all get responses while the process closes', async () => {
-    const release = await lockPets();
-    const connection = await connect();
-    connection.write(get('/v1/pets'));
-    await statementsWait(1);
-    const closed = service.app.close();
-    await waitFor(() => expect(service.app.getHttpServer().listening).toBe(false));
-    connection.write(Buffer.concat([creation(), creation()]));
-    await statementsWait(2);
-    await release();
-    expect(await statusesOf(connection, 3)).toEqual([
-      [200, false],
-      [201, false],
-      [201, true],
-    ]);
-    await closed;
-  });
-
   it('are not processed after the response that closes the connection', async () => {
+    const countPets = async () => (await database.query('SELECT 1 FROM pets.pets')).rowCount;
+    const before = await countPets();
     const release = await lockPets();
     const connection = await connect();
     service.app.get(Draining).begin();
@@ -107,20 +101,34 @@ describe('pipelined requests', () => {
       [200, true],
     ]);
     expect(await next(connection)).toBeUndefined();
-    expect((await database.query('SELECT 1 FROM pets.pets')).rows).toEqual([]);
+    expect(await countPets()).toBe(before);
   });
 });
 
-it('closing waits for pending requests, but not for idle connections', async () => {
-  const [unused, used, busy] = await Promise.all([connect(), connect(), connect()]);
-  used.write(get('/v1/pets'));
-  expect(await next(used)).toMatchObject({ status: 200 });
-  const release = await lockPets();
-  busy.write(get('/v1/pets'));
-  await statementsWait(1);
-  const closed = service.app.close();
-  for (const connection of [unused, used]) expect(await next(connection)).toBeUndefined();
-  await release();
-  expect(await next(busy)).toMatchObject({ status: 200, headers: { connection: 'close' } });
-  await closed;
+describe('closing', () => {
+  beforeAll(start);
+  afterAll(stop);
+
+  it('waits for pending and pipelined requests, but not for idle connections', async () => {
+    const [unused, used, busy, pipelined] = await Promise.all([connect(), connect(), connect(), connect()]);
+    used.write(get('/v1/pets'));
+    expect(await next(used)).toMatchObject({ status: 200 });
+    const release = await lockPets();
+    for (const connection of [busy, pipelined]) connection.write(get('/v1/pets'));
+    await statementsWait(1);
+    await requestsPend(2);
+    const closed = service.app.close();
+    await waitFor(() => expect(service.app.getHttpServer().listening).toBe(false));
+    pipelined.write(Buffer.concat([creation(), creation()]));
+    await statementsWait(2);
+    for (const connection of [unused, used]) expect(await next(connection)).toBeUndefined();
+    await release();
+    expect(await statusesOf(busy, 1)).toEqual([[200, true]]);
+    expect(await statusesOf(pipelined, 3)).toEqual([
+      [200, false],
+      [201, false],
+      [201, true],
+    ]);
+    await closed;
+  });
 });

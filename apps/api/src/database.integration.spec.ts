@@ -1,7 +1,10 @@
+import { poolOf } from '@animal-store/database';
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { type TestApp, useTestApp } from './testing/test-app.js';
+import { DataSource } from 'typeorm';
+import { createLogger } from './observability/logger.js';
+import { startTestApp, type TestApp, useTestApp } from './testing/test-app.js';
 
 const SCOPES = ['pets:read', 'pets:write'];
 type KeyedApp = TestApp & { readonly key: string };
@@ -84,6 +87,7 @@ describe('responds with 503, and recovers afterwards', () => {
     await proxy.cut();
     for (const response of await Promise.all([get(service), get(service, '/v1/pets/1'), get(service, '/health/ready')])) {
       expect(response).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) });
+      expect(JSON.parse(response.body)).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
     }
     expect((await create(service, 'Rex')).status).toBe(503);
     expect((await get(service, '/health/live')).status).toBe(200);
@@ -99,5 +103,76 @@ describe('responds with 503, and recovers afterwards', () => {
     expect(new Set(statuses(responses))).toEqual(new Set([503]));
     proxy.slowDown(0);
     await waitUntilServing();
+  });
+});
+
+describe('with a newer schema', () => {
+  const service = useTestApp(SCOPES);
+
+  it('a process continues to work after migrations of the next release have added columns', async () => {
+    const authorization = `Bearer ${service.key}`;
+    const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {
+      const response = await fetch(service.url + path, {
+        method,
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body }),
+      });
+      return `${String(response.status)} ${await response.text()}`;
+    };
+    const pet = (id: number) => `{"id":${String(id)},"name":"Rex","categoryId":7,"status":"sold"}`;
+    const body = '{"name":"Rex","categoryId":7,"status":"sold"}';
+    const useAll = async (first: number) => {
+      const key = { 'idempotency-key': `key-${String(first)}` };
+      expect(await send('POST', '/v1/pets', {}, body)).toBe(`201 ${pet(first)}`);
+      expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
+      expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
+      expect(await send('GET', `/v1/pets/${String(first)}`)).toBe(`200 ${pet(first)}`);
+      const expectedIds = Array.from({ length: first + 1 }, (_, n) => n + 1).filter((id) => id % 3 !== 0);
+      expect(await send('GET', '/v1/pets?status=sold')).toBe(`200 [${expectedIds.map(pet).join()}]`);
+      expect(await send('GET', '/health/ready')).toBe('200 {"status":"ok"}');
+    };
+
+    // After this, the connections have prepared statements.
+    await useAll(1);
+    const database = new Client({ connectionString: service.databaseUrl });
+    await database.connect();
+    for (const table of ['pets.pets', 'pets.idempotency_keys', 'access.clients', 'access.api_keys']) {
+      await database.query(`ALTER TABLE ${table} ADD COLUMN added_later text NOT NULL DEFAULT 'x'`);
+    }
+    await database.query(`INSERT INTO schema_migrations (timestamp, name) VALUES (9999999999999, 'AddLater9999999999999')`);
+    await useAll(4);
+    await database.end();
+  });
+});
+
+describe('behind a pooler that loses statements', () => {
+  const lines: string[] = [];
+  let service: TestApp;
+  let key: string;
+
+  beforeAll(async () => {
+    const logger = createLogger('error', { write: (line: string) => void lines.push(line) });
+    service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger });
+    key = await service.createKey('pets:read');
+  });
+  afterAll(() => service.close());
+
+  async function list(): Promise<{ status: number; retryAfter: string | null }> {
+    const response = await fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    await response.arrayBuffer();
+    return { status: response.status, retryAfter: response.headers.get('retry-after') };
+  }
+
+  /** Removes all prepared statements, like a pooler that uses another connection for the next transaction. */
+  const loseStatements = () => poolOf(service.app.get(DataSource)).query('DEALLOCATE ALL');
+
+  it('responds with 503 if a named statement is lost, and logs the setting of the pooler once', async () => {
+    for (let i = 0; i < 3; i++) {
+      expect((await list()).status).toBe(200);
+      await loseStatements();
+      expect(await list()).toEqual({ status: 503, retryAfter: '1' });
+    }
+    expect((await list()).status).toBe(200);
+    expect(lines.filter((line) => line.includes('max_prepared_statements'))).toHaveLength(1);
   });
 });
