@@ -3,6 +3,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { contexts } from '../contexts.js';
 import { serve, StartupError } from '../serve.js';
+import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { type AdminServer, startAdminServer } from './admin-server.js';
 import { exposeMetrics } from './expose-metrics.js';
@@ -113,8 +114,29 @@ it('has no other resources', async () => {
     ['/metrics', 'POST', 405, 'method_not_allowed'],
   ] as const) {
     const response = await requestAdmin(path, { method });
+    expect(response.headers.get('allow')).toBe(status === 405 ? 'GET, HEAD' : null);
     expect([response.status, await response.json()]).toEqual([status, { code, message: expect.any(String), status }]);
   }
+});
+
+it('HEAD returns the headers of the metrics', async () => {
+  const response = await requestAdmin('/metrics', { method: 'HEAD' });
+  expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+    ...[200, 'text/plain; version=0.0.4; charset=utf-8', ''],
+  ]);
+});
+
+it('responds with 500 if the metrics cannot be collected, and ends open connections when it closes', async () => {
+  const failing = await startAdminServer(
+    { host: '127.0.0.1', port: 0 },
+    { contentType: '', metrics: () => Promise.reject(new Error('no worker responds')) },
+  );
+  const response = await fetch(`http://127.0.0.1:${String(failing.port)}/metrics`);
+  const body = { code: 'internal_error', message: expect.any(String), status: 500 };
+  expect([response.status, response.headers.get('cache-control'), await response.json()]).toEqual([500, 'no-store', body]);
+  const idle = await RawConnection.open(failing.port);
+  await failing.close();
+  expect(await idle.read({ isHead: false })).toBeUndefined();
 });
 
 it('if the port is taken, the start fails with an error that names the variable', async () => {

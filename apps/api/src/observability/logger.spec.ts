@@ -4,6 +4,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { LOG_FORMATS, type LogFormatName } from './log-format.js';
 import { createLogger } from './logger.js';
+import { NestLogger } from './nest-logger.js';
 
 const key = generateApiKeySecret('test' as KeyEnvironment);
 
@@ -73,5 +74,21 @@ describe('createLogger', () => {
       stack: expect.stringContaining('logger.spec'),
     });
     expect(line).not.toContain('Rex');
+  });
+});
+
+describe('NestLogger', () => {
+  it('logs warnings and errors with their context, and nothing else', () => {
+    const lines: unknown[] = [];
+    const logger = new NestLogger(createLogger('debug', { write: (line) => lines.push(JSON.parse(line)) }));
+    logger.log();
+    logger.warn('late', 'Timer');
+    logger.error('failed', 'Error: failed\n    at …', 'Filter');
+    logger.fatal(new Error('lost'), 'App');
+    expect(lines).toEqual([
+      expect.objectContaining({ level: 40, context: 'Timer', msg: 'late' }),
+      expect.objectContaining({ level: 50, context: 'Filter', stack: 'Error: failed\n    at …', msg: 'failed' }),
+      expect.objectContaining({ level: 60, context: 'App', msg: 'Error: lost' }),
+    ]);
   });
 });

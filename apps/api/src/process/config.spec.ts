@@ -59,6 +59,97 @@ describe('readConfig', () => {
     });
   });
 
+  it('reads each variable into its own setting', () => {
+    expect(
+      readConfig({
+        DATABASE_URL,
+        DATABASE_REPLICA_URLS: 'postgres://replica/store',
+        DATABASE_POOL_SIZE: '11',
+        DATABASE_CONNECT_TIMEOUT_MS: '12',
+        DATABASE_STATEMENT_TIMEOUT_MS: '0',
+        DATABASE_PREPARED: 'no',
+        CITUS: '0',
+        MIGRATE_ON_START: '1',
+        MIGRATION_DATABASE_URL: 'postgres://owner@localhost/store',
+        MIGRATION_WAIT_SECONDS: '13',
+        HOST: '0.0.0.0',
+        PORT: '0',
+        WORKERS: '14',
+        ADMIN_PORT: '0',
+        ADMIN_HOST: '127.0.0.2',
+        TRUSTED_PROXIES: '10.0.0.1',
+        RATE_LIMIT: '0',
+        REDIS_URL: 'redis://localhost',
+        MAX_IN_FLIGHT: '15',
+        MAX_CONNECTIONS: '16',
+        MAX_EVENT_LOOP_LAG_MS: '17',
+        DRAIN_SECONDS: '0',
+        PUBLIC_BASE_URL: 'https://api.example.com',
+        STAGING_BASE_URL: 'https://staging.example.com',
+        CORS_ORIGINS: 'https://app.example.com',
+        ENVIRONMENT: 'test',
+        LOG_LEVEL: 'warn',
+        LOG_FORMAT: 'ecs',
+        LOG_REQUESTS_SAMPLE: '0',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+        OTEL_SERVICE_NAME: 'store',
+        OTEL_TRACES_SAMPLER_ARG: '0.5',
+      }),
+    ).toEqual({
+      databaseUrl: DATABASE_URL,
+      databaseReplicaUrls: ['postgres://replica/store'],
+      databasePoolSize: 11,
+      databaseConnectTimeoutMs: 12,
+      databaseStatementTimeoutMs: 0,
+      databasePrepared: false,
+      citus: false,
+      migrateOnStart: true,
+      migrationDatabaseUrl: 'postgres://owner@localhost/store',
+      migrationWaitSeconds: 13,
+      host: '0.0.0.0',
+      port: 0,
+      workers: 14,
+      adminPort: 0,
+      adminHost: '127.0.0.2',
+      trustedProxies: ['10.0.0.1'],
+      rateLimit: 0,
+      redisUrl: 'redis://localhost',
+      maxInFlight: 15,
+      maxConnections: 16,
+      maxEventLoopLagMs: 17,
+      drainSeconds: 0,
+      publicBaseUrl: 'https://api.example.com',
+      stagingBaseUrl: 'https://staging.example.com',
+      corsOrigins: ['https://app.example.com'],
+      environment: 'test',
+      logLevel: 'warn',
+      logFormat: 'ecs',
+      logRequestsSample: 0,
+      otlpEndpoint: 'http://collector:4318',
+      serviceName: 'store',
+      sampledShare: 0.5,
+    });
+  });
+
+  it.each([
+    ['DATABASE_POOL_SIZE', 1, 1_000],
+    ['DATABASE_CONNECT_TIMEOUT_MS', 1, 60_000],
+    ['DATABASE_STATEMENT_TIMEOUT_MS', 0, 60_000],
+    ['MIGRATION_WAIT_SECONDS', 1, 86_400],
+    ['PORT', 0, 65_535],
+    ['WORKERS', 1, 256],
+    ['ADMIN_PORT', 0, 65_535],
+    ['RATE_LIMIT', 0, 1_000_000_000],
+    ['MAX_IN_FLIGHT', 1, 1_000_000],
+    ['MAX_CONNECTIONS', 1, 1_000_000],
+    ['MAX_EVENT_LOOP_LAG_MS', 1, 60_000],
+    ['DRAIN_SECONDS', 0, 600],
+  ])('%s is an integer from %i to %i', (name, minimum, maximum) => {
+    for (const value of [minimum, maximum]) expect(() => readConfig({ DATABASE_URL, [name]: String(value) })).not.toThrow();
+    const rule = new StartupError(`${name} must be an integer from ${String(minimum)} to ${String(maximum)}`);
+    for (const value of [minimum - 1, maximum + 1]) expect(() => readConfig({ DATABASE_URL, [name]: String(value) })).toThrow(rule);
+  });
+
   it('treats empty variables as unset', () => {
     expect(readConfig({ DATABASE_URL, PORT: '', PUBLIC_BASE_URL: '' })).toMatchObject({ port: 3000, publicBaseUrl: undefined });
   });

@@ -15,6 +15,7 @@ describe('explainFailedStart', () => {
   it.each([
     [failure('EADDRINUSE', { syscall: 'listen', port: 3000 }), 'Port 3000 is in use; set PORT to another one.'],
     [failure('EADDRINUSE', { syscall: 'listen', port: 9464 }), 'Port 9464 is in use; set ADMIN_PORT to another one.'],
+    [failure('EADDRINUSE', { syscall: 'bind', port: 3000 }), 'Port 3000 is in use; set PORT to another one.'],
     [failure('EACCES', { syscall: 'listen', port: 80 }), 'Port 80 requires more privileges; set PORT to 1024 or above.'],
     [
       failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 3000 }),

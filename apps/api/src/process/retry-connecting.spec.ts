@@ -14,6 +14,7 @@ interface Run {
 /** Runs work that fails several times, and returns what was logged and called. */
 async function run({ failures, error = unavailable, stopAfter = Infinity, onAttempt }: Run) {
   const lines: string[] = [];
+  const delays: number[] = [];
   const stopping = new AbortController();
   let attempts = 0;
   let unavailableCalls = 0;
@@ -30,8 +31,9 @@ async function run({ failures, error = unavailable, stopAfter = Infinity, onAtte
     onUnavailable: () => {
       unavailableCalls++;
     },
+    sleep: (ms) => Promise.resolve(delays.push(ms)),
   }).catch((reason: unknown) => reason);
-  return { outcome, lines, attempts, unavailableCalls };
+  return { outcome, lines, attempts, unavailableCalls, delays };
 }
 
 describe('retryConnecting', () => {
@@ -40,7 +42,7 @@ describe('retryConnecting', () => {
   });
 
   it('logs nothing if the first attempt succeeds', async () => {
-    expect(await run({ failures: 0 })).toEqual({ outcome: undefined, lines: [], attempts: 1, unavailableCalls: 0 });
+    expect(await run({ failures: 0 })).toEqual({ outcome: undefined, lines: [], attempts: 1, unavailableCalls: 0, delays: [] });
   });
 
   it('logs the first failure and the success, for any number of attempts', async () => {
@@ -49,7 +51,12 @@ describe('retryConnecting', () => {
       lines: ['explained: connect ECONNREFUSED; retrying', 'connected to the database'],
       attempts: 4,
       unavailableCalls: 3,
+      delays: [100, 200, 400],
     });
+  });
+
+  it('waits at most one second between attempts', async () => {
+    expect(await run({ failures: 6 })).toMatchObject({ delays: [100, 200, 400, 800, 1_000, 1_000] });
   });
 
   it('repeats the warning once a minute', async () => {
@@ -67,10 +74,15 @@ describe('retryConnecting', () => {
 
   it('throws errors that are not temporary immediately', async () => {
     const error = Object.assign(new Error('the server does not support TLS'), { code: '08001' });
-    expect(await run({ failures: 3, error })).toEqual({ outcome: error, lines: [], attempts: 1, unavailableCalls: 0 });
+    expect(await run({ failures: 3, error })).toEqual({ outcome: error, lines: [], attempts: 1, unavailableCalls: 0, delays: [] });
   });
 
   it('ends when it is aborted', async () => {
-    expect(await run({ failures: Infinity, stopAfter: 2 })).toMatchObject({ outcome: undefined, attempts: 2 });
+    expect(await run({ failures: Infinity, stopAfter: 2 })).toMatchObject({
+      outcome: undefined,
+      attempts: 2,
+      unavailableCalls: 1,
+      delays: [100],
+    });
   });
 });

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { mayRecover } from '@animal-store/database';
 import type { Logger } from 'pino';
 
@@ -14,6 +14,8 @@ export interface RetryOptions {
   readonly signal: AbortSignal;
   /** Called after each failure. */
   readonly onUnavailable: () => void;
+  /** The default is that of Node.js. */
+  readonly sleep?: (ms: number, value: undefined, options: { readonly signal: AbortSignal }) => Promise<unknown>;
 }
 
 /**
@@ -21,7 +23,10 @@ export interface RetryOptions {
  * Logs the first failure, then one failure per minute, and the success after failures.
  * @throws any other error of the work
  */
-export async function retryConnecting(work: () => Promise<void>, { explain, logger, signal, onUnavailable }: RetryOptions): Promise<void> {
+export async function retryConnecting(
+  work: () => Promise<void>,
+  { explain, logger, signal, onUnavailable, sleep = setTimeout }: RetryOptions,
+): Promise<void> {
   let delayMs = INITIAL_DELAY_MS;
   let reportedAt: number | undefined;
   const isStopped = () => signal.aborted;

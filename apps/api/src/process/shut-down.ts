@@ -13,18 +13,25 @@ export interface ShutdownOptions {
   /** Ends the grace period early. */
   readonly endGracePeriod: AbortSignal;
   readonly logger: Logger;
+  /** The default is 15 seconds. */
+  readonly finishTimeoutMs?: number;
+  /** The default is 5 seconds. */
+  readonly closeTimeoutMs?: number;
 }
 
 /** Makes the process not ready, stops accepting connections after the grace period, finishes pending requests, and closes the app. */
-export async function shutDown(app: NestFastifyApplication, { graceMs, endGracePeriod, logger }: ShutdownOptions): Promise<void> {
+export async function shutDown(
+  app: NestFastifyApplication,
+  { graceMs, endGracePeriod, logger, finishTimeoutMs = FINISH_TIMEOUT_MS, closeTimeoutMs = CLOSE_TIMEOUT_MS }: ShutdownOptions,
+): Promise<void> {
   app.get(Draining).begin();
   logger.info({ graceMs }, 'draining');
   if (graceMs > 0) await sleep(graceMs, undefined, { signal: endGracePeriod }).catch(() => undefined);
   const closed = app.close();
-  if (!(await isDoneWithin(closed, FINISH_TIMEOUT_MS))) {
+  if (!(await isDoneWithin(closed, finishTimeoutMs))) {
     logger.warn('requests did not finish in time; closing their connections');
     app.getHttpServer().closeAllConnections();
-    await isDoneWithin(closed, CLOSE_TIMEOUT_MS);
+    await isDoneWithin(closed, closeTimeoutMs);
   }
   logger.info('stopped');
 }

@@ -24,6 +24,24 @@ it('the server has timeouts for the header section, the request, an idle connect
   expect(service.app.getHttpServer()).toMatchObject({ ...TIMEOUTS, maxHeadersCount: 0 });
 });
 
+it.each([
+  ['a target of 4,096 characters', 404, `/${'x'.repeat(4_095)}`, 1, 'localhost'],
+  ['a longer target', 414, `/${'x'.repeat(4_096)}`, 1, 'localhost'],
+  ['64 header fields', 404, '/', 64, 'localhost'],
+  ['65 header fields', 431, '/', 65, 'localhost'],
+  ['a host with a port', 404, '/', 1, '[::1]:3000'],
+  ['an empty host', 404, '/', 1, ''],
+  ['two hosts', 400, '/', 1, 'a\r\nHost: b'],
+  ...['a b', 'a/b', 'a?b', 'a#b', 'a@b', 'a,b'].map((host) => [`the host ${host}`, 400, '/', 1, host] as const),
+])('%s: %i', async (_what, status, target, fields, host) => {
+  const connection = await open();
+  const others = 'X: y\r\n'.repeat(fields - 1);
+  connection.write(Buffer.from(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${others}\r\n`));
+  const response = await connection.read({ isHead: false });
+  expect([response?.status, response?.headers['connection']]).toEqual([status, status === 400 ? 'close' : 'keep-alive']);
+  connection.reset();
+});
+
 describe('a fast client', () => {
   it('gets the responses to pipelined requests in order', async () => {
     const COUNT = 64;

@@ -1,0 +1,72 @@
+import { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { connectionOf } from './connection.js';
+
+let socket: Socket;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  socket = new Socket();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+it('belongs to its socket', () => {
+  expect(connectionOf(socket)).toBe(connectionOf(socket));
+  expect(connectionOf(socket)).not.toBe(connectionOf(new Socket()));
+});
+
+it('is closed when the socket is', () => {
+  const connection = connectionOf(socket);
+  expect(connection.isClosed).toBe(false);
+  socket.emit('close');
+  expect(connection.isClosed).toBe(true);
+});
+
+describe('closing', () => {
+  it.each(['close', 'destroySoon'] as const)('by %s sends the end, drops input, and destroys the socket after 2 seconds', (method) => {
+    const connection = connectionOf(socket);
+    const end = jest.spyOn(socket, 'end').mockReturnValue(socket);
+    const resume = jest.spyOn(socket, 'resume').mockReturnValue(socket);
+    if (method === 'close') connection.close();
+    else socket.destroySoon();
+    expect([connection.isEnded, end.mock.calls.length, resume.mock.calls.length]).toEqual([true, 1, 1]);
+    jest.advanceTimersByTime(1_999);
+    expect(socket.destroyed).toBe(false);
+    jest.advanceTimersByTime(1);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it('leaves no timer after the client has closed the connection', () => {
+    connectionOf(socket).close();
+    expect(jest.getTimerCount()).toBe(1);
+    socket.emit('close');
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('endWith', () => {
+  it('calls back immediately without pending responses', () => {
+    const last = jest.fn();
+    const connection = connectionOf(socket);
+    connection.endWith(last);
+    expect([last.mock.calls.length, connection.isEnded]).toEqual([1, true]);
+  });
+
+  it.each([
+    ['after the last pending response', true, 1],
+    ['never if the socket is not writable', false, 0],
+  ])('calls back %s', (_what, writable, calls) => {
+    Object.defineProperty(socket, 'writable', { value: writable });
+    const last = jest.fn();
+    const connection = connectionOf(socket);
+    connection.pending = 2;
+    connection.endWith(last);
+    connection.finishResponse();
+    expect(last).not.toHaveBeenCalled();
+    connection.finishResponse();
+    expect(last).toHaveBeenCalledTimes(calls);
+  });
+});
