@@ -1,8 +1,9 @@
-import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Client } from 'pg';
-import { createKey, Service } from '../support/service.js';
+import { insertKey } from '../support/keys.js';
+import { createStoreDatabase, Service } from '../support/service.js';
 import { type BrowserPage, openBrowserPage } from './browser-page.js';
 import { clientCalls, type Failure, type Outcome } from './client-calls.js';
 import { type Fault, FaultProxy } from './fault-proxy.js';
@@ -28,12 +29,12 @@ let apiKey: string;
 let readOnlyKey: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createStoreDatabase();
   browser = await openBrowserPage();
   service = await Service.start(database.url, { CORS_ORIGINS: browser.origin, PUBLIC_BASE_URL, RATE_LIMIT: '0' });
   proxy = await FaultProxy.start(service.url);
-  ({ key: apiKey } = await createKey(database.url, 'suite'));
-  ({ key: readOnlyKey } = await createKey(database.url, 'reader', ['pets:read']));
+  ({ key: apiKey } = await insertKey(database.url, 'suite'));
+  ({ key: readOnlyKey } = await insertKey(database.url, 'reader', ['pets:read']));
   sql = new Client({ connectionString: database.url });
   await sql.connect();
 });

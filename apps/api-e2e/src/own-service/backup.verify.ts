@@ -9,7 +9,7 @@ import { type Pet, readPet, readPets } from '../support/json.js';
 import { readAllPages } from '../support/read-pages.js';
 import { createKey, Service } from '../support/service.js';
 
-// `npm run verify:backup` tests the backups of docs/operations.md. Not part of `npm test`, since node_modules has no pg_dump.
+// `npm run verify -- backup` tests the backups of docs/operations.md. Not part of `npm test`, since node_modules has no pg_dump.
 
 const WRITERS = 8;
 const CREATIONS = 200;

@@ -5,7 +5,7 @@ import { readPet } from '../support/json.js';
 import { readAllPages } from '../support/read-pages.js';
 import { runAnimalStore, createKey, Service } from '../support/service.js';
 
-// `npm run verify:citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL must name an empty database
+// `npm run verify -- citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL must name an empty database
 // and its owner. The database must be on a coordinator with the extension and at least one worker.
 
 const PETS = 200;

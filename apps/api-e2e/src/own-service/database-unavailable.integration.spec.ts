@@ -1,104 +1,83 @@
-import { execFileSync } from 'node:child_process';
-import { createTestDatabase, findFreePort, query, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { findFreePort, query, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { createKey, type Environment, runUntilRefused, Service } from '../support/service.js';
+import { Outage } from '../support/outage.js';
+import { runAnimalStore, runUntilRefused, Service } from '../support/service.js';
+import { kill, workersOf } from '../support/workers.js';
 
-/** More exits of ready workers than a supervisor accepts per minute. */
-const MAX_CRASHES = 12;
 /** Same lock id as in libs/database/src/migrations.ts. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 
-let database: TestDatabase;
-let proxy: TcpProxy;
-let service: Service | undefined;
-
-beforeEach(async () => {
-  database = await createTestDatabase();
-  proxy = await TcpProxy.start(database.url);
-});
-
-afterEach(async () => {
-  await service?.stop('SIGKILL');
-  service = undefined;
-  await proxy.cut();
-  await database.drop();
-});
-
-const start = async (url: string, environment: Environment = {}) =>
-  (service = await Service.start(url, { MIGRATION_DATABASE_URL: url, DATABASE_CONNECT_TIMEOUT_MS: '1000', ...environment }));
-const get = async (path: string, key = 'ast_test_unknown') => {
-  const response = await fetch((service?.url ?? '') + path, { headers: { Authorization: `Bearer ${key}`, Connection: 'close' } });
-  const { code } = (await response.json()) as { code?: string };
-  return { status: response.status, retryAfter: response.headers.get('retry-after'), code };
-};
-const count = (text: string) => (service?.output ?? '').split(text).length - 1;
-
-async function expectWaiting(): Promise<void> {
-  expect((await get('/health/live')).status).toBe(200);
-  for (const path of ['/health/ready', '/v1/pets', '/v1/pets/1'])
-    expect(await get(path)).toEqual({ status: 503, retryAfter: '1', code: 'service_unavailable' });
-}
-
-/** Expects that the service becomes ready, which includes the migrations, and serves requests. */
-async function expectServing(url = database.url): Promise<void> {
-  await waitFor(async () => expect((await get('/health/ready')).status).toBe(200));
-  const { key } = await createKey(url, 'first');
-  // Each worker connects separately.
-  await waitFor(async () => {
-    for (let i = 0; i < 4; i++) expect((await get('/v1/pets', key)).status).toBe(200);
-  });
-}
+let outage: Outage;
 
 describe.each([
-  ['a single process', {}, 1],
-  ['two workers', { WORKERS: '2' }, 3],
-])('%s started without its database', (_what, environment, processes) => {
-  it('waits for a database that cannot be reached', async () => {
-    await proxy.cut();
-    await start(proxy.url, environment);
-    await expectWaiting();
-    await proxy.restore();
-    await expectServing();
-    await waitFor(() => expect(count('connected to the database')).toBe(processes));
-    // One log line per process.
-    expect(count('cannot be reached')).toBe(processes);
-    expect(await service?.stop()).toBe(0);
+  ['a single process', {}, 0],
+  ['two workers', { WORKERS: '2' }, 2],
+])('%s started without its database', (_what, environment, workers) => {
+  let service: Service;
+
+  beforeAll(async () => {
+    outage = await Outage.prepare();
+    outage.proxy.slowDown(600_000);
+    service = await outage.start(environment);
+  });
+  afterAll(() => outage.end());
+
+  it('waits for a database that does not respond, and then cannot be reached', async () => {
+    await outage.expectWaiting();
+    await outage.proxy.cut();
+    outage.proxy.slowDown(0);
+    await outage.expectWaiting();
   });
 
-  it('waits for a database that does not respond', async () => {
-    proxy.slowDown(600_000);
-    await start(proxy.url, environment);
-    await expectWaiting();
-    proxy.slowDown(0);
-    await expectServing();
+  it('serves when the database is back, and has logged one line per process', async () => {
+    await outage.proxy.restore();
+    await outage.expectServing();
+    // The supervisor connects too.
+    const processes = workers + 1;
+    await waitFor(() => expect(outage.count('connected to the database')).toBe(processes));
+    expect(outage.count('cannot be reached')).toBe(processes);
   });
 
-  it('stops while waiting', async () => {
-    await proxy.cut();
-    await start(proxy.url, environment);
-    expect(await service?.stop()).toBe(0);
+  it('serves again after a later outage in which its workers are killed', async () => {
+    const key = await outage.expectServing();
+    await outage.proxy.cut();
+    await outage.expectUnavailable(key);
+    kill(workersOf(service));
+    await waitFor(() => expect(outage.count('a worker ended unexpectedly')).toBe(workers));
+    await outage.expectUnavailable(key);
+    await outage.proxy.restore();
+    await outage.expectServing();
+    expect(service.output).not.toContain('stopping the service');
+  });
+
+  it('exits with code 0 after a SIGTERM during an outage', async () => {
+    await outage.proxy.cut();
+    expect(await service.stop()).toBe(0);
   });
 });
 
-it('a single process responds after a SIGTERM during its first connection attempt', async () => {
-  proxy.slowDown(600_000);
-  service = Service.startOn(await findFreePort(), {
-    DATABASE_URL: proxy.url,
-    DATABASE_CONNECT_TIMEOUT_MS: '60000',
-    DRAIN_SECONDS: '60',
+describe('a single process', () => {
+  beforeEach(async () => {
+    outage = await Outage.prepare();
   });
-  await waitFor(async () => expect((await get('/health/live')).status).toBe(200));
-  const stopped = service.stop('SIGTERM');
-  await waitFor(() => expect(count('"draining"')).toBe(1));
-  expect(count('"listening"')).toBe(0);
-  expect((await get('/health/live')).status).toBe(200);
-  await service.stop('SIGINT');
-  expect(await stopped).toBe(0);
-});
+  afterEach(() => outage.end());
 
-describe('a single process waits for a database', () => {
-  it('that rejects the login, at the start and later', async () => {
+  it('responds after a SIGTERM during its first connection attempt', async () => {
+    outage.proxy.slowDown(600_000);
+    const environment = { DATABASE_URL: outage.proxy.url, DATABASE_CONNECT_TIMEOUT_MS: '60000', DRAIN_SECONDS: '60' };
+    const service = (outage.service = Service.startOn(await findFreePort(), environment));
+    await waitFor(async () => expect((await outage.get('/health/live')).status).toBe(200));
+    const stopped = service.stop('SIGTERM');
+    await waitFor(() => expect(outage.count('"draining"')).toBe(1));
+    expect(outage.count('"listening"')).toBe(0);
+    expect((await outage.get('/health/live')).status).toBe(200);
+    await service.stop('SIGINT');
+    expect(await stopped).toBe(0);
+  });
+
+  it('waits for a database that rejects the login, at the start and later', async () => {
+    const { database } = outage;
     const role = `late_${process.pid}`;
     await query(
       database.url,
@@ -107,118 +86,87 @@ describe('a single process waits for a database', () => {
     );
     const url = new URL(database.url);
     Object.assign(url, { username: role, password: 'secret' });
-    await start(url.href);
-    await expectWaiting();
-    expect(count('refuses the connection: password authentication failed')).toBe(1);
+    const service = await outage.start({}, url.href);
+    await outage.expectWaiting();
+    expect(outage.count('refuses the connection: password authentication failed')).toBe(1);
     await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
-    await expectServing();
-    expect(count('connected to the database')).toBe(1);
-    const { key } = await createKey(database.url, 'second');
+    const key = await outage.expectServing();
+    expect(outage.count('connected to the database')).toBe(1);
     await query(
       database.url,
       `ALTER ROLE ${role} PASSWORD 'changed'`,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`,
     );
-    await waitFor(async () => expect(await get('/v1/pets', key)).toEqual({ status: 503, retryAfter: '1', code: 'service_unavailable' }));
+    await outage.expectUnavailable(key);
     await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
-    await waitFor(async () => expect((await get('/v1/pets', key)).status).toBe(200));
-    expect(service?.output).not.toContain('secret');
-    await service?.stop();
+    await waitFor(async () => expect((await outage.get('/v1/pets', key)).status).toBe(200));
+    expect(service.output).not.toContain('secret');
+    await service.stop();
     await query(database.url, `ALTER DATABASE ${nameOf(database.url)} OWNER TO CURRENT_USER`, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
   });
 
-  it('that does not exist yet', async () => {
+  it('waits for a database that does not exist yet', async () => {
+    const { database } = outage;
     const url = new URL(database.url);
     const name = `${nameOf(database.url)}_late`;
     url.pathname = name;
-    await start(url.href);
-    await expectWaiting();
+    const service = await outage.start({}, url.href);
+    await outage.expectWaiting();
     await query(database.url, `CREATE DATABASE ${name}`);
-    await expectServing(url.href);
-    await service?.stop();
+    await outage.expectServing(url.href);
+    await service.stop();
     await query(database.url, `DROP DATABASE ${name} WITH (FORCE)`);
   });
 
-  it('without migrating, and is ready after another process has migrated', async () => {
-    await proxy.cut();
-    await start(proxy.url, { MIGRATE_ON_START: 'false' });
-    await expectWaiting();
-    await proxy.restore();
-    await waitFor(() => expect(count('connected to the database')).toBe(1));
-    expect((await get('/health/ready')).status).toBe(503);
-    const migrating = await Service.start(database.url);
-    await expectServing();
-    await migrating.stop();
+  it('waits without migrating, is ready after another process has migrated, and stops while waiting', async () => {
+    await outage.proxy.cut();
+    const service = await outage.start({ MIGRATE_ON_START: 'false' });
+    await outage.expectWaiting();
+    await outage.proxy.restore();
+    await waitFor(() => expect(outage.count('connected to the database')).toBe(1));
+    expect((await outage.get('/health/ready')).status).toBe(503);
+    await runAnimalStore(outage.database.url, 'migrate', 'up');
+    await outage.expectServing();
+    await service.stop();
+    await outage.proxy.cut();
+    const waiting = await outage.start();
+    expect(await waiting.stop()).toBe(0);
   });
 });
 
-describe('two workers', () => {
-  const workers = () => {
-    const processes = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' }).split('\n');
-    return processes
-      .map((line) => line.trim().split(/\s+/).map(Number))
-      .flatMap(([parent, pid = 0]) => (parent === service?.pid ? [pid] : []));
-  };
-  const killWorkers = () => {
-    for (const pid of workers()) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // The process has already exited.
-      }
-    }
-  };
-  /** Kills the workers repeatedly until more than MAX_CRASHES exits are logged. */
-  const killWorkersRepeatedly = async () => {
-    await waitFor(() => {
-      killWorkers();
-      expect(count('a worker ended unexpectedly')).toBeGreaterThan(MAX_CRASHES);
-    });
-  };
-
-  it.each(['at the start', 'later'])('are replaced however often they are killed while the database cannot be reached %s', async (when) => {
-    if (when === 'at the start') await proxy.cut();
-    await start(proxy.url, { WORKERS: '2' });
-    await proxy.cut();
-    await killWorkersRepeatedly();
-    await waitFor(() => expectWaiting());
-    const times = [...(service?.output ?? '').matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
-    // The two workers share one restart delay, which doubles from 0.1 to 2 s. No upper bound, since a busy machine is slower.
-    expect((times[MAX_CRASHES] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(5_000);
-    await proxy.restore();
-    await expectServing();
-    expect(service?.output).not.toContain('stopping the service');
+describe('exits with code 1', () => {
+  beforeAll(async () => {
+    outage = await Outage.prepare();
   });
-});
+  afterAll(() => outage.end());
 
-it.each([
-  ['a single process', {}],
-  ['two workers', { WORKERS: '2' }],
-])(
-  '%s waiting for another migrating process: logs it, responds with 503 and exits after MIGRATION_WAIT_SECONDS',
-  async (_what, workers) => {
-    const holder = new Client({ connectionString: database.url });
+  it.each([
+    ['a single process', {}],
+    ['two workers', { WORKERS: '2' }],
+  ])('%s waiting for another migrating process, after MIGRATION_WAIT_SECONDS, and logs it', async (_what, workers) => {
+    const holder = new Client({ connectionString: outage.database.url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     // The log line is written after 5 s.
-    const environment = { DATABASE_URL: database.url, MIGRATION_WAIT_SECONDS: '6', DRAIN_SECONDS: '0', ...workers };
-    service = Service.startOn(await findFreePort(), environment);
-    await waitFor(() => expectWaiting());
+    const environment = { DATABASE_URL: outage.database.url, MIGRATION_WAIT_SECONDS: '6', DRAIN_SECONDS: '0', ...workers };
+    const service = (outage.service = Service.startOn(await findFreePort(), environment));
+    await waitFor(() => outage.expectWaiting());
     expect(await service.exit()).toBe(1);
-    expect(count('waiting for another process that is migrating the database')).toBe(1);
+    expect(outage.count('waiting for another process that is migrating the database')).toBe(1);
     expect(service.output).toMatch(/^The migrations were not applied: another process has been migrating the database for 6 s$/m);
     await holder.end();
-  },
-);
+  });
 
-it.each([
-  ['a single process', {}],
-  ['two workers', { WORKERS: '2' }],
-  ['two workers that do not migrate', { WORKERS: '2', MIGRATE_ON_START: 'false' }],
-])('an invalid setting stops %s immediately', async (_what, environment) => {
-  const { exitCode, output } = await runUntilRefused({ DATABASE_URL: `${database.url}?sslmode=require`, PORT: '0', ...environment });
-  expect(exitCode).toBe(1);
-  expect(output).toMatch(/^The database at \S+ cannot be reached: the server does not support TLS, which sslmode requires$/m);
+  it.each([
+    ['a single process', {}],
+    ['two workers', { WORKERS: '2' }],
+    ['two workers that do not migrate', { WORKERS: '2', MIGRATE_ON_START: 'false' }],
+  ])('%s with an invalid setting, immediately', async (_what, environment) => {
+    const DATABASE_URL = `${outage.database.url}?sslmode=require`;
+    const { exitCode, output } = await runUntilRefused({ DATABASE_URL, PORT: '0', ...environment });
+    expect(exitCode).toBe(1);
+    expect(output).toMatch(/^The database at \S+ cannot be reached: the server does not support TLS, which sslmode requires$/m);
+  });
 });
 
 function nameOf(url: string): string {

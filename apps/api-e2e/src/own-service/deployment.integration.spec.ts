@@ -1,10 +1,10 @@
-import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { expectError, linksOf } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { readPet } from '../support/json.js';
-import { unknownKey } from '../support/keys.js';
-import { createKey, runUntilRefused, Service } from '../support/service.js';
+import { insertKey, unknownKey } from '../support/keys.js';
+import { createStoreDatabase, runUntilRefused, Service } from '../support/service.js';
 
 const PUBLIC_BASE_URL = 'https://store.example/animals';
 const VALID = '{"name":"Rex","categoryId":7}';
@@ -20,10 +20,10 @@ async function start(): Promise<string> {
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createStoreDatabase();
   proxy = await TcpProxy.start(database.url);
   const baseUrl = await start();
-  ({ key } = await createKey(database.url, 'suite'));
+  ({ key } = await insertKey(database.url, 'suite'));
   api.open({ baseUrl, key });
 });
 

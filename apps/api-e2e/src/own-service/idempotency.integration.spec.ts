@@ -1,8 +1,9 @@
 import { AnimalStore } from '@animal-store/client';
-import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { runAnimalStore, createKey, type CreatedKey, Service } from '../support/service.js';
+import { type CreatedKey, insertKey } from '../support/keys.js';
+import { createStoreDatabase, runAnimalStore, Service } from '../support/service.js';
 
 const CONCURRENT = 500;
 const CONCURRENT_AFTER_KILL = 100;
@@ -26,10 +27,10 @@ let beforeRotation = '';
 let afterRotation = '';
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createStoreDatabase();
   network = await TcpProxy.start(database.url);
   survivor = await Service.start(database.url, { ...PATIENT, WORKERS: '2' });
-  const { id, key } = await createKey(database.url, 'suite');
+  const { id, key } = await insertKey(database.url, 'suite');
   const rotated = JSON.parse(await runAnimalStore(database.url, 'keys', 'rotate', String(id), '--json')) as CreatedKey;
   [beforeRotation, afterRotation] = [key, rotated.key];
   sql = await connect();

@@ -6,7 +6,8 @@ import type { HttpResponse } from '../support/http-response.js';
 import { Api } from '../support/api.js';
 import { expectUnauthenticated } from '../support/challenges.js';
 import { describeAuthorization } from '../support/describe-authorization.js';
-import { runAnimalStore, createKey, type CreatedKey, Service } from '../support/service.js';
+import { type CreatedKey, insertKey } from '../support/keys.js';
+import { runAnimalStore, createKey, Service } from '../support/service.js';
 import { useOwnService } from '../support/use-api.js';
 
 const own = useOwnService();
@@ -24,9 +25,8 @@ afterAll(async () => {
   await otherProcess.stop();
 });
 
-/** Creates a key and sends a request with it to both processes, which may then cache it. */
-async function keyInUse(client: string, ...options: readonly string[]): Promise<CreatedKey> {
-  const created = await createKey(own.databaseUrl, client, undefined, ...options);
+/** Sends a request with the key to both processes, which may then cache it. */
+async function use(created: CreatedKey): Promise<CreatedKey> {
   await expectAccepted(created.key);
   return created;
 }
@@ -36,11 +36,12 @@ async function expectAccepted(key: string): Promise<void> {
 }
 
 const EFFECTIVE_WITHIN_MS = 5_000;
+const POLL_MS = 500;
 
 /** Sends requests, which keep the key cached, until EFFECTIVE_WITHIN_MS after a change. Then returns a response of each process. */
 async function responsesAfterChange(key: string, changedAt = performance.now()): Promise<HttpResponse[]> {
   const list = (process: Api) => process.get('/v1/pets', { authorization: `Bearer ${key}` });
-  for (; performance.now() < changedAt + EFFECTIVE_WITHIN_MS; await sleep(100)) for (const process of [api, other]) await list(process);
+  for (; performance.now() < changedAt + EFFECTIVE_WITHIN_MS; await sleep(POLL_MS)) for (const process of [api, other]) await list(process);
   return [await list(api), await list(other)];
 }
 
@@ -50,19 +51,19 @@ async function expectRefusedInTime(key: string, endedAt?: number): Promise<void>
 
 describe('a key', () => {
   it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
-    const revoked = await keyInUse('suite');
+    const revoked = await use(await insertKey(own.databaseUrl, 'suite'));
     await runAnimalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
     await expectRefusedInTime(revoked.key);
     await expectAccepted(api.target.key);
   });
 
   it.concurrent('is rejected by every process after it expires', async () => {
-    const { key } = await keyInUse('visitor', '--expires-in', '4s');
+    const { key } = await use(await createKey(own.databaseUrl, 'visitor', undefined, '--expires-in', '4s'));
     await expectRefusedInTime(key, performance.now() + 4_000);
   });
 
   it.concurrent('is rejected after the overlap when it is rotated, not before', async () => {
-    const first = await keyInUse('rotator');
+    const first = await use(await insertKey(own.databaseUrl, 'rotator'));
     const second = await rotate(first);
     for (const { key } of [first, second]) await expectAccepted(key);
     const third = await rotate(second, '--overlap', '0s');
@@ -77,7 +78,7 @@ describe('a key', () => {
 
 describe('a client', () => {
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
-    const { key } = await keyInUse('suspended');
+    const { key } = await use(await insertKey(own.databaseUrl, 'suspended'));
     await runAnimalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
     await expectRefusedInTime(key);
     await expectAccepted(api.target.key);
@@ -114,7 +115,7 @@ describe('the secret of a key', () => {
   let created: CreatedKey;
 
   beforeAll(async () => {
-    created = await keyInUse('keeper');
+    created = await use(await createKey(own.databaseUrl, 'keeper'));
   });
 
   it('is not listed', async () => {

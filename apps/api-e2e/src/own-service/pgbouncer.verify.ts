@@ -10,7 +10,7 @@ import { readPet, readPets } from '../support/json.js';
 import { readAllPages } from '../support/read-pages.js';
 import { createKey, type Environment, runUntilRefused, Service } from '../support/service.js';
 
-// `npm run verify:pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer.
+// `npm run verify -- pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer.
 
 /** Connections of PgBouncer to PostgreSQL: fewer than in the service's pool, so that connections of the service share them. */
 const SERVER_CONNECTIONS = 3;

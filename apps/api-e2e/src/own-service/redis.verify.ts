@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DebianServer } from '../support/debian-server.js';
 import { createKey, Service } from '../support/service.js';
 
-// `npm run verify:redis`. Not part of `npm test`, since the npm registry has no Redis.
+// `npm run verify -- redis`. Not part of `npm test`, since the npm registry has no Redis.
 
 const LIMIT = 300;
 

@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
-import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createKey, runUntilRefused, Service } from '../support/service.js';
+import { insertKey } from '../support/keys.js';
+import { createStoreDatabase, runUntilRefused, Service } from '../support/service.js';
+import { kill, WORKER_POLL, workersOf } from '../support/workers.js';
 
 const WORKERS = 2;
 const LIMIT = 200;
@@ -13,9 +14,9 @@ let service: Service;
 let adminUrl: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  database = await createStoreDatabase();
   service = await Service.start(database.url, { WORKERS: String(WORKERS), RATE_LIMIT: String(LIMIT), ADMIN_PORT: '0' });
-  adminUrl = adminUrlOf(service);
+  adminUrl = `http://127.0.0.1:${/"port":(\d+),"msg":"serving metrics"/.exec(service.output)?.[1]}`;
 });
 
 afterAll(async () => {
@@ -29,26 +30,11 @@ const get = async (path: string, key = '') => {
   await response.arrayBuffer();
   return response.status;
 };
-const adminUrlOf = ({ output }: Service) => `http://127.0.0.1:${/"port":(\d+),"msg":"serving metrics"/.exec(output)?.[1]}`;
-const metric = async (line: RegExp, url = adminUrl) => Number(line.exec(await (await fetch(`${url}/metrics`)).text())?.[1]);
-const workers = (of = service) => {
-  const output = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' });
-  const processes = output.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
-  return processes.filter(([parent]) => parent === of.pid && parent !== 0).flatMap(([, pid]) => pid ?? []);
-};
-const kill = (pid = 0, signal: NodeJS.Signals = 'SIGKILL') => {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process has already exited.
-  }
-};
-const expectTwoWorkers = () =>
-  waitFor(async () => expect([workers().length, await metric(/^workers (\d+)$/m)]).toEqual([WORKERS, WORKERS]));
+const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[1]);
 
 describe('a service with two workers', () => {
   it('enforces the rate limit and reports metrics across its workers', async () => {
-    const { key } = await createKey(database.url, 'limited');
+    const { key } = await insertKey(database.url, 'limited');
     const statuses: number[] = [];
     for (let i = 0; i < 16; i++) statuses.push(...(await Promise.all(Array.from({ length: 20 }, () => get('/v1/pets', key)))));
     const admitted = statuses.filter((status) => status === 200).length;
@@ -68,39 +54,31 @@ describe('a service with two workers', () => {
     });
   });
 
-  it('replaces a killed worker and keeps serving', async () => {
-    const before = workers();
+  it.each([
+    ['SIGKILL', 1],
+    ['SIGTERM', 2],
+  ] as const)('replaces a worker that ends by %s and keeps serving', async (signal, restarts) => {
+    const before = workersOf(service);
     expect(before).toHaveLength(WORKERS);
-    kill(before[0]);
-    await waitFor(() => expect(workers()).not.toEqual(before));
+    kill(before.slice(0, 1), signal);
+    await waitFor(() => expect(workersOf(service)).not.toEqual(before), WORKER_POLL);
+    for (let i = 0; i < 10; i++) expect(await get('/health/live')).toBe(200);
+    await waitFor(async () => {
+      expect(await metric(/^workers (\d+)$/m)).toBe(WORKERS);
+      expect(await metric(/^workers_ready (\d+)$/m)).toBe(WORKERS);
+      expect(await metric(/^worker_restarts_total (\d+)$/m)).toBe(restarts);
+    }, WORKER_POLL);
     for (let i = 0; i < 10; i++) expect(await get('/health/ready')).toBe(200);
-    await expectTwoWorkers();
-    expect(workers()).not.toContain(before[0]);
-    await waitFor(async () => expect(await metric(/^worker_restarts_total (\d+)$/m)).toBe(1));
-    expect(service.output).toContain('a worker ended unexpectedly');
+    expect(workersOf(service)).toHaveLength(WORKERS);
+    expect(workersOf(service)).not.toContain(before[0]);
+    expect(service.output.split('a worker ended unexpectedly')).toHaveLength(restarts + 1);
   });
 
+  // Runs last.
   it('stops all workers and exits with code 0 after SIGTERM', async () => {
-    const started = await Service.start(database.url, { WORKERS: '2' });
-    expect(await started.stop('SIGTERM')).toBe(0);
-    await expect(fetch(`${started.url}/health/live`)).rejects.toThrow('fetch failed');
+    expect(await service.stop('SIGTERM')).toBe(0);
+    await expect(fetch(`${service.url}/health/live`)).rejects.toThrow('fetch failed');
   });
-});
-
-it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if its workers exit repeatedly: %s', async (signal) => {
-  // Two rounds are more than ten exits.
-  const many = 6;
-  const crashing = await Service.start(database.url, { WORKERS: String(many), ADMIN_PORT: '0' });
-  const exit = crashing.exit();
-  await waitFor(async () => expect(await metric(/^workers_ready (\d+)$/m, adminUrlOf(crashing))).toBe(many));
-  for (const pid of workers(crashing)) kill(pid, signal);
-  await waitFor(async () => {
-    expect(crashing.output.split('a worker ended unexpectedly')).toHaveLength(many + 1);
-    expect(await metric(/^workers_ready (\d+)$/m, adminUrlOf(crashing))).toBe(many);
-  });
-  for (const pid of workers(crashing)) kill(pid, signal);
-  expect(await exit).toBe(1);
-  expect(crashing.output).toContain('the workers crash repeatedly; stopping the service');
 });
 
 describe('a service whose workers cannot start', () => {

@@ -3,8 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { expectStatus } from './http-response.js';
 import type { Api, RequestOptions } from './api.js';
 import { expectForbidden, expectUnauthenticated } from './challenges.js';
-import { unknownKey } from './keys.js';
-import { createKey } from './service.js';
+import { insertKey, unknownKey } from './keys.js';
 import type { OwnService } from './use-api.js';
 
 const DOCUMENT = new URL('../../../../docs/openapi.json', import.meta.url);
@@ -40,7 +39,7 @@ export function describeAuthorization(tag: string, own: OwnService, operations: 
 
   describe(`authorization of ${tag}`, () => {
     beforeAll(async () => {
-      const keyOf = async (...chosen: readonly string[]) => `Bearer ${(await createKey(own.databaseUrl, 'access', chosen)).key}`;
+      const keyOf = async (...chosen: readonly string[]) => `Bearer ${(await insertKey(own.databaseUrl, 'access', chosen)).key}`;
       for (const scope of scopes) {
         const others = scopes.filter((other) => other !== scope);
         keys.set(scope, { only: await keyOf(scope), without: await keyOf(...(others.length > 0 ? others : OTHER_SCOPES)) });

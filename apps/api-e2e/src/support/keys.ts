@@ -1,8 +1,14 @@
-import { randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { Client } from 'pg';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
+/** Random characters in the prefix of a key. */
+const VISIBLE_LENGTH = 6;
+
+export const ALL_PETS: readonly string[] = ['pets:read', 'pets:write'];
 
 export const KEY_FORMAT = /^ast_[a-z0-9]+_[0-9A-Za-z]{43}[0-9A-Za-z]{6}$/;
 
@@ -20,8 +26,41 @@ export function withoutChecksum(key: string): string {
 
 /** Returns a key of the same environment that was never issued, with a valid checksum. */
 export function unknownKey(key: string): string {
-  const environment = /^ast_[a-z0-9]+_/.exec(key)?.[0] ?? '';
-  const precedes = environment + Array.from({ length: 43 }, () => BASE62[randomInt(BASE62.length)]).join('');
+  return newKey(/^ast_[a-z0-9]+_/.exec(key)?.[0] ?? '');
+}
+
+export interface CreatedKey {
+  readonly id: number;
+  readonly key: string;
+  readonly prefix: string;
+}
+
+/**
+ * Inserts a key of the client and returns it. Adds the client if it does not exist. `createKey` tests the command line; this function only
+ * saves the time to start it.
+ */
+export async function insertKey(databaseUrl: string, client: string, scopes: readonly string[] = ALL_PETS): Promise<CreatedKey> {
+  const key = newKey('ast_production_');
+  const prefix = key.slice(0, VISIBLE_LENGTH - RANDOM_LENGTH - CHECKSUM_LENGTH);
+  const database = new Client({ connectionString: databaseUrl });
+  await database.connect();
+  try {
+    const { rows } = await database.query<{ id: string }>(
+      `WITH client AS (
+         INSERT INTO access.clients (name, created_at) VALUES ($1, now()) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id
+       )
+       INSERT INTO access.api_keys (client_id, hash, prefix, scopes, created_at) SELECT id, $2, $3, $4, now() FROM client
+       RETURNING id`,
+      [client, hash('sha256', key, 'buffer'), prefix, scopes],
+    );
+    return { id: Number(rows[0]?.id), key, prefix };
+  } finally {
+    await database.end();
+  }
+}
+
+function newKey(environment: string): string {
+  const precedes = environment + Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(BASE62.length)]).join('');
   return precedes + checksumOf(precedes);
 }
 

@@ -1,9 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { serviceRoleUrl } from './service-role.js';
+import type { TestDatabase } from '@animal-store/local-postgres/testing';
+import { ALL_PETS, type CreatedKey } from './keys.js';
+import { createMigratedDatabase, serviceRoleUrl } from './service-role.js';
 
 /** Folder of the program: by default the deployed bundle, for coverage the compiled files. */
 const FOLDER = process.env['PROGRAM_FOLDER'] ?? 'bundle';
@@ -103,15 +106,12 @@ export async function runAnimalStore(databaseUrl: string, ...args: readonly stri
   return stdout;
 }
 
-export const ALL_PETS: readonly string[] = ['pets:read', 'pets:write'];
-
-export interface CreatedKey {
-  readonly id: number;
-  readonly key: string;
-  readonly prefix: string;
+/** Creates a database with all migrations on the server in TEST_POSTGRES_URL. */
+export function createStoreDatabase(): Promise<TestDatabase> {
+  return createMigratedDatabase(runAnimalStore, dirname(built(CLI_MAIN)));
 }
 
-/** Creates a key for a client. `options` are added to `keys create`. */
+/** Creates a key for a client with the command line. `options` are added to `keys create`. */
 export async function createKey(
   databaseUrl: string,
   client: string,

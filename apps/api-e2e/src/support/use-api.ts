@@ -1,7 +1,7 @@
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll } from '@jest/globals';
 import { Api } from './api.js';
-import { ALL_PETS, createKey, Service } from './service.js';
+import { ALL_PETS, insertKey } from './keys.js';
+import { createStoreDatabase, Service } from './service.js';
 
 const { API_KEY, API_KEY_READ_ONLY, BASE_URL } = process.env;
 
@@ -39,7 +39,7 @@ export function useOwnService(scopes: readonly string[] = ALL_PETS): OwnService 
   const own = { api } as { -readonly [Name in keyof OwnService]: OwnService[Name] };
   let stop = (): Promise<void> => Promise.resolve();
   beforeAll(async () => {
-    const database = await createTestDatabase();
+    const database = await createStoreDatabase();
     const service = await Service.start(database.url);
     stop = async () => {
       api.close();
@@ -47,7 +47,7 @@ export function useOwnService(scopes: readonly string[] = ALL_PETS): OwnService 
       await database.drop();
     };
     own.databaseUrl = database.url;
-    api.open({ baseUrl: service.url, key: (await createKey(database.url, 'suite', scopes)).key });
+    api.open({ baseUrl: service.url, key: (await insertKey(database.url, 'suite', scopes)).key });
   });
   afterAll(() => stop());
   return own;
@@ -56,7 +56,7 @@ export function useOwnService(scopes: readonly string[] = ALL_PETS): OwnService 
 function useOwnServiceWithReadOnlyKey(): Api {
   const own = useOwnService();
   beforeAll(async () => {
-    const { key } = await createKey(own.databaseUrl, 'suite-read-only', ['pets:read']);
+    const { key } = await insertKey(own.databaseUrl, 'suite-read-only', ['pets:read']);
     own.api.open({ ...own.api.target, readOnlyKey: key });
   });
   return own.api;

@@ -1,0 +1,23 @@
+import { execFileSync } from 'node:child_process';
+import type { Service } from './service.js';
+
+/** Poll interval for conditions that call `workersOf`, since `ps` reads every process of the machine. */
+export const WORKER_POLL = { intervalMs: 250 };
+
+/** Returns the process ids of the workers of a service. */
+export function workersOf(service: Service): number[] {
+  const output = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' });
+  const processes = output.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  return processes.filter(([parent]) => parent === service.pid && parent !== 0).flatMap(([, pid]) => pid ?? []);
+}
+
+/** Sends a signal to processes. Ignores those that have already exited. */
+export function kill(pids: readonly number[], signal: NodeJS.Signals = 'SIGKILL'): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // The process has already exited.
+    }
+  }
+}
