@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { useOwnService } from '../support/use-api.js';
 import { InstalledClient, NODE_TYPES } from './installed-client.js';
+import { IMPORT, NODENEXT, PRINTED, RESOLUTIONS, TYPED_USE, USE, writeReadmeSnippets } from './installed-programs.js';
 
 const own = useOwnService();
 let project: InstalledClient;
@@ -14,19 +13,6 @@ afterAll(() => project.remove());
 
 const environment = () => ({ ANIMAL_STORE_API_KEY: own.api.target.key, ANIMAL_STORE_BASE_URL: own.api.target.baseUrl });
 
-const USE = `
-const client = new AnimalStore({ apiKey: process.env.ANIMAL_STORE_API_KEY, baseURL: process.env.ANIMAL_STORE_BASE_URL });
-async function main() {
-  const { id, categoryId } = await client.pets.create({ name: 'Rex', categoryId: 9223372036854775807n });
-  for await (const pet of client.pets.list({ limit: 1 })) if (pet.id === id) console.log(categoryId, typeof id);
-  await client.pets.create({ name: '', categoryId: 7n }).catch((error) => {
-    if (error instanceof APIError) console.log(error.name, error.code);
-  });
-}
-`;
-const PRINTED = '9223372036854775807n bigint\nBadRequestError invalid_request\n';
-const IMPORT = `import { AnimalStore, APIError } from '@animal-store/client';`;
-
 describe('the installed package works in', () => {
   it.each([
     ['an ES module', 'program.mjs', `${IMPORT}${USE}await main();`],
@@ -36,15 +22,8 @@ describe('the installed package works in', () => {
     expect(await project.run(file, environment())).toEqual({ stdout: PRINTED, stderr: '' });
   });
 
-  const NODENEXT = { module: 'nodenext' };
-  const PROCESS = 'declare const process: { env: Record<string, string | undefined> };\n';
-
-  it.each([
-    ['nodenext', ['typed.mts', 'typed.cts'], NODENEXT],
-    ['node16', ['typed.mts', 'typed.cts'], { module: 'node16' }],
-    ['bundler', ['typed.mts'], { module: 'esnext', moduleResolution: 'bundler' }],
-  ])('TypeScript with the module resolution %s', async (_resolution, files, options) => {
-    for (const file of files) await project.write(file, `${IMPORT}\n${PROCESS}${USE}void main();`);
+  it.each(RESOLUTIONS)('TypeScript with the module resolution %s', async (_resolution, files, options) => {
+    for (const file of files) await project.write(file, `${TYPED_USE}void main();`);
     await project.compile(files, options);
     for (const file of files) {
       expect(await project.run(file.replace('ts', 'js'), environment())).toEqual({ stdout: PRINTED, stderr: '' });
@@ -58,7 +37,7 @@ describe('the installed package works in', () => {
       'client.pets.create({ categoryId: 7n });',
       "const id: number = (await client.pets.create({ name: 'Rex', categoryId: 7n })).id;",
     ];
-    for (const [index, line] of wrong.entries()) await project.write(`wrong${index}.mts`, `${IMPORT}\n${PROCESS}${USE}${line}`);
+    for (const [index, line] of wrong.entries()) await project.write(`wrong${index}.mts`, `${TYPED_USE}${line}`);
     const compiling = project.compile(
       wrong.map((_, index) => `wrong${index}.mts`),
       { ...NODENEXT, noEmit: true },
@@ -81,17 +60,10 @@ describe('the installed package works in', () => {
 });
 
 describe('the README of the client', () => {
-  let snippets: readonly { readonly language: string; readonly code: string }[];
   let files: readonly string[];
 
   beforeAll(async () => {
-    const text = await readFile(join(project.folder, 'node_modules/@animal-store/client/README.md'), 'utf8');
-    snippets = [...text.matchAll(/^```(ts|js)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => ({ language, code }));
-    const [setUp] = snippets;
-    files = snippets.map(({ language }, index) => `readme-${index}.${language === 'ts' ? 'mts' : 'cjs'}`);
-    for (const [index, { language, code }] of snippets.entries()) {
-      await project.write(files[index] ?? '', language === 'js' || index === 0 ? code : `${setUp?.code ?? ''}${code}`);
-    }
+    files = await writeReadmeSnippets(project);
   });
 
   it('has snippets that compile with the types of Node.js and without those of browsers', async () => {
@@ -101,9 +73,8 @@ describe('the README of the client', () => {
   });
 
   it('has snippets that run', async () => {
-    const outputs: string[] = [];
-    for (const file of files) outputs.push((await project.run(file, environment())).stdout);
-    const all = outputs.join('');
+    await project.write('readme.mjs', files.map((file) => `await import('./${file}');\n`).join(''));
+    const { stdout } = await project.run('readme.mjs', environment());
     for (const line of [
       'Rex has the id ',
       '"categoryId":"9223372036854775807"',
@@ -113,7 +84,7 @@ describe('the README of the client', () => {
       '/v1/pets/',
       'listPets 1 200 ',
     ]) {
-      expect(all).toContain(line);
+      expect(stdout).toContain(line);
     }
   });
 });

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { useOwnService } from '../support/use-api.js';
-import { InstalledClient } from './installed-client.js';
+import { InstalledClient, NODE_TYPES } from './installed-client.js';
+import { NODENEXT, RESOLUTIONS, TYPED_USE, writeReadmeSnippets } from './installed-programs.js';
 
 /** The npm package of each runtime and the command that starts it. */
 const RUNTIMES: readonly [name: string, packageName: string, command: [string, ...string[]]][] = [
@@ -38,4 +39,16 @@ it.each(RUNTIMES)('the client works in %s', async (_name, _package, command) => 
   const environment = { ANIMAL_STORE_API_KEY: own.api.target.key, ANIMAL_STORE_BASE_URL: own.api.target.baseUrl };
   const { stdout } = await project.run('program.mjs', environment, command);
   expect(stdout).toBe('9223372036854775807\ntrue BadRequestError invalid_request\n');
+});
+
+describe('TypeScript 6 compiles', () => {
+  it.each(RESOLUTIONS)('a program with the module resolution %s', async (_resolution, files, options) => {
+    for (const file of files) await project.write(file, TYPED_USE);
+    await project.compile(files, { ...options, noEmit: true }, 6);
+  });
+
+  it('the snippets of the README', async () => {
+    const typed = (await writeReadmeSnippets(project)).filter((file) => file.endsWith('.mts'));
+    await project.compile(typed, { ...NODENEXT, ...NODE_TYPES, noEmit: true }, 6);
+  });
 });
