@@ -1,4 +1,4 @@
-/** Implements the `curl` options of the guides, since `npm test` requires only npm. `npm run verify:guides` uses the real curl. */
+/** Implements the `curl` options of the guides, since `npm test` requires only npm. `npm run verify -- samples` uses the real curl. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { parseArgs } from 'node:util';

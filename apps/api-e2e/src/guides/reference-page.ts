@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import type { Locator, Page } from 'playwright-core';
 import { accessibilityViolations } from '../support/accessibility.js';
-import { PHONE, screenshot, useBrowser } from '../support/browser.js';
-import { useOwnService } from '../support/use-api.js';
+import { PHONE, screenshot, type SpecBrowser } from '../support/browser.js';
+import type { OwnService } from '../support/use-api.js';
 
 const DESKTOP = { width: 1280, height: 900 };
 
@@ -11,97 +11,94 @@ const DESKTOP = { width: 1280, height: 900 };
 const ID = '9007199254740993';
 const CATEGORY_ID = '9223372036854775807';
 
-const own = useOwnService();
-const browser = useBrowser(own);
-let page: Page;
+/** Defines the tests of the page at /docs/reference. Replaces the pets of the service. */
+export function describeReferencePage(own: OwnService, browser: SpecBrowser): void {
+  let page: Page;
 
-const operation = (id: string): Locator => page.locator(`#operations-pets-${id}`);
+  const operation = (id: string): Locator => page.locator(`#operations-pets-${id}`);
 
-/** Clicks Execute and returns the displayed status and body of the response. */
-async function execute(id: string): Promise<[status: string, body: string]> {
-  await operation(id).getByRole('button', { name: 'Execute' }).click();
-  const response = operation(id).locator('.live-responses-table tbody tr.response');
-  return [await response.locator('.response-col_status').innerText(), await response.locator('.highlight-code pre').innerText()];
+  /** Clicks Execute and returns the displayed status and body of the response. */
+  async function execute(id: string): Promise<[status: string, body: string]> {
+    await operation(id).getByRole('button', { name: 'Execute' }).click();
+    const response = operation(id).locator('.live-responses-table tbody tr.response');
+    return [await response.locator('.response-col_status').innerText(), await response.locator('.highlight-code pre').innerText()];
+  }
+
+  /** Scrolls to an element and takes a screenshot. */
+  async function screenshotFrom(selector: string, name: string): Promise<void> {
+    await page.evaluate(`document.querySelector('${selector}').scrollIntoView()`);
+    await screenshot(page, name);
+  }
+
+  describe.each([
+    ['desktop', DESKTOP, 'dark'],
+    ['phone', PHONE, 'light'],
+  ] as const)('the reference page on a %s', (device, viewport, colorScheme) => {
+    beforeAll(async () => {
+      await resetPets(own.databaseUrl, ID);
+      page = await browser.open('/docs/reference', { viewport, colorScheme });
+      await operation('listPets').waitFor();
+    });
+    afterAll(() => page.close());
+
+    it('has a title', async () => {
+      expect(await page.title()).toBe('API reference · Animal Store API');
+      await screenshot(page, `reference-page-${device}`, { fullPage: true });
+    });
+
+    it('accepts an API key', async () => {
+      await page.getByRole('button', { name: 'Authorize' }).click();
+      const dialog = page.locator('.dialog-ux');
+      await dialog.getByRole('textbox').fill(own.api.target.key);
+      await dialog.getByRole('button', { name: 'Apply credentials' }).click();
+      await dialog.getByRole('button', { name: 'Close' }).first().click();
+      await dialog.waitFor({ state: 'hidden' });
+    });
+
+    it('executes createPet and shows the response with exact integers', async () => {
+      await operation('createPet').locator('.opblock-summary-control').click();
+      const example = await operation('createPet').locator('textarea.body-param__text').inputValue();
+      expect(example).toBe(`{\n  "name": "Rex",\n  "categoryId": ${ID},\n  "status": "available"\n}`);
+      await operation('createPet').locator('textarea.body-param__text').fill(`{"name":"Rex","categoryId":${CATEGORY_ID}}`);
+      expect(await execute('createPet')).toEqual([
+        '201',
+        `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`,
+      ]);
+    });
+
+    it('executes listPets and shows the response with exact integers', async () => {
+      await operation('listPets').locator('.opblock-summary-control').click();
+      expect(await execute('listPets')).toEqual([
+        '200',
+        `[\n  {\n    "id": ${ID},\n    "name": "Rex",\n    "categoryId": ${CATEGORY_ID},\n    "status": "available"\n  }\n]`,
+      ]);
+    });
+
+    it('executes getPet and shows the response with exact integers', async () => {
+      await operation('getPet').locator('.opblock-summary-control').click();
+      await operation('getPet').getByPlaceholder('petId').fill(ID);
+      expect(await execute('getPet')).toEqual([
+        '200',
+        `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`,
+      ]);
+    });
+
+    it('fits the screen width with all operations and responses open', async () => {
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+      await screenshotFrom('#operations-pets-createPet', `reference-page-${device}-operation`);
+      await screenshotFrom('#operations-pets-createPet .responses-wrapper', `reference-page-${device}-response`);
+    });
+
+    it('is accessible with all operations and responses open', async () => {
+      await screenshot(page, `reference-page-${device}-${colorScheme}`, { fullPage: true });
+      expect(await accessibilityViolations(page)).toEqual([]);
+    });
+  });
 }
-
-/** Scrolls to an element and takes a screenshot. */
-async function screenshotFrom(selector: string, name: string): Promise<void> {
-  await page.evaluate(`document.querySelector('${selector}').scrollIntoView()`);
-  await screenshot(page, name);
-}
-
-describe.each([
-  ['desktop', DESKTOP, 'dark'],
-  ['phone', PHONE, 'light'],
-] as const)('the reference page on a %s', (device, viewport, colorScheme) => {
-  beforeAll(async () => {
-    await resetPets(ID);
-    page = await browser.open('/docs/reference', { viewport, colorScheme });
-    await operation('listPets').waitFor();
-  });
-  afterAll(() => page.close());
-
-  it('has a title', async () => {
-    expect(await page.title()).toBe('API reference · Animal Store API');
-    await screenshot(page, `reference-page-${device}`, { fullPage: true });
-  });
-
-  it('accepts an API key', async () => {
-    await page.getByRole('button', { name: 'Authorize' }).click();
-    const dialog = page.locator('.dialog-ux');
-    await dialog.getByRole('textbox').fill(own.api.target.key);
-    await dialog.getByRole('button', { name: 'Apply credentials' }).click();
-    await dialog.getByRole('button', { name: 'Close' }).first().click();
-    await dialog.waitFor({ state: 'hidden' });
-  });
-
-  it('executes createPet and shows the response with exact integers', async () => {
-    await operation('createPet').locator('.opblock-summary-control').click();
-    const example = await operation('createPet').locator('textarea.body-param__text').inputValue();
-    expect(example).toBe(`{\n  "name": "Rex",\n  "categoryId": ${ID},\n  "status": "available"\n}`);
-    await operation('createPet').locator('textarea.body-param__text').fill(`{"name":"Rex","categoryId":${CATEGORY_ID}}`);
-    expect(await execute('createPet')).toEqual([
-      '201',
-      `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`,
-    ]);
-  });
-
-  it('executes listPets and shows the response with exact integers', async () => {
-    await operation('listPets').locator('.opblock-summary-control').click();
-    expect(await execute('listPets')).toEqual([
-      '200',
-      `[\n  {\n    "id": ${ID},\n    "name": "Rex",\n    "categoryId": ${CATEGORY_ID},\n    "status": "available"\n  }\n]`,
-    ]);
-  });
-
-  it('executes getPet and shows the response with exact integers', async () => {
-    await operation('getPet').locator('.opblock-summary-control').click();
-    await operation('getPet').getByPlaceholder('petId').fill(ID);
-    expect(await execute('getPet')).toEqual([
-      '200',
-      `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`,
-    ]);
-  });
-
-  it('fits the screen width with all operations and responses open', async () => {
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
-    await screenshotFrom('#operations-pets-createPet', `reference-page-${device}-operation`);
-    await screenshotFrom('#operations-pets-createPet .responses-wrapper', `reference-page-${device}-response`);
-  });
-
-  it('is accessible with all operations and responses open', async () => {
-    await screenshot(page, `reference-page-${device}-${colorScheme}`, { fullPage: true });
-    expect(await accessibilityViolations(page)).toEqual([]);
-  });
-});
-
-it('the browser reports no errors and no requests to other origins', () => {
-  expect(browser.problems).toEqual([]);
-});
 
 /** Removes all pets and sets the id of the next one. */
-async function resetPets(id: string): Promise<void> {
-  const client = new Client({ connectionString: own.databaseUrl });
+async function resetPets(databaseUrl: string, id: string): Promise<void> {
+  const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query('TRUNCATE pets.pets');

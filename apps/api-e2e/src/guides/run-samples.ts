@@ -1,10 +1,13 @@
-import { execFile } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { useOwnService } from '../support/use-api.js';
+import type { SampleResult } from './sample-host.js';
 import { type Language, readSamples, type Sample } from './samples.js';
 
 const WORKSPACE = join(import.meta.dirname, '../../../..');
@@ -28,8 +31,8 @@ export interface Runner {
   readonly language: Language;
   /** Name of the file that a sample is written to. */
   readonly file: string;
-  /** Program and arguments that run the file. */
-  readonly command: readonly string[];
+  /** Program and arguments that run the file. By default, one Node.js process runs all samples of the language. */
+  readonly command?: readonly string[];
 }
 
 /** Defines a test for each sample in these languages, which compares its output. The pets are reset before each guide. */
@@ -45,26 +48,33 @@ export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readon
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  describe.each(runners)('in $language', ({ language, file, command: [program = '', ...args] }) => {
+  describe.each(runners)('in $language', ({ language, file, command }) => {
+    let host: SampleHost | undefined;
+    let files = 0;
+    afterAll(() => host?.stop());
+
     const guides = [...readSamples()].map(([guide, samples]) => ({
       guide,
       samples: samples.filter((sample) => sample.language === language),
     }));
 
     async function run({ code }: Sample): Promise<string> {
-      const path = join(folder, file);
+      const path = join(folder, `${++files}-${file}`);
       writeFileSync(path, code.replaceAll(ADDRESS, own.api.target.baseUrl));
-      const { stdout } = await promisify(execFile)(program, [...args, path], {
-        env: {
-          // Some Python installations require it.
-          HOME: process.env['HOME'],
-          PATH: [programs, process.env['PATH']].join(delimiter),
-          API_KEY: own.api.target.key,
-          DATABASE_URL: own.databaseUrl,
-          OPERATOR: 'guides',
-        },
-      });
-      return stdout;
+      const env = {
+        // Some Python installations require it.
+        HOME: process.env['HOME'],
+        PATH: [programs, process.env['PATH']].join(delimiter),
+        API_KEY: own.api.target.key,
+        DATABASE_URL: own.databaseUrl,
+        OPERATOR: 'guides',
+      };
+      if (command) {
+        const [program = '', ...args] = command;
+        return (await promisify(execFile)(program, [...args, path], { env })).stdout;
+      }
+      host ??= startHost(env);
+      return host.run(path);
     }
 
     describe.each(guides.filter(({ samples }) => samples.length > 0))('$guide', ({ guide, samples }) => {
@@ -86,6 +96,27 @@ export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readon
     writeFileSync(join(programs, name), `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`);
     chmodSync(join(programs, name), 0o755);
   }
+}
+
+interface SampleHost {
+  /** Runs a sample and returns what it prints. */
+  run(path: string): Promise<string>;
+  stop(): void;
+}
+
+function startHost(env: NodeJS.ProcessEnv): SampleHost {
+  // Without the options of Jest's process.
+  const host = fork(join(import.meta.dirname, 'sample-host.ts'), { env, execArgv: [] });
+  const ended = once(host, 'exit').then(([code]) => [{ error: `the process exited with ${String(code)}` }]);
+  return {
+    async run(path) {
+      host.send(pathToFileURL(path).href);
+      const [result] = (await Promise.race([once(host, 'message'), ended])) as [SampleResult];
+      if ('error' in result) throw new Error(result.error);
+      return result.printed;
+    },
+    stop: () => host.disconnect(),
+  };
 }
 
 /** Returns a pattern for a header line of a guide. Header names are case-insensitive; `…` matches any text. */

@@ -12,8 +12,8 @@ describe('the samples of the guides', () => {
   itRunsSamples(
     [
       { language: 'sh', file: 'sample.sh', command: ['sh', '-eu'] },
-      { language: 'ts', file: 'sample.ts', command: [process.execPath] },
-      { language: 'js', file: 'sample.mjs', command: [process.execPath] },
+      { language: 'ts', file: 'sample.ts' },
+      { language: 'js', file: 'sample.mjs' },
     ],
     { withCurl: false },
   );
@@ -27,7 +27,7 @@ describe('the samples of the guides', () => {
       writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
       for (const [index, { code }] of samples.entries()) writeFileSync(join(folder, `sample-${index}.ts`), code);
-      const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc6');
+      const tsc = join(createRequire(import.meta.url).resolve('@typescript/7/package.json'), '../bin/tsc');
       const compiled = await promisify(execFile)(process.execPath, [tsc, '-p', folder]).catch((error: unknown) => error);
       expect(compiled).toMatchObject({ stdout: '' });
     } finally {

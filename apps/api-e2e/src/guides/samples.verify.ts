@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { beforeAll, describe } from '@jest/globals';
 import { itRunsSamples } from './run-samples.js';
 
-describe('the samples of the guides, with the installed curl and Python', () => {
+describe('the samples of the guides, each in its own process, with the installed curl and Python', () => {
   beforeAll(() => {
     for (const program of ['curl', 'python3']) {
       try {
         execFileSync(program, ['--version']);
       } catch (cause) {
-        throw new Error(`npm run verify:guides needs ${program}`, { cause });
+        throw new Error(`npm run verify -- samples needs ${program}`, { cause });
       }
     }
   });
@@ -17,6 +17,8 @@ describe('the samples of the guides, with the installed curl and Python', () => 
     [
       { language: 'sh', file: 'sample.sh', command: ['sh', '-eu'] },
       { language: 'python', file: 'sample.py', command: ['python3'] },
+      { language: 'ts', file: 'sample.ts', command: [process.execPath] },
+      { language: 'js', file: 'sample.mjs', command: [process.execPath] },
     ],
     { withCurl: true },
   );

@@ -1,41 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { accessibilityViolations } from '../support/accessibility.js';
 import { linksOf } from '../support/http-response.js';
-import { PHONE, screenshot, useBrowser } from '../support/browser.js';
+import { PHONE, useBrowser } from '../support/browser.js';
 import { useOwnService } from '../support/use-api.js';
-import { readSamples } from './samples.js';
+import { DESKTOP, DISPLAYS, expectAccessible, PAGES, REFERENCE } from './pages.js';
+import { describeReferencePage } from './reference-page.js';
 
-const DESKTOP = { width: 1440, height: 900 };
 /** Other sites that the guides link to. The tests do not request them. */
 const EXTERNAL_LINKS = /^https:\/\/(?:www\.rfc-editor\.org|datatracker\.ietf\.org)\//;
 
 const own = useOwnService();
-const pages = [...readSamples().keys()].map((name) => (name === 'README' ? '/docs' : `/docs/${name}`));
 const browser = useBrowser(own);
 const open = (path: string) => browser.open(path, { viewport: DESKTOP });
 
-describe.each([
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const)('on a %s', (device, viewport) => {
+describe('accessibility', () => {
   let page: Page;
 
   beforeAll(async () => {
-    page = await browser.open('/docs', { viewport });
+    page = await browser.open('/docs');
   });
   afterAll(() => page.close());
 
-  it.each(pages)('%s is accessible in both themes and fits the screen width', async (path) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.goto(own.api.target.baseUrl + path);
-      if (path === '/docs/reference') await page.locator('#operations-pets-listPets').waitFor();
-      await screenshot(page, `${path.split('/').at(-1)}-${device}-${colorScheme}`, { fullPage: true });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
-      expect(await accessibilityViolations(page)).toEqual([]);
-    }
-  });
+  /** All kinds of content. The reference is also tested below, with its operations open, in the other theme of each device. */
+  const representative = ['/docs', '/docs/quickstart'].flatMap((path) => DISPLAYS.map((display) => [path, display] as const));
+  const reference = DISPLAYS.slice(0, 2).map((display) => [REFERENCE, display] as const);
+  const others = PAGES.filter((path) => ![...representative, ...reference].some(([tested]) => tested === path));
+  const once = others.map((path, index) => [path, DISPLAYS[index % DISPLAYS.length] ?? (['desktop', 'light'] as const)] as const);
+
+  it.each([...representative, ...reference, ...once])('%s is accessible and fits the screen width: %j', (path, display) =>
+    expectAccessible(page, own.api.target.baseUrl, path, display),
+  );
 });
 
 describe('a new user', () => {
@@ -141,10 +135,12 @@ describe('links', () => {
       if (hash !== '' && !hash.startsWith('#/') && !visited.get(pathname)?.has(hash.slice(1))) dead.push(`${from} → ${to}`);
     }
     expect(dead).toEqual([]);
-    expect([...visited.keys()].sort()).toEqual([...pages, '/openapi.json'].sort());
+    expect([...visited.keys()].sort()).toEqual([...PAGES, '/openapi.json'].sort());
     await page.close();
   });
 });
+
+describeReferencePage(own, browser);
 
 it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);
