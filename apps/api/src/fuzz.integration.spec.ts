@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { expectHealthy, fuzz } from './testing/fuzz/fuzz.js';
 import { type FuzzedService, startInProcess } from './testing/fuzz/fuzzed-service.js';
 
-// A fixed seed; `npm run verify:fuzz` uses random ones.
+// A fixed seed; `npm run verify -- fuzz` uses random ones.
 const SEED = 1;
 const REQUESTS = 500;
 

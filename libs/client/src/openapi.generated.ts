@@ -1,4 +1,4 @@
-// Generated from docs/openapi.json by `npm run openapi`, without responses and header fields. Do not edit.
+// Generated from docs/openapi.json by `npx nx openapi api`, without responses and header fields. Do not edit.
 
 export interface components {
   schemas: {

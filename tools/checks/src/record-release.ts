@@ -1,4 +1,4 @@
-/** `npm run release:record`: writes the folder `docs/releases/<version>`, with which later releases are compared. */
+/** `npx nx record-release checks`: writes the folder `docs/releases/<version>`, with which later releases are compared. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { hashOf, migrationFiles, MIGRATIONS_OF_RELEASE, openApiFiles, RELEASES, STATEMENTS_OF_RELEASE } from './releases.js';

@@ -19,7 +19,7 @@ const object = (properties: object) => ({ type: 'object', properties });
 const INT64 = { type: 'integer', format: 'int64' };
 
 describe('the generated types', () => {
-  it('match docs/openapi.json (npm run openapi)', async () => {
+  it('match docs/openapi.json (npx nx openapi api)', async () => {
     expect(read(GENERATED_FILE)).toBe(await generateTypes(DOCUMENT));
   });
 

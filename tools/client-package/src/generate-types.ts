@@ -11,7 +11,7 @@ import ts from 'typescript';
 /** Path of the generated file. */
 export const GENERATED_FILE = new URL('../../../libs/client/src/openapi.generated.ts', import.meta.url);
 
-const HEADER = '// Generated from docs/openapi.json by `npm run openapi`, without responses and header fields. Do not edit.\n\n';
+const HEADER = '// Generated from docs/openapi.json by `npx nx openapi api`, without responses and header fields. Do not edit.\n\n';
 const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
 
 /** The other generated types are for responses and routes, which the client does not use. */

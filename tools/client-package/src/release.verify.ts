@@ -13,7 +13,7 @@ beforeAll(() => {
   output = stripVTControlCharacters(execFileSync(process.execPath, args, { cwd, env, encoding: 'utf8', stdio: 'pipe' }));
 });
 
-it('npm run release:client releases the client and no other project', () => {
+it('npx nx prepare-release client-package releases the client and no other project', () => {
   expect(output.match(/Running release version for project: (.*)/g)).toEqual(['Running release version for project: client']);
 });
 

@@ -1,4 +1,4 @@
-/** Part of `npm run openapi`: writes the types of the client from docs/openapi.json. */
+/** Part of `npx nx openapi api`: writes the types of the client from docs/openapi.json. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { GENERATED_FILE, generateTypes } from './generate-types.js';
 

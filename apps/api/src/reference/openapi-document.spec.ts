@@ -25,7 +25,7 @@ function textWith(env: Record<string, string> = {}): Promise<string> {
 const documentWith = async (env?: Record<string, string>) => JSON.parse(await textWith(env)) as OpenAPIObject;
 
 describe('docs/openapi.json', () => {
-  it('is up to date: `npm run openapi` writes it', async () => {
+  it('is up to date: `npx nx openapi api` writes it', async () => {
     const kept = readFileSync(join(WORKSPACE, 'docs/openapi.json'), 'utf8');
     expect(kept).toBe(await textWith());
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { expectHealthy, fuzz } from './fuzz.js';
 import { type BuiltFuzzedService, startBuilt } from './fuzzed-service.js';
 
-// `npm run verify:fuzz`: random requests, reproducible with FUZZ_SEED.
+// `npm run verify -- fuzz`: random requests, reproducible with FUZZ_SEED.
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 100_000);
 const WITHIN_MS = 15 * 60_000;
