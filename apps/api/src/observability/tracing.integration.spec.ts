@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { poolOf } from '@animal-store/database';
 import { findFreePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type ProxyTracerProvider, trace } from '@opentelemetry/api';
+import { trace } from '@opentelemetry/api';
 import type { TracerProvider } from '@opentelemetry/sdk-trace';
 import { DataSource } from 'typeorm';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
@@ -79,7 +79,7 @@ function useTracedApp(env: Record<string, string> = {}): TracedApp {
 }
 
 /** Exports the spans that have ended. */
-const exportSpans = () => ((trace.getTracerProvider() as ProxyTracerProvider).getDelegate() as TracerProvider).forceFlush();
+const exportSpans = () => (trace.getTracerProvider() as unknown as { getDelegate(): TracerProvider }).getDelegate().forceFlush();
 
 async function send(
   service: Pick<TestApp, 'url'>,
