@@ -39,11 +39,12 @@ if (mutationArea.usesPostgres && !process.env.TEST_POSTGRES_URL && process.argv.
 export default {
   testRunner: 'jest',
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
-  jest: { configFile: 'jest.mutation.config.js', enableFindRelatedTests: false },
+  // Runs only the spec files that import the mutated file.
+  jest: { configFile: 'jest.mutation.config.js', enableFindRelatedTests: true },
   plugins: ['@stryker-mutator/jest-runner'],
   mutate: [...mutationArea.mutate, '!**/*.spec.ts', '!**/index.ts', '!**/testing/**', '!**/*.generated.ts'],
   // Files that the mutated copy does not need.
-  ignorePatterns: ['/docs', 'dist', 'bundle', '.data', 'test-results*', 'coverage'],
+  ignorePatterns: ['/docs', '/.nx', 'dist', 'bundle', '.data', 'test-results*', 'coverage'],
   tempDirName: '.nx/stryker',
   incremental: true,
   incrementalFile: `.nx/stryker-${process.env.AREA ?? 'rules'}.json`,
