@@ -29,9 +29,7 @@ class Work1763683200000 implements MigrationInterface {
   }
 }
 
-const showTimeout = async (queryRunner: QueryRunner): Promise<void> => {
-  settings.push(...((await queryRunner.query('SHOW lock_timeout')) as unknown[]));
-};
+const showTimeout = async (queryRunner: QueryRunner) => settings.push(...((await queryRunner.query('SHOW lock_timeout')) as unknown[]));
 /** Fails with the error of a lock timeout. */
 const timeOut = (queryRunner: QueryRunner) => queryRunner.query("DO $$ BEGIN RAISE EXCEPTION 'no lock' USING ERRCODE = '55P03'; END $$");
 
@@ -91,7 +89,9 @@ describe('a migration', () => {
 
   it('may wait longer in statements that do not block others', async () => {
     work = async (queryRunner) => {
-      await withoutLockTimeout(queryRunner, () => showTimeout(queryRunner));
+      await withoutLockTimeout(queryRunner, async () => {
+        await showTimeout(queryRunner);
+      });
       await showTimeout(queryRunner);
     };
     await migrateUp(dataSource);

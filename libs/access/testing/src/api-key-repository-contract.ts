@@ -43,7 +43,7 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
           expect(added).toEqual({ ...rest, id: added.id, client: { id: added.client.id, name: clientName, rateLimit } });
           expect(await keys.findByHash(hash)).toEqual(added);
         }),
-        { numRuns: 25 },
+        { numRuns: 15 },
       );
     });
 

@@ -1,5 +1,5 @@
 import { describe } from '@jest/globals';
-import { describeQueryPlans } from './testing/describe-query-plans.js';
+import { describeQueryPlans } from './describe-query-plans.js';
 
 describe('the statements of a catalogue of a million pets', () => {
   describeQueryPlans(1_000_000);

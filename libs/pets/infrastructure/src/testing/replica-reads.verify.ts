@@ -1,7 +1,7 @@
 import { DurablePostgres } from '@animal-store/local-postgres/testing';
 import { describe } from '@jest/globals';
-import { describeHistories, type Servers } from './testing/describe-histories.js';
-import { findOutdatedRead } from './testing/history.js';
+import { describeHistories, type Servers } from './describe-histories.js';
+import { findOutdatedRead } from './history.js';
 
 /** Delay with which the replica replays each commit. */
 const REPLAY_DELAY = '20ms';
