@@ -1,9 +1,11 @@
+import { waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
 import { type CustomTypesConfig, types } from 'pg';
 import type { EntitySchema } from 'typeorm';
-import { createDataSource, type DatabaseOptions, isSharded, persistenceOf, replicasOf, targetOf, urlOf } from './data-source.js';
+import { connect, createDataSource, type DatabaseOptions, isSharded, persistenceOf, replicasOf, targetOf, urlOf } from './data-source.js';
 import { DatabaseClient } from './database-client.js';
 import { DatabasePool } from './database-pool.js';
+import { FakeServer } from './testing/fake-server.js';
 
 const url = 'postgres://store@db.example/catalogue';
 const create = (options: Partial<DatabaseOptions> = {}) =>
@@ -110,4 +112,15 @@ describe('createDataSource', () => {
       expect.objectContaining({ ...expected, url: replicaUrl, application_name: 'spec', max: 3, Client: DatabaseClient, keepAlive: true }),
     ]);
   });
+});
+
+it.each([
+  ['its first statement', /^SELECT 1$/],
+  ['the first statement of TypeORM', /version/],
+])('connect() leaves no connection open if the server rejects %s', async (_what, rejects) => {
+  const server = await FakeServer.start({ rejects });
+  await expect(connect(create({ url: `postgres://store@${server.address}/catalogue` }))).rejects.toMatchObject({ code: '42501' });
+  await waitFor(() => expect(server.connections).toBe(0));
+  expect(server.sessions[0]).toMatchObject({ application_name: 'animal-store probe' });
+  server.close();
 });
