@@ -1,9 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase, query, waitFor } from '@animal-store/local-postgres/testing';
-import { describe, expect, it } from '@jest/globals';
+import { createTestDatabase, query } from '@animal-store/local-postgres/testing';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
+import { DataSource } from 'typeorm';
 import { json, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore({ migrated: false });
@@ -107,6 +108,7 @@ describe('animal-store migrate', () => {
     const stderr = expect.stringMatching(
       /^Reverting IndexPetsByStatus1763683260000 loses its data\. It runs .*:\n(?: {2}\S+(?: \S+)*\n)+$/,
     );
+    const destroy = jest.spyOn(DataSource.prototype, 'destroy');
     const refused = await down(false);
     expect(refused).toEqual({
       exitCode: 1,
@@ -115,7 +117,8 @@ describe('animal-store migrate', () => {
     });
     expect(await down(true)).toEqual({ exitCode: 0, stdout: 'reverted IndexPetsByStatus1763683260000\n', stderr });
     expect(await down(true)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('  DROP TABLE pets.pets\n') });
-    await waitFor(async () => expect(await sessions()).toEqual([]));
+    expect(destroy).toHaveBeenCalledTimes(3);
+    jest.restoreAllMocks();
     expect(asked).toEqual(['Revert it?', 'Revert it?', 'Revert it?']);
   });
 });
