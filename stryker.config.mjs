@@ -11,7 +11,8 @@ const AREAS = {
   client: area('libs/client'),
   'http-contract': area('libs/http-contract'),
   database: { ...area('libs/database'), usesPostgres: true },
-  cli: { ...area('apps/cli'), usesPostgres: true },
+  // main.ts runs only in a process of its own, which starts the bundle.
+  cli: { ...area('apps/cli'), mutate: ['apps/cli/src/!(main).ts'], specs: ['apps/cli/src/!(main.integration).spec.ts'], usesPostgres: true },
   'api-authentication': folderOfApi('authentication'),
   'api-errors': folderOfApi('errors'),
   'api-rate-limit': folderOfApi('rate-limit'),
@@ -29,7 +30,7 @@ function folderOfApi(folder) {
 
 export const mutationArea = AREAS[process.env.AREA ?? 'rules'];
 
-if (mutationArea.usesPostgres && !process.env.TEST_POSTGRES_URL && process.argv.some((argument) => argument.endsWith('stryker.js'))) {
+if (mutationArea.usesPostgres && !process.env.TEST_POSTGRES_URL && /\/stryker(?:\.js)?$/.test(process.argv[1] ?? '')) {
   const server = await startPostgres();
   process.env.TEST_POSTGRES_URL = server.url;
   process.once('beforeExit', () => void server.stop());
