@@ -62,10 +62,14 @@ it('closes after the grace period', async () => {
 });
 
 it('cuts off requests that do not finish in time, and waits until the app is closed', async () => {
-  onCut = closed.resolve;
+  onCut = () =>
+    setImmediate(() => {
+      events.push('closed');
+      closed.resolve();
+    });
   await run({ finishTimeoutMs: SHORT });
   expect(events).toEqual([
-    ...['draining', 'close while draining', 'requests did not finish in time; closing their connections', 'cut', 'stopped'],
+    ...['draining', 'close while draining', 'requests did not finish in time; closing their connections', 'cut', 'closed', 'stopped'],
   ]);
 });
 
