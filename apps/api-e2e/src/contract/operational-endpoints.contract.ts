@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ERROR_STATUS, expectJson } from '../support/http-response.js';
+import { ERROR_STATUS, expectJson, type HttpResponse } from '../support/http-response.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -184,8 +184,25 @@ describe.each(['/docs', '/docs/errors', '/docs/reference'])('%s', (path) => {
       expect(origin).toBe(api.url.origin);
       const response = await api.get(relativeToBase(pathname + search), WITHOUT_KEY);
       expect({ part, status: response.status }).toEqual({ part, status: 200 });
+      expectProtected(response);
     }
   });
+
+  it('does not leak referrers, and allows inline styles only for Swagger UI', async () => {
+    const { page } = await fetchPage(path);
+    const policy = expectProtected(page);
+    expect(policy.includes("'unsafe-inline'")).toBe(path === '/docs/reference');
+    expect(policy.match(/connect-src [^;]*/)?.[0]).toBe(path === '/docs/reference' ? "connect-src 'self'" : undefined);
+  });
+
+  /** Expects the headers that protect readers of the pages. Returns the Content-Security-Policy. */
+  function expectProtected({ headers }: HttpResponse): string {
+    expect(headers['referrer-policy']).toBe('no-referrer');
+    const policy = headers['content-security-policy'] ?? '';
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /);
+    expect(policy).toMatch(/; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/);
+    return policy;
+  }
 
   async function fetchPage(path: string): Promise<{ page: Awaited<ReturnType<typeof api.get>>; url: URL }> {
     const url = new URL(api.path(path), api.url);

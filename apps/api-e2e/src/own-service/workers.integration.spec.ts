@@ -8,6 +8,7 @@ import { kill, WORKER_POLL, workersOf } from '../support/workers.js';
 
 const WORKERS = 2;
 const LIMIT = 200;
+const CONCURRENT = 20;
 
 let database: TestDatabase;
 let service: Service;
@@ -36,7 +37,9 @@ describe('a service with two workers', () => {
   it('enforces the rate limit and reports metrics across its workers', async () => {
     const { key } = await insertKey(database.url, 'limited');
     const statuses: number[] = [];
-    for (let i = 0; i < 16; i++) statuses.push(...(await Promise.all(Array.from({ length: 20 }, () => get('/v1/pets', key)))));
+    const startedAt = performance.now();
+    for (let i = 0; i < 16; i++) statuses.push(...(await Promise.all(Array.from({ length: CONCURRENT }, () => get('/v1/pets', key)))));
+    const seconds = (performance.now() - startedAt) / 1_000;
     const admitted = statuses.filter((status) => status === 200).length;
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect(admitted).toBeGreaterThanOrEqual(LIMIT);
@@ -44,6 +47,9 @@ describe('a service with two workers', () => {
     // A scrape fails while a worker is too busy to report.
     await waitFor(async () => {
       expect(await metric(/^http_request_duration_seconds_count\{operation="listPets",status="200"\} (\d+)$/m)).toBe(admitted);
+      const totalSeconds = await metric(/^http_request_duration_seconds_sum\{operation="listPets",status="200"\} (\S+)$/m);
+      expect(totalSeconds).toBeGreaterThan(0);
+      expect(totalSeconds).toBeLessThan(CONCURRENT * seconds);
       // The value of one worker, not the sum.
       expect(await metric(/^build_info\{version="[0-9.]+",commit="[^"]+",node_version="v[0-9.]+"\} (\d+)$/m)).toBe(1);
       expect(await metric(/^database_migrations_pending (\d+)$/m)).toBe(0);

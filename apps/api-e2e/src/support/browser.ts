@@ -4,6 +4,7 @@ import bundled from '@sparticuz/chromium';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type PageScreenshotOptions } from 'playwright-core';
 import type { Api } from './api.js';
 
+const TIMEOUT_MS = 120_000;
 export const PHONE = { width: 375, height: 812 };
 
 /** Launches the Chromium of an npm package on Linux x64, and the installed Chrome elsewhere. */
@@ -35,6 +36,8 @@ export function useBrowser({ api }: { readonly api: Api }): SpecBrowser {
     async open(path, options) {
       if (!browser) throw new Error('there is no browser');
       const page = await browser.newPage(options);
+      // Playwright's default of 30 s is too short for a busy machine.
+      page.setDefaultTimeout(TIMEOUT_MS);
       page.on('pageerror', (error) => problems.push(String(error)));
       page.on('console', (message) => {
         if (['error', 'warning'].includes(message.type())) problems.push(message.text());
