@@ -1,5 +1,6 @@
 import { createTestDatabase, query, waitFor } from '@animal-store/local-postgres/testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
 import { json, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore();
@@ -60,7 +61,10 @@ describe('animal-store seed', () => {
     expect(await query(store.url, 'SELECT FROM pets.pets')).toEqual([]);
     await waitFor(async () => expect(await query(store.url, sessions)).toEqual([]));
 
-    const lost = store.run('seed', '--count', '1000000000');
+    const holder = new Client({ connectionString: store.url });
+    await holder.connect();
+    await holder.query('BEGIN; LOCK TABLE pets.pets');
+    const lost = store.run('seed', '--count', '1');
     const [session] = await waitFor(async () => {
       const found = await query(store.url, `${sessions} AND state = 'active' AND query LIKE 'COPY%'`);
       expect(found).toHaveLength(1);
@@ -68,6 +72,7 @@ describe('animal-store seed', () => {
     });
     await query(store.url, `SELECT pg_terminate_backend(${String(session?.['pid'])})`);
     expect(await lost).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(/^error: the database cannot be reached: .+\n$/) });
+    await holder.end();
     expect(await query(store.url, 'SELECT FROM pets.pets')).toEqual([]);
   });
 
