@@ -11,8 +11,11 @@ const send: unknown = Reflect.get(process, 'send');
 beforeEach(() => {
   sent.length = 0;
   Object.assign(process, { send: (message: object) => sent.push(message) > 0 });
+  // A listener for messages would keep the process of Jest running.
+  jest.spyOn(process, 'on').mockReturnValue(process);
 });
 afterEach(() => {
+  jest.restoreAllMocks();
   Object.assign(process, { send });
 });
 

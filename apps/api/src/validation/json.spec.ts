@@ -48,7 +48,7 @@ describe('parseJson', () => {
       [0x22, 0xc3, 0x22],
       [0x22, 0xed, 0xa0, 0x80, 0x22],
     ]) {
-      expect(() => parseJson(Buffer.from(bytes))).toThrow(MalformedJsonError);
+      expect(() => parseJson(Buffer.from(bytes))).toThrow(new MalformedJsonError('The body is not UTF-8.'));
     }
   });
 

@@ -1,7 +1,7 @@
 import { INVALID_REQUEST, MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { Type } from 'class-transformer';
+import { Transform, Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   IsArray,
@@ -101,6 +101,18 @@ class ListPurchasesQuery extends PageQuery {
   @IsInt()
   @Min(1)
   minimum?: number;
+}
+
+class Interval {
+  @IsInt()
+  from!: number;
+
+  @Transform(({ value, obj }: { value: number; obj: { from?: number } }) => {
+    if (obj.from !== undefined && obj.from > value) throw new RangeError('reversed');
+    return value;
+  })
+  @IsInt()
+  to!: number;
 }
 
 class WithoutType {
@@ -218,6 +230,15 @@ describe('a body with the decorators of class-validator', () => {
     expect(() => withMember(`"lines":[${Array.from({ length: 700 }, () => '{"petId":1,"quantity":1}').join(',')}]`)).toThrow(message);
     // Unknown members are not converted, and do not count.
     expect(withMember(`"other":${numbers(3_000)}`)).toEqual({ title: 'x', quantity: 7, size: 'small' });
+  });
+
+  it('fails with the error of a conversion for which no single member is the reason', () => {
+    expect(body('{"from":1,"to":2}', false, Interval)).toEqual({ from: 1, to: 2 });
+    expect(() => body('{"from":3,"to":2}', false, Interval)).toThrow(new RangeError('reversed'));
+  });
+
+  it('is rejected with the error of the conversion as the cause', () => {
+    expect(() => withMember('"due":1')).toThrow(expect.objectContaining({ code: 'invalid_request', cause: expect.any(TypeError) }));
   });
 
   it('fails for a nested class without @Type', () => {
