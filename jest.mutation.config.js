@@ -19,5 +19,6 @@ export default {
   // stryker.config.mjs starts PostgreSQL once for all mutants.
   globalSetup: undefined,
   globalTeardown: undefined,
-  testTimeout: 60_000,
+  // A mutant that waits for ever costs this long.
+  testTimeout: mutationArea.usesPostgres ? 60_000 : 5_000,
 };

@@ -1,5 +1,10 @@
 import { startPostgres } from './tools/testing/src/postgres.ts';
 
+const SQL_FILES = [
+  'libs/database/src/{batched-repository,statements,table,delete-expired-idempotency-keys,idempotency-key.entity}.ts',
+  'libs/database/src/{migrations,distribution,database-connection}.ts',
+];
+
 /** What is mutated, and the specs that must detect it. `AREA=client npx stryker run` mutates one area. */
 const AREAS = {
   rules: {
@@ -10,9 +15,25 @@ const AREAS = {
   },
   client: area('libs/client'),
   'http-contract': area('libs/http-contract'),
-  database: { ...area('libs/database'), usesPostgres: true },
+  // The files whose logic has specs in the process, and those that need SQL.
+  database: {
+    ...area('libs/database'),
+    mutate: ['libs/database/src/**/*.ts', ...SQL_FILES.map((file) => `!${file}`)],
+    specs: ['libs/database/src/**/!(*.integration).spec.ts'],
+  },
+  'database-sql': {
+    ...area('libs/database'),
+    mutate: SQL_FILES,
+    specs: ['libs/database/src/{batched-repository,migration-attempts,migration-lock}.integration.spec.ts'],
+    usesPostgres: true,
+  },
   // main.ts runs only in a process of its own, which starts the bundle.
-  cli: { ...area('apps/cli'), mutate: ['apps/cli/src/!(main).ts'], specs: ['apps/cli/src/!(main.integration).spec.ts'], usesPostgres: true },
+  cli: {
+    ...area('apps/cli'),
+    mutate: ['apps/cli/src/!(main).ts'],
+    specs: ['apps/cli/src/!(main.integration).spec.ts'],
+    usesPostgres: true,
+  },
   'api-authentication': folderOfApi('authentication'),
   'api-errors': folderOfApi('errors'),
   'api-rate-limit': folderOfApi('rate-limit'),
