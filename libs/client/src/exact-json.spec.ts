@@ -23,7 +23,8 @@ function outcomeOf(parse: (text: string) => unknown, text: string): unknown {
 }
 
 const names = fc.oneof(fc.constantFrom('id', 'categoryId', 'name', '__proto__', 'i"d', '', ': 1'), fc.string());
-const strings = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('n1', 's', '"id": 5', '\\', '\\"', '1e5', ':', '": 1'));
+const character = fc.integer({ min: 0, max: 0x10_ffff }).map((codePoint) => String.fromCodePoint(codePoint).toWellFormed());
+const strings = fc.oneof(fc.string({ unit: character }), fc.constantFrom('n1', 's', '"id": 5', '\\', '\\"', '1e5', ':', '": 1'));
 const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(
     { depthSize: 'small' },
@@ -88,7 +89,7 @@ describe('stringifyJson', () => {
   });
 
   it('writes what parseJson reads', () => {
-    const value = fc.record({ id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), name: fc.string({ unit: 'binary' }) });
+    const value = fc.record({ id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), name: fc.string({ unit: character }) });
     fc.assert(fc.property(fc.array(value), (pets) => expect(parseJson(stringifyJson(pets))).toEqual(pets)));
   });
 

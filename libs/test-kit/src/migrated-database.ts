@@ -1,15 +1,23 @@
+import { createHash } from 'node:crypto';
 import { createDataSource, migrateUp, type Persistence } from '@animal-store/database';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { copyTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 
 /** Creates a database with the schemas of the contexts, without rows. */
-export async function createMigratedDatabase(persistence: readonly Persistence[]): Promise<TestDatabase> {
-  const database = await createTestDatabase();
-  const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
-  await dataSource.initialize();
-  try {
-    await migrateUp(dataSource);
-  } finally {
-    await dataSource.destroy();
-  }
-  return database;
+export function createMigratedDatabase(persistence: readonly Persistence[]): Promise<TestDatabase> {
+  return copyTestDatabase(`template_${hashOf(persistence)}`, async (url) => {
+    const dataSource = createDataSource({ url, applicationName: 'spec', poolSize: 1, persistence });
+    await dataSource.initialize();
+    try {
+      await migrateUp(dataSource);
+    } finally {
+      await dataSource.destroy();
+    }
+  });
+}
+
+/** Distinguishes the templates of different contexts, and of different versions on a server that outlives the run. */
+function hashOf(persistence: readonly Persistence[]): string {
+  const hash = createHash('sha256');
+  for (const { migrations } of persistence) for (const migration of migrations) hash.update(String(migration));
+  return hash.digest('hex').slice(0, 16);
 }

@@ -44,9 +44,12 @@ export class InstalledClient {
       ...options,
     };
     await this.write('tsconfig.json', JSON.stringify({ compilerOptions: { ...compilerOptions, pretty: false }, files }));
-    await run(process.execPath, [COMPILERS[version]], { cwd: this.folder }).catch((error: unknown) => {
-      throw new Error((error as { stdout: string }).stdout);
-    });
+    // Nx sets FORCE_COLOR, which has precedence over `pretty`.
+    await run(process.execPath, [COMPILERS[version]], { cwd: this.folder, env: { ...process.env, FORCE_COLOR: undefined } }).catch(
+      (error: unknown) => {
+        throw new Error((error as { stdout: string }).stdout);
+      },
+    );
   }
 
   /** Installs packages from the npm registry. */

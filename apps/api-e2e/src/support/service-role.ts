@@ -1,14 +1,11 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { query, type TestDatabase } from '@animal-store/local-postgres/testing';
-import { Client } from 'pg';
+import { copyTestDatabase, query, type TestDatabase } from '@animal-store/local-postgres/testing';
 
 /** Role of the database server, shared by all databases of the suite. */
 const ROLE = 'animal_store_e2e';
 const PASSWORD = 'of-tests-only';
-/** Serialises the creation of the template among the spec files. */
-const TEMPLATE_LOCK = 5_839_201;
 
 const prepared = new Map<string, Promise<void>>();
 
@@ -23,36 +20,13 @@ export function serviceRoleUrl(ownerUrl: string, runAnimalStore: AnimalStore): P
 }
 
 /**
- * Creates a migrated database on the server in TEST_POSTGRES_URL. It is a copy of a template, which the first spec file creates.
- * @param programFolder folder of the command-line tool, whose migrations the template has
+ * Creates a migrated database on the server in TEST_POSTGRES_URL, with the role of the service.
+ * @param programFolder folder of the command-line tool, whose migrations the database has
  */
 export async function createMigratedDatabase(runAnimalStore: AnimalStore, programFolder: string): Promise<TestDatabase> {
-  const server = process.env['TEST_POSTGRES_URL'] ?? '';
-  const template = `e2e_template_${hashOf(programFolder)}`;
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  const client = new Client({ connectionString: server });
-  await client.connect();
-  try {
-    await client.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
-    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [template]);
-    if (rowCount === 0) {
-      const unfinished = `${template}_unfinished`;
-      await client.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`);
-      await client.query(`CREATE DATABASE ${unfinished}`);
-      await prepare(urlOf(server, unfinished), runAnimalStore);
-      await client.query(`ALTER DATABASE ${unfinished} RENAME TO ${template}`);
-    }
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-  } finally {
-    await client.end();
-  }
-  prepared.set(`/${name}`, Promise.resolve());
-  return {
-    url: urlOf(server, name),
-    async drop() {
-      await query(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    },
-  };
+  const database = await copyTestDatabase(`e2e_template_${hashOf(programFolder)}`, (url) => prepare(url, runAnimalStore));
+  prepared.set(new URL(database.url).pathname, Promise.resolve());
+  return database;
 }
 
 async function prepare(ownerUrl: string, runAnimalStore: AnimalStore): Promise<void> {
@@ -73,12 +47,6 @@ export function asRole(url: string, role: string, password: string): string {
   given.username = role;
   given.password = password;
   return given.href;
-}
-
-function urlOf(server: string, database: string): string {
-  const url = new URL(server);
-  url.pathname = `/${database}`;
-  return url.href;
 }
 
 /** Distinguishes the templates of different versions on a server that outlives the run. */

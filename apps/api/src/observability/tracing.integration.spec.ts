@@ -117,7 +117,7 @@ describe('the OpenTelemetry SDK', () => {
       for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }]) {
         const app = await createApp({ config: readConfig({ DATABASE_URL: 'postgres://127.0.0.1:1/none', LOG_LEVEL: 'silent', ...env }) });
         await app.close();
-        console.log(Object.keys(_cache).some((path) => path.includes('@opentelemetry/sdk')));
+        console.log(String(Object.keys(_cache).some((path) => path.includes('@opentelemetry/sdk'))));
       }`);
     expect(lines).toEqual(['false', 'true']);
   });

@@ -3,6 +3,6 @@ export { DurablePostgres } from './durable-postgres.js';
 export { findFreePort } from './find-free-port.js';
 export { query } from './query.js';
 export { TcpProxy } from './tcp-proxy.js';
-export { createTestDatabase, type TestDatabase } from './test-database.js';
+export { copyTestDatabase, createTestDatabase, type TestDatabase } from './test-database.js';
 export { startThrowAwayPostgres, type ThrowAwayPostgres } from './throw-away-postgres.js';
 export { waitFor } from './wait-for.js';

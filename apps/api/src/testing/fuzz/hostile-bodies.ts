@@ -2,7 +2,10 @@ import fc, { type Arbitrary } from 'fast-check';
 import { bytes, type Bytes, filler } from './hostile-bytes.js';
 
 const name = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({
+    unit: fc.integer({ min: 0, max: 0x10_ffff }).map((codePoint) => String.fromCodePoint(codePoint).toWellFormed()),
+    maxLength: 20,
+  }),
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   fc.constantFrom(
     '',
