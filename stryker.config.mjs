@@ -15,7 +15,6 @@ const AREAS = {
   },
   client: area('libs/client'),
   'http-contract': area('libs/http-contract'),
-<<<<<<< HEAD
   // The files whose logic has specs in the process, and those that need SQL.
   database: {
     ...area('libs/database'),
@@ -35,10 +34,6 @@ const AREAS = {
     specs: ['apps/cli/src/!(main.integration).spec.ts'],
     usesPostgres: true,
   },
-=======
-  database: { ...area('libs/database'), usesPostgres: true },
-  cli: { ...area('apps/cli'), usesPostgres: true },
->>>>>>> ba1354c (test(mutation): an area for each folder of the API, without the specs that start the app)
   'api-authentication': folderOfApi('authentication'),
   'api-errors': folderOfApi('errors'),
   'api-rate-limit': folderOfApi('rate-limit'),

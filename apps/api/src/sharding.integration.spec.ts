@@ -5,6 +5,7 @@ import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { contexts } from './contexts.js';
 import { constraintViolations } from './testing/sharding/constraint-violations.js';
 import { recordStatements } from './testing/sharding/record-statements.js';
 import { shardingViolations, type ShardColumns } from './testing/sharding/sharding-rules.js';
@@ -21,6 +22,7 @@ const shown = (name: string) => name.replaceAll(/"([a-z_][a-z0-9_]*)"/g, '$1');
 
 beforeAll(async () => {
   sent = recordStatements();
+  await migrateEmptyDatabase();
   // Without the extension, tables are not distributed, but the service sends the statements for distributed tables.
   service = await startTestApp({ env: { CITUS: 'on' } });
   dataSource = service.app.get(DataSource);
@@ -32,6 +34,17 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.close());
+
+/** The database of the service is a copy of a migrated one. */
+async function migrateEmptyDatabase(): Promise<void> {
+  const database = await createTestDatabase();
+  const persistence = contexts.map((context) => context.persistence);
+  const opened = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
+  await opened.initialize();
+  await migrateUp(opened);
+  await opened.destroy();
+  await database.drop();
+}
 
 /** Calls every operation, with and without options. */
 async function useApi(): Promise<void> {

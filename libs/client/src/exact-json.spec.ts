@@ -23,7 +23,10 @@ function outcomeOf(parse: (text: string) => unknown, text: string): unknown {
 }
 
 const names = fc.oneof(fc.constantFrom('id', 'categoryId', 'name', '__proto__', 'i"d', '', ': 1'), fc.string());
-const character = fc.integer({ min: 0, max: 0x10_ffff }).map((codePoint) => String.fromCodePoint(codePoint).toWellFormed());
+const character = fc
+  .integer({ min: 0, max: 0x10_ffff })
+  .filter((codePoint) => codePoint < 0xd800 || codePoint > 0xdfff)
+  .map((codePoint) => String.fromCodePoint(codePoint));
 const strings = fc.oneof(fc.string({ unit: character }), fc.constantFrom('n1', 's', '"id": 5', '\\', '\\"', '1e5', ':', '": 1'));
 const { json } = fc.letrec<{ json: string }>((tie) => ({
   json: fc.oneof(

@@ -39,7 +39,7 @@ export const USED_BY_TEMPLATES = new Set(
   expectError expectStatus fc filter first found headers i id ids index input isSame isVisibleText it items key last limit link
   linksOf matching message name names next one other overrides own page pageHeaders pages path provideUseCase publicUrl query
   queryRunner read reader reason recorded replayed reply repository request requests respondWithCreated respondWithPage response
-  result results revalidate row rows second text third useDatabase useOwnService value violations visibleTextRule visited
+  result results revalidate row rows second text third unit useDatabase useOwnService value violations visibleTextRule visited
   ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam ApiProperty
   ApiSchema ApiTags BatchedRepository Body Column Controller DataSource DomainError Dto Entity ErrorDefinition FastifyReply
   Get HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe JsonText MigrationInterface Module Page PageQueryOf PageRequest Param
