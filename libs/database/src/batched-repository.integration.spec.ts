@@ -237,6 +237,16 @@ describe('concurrent calls', () => {
     expect(lists.count).toBe(2);
   });
 
+  it('return the page of their own position and limit', async () => {
+    const ids: bigint[] = [];
+    for (const key of ['a', 'b', 'c', 'd']) ids.push(await first.insert(aLine({ key })));
+    // The first call runs alone, the others share a statement.
+    const requested = [{ limit: 4 }, { limit: 1 }, { limit: 2 }, { limit: 3 }, ...ids.map((after) => ({ limit: 2, after }))];
+    const pages = await Promise.all(requested.map((page) => first.page({}, page)));
+    const keys = pages.map(({ items }) => (JSON.parse(items.text) as { key: string }[]).map(({ key }) => key).join(''));
+    expect(keys).toEqual(['abcd', 'a', 'ab', 'abc', 'bc', 'cd', 'd', '']);
+  });
+
   it('return the page of their own filters', async () => {
     for (const [size, quantity] of [
       [Size.Small, 1],
