@@ -180,6 +180,7 @@ describe('a Content-Type', () => {
     'text/plain',
     'application/jsonp',
     'application/json; charset=latin1',
+    'application/json; CHARSET=latin1',
     'application/json; charset=utf-8; charset="latin1"',
     'application/json; charset=""',
     'application/json; charset',
