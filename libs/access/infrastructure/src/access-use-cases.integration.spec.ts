@@ -44,6 +44,27 @@ describe('the audit trail', () => {
   });
 });
 
+describe('a rate limit for a client that another process is changing', () => {
+  it('waits for that change and keeps it', async () => {
+    await database.empty();
+    const keys = new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
+    const key = aNewApiKey();
+    await keys.add(key);
+    const other = database.dataSource.createQueryRunner();
+    await other.startTransaction();
+    await other.query('UPDATE access.clients SET disabled_at = now(), rate_limit = 7');
+    const added = keys.add(aNewApiKey({ clientName: key.clientName, rateLimit: 5 }));
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await waitFor(async () => expect(await database.dataSource.query(waiting)).toHaveLength(1));
+    await other.commitTransaction();
+    await other.release();
+    await added;
+    expect(await keys.listClients()).toEqual([expect.objectContaining({ rateLimit: 5, disabledAt: expect.any(Date) })]);
+    const events = await keys.listAudit({ limit: 100 });
+    expect(events).toContainEqual(expect.objectContaining({ action: 'set-rate-limit', details: { from: 7, to: 5 } }));
+  });
+});
+
 describe('a change whose audit event cannot be written', () => {
   it('is rolled back', async () => {
     await database.empty();
