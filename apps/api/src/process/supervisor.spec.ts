@@ -191,6 +191,17 @@ describe('giving up', () => {
     expect(messages).toEqual(['a worker ended unexpectedly']);
   });
 
+  it('does not stop for workers that end before they are ready, as during an outage of the database', async () => {
+    await start();
+    for (let exits = 0; exits < 15; exits++) {
+      await exit(workers.length - 1, 1);
+      pauses.at(-1)?.end();
+      await settle();
+    }
+    expect(workers).toHaveLength(17);
+    expect(new Set(messages)).toEqual(new Set(['a worker ended unexpectedly']));
+  });
+
   it('stops after more than 10 crashes of ready workers', async () => {
     await start();
     for (let crash = 1; crash <= 11; crash++) {

@@ -248,10 +248,15 @@ describe('unread bodies', () => {
       expect(await connection.read({ isHead: false })).toBeUndefined();
     });
 
-    it('closes the connection if the client waits for 100 Continue', async () => {
+    it.each<[what: string, status: number, beginning: () => string]>([
+      ['a large body', 413, () => head('POST /v1/pets', authorized())],
+      ['a large body without a key', 401, () => head('POST /v1/pets')],
+      ['an unknown path', 404, () => head('POST /nothing')],
+      ['another method', 405, () => head('PUT /v1/pets')],
+    ])('closes the connection if the client waits for 100 Continue: %s', async (_what, status, beginning) => {
       const connection = await open();
-      connection.write(Buffer.from(`${head('POST /v1/pets', authorized(), 'Expect: 100-continue\r\n')}Content-Length: 100000\r\n\r\n`));
-      expect(await readResponses(connection)).toEqual([[413, 'close']]);
+      connection.write(Buffer.from(`${beginning()}Expect: 100-continue\r\nContent-Length: 100000\r\n\r\n`));
+      expect(await readResponses(connection)).toEqual([[status, 'close']]);
     });
 
     it('can be read by a client that sends the body with an unsupported expectation', async () => {
