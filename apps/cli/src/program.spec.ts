@@ -97,6 +97,13 @@ describe('an API key in the wrong place', () => {
     expect(stderr).not.toContain(secret);
   });
 
+  it.each([[key], [`carol ${key}`]])('is not accepted as the operator', async (operator) => {
+    const { exitCode, stdout, stderr } = await runOffline(['keys', 'list'], { DATABASE_URL, OPERATOR: operator });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: OPERATOR must .* must not contain an API key\n$/);
+    expect(stderr).not.toContain(secret);
+  });
+
   it('is not repeated from the environment', async () => {
     const { exitCode, stderr } = await runOffline(['keys', 'list'], { DATABASE_URL: `postgres://127.0.0.1:1/${key}` });
     expect(exitCode).toBe(1);
