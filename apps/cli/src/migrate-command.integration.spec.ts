@@ -87,6 +87,10 @@ describe('animal-store migrate', () => {
         /^waiting for another process that is migrating the database\nerror: another process has been migrating the database for \d+ s\n$/,
       ),
     });
+    expect(await runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'up', '--wait', '0s'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^error: another process has been migrating the database for \d+ s\n$/),
+    });
     await holder.end();
     await empty.drop();
   });
