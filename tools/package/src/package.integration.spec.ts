@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
@@ -48,6 +48,7 @@ describe('the packaged folder', () => {
       'sbom.cdx.json',
     ]);
     expect(files).toEqual(expect.arrayContaining(['apps/api/bundle/main.js', 'apps/cli/bundle/main.js']));
+    expect(() => accessSync(join(out, 'bin/animal-store'), constants.X_OK)).not.toThrow();
   });
 
   it('imports no package', () => {

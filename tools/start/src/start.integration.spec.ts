@@ -185,6 +185,11 @@ describe('runUntilStopped', () => {
     await expect(access(untouched)).rejects.toThrow();
   });
 
+  it.each(['DATABASE_URL', 'DATABASE_URL_FILE'])('starts no PostgreSQL if %s is set', async (name) => {
+    const variables = { [name]: '/any', DATA_DIR: join(temporary, 'untouched') };
+    expect(await new LocalEnvironment(variables).open()).toBe(variables);
+  });
+
   it('uses the database of DATABASE_URL, prints how to create a key and closes the service after a signal', async () => {
     const calls: string[] = [];
     const variables = { DATABASE_URL: 'postgres://127.0.0.1:1/any', DATA_DIR: join(temporary, 'untouched') };
