@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { Client } from 'pg';
 import { Metrics } from '../observability/metrics.js';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
+import { pipelineUnread, rawGet as get } from '../testing/pipeline-unread.js';
 import { startTestApp, type TestApp, useTestApp } from '../testing/test-app.js';
 
 const MAX_IN_FLIGHT = 16;
@@ -228,17 +229,6 @@ describe('load shedding', () => {
 describe('pipelined requests', () => {
   const BUNDLE = '/docs/assets/swagger-ui-bundle.js';
   const MAX_PIPELINED = 64;
-
-  const get = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
-
-  /** Sends pipelined requests and does not read the responses. */
-  async function pipelineUnread(port: number, request: string, times: number): Promise<Socket> {
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-    await once(socket, 'connect');
-    socket.pause();
-    socket.write(request.repeat(times));
-    return socket;
-  }
 
   const shedPipelined = async () => (await metric(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)) || 0;
 

@@ -1,23 +1,11 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { BuiltService } from './built-service.js';
+import { pipelineUnread, rawGet as get } from './pipeline-unread.js';
 
 const BUNDLE = '/docs/assets/swagger-ui-bundle.js';
-
-const get = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
-
-/** Sends pipelined requests and does not read the responses. */
-async function pipelineUnread(port: number, request: string, times: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-  await once(socket, 'connect');
-  socket.pause();
-  socket.write(request.repeat(times));
-  return socket;
-}
 
 describe('responses that a client does not read', () => {
   const CONNECTIONS = 20;
