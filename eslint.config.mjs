@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import js from '@eslint/js';
 import { readCachedProjectGraph } from '@nx/devkit';
 import nx from '@nx/eslint-plugin';
@@ -19,7 +22,7 @@ const LAYERS = {
   testing: ['kernel', 'domain'],
   'test-kit': ['kernel', 'platform', 'local'],
   app: ['kernel', 'contract', 'platform', 'domain', 'application', 'infrastructure', 'http'],
-  e2e: ['local', 'client'],
+  e2e: ['local', 'client', 'e2e'],
   tool: [
     'kernel',
     'contract',
@@ -126,7 +129,18 @@ const HEADER_NAME = {
 };
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'];
 
+/** Part of the key of ESLint's cache, because types and tags of other files decide about a file, too. */
+function fingerprintOfTypes() {
+  const files = globSync(['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools}/*/{{package,tsconfig*}.json,dist/**/*.d.ts}'], {
+    cwd: import.meta.dirname,
+  });
+  const hash = createHash('sha256');
+  for (const file of files.sort()) hash.update(file).update(readFileSync(join(import.meta.dirname, file)));
+  return hash.digest('hex');
+}
+
 export default defineConfig(
+  { settings: { types: fingerprintOfTypes() } },
   globalIgnores(['**/dist/', '{apps,libs}/*/bundle/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,

@@ -14,7 +14,7 @@ const NOT_COVERED = [
   /\.(?:spec|verify|contract)\.ts$/,
   /\/src\/testing\//,
   /^libs\/[^/]+\/testing\//,
-  /^apps\/api-e2e\//,
+  /^apps\/(?:api|service)-e2e\//,
   // The bench and the chaos run take minutes; their specs only cover calculations.
   /^tools\/(?:bench|chaos)\//,
   // Not run by tests: code that starts the tests or writes to the workspace.

@@ -4,12 +4,12 @@ import { contextOf, contextsOf } from './workspace.js';
 
 /** Projects that depend on a file without importing it: only their package.json says so. `docs-checks` reads every file. */
 const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'apps/api/src/changed.ts': ['api-e2e', 'chaos', 'cluster', 'package'],
-  'apps/cli/src/changed.ts': ['api-e2e', 'package'],
+  'apps/api/src/changed.ts': ['api-e2e', 'chaos', 'cluster', 'package', 'service-e2e'],
+  'apps/cli/src/changed.ts': ['api-e2e', 'package', 'service-e2e'],
   'libs/pets/domain/src/changed.ts': ['generators'],
   'docs/adding-a-context.md': ['generators'],
-  'docs/guides/errors.md': ['api', 'api-e2e', 'generators', 'start'],
-  'docs/openapi.json': ['api', 'api-e2e', 'chaos', 'checks'],
+  'docs/guides/errors.md': ['api', 'api-e2e', 'context-checks', 'generators', 'service-e2e', 'start'],
+  'docs/openapi.json': ['api-e2e', 'chaos', 'checks', 'context-checks'],
   Dockerfile: ['package'],
 };
 

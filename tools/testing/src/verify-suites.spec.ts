@@ -4,9 +4,9 @@ import { createVerifyNodes } from './verify-suites.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const FILES = [
-  'apps/api-e2e/src/own-service/redis.verify.ts',
+  'apps/service-e2e/src/redis.verify.ts',
   'tools/checks/src/testing/knip.verify.ts',
-  'apps/api-e2e/src/guides/samples.verify.ts',
+  'apps/service-e2e/src/pages/pages.verify.ts',
 ];
 
 async function inferredTargets(project: string) {
@@ -16,16 +16,16 @@ async function inferredTargets(project: string) {
 }
 
 it('each suite is a target that needs what the specs of its project need', async () => {
-  const targets = await inferredTargets('apps/api-e2e');
-  expect(Object.keys(targets)).toEqual(['redis', 'verify', 'samples']);
+  const targets = await inferredTargets('apps/service-e2e');
+  expect(Object.keys(targets)).toEqual(['redis', 'verify', 'pages']);
   expect(targets['redis']).toMatchObject({
-    command: 'jest --config jest.verify.config.js --runTestsByPath apps/api-e2e/src/own-service/redis.verify.ts',
-    dependsOn: [{ target: 'bundle' }],
-    inputs: expect.arrayContaining(['default', 'jest', '{workspaceRoot}/docs/openapi.json', '{workspaceRoot}/jest.verify.config.js']),
+    command: 'jest --config jest.verify.config.js --runTestsByPath apps/service-e2e/src/redis.verify.ts',
+    dependsOn: ['build', { target: 'bundle' }],
+    inputs: expect.arrayContaining(['default', 'jest', '{workspaceRoot}/docs/guides/*', '{workspaceRoot}/jest.verify.config.js']),
   });
 });
 
 it('the target verify runs all suites of the project', async () => {
-  expect((await inferredTargets('apps/api-e2e'))['verify']).toMatchObject({ dependsOn: ['redis', 'samples'] });
+  expect((await inferredTargets('apps/service-e2e'))['verify']).toMatchObject({ dependsOn: ['redis', 'pages'] });
   expect((await inferredTargets('tools/checks'))['verify']).toMatchObject({ dependsOn: ['knip'] });
 });

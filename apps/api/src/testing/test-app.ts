@@ -9,11 +9,14 @@ import { contexts } from '../contexts.js';
 import { createApp } from '../create-app.js';
 import { createLogger, type ServiceLogger } from '../observability/logger.js';
 import { readConfig } from '../process/config.js';
+import { RouteTable } from '../server/route-table.js';
 
 export interface TestApp {
   readonly app: NestFastifyApplication;
   readonly url: string;
   readonly databaseUrl: string;
+  /** Method and path of every route. */
+  readonly routes: readonly (readonly [method: string, path: string])[];
   createKey(...scopes: string[]): Promise<string>;
   close(): Promise<void>;
 }
@@ -47,6 +50,7 @@ export async function startTestApp({
     app,
     url: `http://127.0.0.1:${String(port)}`,
     databaseUrl: database.url,
+    routes: app.get(RouteTable).entries(),
     createKey: async (...scopes) => (await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes })).secret,
     close: async () => {
       await app.close();

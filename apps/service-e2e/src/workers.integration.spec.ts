@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { insertKey } from '@animal-store/api-e2e/support/keys';
+import { createStoreDatabase, runUntilRefused, Service } from '@animal-store/api-e2e/support/service';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { insertKey } from '../support/keys.js';
-import { createStoreDatabase, runUntilRefused, Service } from '../support/service.js';
-import { kill, WORKER_POLL, workersOf } from '../support/workers.js';
+import { kill, WORKER_POLL, workersOf } from './support/workers.js';
 
 const WORKERS = 2;
 const LIMIT = 200;

@@ -1,9 +1,9 @@
+import { runAnimalStore, runUntilRefused, Service } from '@animal-store/api-e2e/support/service';
 import { findFreePort, query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { Outage } from '../support/outage.js';
-import { runAnimalStore, runUntilRefused, Service } from '../support/service.js';
-import { kill, workersOf } from '../support/workers.js';
+import { Outage } from './support/outage.js';
+import { kill, workersOf } from './support/workers.js';
 
 /** Same lock id as in libs/database/src/migrations.ts. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;

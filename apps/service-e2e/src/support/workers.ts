@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import type { Service } from './service.js';
+import type { Service } from '@animal-store/api-e2e/support/service';
 
 /** Poll interval for conditions that call `workersOf`, since `ps` reads every process of the machine. */
 export const WORKER_POLL = { intervalMs: 250 };

@@ -1,7 +1,7 @@
+import { insertKey } from '@animal-store/api-e2e/support/keys';
+import { type Environment, Service } from '@animal-store/api-e2e/support/service';
 import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { expect } from '@jest/globals';
-import { insertKey } from './keys.js';
-import { type Environment, Service } from './service.js';
 
 const UNAVAILABLE = { status: 503, retryAfter: '1', code: 'service_unavailable' };
 

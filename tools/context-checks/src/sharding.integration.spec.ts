@@ -1,15 +1,15 @@
 import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
+import { contexts } from '@animal-store/api/contexts';
+import { startTestApp, type TestApp } from '@animal-store/api/testing/test-app';
 import { createDataSource, distributedTables, deleteExpiredIdempotencyKeys, migrateUp } from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { contexts } from './contexts.js';
-import { constraintViolations } from './testing/sharding/constraint-violations.js';
-import { recordStatements } from './testing/sharding/record-statements.js';
-import { shardingViolations, type ShardColumns } from './testing/sharding/sharding-rules.js';
-import { startTestApp, type TestApp } from './testing/test-app.js';
+import { constraintViolations } from './sharding/constraint-violations.js';
+import { recordStatements } from './sharding/record-statements.js';
+import { shardingViolations, type ShardColumns } from './sharding/sharding-rules.js';
 
 let service: TestApp;
 let dataSource: DataSource;

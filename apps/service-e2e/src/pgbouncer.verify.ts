@@ -1,14 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execFileSync } from 'node:child_process';
+import { Api } from '@animal-store/api-e2e/support/api';
+import { readPet, readPets } from '@animal-store/api-e2e/support/json';
+import { readAllPages } from '@animal-store/api-e2e/support/read-pages';
+import { createKey, type Environment, runUntilRefused, Service } from '@animal-store/api-e2e/support/service';
 import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Api } from '../support/api.js';
-import { DEBIAN_PATH, DebianServer } from '../support/debian-server.js';
-import { readPet, readPets } from '../support/json.js';
-import { readAllPages } from '../support/read-pages.js';
-import { createKey, type Environment, runUntilRefused, Service } from '../support/service.js';
+import { DEBIAN_PATH, DebianServer } from './support/debian-server.js';
 
 // `npm run verify -- pgbouncer`. Not part of `npm test`, since the npm registry has no PgBouncer.
 

@@ -1,8 +1,8 @@
+import type { Service } from '@animal-store/api-e2e/support/service';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Outage } from '../support/outage.js';
-import type { Service } from '../support/service.js';
-import { kill, WORKER_POLL, workersOf } from '../support/workers.js';
+import { Outage } from './support/outage.js';
+import { kill, WORKER_POLL, workersOf } from './support/workers.js';
 
 // Not part of `npm test`, since it starts dozens of workers. apps/api tests the supervisor in the process.
 

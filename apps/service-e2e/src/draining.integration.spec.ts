@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { insertKey } from '@animal-store/api-e2e/support/keys';
+import { createStoreDatabase, type Environment, Service } from '@animal-store/api-e2e/support/service';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { Balancer } from '../support/balancer.js';
-import { insertKey } from '../support/keys.js';
-import { createStoreDatabase, type Environment, Service } from '../support/service.js';
+import { Balancer } from './support/balancer.js';
 
 /** Concurrent clients, and the pause of each one between its requests: more load would only take time from the processes. */
 const LOAD = 8;

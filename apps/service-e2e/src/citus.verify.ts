@@ -1,9 +1,9 @@
+import { Api } from '@animal-store/api-e2e/support/api';
+import { readPet } from '@animal-store/api-e2e/support/json';
+import { readAllPages } from '@animal-store/api-e2e/support/read-pages';
+import { runAnimalStore, createKey, Service } from '@animal-store/api-e2e/support/service';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { Api } from '../support/api.js';
-import { readPet } from '../support/json.js';
-import { readAllPages } from '../support/read-pages.js';
-import { runAnimalStore, createKey, Service } from '../support/service.js';
 
 // `npm run verify -- citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL must name an empty database
 // and its owner. The database must be on a coordinator with the extension and at least one worker.

@@ -1,13 +1,16 @@
+import { globSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { PHONE, screenshot } from '@animal-store/api-e2e/support/browser';
 import { expect } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { accessibilityViolations } from '../support/accessibility.js';
-import { PHONE, screenshot } from '../support/browser.js';
-import { readSamples } from './samples.js';
+
+const GUIDES = join(import.meta.dirname, '../../../../docs/guides/*.md');
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const REFERENCE = '/docs/reference';
 /** The paths of all pages. */
-export const PAGES = [...readSamples().keys()].map((name) => (name === 'README' ? '/docs' : `/docs/${name}`));
+export const PAGES = globSync(GUIDES).map((file) => (basename(file) === 'README.md' ? '/docs' : `/docs/${basename(file, '.md')}`));
 
 const VIEWPORTS = { desktop: DESKTOP, phone: PHONE };
 export type Device = keyof typeof VIEWPORTS;

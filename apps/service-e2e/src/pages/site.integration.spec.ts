@@ -1,8 +1,8 @@
+import { PHONE, useBrowser } from '@animal-store/api-e2e/support/browser';
+import { linksOf } from '@animal-store/api-e2e/support/http-response';
+import { useOwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { linksOf } from '../support/http-response.js';
-import { PHONE, useBrowser } from '../support/browser.js';
-import { useOwnService } from '../support/use-api.js';
 import { DESKTOP, DISPLAYS, expectAccessible, PAGES, REFERENCE } from './pages.js';
 import { describeReferencePage } from './reference-page.js';
 

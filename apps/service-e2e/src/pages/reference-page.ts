@@ -1,9 +1,9 @@
+import { PHONE, screenshot, type SpecBrowser } from '@animal-store/api-e2e/support/browser';
+import type { OwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import type { Locator, Page } from 'playwright-core';
 import { accessibilityViolations } from '../support/accessibility.js';
-import { PHONE, screenshot, type SpecBrowser } from '../support/browser.js';
-import type { OwnService } from '../support/use-api.js';
 
 const DESKTOP = { width: 1280, height: 900 };
 

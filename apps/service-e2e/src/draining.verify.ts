@@ -1,8 +1,8 @@
+import { insertKey } from '@animal-store/api-e2e/support/keys';
+import { createStoreDatabase, Service } from '@animal-store/api-e2e/support/service';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { insertKey } from '../support/keys.js';
-import { createStoreDatabase, Service } from '../support/service.js';
 
 // Not part of `npm test`, since it waits for the real period. apps/api tests the shutdown with a shorter one.
 

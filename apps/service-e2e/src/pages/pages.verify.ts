@@ -1,7 +1,7 @@
+import { useBrowser } from '@animal-store/api-e2e/support/browser';
+import { useOwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { useBrowser } from '../support/browser.js';
-import { useOwnService } from '../support/use-api.js';
 import { DISPLAYS, expectAccessible, PAGES } from './pages.js';
 
 // `npm test` tests representative pages on each device in each theme, and each other page once.

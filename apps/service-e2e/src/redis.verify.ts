@@ -1,7 +1,7 @@
+import { createKey, Service } from '@animal-store/api-e2e/support/service';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DebianServer } from '../support/debian-server.js';
-import { createKey, Service } from '../support/service.js';
+import { DebianServer } from './support/debian-server.js';
 
 // `npm run verify -- redis`. Not part of `npm test`, since the npm registry has no Redis.
 

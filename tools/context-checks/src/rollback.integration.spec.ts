@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { contexts } from '@animal-store/api/contexts';
 import { createDataSource, migrateUp, type Persistence } from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { contexts } from './contexts.js';
 
 const RELEASES = join(import.meta.dirname, '../../../docs/releases');
 

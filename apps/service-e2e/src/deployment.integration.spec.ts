@@ -1,10 +1,10 @@
+import { Api } from '@animal-store/api-e2e/support/api';
+import { expectError, linksOf } from '@animal-store/api-e2e/support/http-response';
+import { readPet } from '@animal-store/api-e2e/support/json';
+import { insertKey, unknownKey } from '@animal-store/api-e2e/support/keys';
+import { createStoreDatabase, runUntilRefused, Service } from '@animal-store/api-e2e/support/service';
 import { TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { expectError, linksOf } from '../support/http-response.js';
-import { Api } from '../support/api.js';
-import { readPet } from '../support/json.js';
-import { insertKey, unknownKey } from '../support/keys.js';
-import { createStoreDatabase, runUntilRefused, Service } from '../support/service.js';
 
 const PUBLIC_BASE_URL = 'https://store.example/animals';
 const VALID = '{"name":"Rex","categoryId":7}';

@@ -1,6 +1,6 @@
+import { expectHealthy, fuzz } from '@animal-store/api/testing/fuzz/fuzz';
+import { type FuzzedService, startInProcess } from '@animal-store/api/testing/fuzz/fuzzed-service';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { expectHealthy, fuzz } from './testing/fuzz/fuzz.js';
-import { type FuzzedService, startInProcess } from './testing/fuzz/fuzzed-service.js';
 
 // A fixed seed; `npm run verify -- fuzz` uses random ones.
 const SEED = 1;

@@ -1,0 +1,1 @@
+export default { displayName: 'service-e2e', preset: '../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export default { displayName: 'context-checks', preset: '../../jest.preset.js' };

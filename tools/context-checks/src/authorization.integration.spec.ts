@@ -1,0 +1,39 @@
+import { useTestApp } from '@animal-store/api/testing/test-app';
+import { describe, expect, it } from '@jest/globals';
+
+const service = useTestApp(['nothing:much'], { env: { RATE_LIMIT: '0' } });
+
+/** All public routes. New ones must be added here manually. */
+const PUBLIC_ROUTES = ['/health/live', '/health/ready', '/openapi.json', '/docs', '/docs/:page', '/docs/assets/:file'];
+
+describe('every route', () => {
+  it('requires a key unless it is public', async () => {
+    const table = service.routes;
+    expect(table.map(([, path]) => path)).toEqual(expect.arrayContaining(['/v1/pets', '/v1/pets/:petId', ...PUBLIC_ROUTES]));
+    for (const [method, path] of table) {
+      const response = await fetch(service.url + path.replace(/:\w+/g, '1'), { method });
+      const body = await response.text();
+      if (PUBLIC_ROUTES.includes(path)) {
+        expect([method, path, response.status]).not.toEqual([method, path, 401]);
+      } else {
+        expect([method, path, response.status]).toEqual([method, path, 401]);
+        expect(response.headers.get('www-authenticate')).toBe('Bearer realm="animal-store"');
+        if (method !== 'HEAD') expect(JSON.parse(body)).toMatchObject({ code: 'missing_api_key', status: 401 });
+      }
+    }
+  });
+
+  it('requires a scope unless it is public', async () => {
+    for (const [method, path] of service.routes.filter(([, path]) => !PUBLIC_ROUTES.includes(path))) {
+      const response = await fetch(service.url + path.replace(/:\w+/g, '1'), {
+        method,
+        headers: { Authorization: `Bearer ${service.key}` },
+      });
+      await response.text();
+      expect([method, path, response.status]).toEqual([method, path, 403]);
+      expect(response.headers.get('www-authenticate')).toMatch(
+        /^Bearer realm="animal-store", error="insufficient_scope", scope="[a-z-]+:(read|write)"$/,
+      );
+    }
+  });
+});
