@@ -37,7 +37,7 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
 /** Runs the steps that require the written files: links the new packages with npm, and updates the OpenAPI document. */
 function finish(tree: Tree, names: ContextNames): void {
   installPackagesTask(tree, true);
-  execSync('npm run --silent openapi', { cwd: tree.root, stdio: 'inherit' });
+  execSync('npx nx openapi api --outputStyle=static', { cwd: tree.root, stdio: 'inherit' });
   console.log(nextSteps(names));
 }
 
