@@ -20,6 +20,29 @@ describe('isDatabaseUnavailable', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
   });
 
+  it.each([
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+    'ETIMEDOUT',
+    'EADDRNOTAVAIL',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'ENOENT',
+  ])('of the system error %s is true', (code) => {
+    expect(isDatabaseUnavailable(withCode(code))).toBe(true);
+  });
+
+  it.each(['08006', '53300', '57014', '57P01', '57P02', '57P03', '40001', '40P01', '25006', '58030'])('of SQLSTATE %s is true', (code) => {
+    expect(isDatabaseUnavailable(withCode(code))).toBe(true);
+  });
+
+  it('is true if one of several servers is unavailable', () => {
+    expect(isDatabaseUnavailable(new AggregateError([new Error('a bug'), withCode('ECONNREFUSED')]))).toBe(true);
+  });
+
   it.each([withCode('23505'), new Error('a bug'), new AggregateError([new Error('a bug')]), 'ECONNREFUSED', undefined])(
     'of %o is false',
     (error) => {
