@@ -84,7 +84,9 @@ describe('in a copy of the workspace', () => {
 
   it('the end-to-end specs, the table of 401 and 403, and the checks of the workspace pass', async () => {
     const filters = 'src/(contexts|openapi|authorization|[^/]*\\.spec)';
-    expectSuccess(await nx('run-many', '-t=test', '-p=api,api-e2e,checks,context-checks', '--outputStyle=static', `--testPathPatterns=${filters}`));
+    expectSuccess(
+      await nx('run-many', '-t=test', '-p=api,api-e2e,checks,context-checks', '--outputStyle=static', `--testPathPatterns=${filters}`),
+    );
   });
 
   it('imports between the new context and pets are reported, in both directions', async () => {
