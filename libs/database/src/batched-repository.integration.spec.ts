@@ -137,6 +137,15 @@ afterAll(async () => {
   await database.drop();
 });
 
+describe('insert', () => {
+  it('resolves to the identifier of each row, in the order of concurrent calls', async () => {
+    const ids = await Promise.all(['a', 'b', 'c'].map((key) => first.insert(aLine({ key }))));
+    const rows = await Promise.all(ids.map((id) => second.findById(id)));
+    expect(rows.map((row) => [row?.id, row?.key])).toEqual(ids.map((id, index) => [id, ['a', 'b', 'c'][index]]));
+    expect(new Set(ids).size).toBe(3);
+  });
+});
+
 const all = async () => JSON.parse((await first.page({}, { limit: 100 })).items.text) as { key: string }[];
 
 /** Counts the executed statements whose name has this prefix. */
