@@ -24,7 +24,10 @@ const AREAS = {
   'database-sql': {
     ...area('libs/database'),
     mutate: SQL_FILES,
-    specs: ['libs/database/src/{batched-repository,distribution,migrations,migration-attempts,migration-lock}.integration.spec.ts'],
+    specs: [
+      'libs/database/src/{batched-repository,distribution,migrations,migration-attempts,migration-lock}.integration.spec.ts',
+      'libs/database/src/table.spec.ts',
+    ],
     usesPostgres: true,
   },
   // main.ts runs only in a process of its own, which starts the bundle.

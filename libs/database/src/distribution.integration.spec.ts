@@ -75,8 +75,13 @@ it('distributes nothing if Citus is off', async () => {
   expect(await tablesToDistribute(await open(false))).toEqual([]);
 });
 
-it('cannot tell what to distribute without the extension', async () => {
-  expect(await tablesToDistribute(await open(true))).toBeUndefined();
+it('cannot tell what to distribute without the extension, which migrations report', async () => {
+  const dataSource = await open(true);
+  expect(await tablesToDistribute(dataSource)).toBeUndefined();
+  const reported: (string | undefined)[] = [];
+  await migrateUp(dataSource, { onDistributed: (table) => void reported.push(table) });
+  await migrateUp(dataSource);
+  expect(reported).toEqual([undefined]);
 });
 
 describe('with the extension', () => {
