@@ -1,4 +1,4 @@
-import { type IdempotencyKey, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { type IdempotencyKey, INT64_MAX, INT64_MIN, type Page } from '@animal-store/kernel';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -141,7 +141,12 @@ describe('insert', () => {
   });
 });
 
-const all = async () => JSON.parse((await first.page({}, { limit: 100 })).items.text) as { key: string }[];
+const keysOf = ({ items }: Page<OrderLineEntity>) => (JSON.parse(items.text) as { key: string }[]).map(({ key }) => key);
+const all = async () => keysOf(await first.page({}, { limit: 100 }));
+const TABLES: [string, () => BatchedRepository<OrderLineEntity>][] = [
+  ['one table', () => first],
+  ['a sharded table', () => sharded],
+];
 
 /** Records the names of the executed statements. */
 function recordStatements(): readonly string[] {
@@ -206,7 +211,7 @@ describe('a row', () => {
       expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
       expect(ends[1]).toMatchObject({ reason: { constraint: 'line_key_check' } });
     }
-    expect((await all()).map(({ key }) => key)).toEqual(['good', 'good', 'good', 'good']);
+    expect(await all()).toEqual(['good', 'good', 'good', 'good']);
     expect(await dataSource.getRepository(OrderLineKeyEntity).count()).toBe(2);
   });
 
@@ -235,32 +240,21 @@ describe('concurrent calls', () => {
     const lists = recordStatements();
     const requested = [Size.Small, Size.Large, Size.Small, Size.Large].map((size, index) => ({ size, limit: 2 + index }));
     const pages = await Promise.all(requested.map(({ size, limit }) => first.page({ size }, { limit })));
-    expect(pages.map(({ items }) => (JSON.parse(items.text) as { key: string }[]).map(({ key }) => key))).toEqual([
-      ['small', 'small'],
-      ['large'],
-      ['small', 'small'],
-      ['large'],
-    ]);
+    expect(pages.map(keysOf)).toEqual([['small', 'small'], ['large'], ['small', 'small'], ['large']]);
     expect(lists).toEqual(['list shop.Order lines by size', 'list shop.Order lines by size']);
   });
 
-  it.each([
-    ['one table', () => first],
-    ['a sharded table', () => sharded],
-  ])('return the page of their own position and limit: %s', async (_name, repository) => {
+  it.each(TABLES)('return the page of their own position and limit: %s', async (_name, repository) => {
     const ids: bigint[] = [];
     for (const key of ['a', 'b', 'c', 'd']) ids.push(await first.insert(aLine({ key })));
     // The first call runs alone, the others share a statement.
     const requested = [{ limit: 4 }, { limit: 1 }, { limit: 2 }, { limit: 3 }, ...ids.map((after) => ({ limit: 2, after }))];
     const pages = await Promise.all(requested.map((page) => repository().page({}, page)));
-    const keys = pages.map(({ items }) => (JSON.parse(items.text) as { key: string }[]).map(({ key }) => key).join(''));
+    const keys = pages.map((page) => keysOf(page).join(''));
     expect(keys).toEqual(['abcd', 'a', 'ab', 'abc', 'bc', 'cd', 'd', '']);
   });
 
-  it.each([
-    ['one table', () => first],
-    ['a sharded table', () => sharded],
-  ])('return the page of their own filters: %s', async (_name, repository) => {
+  it.each(TABLES)('return the page of their own filters: %s', async (_name, repository) => {
     for (const [size, quantity] of [
       [Size.Small, 1],
       [Size.Small, 2],
@@ -269,14 +263,13 @@ describe('concurrent calls', () => {
     ] as const) {
       await first.insert(aLine({ size, quantity, key: `${size} ${String(quantity)}` }));
     }
-    const keysOf = async (filter: Parameters<typeof first.page>[0]) =>
-      (JSON.parse((await repository().page(filter, { limit: 100 })).items.text) as { key: string }[]).map(({ key }) => key);
+    const find = async (filter: Parameters<typeof first.page>[0]) => keysOf(await repository().page(filter, { limit: 100 }));
     const [both, size, quantity, key, none] = await Promise.all([
-      keysOf({ size: Size.Small, quantity: 1 }),
-      keysOf({ size: Size.Small, quantity: undefined }),
-      keysOf({ quantity: 1 }),
-      keysOf({ key: 'small 2' }),
-      keysOf({}),
+      find({ size: Size.Small, quantity: 1 }),
+      find({ size: Size.Small, quantity: undefined }),
+      find({ quantity: 1 }),
+      find({ key: 'small 2' }),
+      find({}),
     ]);
     expect(both).toEqual(['small 1', 'small 1']);
     expect(size).toEqual(['small 1', 'small 2', 'small 1']);
@@ -292,7 +285,7 @@ describe('concurrent calls', () => {
     await first.insert(aLine({ dueAt: at(2), note, key: 'two' }));
     const filters = [{}, { dueAt: at(1) }, { dueAt: at(2) }, { note: null }, { note: 'null' }, { note }, { note: '', key: '" ' }];
     const pages = await Promise.all(filters.map((filter) => first.page(filter, { limit: 2 })));
-    const keys = pages.map(({ items }) => (JSON.parse(items.text) as { key: string }[]).map(({ key }) => key));
+    const keys = pages.map(keysOf);
     expect(keys).toEqual([['one', 'two'], ['one'], ['two'], [], ['one'], ['two'], []]);
   });
 });
@@ -357,7 +350,7 @@ describe('insertOnce', () => {
     await runner.query(`INSERT INTO shop.order_line_keys (client_id, key, line_id, request) VALUES (1, 'once', 0, '{}')`);
     const held = first.insertOnce(aLine({ key: 'waits' }), key);
     await first.insert(aLine({ key: 'goes on' }));
-    expect((await all()).map((row) => row.key)).toEqual(['goes on']);
+    expect(await all()).toEqual(['goes on']);
     await runner.rollbackTransaction();
     await runner.release();
     expect(await held).toMatchObject({ replayed: false });
