@@ -38,15 +38,14 @@ export async function seedPets(databaseUrl: SecretUrl, options: SeedOptions, onP
 /** Yields lines in the text format of COPY. Demo names need no escaping. */
 function* copyLines(options: SeedOptions, seeded: SeededPets, onProgress: (sent: number) => void): Generator<string> {
   const pets = demoPets(options);
-  for (let sent = 0; sent < options.count;) {
-    let lines = '';
-    const end = Math.min(sent + ROWS_PER_CHUNK, options.count);
-    for (; sent < end; sent++) {
+  for (const chunk of Array(Math.ceil(options.count / ROWS_PER_CHUNK)).keys()) {
+    const sent = chunk * ROWS_PER_CHUNK;
+    const rows = Math.min(ROWS_PER_CHUNK, options.count - sent);
+    yield Array.from({ length: rows }, () => {
       const { name, categoryId, status } = pets.next().value;
       seeded[status]++;
-      lines += `${name}\t${String(categoryId)}\t${status}\n`;
-    }
-    yield lines;
-    onProgress(sent);
+      return `${name}\t${String(categoryId)}\t${status}\n`;
+    }).join('');
+    onProgress(sent + rows);
   }
 }
