@@ -5,8 +5,8 @@ import { Client } from 'pg';
 import { type CreatedKey, insertKey } from '../support/keys.js';
 import { createStoreDatabase, runAnimalStore, Service } from '../support/service.js';
 
-const CONCURRENT = 500;
-const CONCURRENT_AFTER_KILL = 100;
+const CONCURRENT = 200;
+const CONCURRENT_AFTER_KILL = 60;
 /** Generous limits, so that no request is rejected on a busy machine. */
 const PATIENT = {
   RATE_LIMIT: '0',
