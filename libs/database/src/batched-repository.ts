@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
+import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonPage, JsonText, MAX_PAGE_SIZE, type PageRequest } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots } from './batcher.js';
 import { isSharded, poolOf, replicasOf } from './data-source.js';
@@ -67,7 +67,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
   private readonly finds: Batcher<bigint, Entity | undefined>;
   /** One per statement, by the names of the filters. */
-  private readonly pages = new Map<string, Batcher<PageParameters, Page<Entity>>>();
+  private readonly pages = new Map<string, Batcher<PageParameters, JsonPage<Entity>>>();
   private readonly pageSlots: BatchSlots;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
 
@@ -108,7 +108,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   /** Returns a page of rows. Equal concurrent calls share one result. */
-  page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<Page<Entity>> {
+  page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<JsonPage<Entity>> {
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
       throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
     const filters: Column[] = [];
@@ -130,7 +130,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return pages.submit(parameters, `${key}${String(after)} ${String(size)}`);
   }
 
-  private addPages(names: string, filters: readonly Column[]): Batcher<PageParameters, Page<Entity>> {
+  private addPages(names: string, filters: readonly Column[]): Batcher<PageParameters, JsonPage<Entity>> {
     const { table, sharded } = this.prepared();
     const statement = listStatement(table, filters, sharded);
     const pages = new Batcher({
@@ -190,11 +190,12 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   /** Runs one statement for all pages; if sharded, one per page. */
-  private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<Page<Entity>[]> {
-    const { lists, sharded } = this.prepared();
+  private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Entity>[]> {
+    const { table, lists, sharded } = this.prepared();
     const run = (batch: readonly PageParameters[]) => retryRead(() => statement.run(lists, arraysOf(batch)));
     const texts = sharded ? (await Promise.all(pages.map((page) => run([page])))).flat() : await run(pages);
-    return texts.map(toPage<Entity>);
+    const parse = table.parseRows as (text: string) => Entity[];
+    return texts.map(({ items, next }) => new JsonPage<Entity>(new JsonText(items), next, parse));
   }
 }
 
@@ -223,8 +224,4 @@ function prepare<Entity extends EntityWithId>(repository: Repository<Entity>, ke
 /** Returns an array of values per parameter. */
 function arraysOf(pages: readonly PageParameters[]): Values[] {
   return (pages[0] ?? []).map((_, index) => pages.map((parameters) => parameters[index]));
-}
-
-function toPage<Item>({ items, next }: PageText): Page<Item> {
-  return next === undefined ? { items: new JsonText(items) } : { items: new JsonText(items), next };
 }
