@@ -23,11 +23,18 @@ export interface EntityWithId {
   id: bigint;
 }
 
-/** A row without its identifier. */
-export type NewRow<Entity extends EntityWithId> = Readonly<Omit<Entity, 'id'>>;
+/**
+ * A row without its identifier. Optional properties of an entity are for columns with `select: false`: TypeORM's own repository reads and
+ * writes them, and PostgreSQL sets their default.
+ */
+export type NewRow<Entity extends EntityWithId> = {
+  readonly [
+    Property in keyof Entity as Property extends 'id' ? never : undefined extends Entity[Property] ? never : Property
+  ]: Entity[Property];
+};
 
 /** Selects rows with exactly these values. Undefined members are ignored. Requires an index on the columns and the identifier. */
-export type Filter<Entity extends EntityWithId> = { readonly [Property in Exclude<keyof Entity, 'id'>]?: Entity[Property] | undefined };
+export type Filter<Entity extends EntityWithId> = { readonly [Property in keyof NewRow<Entity>]?: NewRow<Entity>[Property] | undefined };
 
 export interface InsertOnceResult<Entity extends EntityWithId> {
   readonly id: bigint;

@@ -54,15 +54,19 @@ export class Table {
   /** Name of the sequence of the identity column. */
   readonly idSequence: string;
   readonly id: Column;
-  /** All columns except the identifier, in the order of the entity. */
+  /** All columns except the identifier and those with `select: false`, in the order of the entity. */
   readonly columns: readonly Column[];
   private readonly parsers: ReadonlyMap<string, ColumnType['parse']>;
 
-  /** @throws Error if the entity has a column of an unsupported type */
+  /** @throws Error if the entity has a column that is not supported */
   constructor(metadata: EntityMetadata) {
     this.name = qualifiedName(metadata);
     this.label = metadata.tablePath;
-    const columns = metadata.columns.map((column) => columnOf(column, metadata));
+    for (const column of metadata.columns) {
+      if (!column.isSelect && !column.isNullable && column.default === undefined)
+        throw new Error(`${metadata.name}.${column.propertyName} has \`select: false\`, so it must be nullable or have a default.`);
+    }
+    const columns = metadata.columns.filter(({ isSelect }) => isSelect).map((column) => columnOf(column, metadata));
     const id = columns.find(({ property }) => property === 'id');
     if (id?.type !== 'bigint' || metadata.primaryColumns.length !== 1)
       throw new Error(`${metadata.name} must have the primary key id of type bigint.`);
@@ -72,7 +76,7 @@ export class Table {
     this.idSequence = qualifiedName({ ...metadata, tableName: `${metadata.tableName}_id_seq` });
   }
 
-  /** Reads the identifier and all other columns, in this order. */
+  /** Reads the identifier and `columns`, in this order. */
   readonly toRow = (texts: Columns): object => {
     const row: Record<string, unknown> = { id: this.id.read(texts[0] as string) };
     return this.read(row, texts, 1);
@@ -85,7 +89,7 @@ export class Table {
       return parse ? parse(value, context?.source ?? '') : value;
     }) as object[];
 
-  /** Reads all columns except the identifier into `row`, starting at index `from`. */
+  /** Reads `columns` into `row`, starting at index `from`. */
   read(row: Record<string, unknown>, texts: Columns, from: number): object {
     let index = from;
     for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);
