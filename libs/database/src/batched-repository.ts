@@ -2,8 +2,9 @@ import cluster from 'node:cluster';
 import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonPage, JsonText, MAX_PAGE_SIZE, type PageRequest } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots } from './batcher.js';
-import { isSharded, poolOf, replicasOf } from './data-source.js';
+import { isCitusOn, poolOf, replicasOf } from './data-source.js';
 import { isRowError } from './database-unavailable.js';
+import { isSharded } from './distribution.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
 import { retryRead } from './retry-read.js';
@@ -208,11 +209,13 @@ export class BatchedRepository<Entity extends EntityWithId> {
 
 /** Builds the statements of an entity. Requires a connected DataSource. */
 function prepare<Entity extends EntityWithId>(repository: Repository<Entity>, keys: Repository<IdempotencyKeyEntity> | undefined) {
+  if (keys && isSharded(keys.metadata) !== isSharded(repository.metadata))
+    throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
   const { dataSource } = repository.manager;
   const pool = poolOf(dataSource);
-  const sharded = isSharded(dataSource);
+  const sharded = isCitusOn(dataSource) && isSharded(repository.metadata);
   return {
     pool,
     sharded,
