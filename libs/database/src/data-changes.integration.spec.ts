@@ -226,15 +226,14 @@ describe('throwConstraintErrors', () => {
     await insert('A1');
     const id = await insert('B2');
     const attempts = [
-      orders.insert({ number: 'A1', petId: 0n }),
-      orders.update({ id }, { number: 'A1' }),
-      dataSource.transaction((manager) => manager.update(OrderEntity, { id }, { number: 'A1' })),
+      () => orders.insert({ number: 'A1', petId: 0n }),
+      () => orders.update({ id }, { number: 'A1' }),
+      () => dataSource.transaction((manager) => manager.update(OrderEntity, { id }, { number: 'A1' })),
     ];
     for (const attempt of attempts) {
-      expect(await failure(attempt.catch(throwConstraintErrors(ERRORS)))).toEqual(taken);
-      expect(await failure(attempt.catch(throwConstraintErrors({ orders_pkey: ORDER_NUMBER_TAKEN })))).toMatchObject({
-        constraint: 'orders_number_key',
-      });
+      expect(await failure(attempt().catch(throwConstraintErrors(ERRORS)))).toEqual(taken);
+      const unchanged = await failure(attempt().catch(throwConstraintErrors({ orders_pkey: ORDER_NUMBER_TAKEN })));
+      expect(unchanged).toMatchObject({ constraint: 'orders_number_key' });
     }
   });
 
