@@ -1,9 +1,10 @@
 import cluster from 'node:cluster';
-import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
+import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonPage, JsonText, MAX_PAGE_SIZE, type PageRequest } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots } from './batcher.js';
-import { isSharded, poolOf, replicasOf } from './data-source.js';
+import { isCitusOn, poolOf, replicasOf } from './data-source.js';
 import { isRowError } from './database-unavailable.js';
+import { isSharded } from './distribution.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
 import { retryRead } from './retry-read.js';
@@ -23,11 +24,18 @@ export interface EntityWithId {
   id: bigint;
 }
 
-/** A row without its identifier. */
-export type NewRow<Entity extends EntityWithId> = Readonly<Omit<Entity, 'id'>>;
+/**
+ * A row without its identifier. Optional properties of an entity are for columns with `select: false`: TypeORM's own repository reads and
+ * writes them, and PostgreSQL sets their default.
+ */
+export type NewRow<Entity extends EntityWithId> = {
+  readonly [
+    Property in keyof Entity as Property extends 'id' ? never : undefined extends Entity[Property] ? never : Property
+  ]: Entity[Property];
+};
 
 /** Selects rows with exactly these values. Undefined members are ignored. Requires an index on the columns and the identifier. */
-export type Filter<Entity extends EntityWithId> = { readonly [Property in Exclude<keyof Entity, 'id'>]?: Entity[Property] | undefined };
+export type Filter<Entity extends EntityWithId> = { readonly [Property in keyof NewRow<Entity>]?: NewRow<Entity>[Property] | undefined };
 
 export interface InsertOnceResult<Entity extends EntityWithId> {
   readonly id: bigint;
@@ -67,7 +75,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
   private readonly finds: Batcher<bigint, Entity | undefined>;
   /** One per statement, by the names of the filters. */
-  private readonly pages = new Map<string, Batcher<PageParameters, Page<Entity>>>();
+  private readonly pages = new Map<string, Batcher<PageParameters, JsonPage<Entity>>>();
   private readonly pageSlots: BatchSlots;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
 
@@ -108,7 +116,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   /** Returns a page of rows. Equal concurrent calls share one result. */
-  page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<Page<Entity>> {
+  page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<JsonPage<Entity>> {
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
       throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
     const filters: Column[] = [];
@@ -130,7 +138,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return pages.submit(parameters, `${key}${String(after)} ${String(size)}`);
   }
 
-  private addPages(names: string, filters: readonly Column[]): Batcher<PageParameters, Page<Entity>> {
+  private addPages(names: string, filters: readonly Column[]): Batcher<PageParameters, JsonPage<Entity>> {
     const { table, sharded } = this.prepared();
     const statement = listStatement(table, filters, sharded);
     const pages = new Batcher({
@@ -190,21 +198,24 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   /** Runs one statement for all pages; if sharded, one per page. */
-  private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<Page<Entity>[]> {
-    const { lists, sharded } = this.prepared();
+  private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Entity>[]> {
+    const { table, lists, sharded } = this.prepared();
     const run = (batch: readonly PageParameters[]) => retryRead(() => statement.run(lists, arraysOf(batch)));
     const texts = sharded ? (await Promise.all(pages.map((page) => run([page])))).flat() : await run(pages);
-    return texts.map(toPage<Entity>);
+    const parse = table.parseRows as (text: string) => Entity[];
+    return texts.map(({ items, next }) => new JsonPage<Entity>(new JsonText(items), next, parse));
   }
 }
 
 /** Builds the statements of an entity. Requires a connected DataSource. */
 function prepare<Entity extends EntityWithId>(repository: Repository<Entity>, keys: Repository<IdempotencyKeyEntity> | undefined) {
+  if (keys && isSharded(keys.metadata) !== isSharded(repository.metadata))
+    throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
   const { dataSource } = repository.manager;
   const pool = poolOf(dataSource);
-  const sharded = isSharded(dataSource);
+  const sharded = isCitusOn(dataSource) && isSharded(repository.metadata);
   return {
     pool,
     sharded,
@@ -223,8 +234,4 @@ function prepare<Entity extends EntityWithId>(repository: Repository<Entity>, ke
 /** Returns an array of values per parameter. */
 function arraysOf(pages: readonly PageParameters[]): Values[] {
   return (pages[0] ?? []).map((_, index) => pages.map((parameters) => parameters[index]));
-}
-
-function toPage<Item>({ items, next }: PageText): Page<Item> {
-  return next === undefined ? { items: new JsonText(items) } : { items: new JsonText(items), next };
 }

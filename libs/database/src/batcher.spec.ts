@@ -105,12 +105,14 @@ describe('Batcher', () => {
     expect(await batcher.submit(4)).toBe(4);
   });
 
-  it('runs each item alone, one after the other, if one of them caused the error', async () => {
+  it('runs the halves of a batch, one after the other, if one item caused the error', async () => {
     const bad = new Error('bad value');
     let running = 0;
     const concurrency: number[] = [];
+    const runs: (readonly number[])[] = [];
     const batcher = new Batcher<number, number>({
       run: async (items) => {
+        runs.push(items);
         concurrency.push(++running);
         await sleep(1);
         running--;
@@ -127,11 +129,11 @@ describe('Batcher', () => {
       { status: 'rejected', reason: bad },
       { status: 'fulfilled', value: 4 },
     ]);
-    // The first call alone, the batch of the others, and each of these.
-    expect(concurrency).toEqual([1, 1, 1, 1, 1]);
+    expect(runs).toEqual([[1], [2, 3, 4], [2, 3], [2], [3], [4]]);
+    expect(concurrency).toEqual(runs.map(() => 1));
   });
 
-  it('starts no batch while the items of the previous one run alone', async () => {
+  it('starts no batch while the halves of the previous one run', async () => {
     const runs: (readonly number[])[] = [];
     const ends: ((result: number[] | Error) => void)[] = [];
     const batcher = new Batcher<number, number>({

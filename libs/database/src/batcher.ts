@@ -6,7 +6,7 @@ export interface BatcherOptions<Item, Result> {
   readonly maxSize: number;
   /** Number of waiting calls that start a batch even if one is running. By default, calls wait for the running batch. */
   readonly maxWaiting?: number;
-  /** Whether one item caused the error and the batch had no effect. If so, each item is run alone. */
+  /** Whether one item caused the error and the batch had no effect. If so, both halves of the batch are run, one after the other. */
   readonly isItemError?: (error: unknown) => boolean;
   /** Slots shared with other batchers. By default, a batcher runs one batch at a time. */
   readonly slots?: BatchSlots;
@@ -151,7 +151,9 @@ export class Batcher<Item, Result> {
       for (let i = 0; i < calls.length; i++) calls[i]?.resolve(results[i] as Result);
     } catch (error) {
       if (calls.length > 1 && this.options.isItemError?.(error)) {
-        for (const call of calls) await this.run([call]);
+        const half = Math.ceil(calls.length / 2);
+        await this.run(calls.slice(0, half));
+        await this.run(calls.slice(half));
       } else {
         for (const { reject } of calls) reject(error);
       }

@@ -2,7 +2,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
 import { type CustomTypesConfig, types } from 'pg';
 import type { EntitySchema } from 'typeorm';
-import { connect, createDataSource, type DatabaseOptions, isSharded, persistenceOf, replicasOf, targetOf, urlOf } from './data-source.js';
+import { connect, createDataSource, type DatabaseOptions, isCitusOn, persistenceOf, replicasOf, targetOf, urlOf } from './data-source.js';
 import { DatabaseClient } from './database-client.js';
 import { DatabasePool } from './database-pool.js';
 import { FakeServer } from './testing/fake-server.js';
@@ -80,9 +80,9 @@ describe('createDataSource', () => {
     const file = { file: '/run/secrets/url' };
     const persistence = [{ schema: 'things', entities: [], migrations: [] }];
     const dataSource = create({ url: file, citus: true, persistence });
-    expect([urlOf(dataSource), isSharded(dataSource), persistenceOf(dataSource)]).toEqual([file, true, persistence]);
+    expect([urlOf(dataSource), isCitusOn(dataSource), persistenceOf(dataSource)]).toEqual([file, true, persistence]);
     expect('url' in dataSource.options).toBe(false);
-    expect(isSharded(create())).toBe(false);
+    expect(isCitusOn(create())).toBe(false);
     expect(targetOf(create())).toMatchObject({ servers: [{ host: 'db.example', port: 5432 }], database: 'catalogue' });
   });
 

@@ -147,8 +147,8 @@ export function urlOf(dataSource: DataSource): SecretUrl {
   return (dataSource.options.extra as { url: SecretUrl }).url;
 }
 
-/** Whether statements must support tables that are distributed by Citus. */
-export function isSharded(dataSource: DataSource): boolean {
+/** Whether Citus distributes the tables for which `isSharded` is true. */
+export function isCitusOn(dataSource: DataSource): boolean {
   return (dataSource.options.extra as { citus: boolean }).citus;
 }
 

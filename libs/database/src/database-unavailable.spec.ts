@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { QueryFailedError } from 'typeorm';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { isLoginRejected, isDatabaseUnavailable, isRowError, isNamedStatementLost, mayRecover } from './database-unavailable.js';
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
@@ -15,6 +15,7 @@ describe('isDatabaseUnavailable', () => {
     new Error('Connection terminated unexpectedly'),
     new AggregateError([withCode('EHOSTUNREACH'), withCode('ECONNREFUSED')]),
     new QueryFailedError('SELECT 1', [], withCode('53300')),
+    new QueryRunnerAlreadyReleasedError(),
     new Error('failed', { cause: withCode('40001') }),
   ])('of %o is true', (error) => {
     expect(isDatabaseUnavailable(error)).toBe(true);

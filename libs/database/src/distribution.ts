@@ -1,5 +1,5 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
-import { isSharded, persistenceOf, poolOf } from './data-source.js';
+import { isCitusOn, persistenceOf, poolOf } from './data-source.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { qualifiedName } from './table.js';
 
@@ -11,17 +11,23 @@ export interface DistributedTable {
   readonly column: string;
 }
 
-/** Returns the tables of all `sharded` contexts. The distribution column is `key` for tables of idempotency keys and `id` for others. */
+/** Returns all sharded tables. The distribution column is `key` for tables of idempotency keys and `id` for others. */
 export function distributedTables(dataSource: DataSource): DistributedTable[] {
-  const schemas = new Set(persistenceOf(dataSource).flatMap(({ schema, sharded = true }) => (sharded ? [schema] : [])));
   return dataSource.entityMetadatas
-    .filter(({ schema = 'public' }) => schemas.has(schema))
+    .filter(isSharded)
     .map((metadata) => ({ name: qualifiedName(metadata), column: isKeyTable(metadata) ? 'key' : 'id' }));
+}
+
+/** Whether the table is distributed if Citus is on. */
+export function isSharded({ schema: name = 'public', target, dataSource }: EntityMetadata): boolean {
+  return persistenceOf(dataSource).some(
+    ({ schema, sharded = true, unsharded = [] }) => schema === name && sharded && !unsharded.some((entity) => entity === target),
+  );
 }
 
 /** Returns the tables that are not distributed yet; an empty array if `citus` is off, undefined if the extension is missing. */
 export async function tablesToDistribute(dataSource: DataSource): Promise<readonly DistributedTable[] | undefined> {
-  if (!isSharded(dataSource)) return [];
+  if (!isCitusOn(dataSource)) return [];
   const pool = poolOf(dataSource);
   if ((await pool.query(`SELECT FROM pg_extension WHERE extname = 'citus'`)).rowCount === 0) return undefined;
   const { rows } = await pool.query<{ name: string }>(

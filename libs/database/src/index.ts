@@ -1,5 +1,10 @@
 export { Batcher } from './batcher.js';
 export { BatchedRepository, type Filter, type InsertOnceResult, type NewRow, type EntityWithId } from './batched-repository.js';
+export {
+  type ConstraintErrors,
+  /** @public For contexts with unique values, which `pets` does not have. */
+  throwConstraintErrors,
+} from './constraint-errors.js';
 export { connect, createDataSource, type DatabaseOptions, poolOf, replicasOf, targetOf } from './data-source.js';
 export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';

@@ -15,6 +15,8 @@ export interface Persistence {
   readonly migrations: readonly (new () => MigrationInterface)[];
   /** Set to false to keep the tables on one server when Citus distributes others (ADR 56). */
   readonly sharded?: boolean;
+  /** Entities of a sharded context whose tables stay on one server, for example because a column is unique. */
+  readonly unsharded?: readonly (new () => object)[];
   /** By default, the service may read and write the rows of all tables in the schema. */
   readonly privileges?: Privileges;
 }

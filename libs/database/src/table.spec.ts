@@ -81,10 +81,22 @@ class TagsEntity {
   tags!: string[];
 }
 
+@Entity()
+class HiddenEntity {
+  @PrimaryColumn('bigint')
+  id!: bigint;
+
+  @Column('text', { select: false, nullable: true })
+  note?: string | null;
+
+  @Column('integer', { select: false })
+  rank?: number;
+}
+
 let metadataOf: (entity: new () => object) => EntityMetadata;
 
 beforeAll(async () => {
-  const entities = [OrderLineEntity, TextIdEntity, NumberEntity, TwoPartIdEntity, PointEntity, TagsEntity];
+  const entities = [OrderLineEntity, TextIdEntity, NumberEntity, TwoPartIdEntity, PointEntity, TagsEntity, HiddenEntity];
   const dataSource = new DataSource({ type: 'postgres', entities });
   // What `initialize` does after connecting.
   await (dataSource as unknown as { buildMetadatas(): Promise<void> }).buildMetadatas();
@@ -117,6 +129,7 @@ describe('an entity of BatchedRepository', () => {
     [NumberEntity, 'NumberEntity must have the primary key id of type bigint.'],
     [TwoPartIdEntity, 'TwoPartIdEntity must have the primary key id of type bigint.'],
     [PointEntity, 'PointEntity.place: BatchedRepository does not support columns of type point.'],
+    [HiddenEntity, 'HiddenEntity.rank has `select: false`, so it must be nullable or have a default.'],
     [TagsEntity, 'TagsEntity.tags: BatchedRepository does not support columns of type text.'],
   ])('is rejected by name if its columns are not supported: %p', (entity, message) => {
     expect(() => new Table(metadataOf(entity))).toThrow(new Error(message));

@@ -8,6 +8,8 @@ interface ColumnType {
   readonly read: (text: string) => unknown;
   /** Returns SQL that writes the column as JSON. Identical to JSON.stringify of the value from `read`, with a bigint as an exact number. */
   readonly json: (column: string) => string;
+  /** Parses the JSON value. By default, it is the value from `read`. `source` is the text of a number. */
+  readonly parse?: (value: unknown, source: string) => unknown;
 }
 
 const asText: ColumnType = { read: (text) => text, json: (column) => `to_json(${column})` };
@@ -15,7 +17,7 @@ const asNumber: ColumnType = { read: Number, json: (column) => column };
 
 /** Supported column types by the name that TypeORM and PostgreSQL use. */
 const TYPES: Readonly<Record<string, ColumnType>> = {
-  bigint: { read: BigInt, json: (column) => column },
+  bigint: { read: BigInt, json: (column) => column, parse: (_value, source) => BigInt(source) },
   integer: asNumber,
   smallint: asNumber,
   text: asText,
@@ -25,6 +27,7 @@ const TYPES: Readonly<Record<string, ColumnType>> = {
   'timestamp with time zone': {
     read: types.getTypeParser(types.builtins.TIMESTAMPTZ) as (text: string) => Date,
     json: (column) => `to_json(to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
+    parse: (text) => new Date(text as string),
   },
 };
 
@@ -51,29 +54,42 @@ export class Table {
   /** Name of the sequence of the identity column. */
   readonly idSequence: string;
   readonly id: Column;
-  /** All columns except the identifier, in the order of the entity. */
+  /** All columns except the identifier and those with `select: false`, in the order of the entity. */
   readonly columns: readonly Column[];
+  private readonly parsers: ReadonlyMap<string, ColumnType['parse']>;
 
-  /** @throws Error if the entity has a column of an unsupported type */
+  /** @throws Error if the entity has a column that is not supported */
   constructor(metadata: EntityMetadata) {
     this.name = qualifiedName(metadata);
     this.label = metadata.tablePath;
-    const columns = metadata.columns.map((column) => columnOf(column, metadata));
+    for (const column of metadata.columns) {
+      if (!column.isSelect && !column.isNullable && column.default === undefined)
+        throw new Error(`${metadata.name}.${column.propertyName} has \`select: false\`, so it must be nullable or have a default.`);
+    }
+    const columns = metadata.columns.filter(({ isSelect }) => isSelect).map((column) => columnOf(column, metadata));
     const id = columns.find(({ property }) => property === 'id');
     if (id?.type !== 'bigint' || metadata.primaryColumns.length !== 1)
       throw new Error(`${metadata.name} must have the primary key id of type bigint.`);
     this.id = id;
     this.columns = columns.filter((column) => column !== id);
+    this.parsers = new Map(columns.map(({ property, type }) => [property, TYPES[type]?.parse]));
     this.idSequence = qualifiedName({ ...metadata, tableName: `${metadata.tableName}_id_seq` });
   }
 
-  /** Reads the identifier and all other columns, in this order. */
+  /** Reads the identifier and `columns`, in this order. */
   readonly toRow = (texts: Columns): object => {
     const row: Record<string, unknown> = { id: this.id.read(texts[0] as string) };
     return this.read(row, texts, 1);
   };
 
-  /** Reads all columns except the identifier into `row`, starting at index `from`. */
+  /** Parses a JSON array of rows. They equal those from `toRow`. */
+  readonly parseRows = (text: string): object[] =>
+    JSON.parse(text, (property, value: unknown, context?: { readonly source?: string }) => {
+      const parse = typeof value === 'object' ? undefined : this.parsers.get(property);
+      return parse ? parse(value, context?.source ?? '') : value;
+    }) as object[];
+
+  /** Reads `columns` into `row`, starting at index `from`. */
   read(row: Record<string, unknown>, texts: Columns, from: number): object {
     let index = from;
     for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);

@@ -1,4 +1,4 @@
-import { DomainError, INT64_MAX, JsonText, type Page } from '@animal-store/kernel';
+import { DomainError, INT64_MAX, JsonPage, JsonText, type Page } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { validateSync } from 'class-validator';
 import fc from 'fast-check';
@@ -23,11 +23,21 @@ async function respond(work: (reply: FastifyReply) => JsonText): Promise<{ body:
 }
 
 describe('a page', () => {
-  const items: Page<object> = { items: new JsonText('[{"id":1}]') };
+  const items: Page<object> = { items: [{ id: INT64_MAX }] };
 
   it('has its items, and no Link if it is the last one', async () => {
     const { body, headers } = await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), items));
-    expect([body, headers['link']]).toEqual(['[{"id":1}]', undefined]);
+    expect([body, headers['link']]).toEqual(['[{"id":9223372036854775807}]', undefined]);
+  });
+
+  it('that is serialised is returned unchanged and never parsed', async () => {
+    const json = new JsonText<object[]>('[{"id":1}]');
+    const page = new JsonPage(json, undefined, () => {
+      throw new Error('parsed');
+    });
+    let returned: JsonText | undefined;
+    await respond((reply) => (returned = respondWithPage(reply, '/v1/toys', query({}), page)));
+    expect(returned).toBe(json);
   });
 
   it('links to the next one with the same limit and percent-encoded filters, and a cursor for these filters', async () => {

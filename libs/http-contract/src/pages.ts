@@ -1,4 +1,4 @@
-import { DEFAULT_PAGE_SIZE, type JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
+import { DEFAULT_PAGE_SIZE, JsonPage, JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CURSOR_SCHEMA, decodeCursor, encodeCursor, isCursor } from './cursor.js';
@@ -71,7 +71,7 @@ interface SharedPage<Item> extends Page<Item> {
   [LINK]?: string | undefined;
 }
 
-/** Sets the `Link` header if there is a next page, and returns the items. `url` is the URL of the list. */
+/** Sets the `Link` header if there is a next page, and returns the body. `url` is the URL of the list. */
 export function respondWithPage<Item>(
   reply: FastifyReply,
   url: string,
@@ -79,7 +79,7 @@ export function respondWithPage<Item>(
   page: SharedPage<Item>,
 ): JsonText<readonly Item[]> {
   if (page.next !== undefined) reply.header('link', (page[LINK] ??= linkTo(url, query.limit, filtersOf(query), page.next)));
-  return page.items;
+  return page instanceof JsonPage ? (page as JsonPage<Item>).json : JsonText.of(page.items);
 }
 
 function linkTo(url: string, limit: number, filters: string, after: bigint): string {

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { SystemClock } from './clock.js';
 import { DomainError } from './domain-error.js';
 import { JsonText } from './json-text.js';
+import { JsonPage } from './page.js';
 
 it('SystemClock returns the current time', () => {
   const before = Date.now();
@@ -21,4 +22,16 @@ it('JsonText writes each int64 as an exact number', () => {
   expect(JsonText.of([{ id: 2n ** 63n - 1n, name: '"Rex"', tags: [-1n, 0.5, null] }]).text).toBe(
     '[{"id":9223372036854775807,"name":"\\"Rex\\"","tags":[-1,0.5,null]}]',
   );
+});
+
+it('JsonPage parses its items once, when they are first read', () => {
+  let calls = 0;
+  const page = new JsonPage<number>(new JsonText('[1,2]'), 2n, (text) => {
+    calls++;
+    return JSON.parse(text) as number[];
+  });
+  expect([calls, page.next]).toEqual([0, 2n]);
+  expect(page.items).toEqual([1, 2]);
+  expect(page.items).toBe(page.items);
+  expect(calls).toBe(1);
 });

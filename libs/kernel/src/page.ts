@@ -13,7 +13,22 @@ export interface PageRequest {
 
 /** Items in ascending order of their identifiers. */
 export interface Page<Item> {
-  readonly items: JsonText<readonly Item[]>;
+  readonly items: readonly Item[];
   /** The identifier of the last item if there are more items; otherwise undefined. */
-  readonly next?: bigint;
+  readonly next?: bigint | undefined;
+}
+
+/** A page whose items are already serialised. They are parsed when `items` is first read. */
+export class JsonPage<Item> implements Page<Item> {
+  private parsed: readonly Item[] | undefined;
+
+  constructor(
+    readonly json: JsonText<readonly Item[]>,
+    readonly next: bigint | undefined,
+    private readonly parse: (text: string) => readonly Item[],
+  ) {}
+
+  get items(): readonly Item[] {
+    return (this.parsed ??= this.parse(this.json.text));
+  }
 }

@@ -1,5 +1,5 @@
 import { BatchedRepository } from '@animal-store/database';
-import { JsonText, type Page, type PageRequest } from '@animal-store/kernel';
+import type { Page, PageRequest } from '@animal-store/kernel';
 import { type PetFilter, PetReader, type PetView } from '@animal-store/pets-domain';
 import type { DataSource } from 'typeorm';
 import { PetEntity } from './pet.entity.js';
@@ -24,6 +24,6 @@ export class TypeOrmPetReader extends PetReader {
   private async listById(id: bigint, { status }: PetFilter, { after }: PageRequest): Promise<Page<PetView>> {
     const pet = await this.pets.findById(id);
     const isListed = pet && (status === undefined || pet.status === status) && (after === undefined || id > after);
-    return { items: JsonText.of(isListed ? [pet] : []) };
+    return { items: isListed ? [pet] : [] };
   }
 }

@@ -1,4 +1,4 @@
-import { type IdempotencyKey, JsonText, type Page, type PageRequest } from '@animal-store/kernel';
+import type { IdempotencyKey, Page, PageRequest } from '@animal-store/kernel';
 import {
   type CreatedPet,
   type NewPet,
@@ -39,9 +39,8 @@ export class InMemoryPets implements PetRepository, PetReader {
       (pet) =>
         (status === undefined || pet.status === status) && (id === undefined || pet.id === id) && (after === undefined || pet.id > after),
     );
-    const pets = matching.slice(0, limit);
-    const last = pets.at(-1);
-    return { items: JsonText.of(pets), ...(last && matching.length > limit && { next: last.id }) };
+    const items = matching.slice(0, limit);
+    return { items, next: matching.length > limit ? items.at(-1)?.id : undefined };
   }
 
   private insert(pet: NewPet): Pet {

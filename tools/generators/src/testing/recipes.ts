@@ -203,11 +203,11 @@ const FILTER: Recipe = {
         `    it('lists by quantity, page by page', async () => {
       for (let i = 0; i < 9; i++) await repository.add(aNewOrder({ name: \`number \${String(i)}\`, quantity: 1 + (i % 3) }));
       const first = await reader.list({ quantity: 2 }, { limit: 2 });
-      expect(parseOrders(first.items).map(({ name }) => name)).toEqual(['number 1', 'number 4']);
+      expect(first.items.map(({ name }) => name)).toEqual(['number 1', 'number 4']);
       const second = await reader.list({ quantity: 2 }, { limit: 2, after: first.next });
-      expect(parseOrders(second.items).map(({ name }) => name)).toEqual(['number 7']);
-      expect(second).not.toHaveProperty('next');
-      expect(await reader.list({ quantity: 4 }, { limit: 2 })).toEqual({ items: { text: '[]' } });
+      expect(second.items.map(({ name }) => name)).toEqual(['number 7']);
+      expect(second.next).toBeUndefined();
+      expect((await reader.list({ quantity: 4 }, { limit: 2 })).items).toEqual([]);
     });
 
     it('separates the items`,

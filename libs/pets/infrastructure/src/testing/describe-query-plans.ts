@@ -145,7 +145,7 @@ export function describeQueryPlans(rows: number): void {
   ])('use only the primary key to list by %s', async (_what, filter) => {
     await connected(database, async (dataSource) => {
       const { items } = await new TypeOrmPetReader(dataSource).list({ id: found, ...filter }, { limit: 20 });
-      expect(items.text).toContain(`{"id":${String(found)},"name":"pet `);
+      expect(items).toMatchObject([{ id: found, name: expect.stringMatching(/^pet /) }]);
       expect(await dataSource.query('SELECT name FROM pg_prepared_statements')).toEqual([{ name: 'find pets.pets' }]);
       const plan = await explain(dataSource, 'find pets.pets', [found]);
       expectIndexOnly(plan, 'pets_pkey', MAX_BLOCKS_OF_ONE);
