@@ -3,10 +3,14 @@ import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { query } from '@animal-store/local-postgres/testing';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { loadScopes } from './contexts.js';
 import { formatTime } from './output.js';
 import { json, KEY, type KeyJson, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
 const store = useAnimalStore();
+/** The scopes of all contexts: those of a key that is created without `--scope`. */
+const SCOPES = await loadScopes();
+const ALL = SCOPES.join(' ');
 
 beforeEach(() => query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY'));
 
@@ -28,14 +32,15 @@ describe('animal-store keys', () => {
     id,
     prefix: expect.stringMatching(/^ast_production_\w{6}$/),
     client,
-    scopes: ['pets:read', 'pets:write'],
+    scopes: SCOPES,
     createdAt: expect.stringMatching(ISO_TIME),
   });
 
   it('create prints a valid key, once', async () => {
     const { exitCode, stdout, stderr } = await store.run('keys', 'create', '--client', 'Acme Pets');
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(stdout).toMatch(/^Key 1 of the client Acme Pets, scopes pets:read pets:write, expires never:$/m);
+    expect(SCOPES).toEqual(expect.arrayContaining(['pets:read', 'pets:write']));
+    expect(stdout).toMatch(new RegExp(`^Key 1 of the client Acme Pets, scopes ${ALL}, expires never:$`, 'm'));
     const key = KEY.exec(stdout)?.[0] ?? '';
     expect(key).toMatch(/^ast_production_/);
     expect(await isValid(key)).toBe(true);
@@ -72,7 +77,7 @@ describe('animal-store keys', () => {
     expect(await store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read,pets:reed')).toEqual({
       exitCode: 2,
       stdout: '',
-      stderr: 'error: unknown scope pets:reed; the known scopes are pets:read, pets:write\n',
+      stderr: `error: unknown scope pets:reed; the known scopes are ${SCOPES.join(', ')}\n`,
     });
     expect(json(await store.run('keys', 'list', '--json'))).toEqual([]);
   });
@@ -113,10 +118,8 @@ describe('animal-store keys', () => {
     const { stdout } = await store.run('keys', 'list');
     const [header, first, second, end] = stdout.split('\n');
     expect(header).toMatch(/^ID +PREFIX +CLIENT +SCOPES +STATE +CREATED +EXPIRES +REVOKED +LAST USED$/);
-    expect(first).toMatch(new RegExp(`^1 +ast_production_\\w{6} +acme +pets:read pets:write +active +${time} +${time} +- +-$`));
-    expect(second).toMatch(
-      new RegExp(`^2 +ast_production_\\w{6} +b +pets:read pets:write +revoked +${time} +${time} +${time} +2026-11-21T12:00:00Z$`),
-    );
+    expect(first).toMatch(new RegExp(`^1 +ast_production_\\w{6} +acme +${ALL} +active +${time} +${time} +- +-$`));
+    expect(second).toMatch(new RegExp(`^2 +ast_production_\\w{6} +b +${ALL} +revoked +${time} +${time} +${time} +2026-11-21T12:00:00Z$`));
     expect(end).toBe('');
     const listed = json<Record<string, string>[]>(await store.run('keys', 'list', '--json'));
     expect(listed).toEqual([
@@ -228,7 +231,7 @@ describe('animal-store clients', () => {
     expect(events.slice(-2)).toEqual([
       {
         ...{ id: 2, occurredAt: expect.any(String), operator: 'carol', databaseRole: role, action: 'create', clientId: 1, client: 'acme' },
-        ...{ keyId: id, keyPrefix: prefix, details: { scopes: 'pets:read pets:write', expiresAt: null } },
+        ...{ keyId: id, keyPrefix: prefix, details: { scopes: ALL, expiresAt: null } },
       },
       {
         ...{

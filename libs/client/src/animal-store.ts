@@ -7,6 +7,7 @@ export class AnimalStore {
   readonly pets: Pets;
 
   constructor(options: ClientOptions) {
-    this.pets = new Pets(new Transport(options));
+    const transport = new Transport(options);
+    this.pets = new Pets(transport);
   }
 }

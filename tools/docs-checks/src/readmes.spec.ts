@@ -4,12 +4,19 @@ import { describe, expect, it } from '@jest/globals';
 const projects = readProjects();
 const files = workspaceFiles();
 
+function folderOf(project: Project): string {
+  const context = contextOf(project);
+  return context === undefined ? project.root : `libs/${context}`;
+}
+
 /** A context has one README for all its libraries; every other project has its own. */
-describe.each([...Map.groupBy(projects, (project) => contextOf(project) ?? project.name)])('the README of %s', (name, members) => {
+describe.each([...Map.groupBy(projects, folderOf)])('the README of %s', (folder, members) => {
   const [first] = members as [Project, ...Project[]];
-  const isContext = contextOf(first) !== undefined;
+  const context = contextOf(first);
+  const isContext = context !== undefined;
+  const name = context ?? first.name;
   const { isPublished } = first;
-  const path = `${isContext ? `libs/${name}` : first.root}/README.md`;
+  const path = `${folder}/README.md`;
 
   it(isPublished ? 'has the name and the tags' : 'has about ten lines, with the name and the tags', () => {
     expect(files).toContain(path);

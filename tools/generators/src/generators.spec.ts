@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,8 @@ import { type FileChange, formatFiles, type Tree } from '@nx/devkit';
 import { flushChanges, FsTree } from 'nx/src/generators/tree.js';
 import { check, resolveConfig } from 'prettier';
 import ts from 'typescript';
-import { generateContext, nextSteps } from './context/context.generator.js';
+import { generateContext, generateLibraries, nextSteps } from './context/context.generator.js';
+import { registerContext } from './context/register-context.js';
 import { generateMigration } from './migration/migration.generator.js';
 import { namesOfContext, USED_BY_TEMPLATES } from './names.js';
 import { applyRecipe, documentedFiles, productionFiles, RECIPES } from './testing/recipes.js';
@@ -17,9 +18,12 @@ import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 const LAYERS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
-const MAX_FILES = 45;
+const MAX_FILES = 47;
 /** The part of README.md that the generator edits. The suite `generators` uses the whole page. */
 const README = '- [`libs/pets`](libs/pets/README.md): pets\n\n**Platform**\n';
+
+/** Returns a name that no context of this workspace has. */
+const free = (name: string): string => (existsSync(join(WORKSPACE, 'libs', name)) ? free(`more-${name}`) : name);
 
 async function generate(name: string): Promise<Tree> {
   const tree = new FsTree(WORKSPACE, false);
@@ -28,21 +32,24 @@ async function generate(name: string): Promise<Tree> {
   return tree;
 }
 
-const orders = await generate('orders');
+/** Has only the context `orders`, on disk, so that other generators only format what they change. */
+const folder = mkdtempSync(join(tmpdir(), 'animal-store-generators-'));
+cpSync(join(WORKSPACE, '.prettierrc.json'), join(folder, '.prettierrc.json'));
+const orders = new FsTree(folder, false);
+generateLibraries(orders, namesOfContext('orders'));
+await formatFiles(orders);
+const generated = orders.listChanges();
+flushChanges(folder, generated);
+
 // Formatting is slow, so only one context is formatted.
 const env = jest.replaceProperty(process, 'env', { ...process.env, NX_SKIP_FORMAT: 'true' });
-const purchaseOrders = await generate('purchase-orders');
-const zebras = await generate('zebras');
-await generateUseCase(zebras, { name: 'find-zebra', context: 'zebras' });
+const [SINGLE, DOUBLE, ZEBRAS] = [free('orders'), free('purchase-orders'), free('zebras')];
+const single = await generate(SINGLE);
+const double = await generate(DOUBLE);
+const zebras = await generate(ZEBRAS);
+for (const kind of ['query', 'command'] as const) await generateUseCase(zebras, { name: `${kind}-zebra`, context: ZEBRAS, kind });
+await generateMigration(zebras, { name: 'add-stripes', context: ZEBRAS });
 env.restore();
-
-/** Has the context `orders` on disk, so that other generators only format what they change. */
-const folder = mkdtempSync(join(tmpdir(), 'animal-store-generators-'));
-flushChanges(
-  folder,
-  orders.listChanges().filter(({ type }) => type === 'CREATE'),
-);
-cpSync(join(WORKSPACE, '.prettierrc.json'), join(folder, '.prettierrc.json'));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -72,9 +79,10 @@ async function expectFormatted(files: readonly FileChange[]): Promise<void> {
 }
 
 describe.each([
-  ['orders', 'order', 'Orders', orders],
-  ['purchase-orders', 'purchase-order', 'PurchaseOrders', purchaseOrders],
-])('nx g @animal-store/tools:context %s', (context, singular, Entities, tree) => {
+  [SINGLE, single],
+  [DOUBLE, double],
+])('nx g @animal-store/tools:context %s', (context, tree) => {
+  const { file: singular, Entity, Entities, variables } = namesOfContext(context);
   const changes = tree.listChanges();
   const pathsOf = (wanted: FileChange['type']) => changes.flatMap(({ type, path }) => (type === wanted ? path : []));
   const addedLines = (path: string) => {
@@ -84,15 +92,17 @@ describe.each([
       .filter((line) => !before.includes(line));
   };
 
-  it('generates the libraries of a context, its README and its end-to-end spec, in no other folder', () => {
+  it('generates the libraries of a context, its README, its part of the client and its end-to-end spec, in no other folder', () => {
     const created = pathsOf('CREATE');
     expect([...new Set(created.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
-      ['apps/api-e2e/src', `libs/${context}/README.md`, ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
+      ['apps/api-e2e/src', 'libs/client/src', `libs/${context}/README.md`, ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
     );
     expect(created.length).toBeLessThanOrEqual(MAX_FILES);
     expect(created).toEqual(
       expect.arrayContaining([
         `apps/api-e2e/src/contexts/${context}/${context}.integration.spec.ts`,
+        `libs/client/src/${context}.spec.ts`,
+        `libs/client/src/${context}.ts`,
         `libs/${context}/domain/src/${singular}.ts`,
         `libs/${context}/http/src/${context}.controller.ts`,
         `libs/${context}/infrastructure/src/${context}.integration.spec.ts`,
@@ -116,6 +126,19 @@ describe.each([
     expect(pathsOf('UPDATE').filter((path) => /^(?:apps|libs|tools)\//.test(path))).toEqual([
       'apps/api/src/registered-contexts.ts',
       'apps/api/tsconfig.lib.json',
+      'libs/client/src/animal-store.ts',
+      'libs/client/src/index.ts',
+    ]);
+  });
+
+  it('adds its resource to the client', () => {
+    expect(addedLines('libs/client/src/animal-store.ts')).toEqual([
+      `import { ${Entities} } from './${context}.js';`,
+      `  readonly ${variables}: ${Entities};`,
+      `    this.${variables} = new ${Entities}(transport);`,
+    ]);
+    expect(addedLines('libs/client/src/index.ts')).toEqual([
+      `export type { New${Entity}, ${Entity}, ${Entity}ListParams, ${Entities} } from './${context}.js';`,
     ]);
   });
 
@@ -123,8 +146,19 @@ describe.each([
     expect(addedLines('.github/CODEOWNERS').map((line) => line.split(/ +/))).toEqual([
       [`/libs/${context}/`, `@animal-store/${context}`],
       [`/apps/api-e2e/src/contexts/${context}/`, `@animal-store/${context}`],
+      [`/libs/client/src/${context}.ts`, `@animal-store/${context}`],
+      [`/libs/client/src/${context}.spec.ts`, `@animal-store/${context}`],
     ]);
-    expect(addedLines('docs/guides/errors.md').filter((line) => line.includes(`${singular.replace('-', '_')}_not_found`))).toHaveLength(1);
+    expect(addedLines('docs/guides/authentication.md')).toEqual([
+      `| \`${context}:read\` | \`list${Entities}\`, \`get${Entity}\` |`,
+      `| \`${context}:write\` | \`create${Entity}\` |`,
+    ]);
+    expect(addedLines('docs/guides/changelog.md').filter((line) => line.startsWith('- '))).toEqual([
+      expect.stringMatching(`^- \`list${Entities}\`, .*\`${context}:write\`\\.$`),
+    ]);
+    expect(addedLines('docs/guides/errors.md').filter((line) => line.includes(`${singular.replaceAll('-', '_')}_not_found`))).toHaveLength(
+      1,
+    );
     expect(textOf(tree, 'README.md')).toContain(
       `\n- [\`libs/${context}\`](libs/${context}/README.md): ${context.replaceAll('-', ' ')}\n\n**Platform**`,
     );
@@ -144,19 +178,39 @@ describe.each([
   });
 });
 
+it('rejects a name that the client exports', async () => {
+  const tree = new FsTree(WORKSPACE, false);
+  await expect(generateContext(tree, { name: 'request-attempts' })).rejects.toThrow('the client already exports RequestAttempt');
+});
+
+it('starts the next release in the API changelog if it has none', () => {
+  const tree = new FsTree(WORKSPACE, false);
+  tree.write('README.md', README);
+  tree.write('docs/guides/changelog.md', '# API changelog\n\n## 2.0.0\n\n- Text.\n');
+  registerContext(tree, namesOfContext(SINGLE));
+  expect(textOf(tree, 'docs/guides/changelog.md')).toMatch(
+    /^# API changelog\n\n## Next release\n\n### Added\n\n- `list\w+`, .*\.\n\n## 2\.0\.0\n\n- Text\.\n$/,
+  );
+});
+
 it('formats the files of a context', () =>
-  expectFormatted(orders.listChanges().filter(({ path }) => /\/orders(?:\.controller\.ts|\/README\.md)$|^tsconfig\.json$/.test(path))));
+  expectFormatted(generated.filter(({ path }) => /\/orders(?:\.controller\.ts|\/README\.md)$/.test(path))));
 
 describe('in a context', () => {
-  it('use-case generates a class with its spec, exports it and provides it', async () => {
+  it.each([
+    ['query', 'OrderReader'],
+    ['command', 'OrderRepository'],
+  ] as const)('use-case generates a %s with its spec, exports it and provides it', async (kind, port) => {
     const tree = new FsTree(folder, false);
-    await generateUseCase(tree, { name: 'cancel-order', context: 'orders' });
-    expect(textOf(tree, 'libs/orders/application/src/cancel-order.ts')).toContain('export class CancelOrder {');
+    await generateUseCase(tree, { name: 'cancel-order', context: 'orders', ...(kind === 'command' && { kind }) });
+    expect(textOf(tree, 'libs/orders/application/src/cancel-order.ts')).toContain(
+      `export class CancelOrder {\n  constructor(private readonly orders: ${port}) {}\n`,
+    );
     expect(textOf(tree, 'libs/orders/application/src/cancel-order.spec.ts')).toContain('new CancelOrder(');
-    expect(textOf(tree, 'libs/orders/application/src/index.ts')).toContain(`export { CancelOrder } from './cancel-order.js';`);
+    expect(textOf(tree, 'libs/orders/application/src/index.ts')).toMatch(/^export \{ CancelOrder \} from '.\/cancel-order.js';$/m);
     const module = textOf(tree, 'libs/orders/http/src/orders.module.ts');
-    expect(module).toContain('provideUseCase(CancelOrder, OrderReader)');
-    expect(module).toMatch(/import \{[^}]*CancelOrder[^}]*\} from '@animal-store\/orders-application'/);
+    expect(module).toContain(`provideUseCase(CancelOrder, ${port})`);
+    expect(module).toContain("import { CancelOrder, CreateOrder, GetOrder, ListOrders } from '@animal-store/orders-application';");
     expectValid(tree.listChanges());
     await expectFormatted(tree.listChanges());
   });
@@ -173,6 +227,9 @@ describe('in a context', () => {
     const persistence = textOf(tree, 'libs/orders/infrastructure/src/orders-persistence.ts');
     expect(persistence).toContain(`import { AddDueDate${second} } from './migrations/${second}-add-due-date.js';`);
     expect(persistence).toContain(`migrations: [CreateOrders${first}, AddDueDate${second}],`);
+    const text = textOf(tree, `${migrations}/${generated}`);
+    expect(text).toMatch(/ up\(.*\n {4}throw new Error\('The migration add-due-date is not written yet'\);\n/);
+    expect(text).toMatch(/ down\(.*\n {4}throw new Error\('Reverting the migration add-due-date is not written yet'\);\n/);
     expectValid(tree.listChanges());
     await expectFormatted(tree.listChanges());
     // Another clock was ahead of this one.
@@ -190,14 +247,13 @@ describe('in a context', () => {
   });
 
   it('both reject a name that exists', async () => {
-    await expect(generateUseCase(orders, { name: 'get-order', context: 'orders' })).rejects.toThrow('get-order.ts already exists');
-    await expect(generateMigration(orders, { name: 'create-orders', context: 'orders' })).rejects.toThrow(
-      'create-orders.ts already exists',
-    );
+    const tree = new FsTree(folder, false);
+    await expect(generateUseCase(tree, { name: 'get-order', context: 'orders' })).rejects.toThrow('get-order.ts already exists');
+    await expect(generateMigration(tree, { name: 'create-orders', context: 'orders' })).rejects.toThrow('create-orders.ts already exists');
   });
 
   it('use-case names the missing port', async () => {
-    await expect(generateUseCase(orders, { name: 'cancel-order', context: 'access', singular: 'api-key' })).rejects.toThrow(
+    await expect(generateUseCase(single, { name: 'cancel-order', context: 'access', singular: 'api-key' })).rejects.toThrow(
       'libs/access/domain has no port ApiKeyReader',
     );
   });
@@ -225,9 +281,11 @@ describe('docs/adding-a-context.md', () => {
 });
 
 it('a context cannot have a name that the templates declare or import', () => {
-  const names = zebras.listChanges().flatMap((file) => (file.path.endsWith('.ts') ? declaredNames(contentOf(file)) : []));
-  const free = names.filter((name) => /^[A-Za-z]+$/.test(name) && !/zebra/i.test(name) && !USED_BY_TEMPLATES.has(name));
-  expect([...new Set(free)].sort()).toEqual([]);
+  const names = zebras
+    .listChanges()
+    .flatMap((file) => (file.type === 'CREATE' && file.path.endsWith('.ts') ? declaredNames(contentOf(file)) : []));
+  const unreserved = names.filter((name) => /^[A-Za-z]+$/.test(name) && !/zebra/i.test(name) && !USED_BY_TEMPLATES.has(name));
+  expect([...new Set(unreserved)].sort()).toEqual([]);
 });
 
 function declaredNames(source: string): string[] {

@@ -34,17 +34,18 @@ const RESERVED_IN_TYPESCRIPT = new Set(
 );
 /** Names that the generated code declares or imports, and `client`, because its table of idempotency keys has a column client_id. */
 export const USED_BY_TEMPLATES = new Set(
-  `a adapterName added after again all api app b beforeEach body client clientId code context count create
-  created createdHeaders database dataSource describe describeAuthorization describeMigrations empty entities etag existing expect expected
-  expectError expectStatus fc filter first found headers i id ids index input isSame isVisibleText it items key last limit link
-  linksOf matching message name names next one other overrides own page pageHeaders pages path provideUseCase publicUrl query
-  queryRunner read reader reason recorded replayed reply repository request requests respondWithCreated respondWithPage response
-  result results revalidate row rows second text third unit useDatabase useOwnService value violations visibleTextRule visited
-  ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam ApiProperty
-  ApiSchema ApiTags BatchedRepository Body Column Controller DataSource DomainError Dto Entity ErrorDefinition FastifyReply
-  Get HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe JsonText MigrationInterface Module Page PageQueryOf PageRequest Param
-  PATH Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequireScopes
-  Res Revalidated Rule Throws`.split(/\s+/),
+  `a adapterName added after again all api app args b beforeEach body client clientId code components context count create created
+  createdHeaders dataSource database describe describeAuthorization describeMigrations empty entities etag existing expect
+  expectError expectStatus expected fc fetch fetchOf filter first found headers i id ids index input isSame isVisibleText it items
+  key last limit link linksOf listPage matching message name names newBody next one operations options other overrides own page
+  pageHeaders pages params path provideUseCase publicUrl query queryRunner read reader reason recorded replayed reply repository
+  request requests respondWithCreated respondWithPage response result results retrieve revalidate row rows second sent stringifyJson
+  text third transport unit url useDatabase useOwnService value values violations visibleTextRule visibleTexts visited AnimalStore
+  ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam APIPromise ApiProperty ApiSchema
+  ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity ErrorDefinition FastifyReply Get
+  HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe INPUT JsonText MigrationInterface Module Page PagePromise PageQueryOf
+  PageRequest Param PATH Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey
+  RequestOptions RequireScopes Res Revalidated Rule STORED Throws Transport`.split(/\s+/),
 );
 
 /** @throws Error that names the rule */

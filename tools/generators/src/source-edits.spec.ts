@@ -3,11 +3,23 @@ import { addImport, addToArray, exportsOf } from './source-edits.js';
 
 describe('addImport', () => {
   it.each([
-    ['a file without the import', 'const x = 1;\n', "import { b } from 'm';\nconst x = 1;\n"],
+    ['a file without imports', 'const x = 1;\n', "import { b } from 'm';\nconst x = 1;\n"],
+    [
+      'a file without the import',
+      "import { z } from 'z';\nimport './a.js';\n",
+      "import { b } from 'm';\nimport { z } from 'z';\nimport './a.js';\n",
+    ],
+    [
+      'a file with imports that come first',
+      "import { a } from 'a';\nconst x = 1;\n",
+      "import { a } from 'a';\nimport { b } from 'm';\nconst x = 1;\n",
+    ],
     ['an existing import', "import { a } from 'm';\n", "import { a, b } from 'm';\n"],
+    ['an existing import, in order', "import { A, type C } from 'm';\n", "import { A, b, type C } from 'm';\n"],
+    ['an existing import on several lines', "import {\n  a,\n} from 'm';\n", "import {\n  a, b,\n} from 'm';\n"],
     ['an import that already has the name', "import { a, b } from 'm';\n", "import { a, b } from 'm';\n"],
-    ['a file with a namespace import', "import * as m from 'm';\n", "import { b } from 'm';\nimport * as m from 'm';\n"],
-    ['a file with a side-effect import', "import 'm';\n", "import { b } from 'm';\nimport 'm';\n"],
+    ['a file with a namespace import', "import * as m from 'm';\n", "import * as m from 'm';\nimport { b } from 'm';\n"],
+    ['a file with a side-effect import', "import 'm';\n", "import 'm';\nimport { b } from 'm';\n"],
   ])('adds a name to %s', (_, before, after) => {
     expect(addImport(before, 'b', 'm')).toBe(after);
   });

@@ -1,16 +1,25 @@
 import ts from 'typescript';
 
-/** Adds a name to the import from a module. Adds the import if there is none. */
+/** Adds a name to the import from a module, in alphabetical order. Adds the import if there is none. */
 export function addImport(source: string, name: string, from: string): string {
-  const file = parse(source);
-  const found = file.statements.find(
-    (statement) => ts.isImportDeclaration(statement) && (statement.moduleSpecifier as ts.StringLiteral).text === from,
-  ) as ts.ImportDeclaration | undefined;
-  const bindings = found?.importClause?.namedBindings;
-  if (!bindings || !ts.isNamedImports(bindings)) return `import { ${name} } from '${from}';\n${source}`;
-  if (bindings.elements.some((element) => element.name.text === name)) return source;
-  return insertAt(source, bindings.elements.end, `, ${name}`);
+  const imports = parse(source).statements.filter(ts.isImportDeclaration);
+  const bindings = imports.find((statement) => moduleOf(statement) === from)?.importClause?.namedBindings;
+  if (bindings && ts.isNamedImports(bindings)) {
+    const { elements } = bindings;
+    if (elements.some((element) => element.name.text === name)) return source;
+    const next = elements.find((element) => compare(element.name.text, name) > 0);
+    if (next) return insertAt(source, next.getStart(), `${name}, `);
+    return insertAt(source, elements.at(-1)?.getEnd() ?? elements.pos, elements.length > 0 ? `, ${name}` : name);
+  }
+  const next = imports.find((statement) => compare(sortKey(moduleOf(statement)), sortKey(from)) > 0);
+  const position = next?.getStart() ?? (imports.at(-1)?.getEnd() ?? -1) + 1;
+  return insertAt(source, position, `import { ${name} } from '${from}';\n`);
 }
+
+const moduleOf = ({ moduleSpecifier }: ts.ImportDeclaration) => (moduleSpecifier as ts.StringLiteral).text;
+/** Files of the library come after packages. */
+const sortKey = (module: string) => `${String(module.startsWith('.'))} ${module}`;
+const compare = (one: string, other: string) => one.localeCompare(other, 'en');
 
 /** Adds an element to the array of the first property with this name. */
 export function addToArray(source: string, property: string, element: string): string {

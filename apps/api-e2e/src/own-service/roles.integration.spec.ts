@@ -161,7 +161,10 @@ describe('with the documented roles and a hostile search_path', () => {
 it('an owner of the schemas migrates without CREATE on the database', async () => {
   const database = `${NAME}_bare`;
   await query(superuser, `CREATE DATABASE ${database}`);
-  for (const schema of ['access', 'pets']) await asSuperuser(`CREATE SCHEMA ${schema} AUTHORIZATION ${OWNER}`, database);
+  const migrated = (await asSuperuser(`SELECT nspname FROM pg_namespace WHERE nspowner = '${OWNER}'::regrole`)) as { nspname: string }[];
+  const schemas = migrated.map(({ nspname }) => nspname);
+  expect(schemas).toEqual(expect.arrayContaining(['access', 'pets']));
+  for (const schema of schemas) await asSuperuser(`CREATE SCHEMA ${schema} AUTHORIZATION ${OWNER}`, database);
   await asSuperuser(`GRANT CREATE ON SCHEMA public TO ${OWNER}`, database);
   const bare = urlOf(database, OWNER);
   await expect(query(bare, 'CREATE SCHEMA IF NOT EXISTS pets')).rejects.toThrow('permission denied for database');

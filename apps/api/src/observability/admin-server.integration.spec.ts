@@ -149,5 +149,5 @@ it('the operations are named as in the OpenAPI document', async () => {
     paths: Record<string, Record<string, { operationId: string }>>;
   };
   const ids = Object.values(document.paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
-  expect(ids.sort()).toEqual(['createPet', 'getPet', 'listPets']);
+  expect(ids).toEqual(expect.arrayContaining(['createPet', 'getPet', 'listPets']));
 });

@@ -1,6 +1,6 @@
 import { DomainError, IDEMPOTENCY_KEY_REUSED } from '@animal-store/kernel';
 import { PET_NOT_FOUND, PetStatus } from '@animal-store/pets-domain';
-import { aNewPet, InMemoryPets } from '@animal-store/pets-testing';
+import { aNewPet, InMemoryPets, OTHER_PET_VALUES } from '@animal-store/pets-testing';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { CreatePet, GetPet, ListPets } from './index.js';
@@ -17,9 +17,10 @@ describe('CreatePet', () => {
   it('returns the pet of the first request for a repetition', async () => {
     const createPet = new CreatePet(new InMemoryPets());
     const key = { clientId: 1n, key: 'a' };
-    const first = await createPet.execute({ name: 'Rex', categoryId: 7n }, key);
-    expect(await createPet.execute({ name: 'Rex', categoryId: 7n, status: 'available' }, key)).toEqual({ pet: first.pet, replayed: true });
-    await expect(createPet.execute({ name: 'Max', categoryId: 7n }, key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
+    const first = await createPet.execute({ name: 'Rex', categoryId: 1n }, key);
+    expect(await createPet.execute(aNewPet(), key)).toEqual({ pet: first.pet, replayed: true });
+    for (const other of OTHER_PET_VALUES)
+      await expect(createPet.execute(aNewPet(other), key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
   });
 
   it('does not add a pet that violates an invariant', async () => {

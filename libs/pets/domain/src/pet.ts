@@ -64,5 +64,7 @@ export class Pet {
   }
 }
 
-/** A pet as a row of the catalogue, not an aggregate. */
-export type PetView = { readonly [Field in keyof Pet]: Pet[Field] };
+/** A pet as a row of the catalogue, not an aggregate: its fields without its methods. */
+export type PetView = {
+  readonly [Field in keyof Pet as Pet[Field] extends (...args: never) => unknown ? never : Field]: Pet[Field];
+};

@@ -2,7 +2,7 @@ import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN } from '@animal-store/kern
 import { PET_STATUSES, type PetReader, type PetRepository, PetStatus, type PetView } from '@animal-store/pets-domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { aNewPet } from './pet-builder.js';
+import { aNewPet, anyNewPet, OTHER_PET_VALUES } from './pet-builder.js';
 
 export interface PetsAdapter {
   readonly repository: PetRepository;
@@ -20,28 +20,17 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
     });
 
     it('finds added pets exactly', async () => {
-      const int64 = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
-      // fast-check's unit `binary` takes more than a second to build.
-      const character = fc.integer({ min: 1, max: 0x10_ffff }).map((codePoint) => String.fromCodePoint(codePoint).toWellFormed());
-      const name = fc.string({ unit: character, minLength: 1, maxLength: 60 }).filter((text) => /\P{White_Space}/u.test(text));
       await fc.assert(
-        fc.asyncProperty(name, int64, fc.constantFrom(...PET_STATUSES), async (petName, categoryId, status) => {
-          const added = await repository.add(aNewPet({ name: petName, categoryId, status }));
-          expect(added).toMatchObject({ name: petName, categoryId, status });
+        fc.asyncProperty(anyNewPet, async (pet) => {
+          const added = await repository.add(pet);
+          const { status } = added;
+          expect(added).toMatchObject({ ...pet });
           expect(await reader.find(added.id)).toEqual({ ...added });
           const before = added.id - 1n;
           expect((await reader.list({}, { limit: 1, after: before })).items).toEqual([{ ...added }]);
           expect((await reader.list({ status }, { limit: 1, after: before })).items).toEqual([{ ...added }]);
         }),
-        {
-          examples: [
-            ['Rex', INT64_MAX, 'sold'],
-            ['🐕', INT64_MIN, 'pending'],
-            [' x ', 2n ** 53n + 1n, 'available'],
-            ['"\\/\b\f\n\r\t\u0001\u001f\u007f\u2028', -1n, 'sold'],
-          ],
-          numRuns: 20,
-        },
+        { numRuns: 25 },
       );
     });
 
@@ -64,10 +53,9 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
       });
 
       it('rejects the key for a different pet and adds nothing', async () => {
-        await repository.addOnce(aNewPet({ name: 'Rex', categoryId: 1n, status: 'sold' }), key);
-        for (const other of [{ name: 'rex' }, { categoryId: 2n }, { status: 'pending' }]) {
-          const different = aNewPet({ name: 'Rex', categoryId: 1n, status: 'sold', ...other });
-          await expect(repository.addOnce(different, key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
+        await repository.addOnce(aNewPet(), key);
+        for (const other of OTHER_PET_VALUES) {
+          await expect(repository.addOnce(aNewPet(other), key)).rejects.toThrow(expect.objectContaining(IDEMPOTENCY_KEY_REUSED));
         }
         expect((await reader.list({}, { limit: 10 })).items).toHaveLength(1);
       });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
 import { LIBRARIES } from './libraries.ts';
-import { registerContext } from './register-context.ts';
+import { assertFreeInClient, registerContext } from './register-context.ts';
 
 const FILES = join(import.meta.dirname, 'files');
 
@@ -12,10 +12,11 @@ export interface ContextOptions {
   readonly singular?: string;
 }
 
-/** Generates a context in the shape of `libs/pets`: its libraries, its end-to-end spec, and its entries in shared files. */
+/** Generates a context in the shape of `libs/pets`: its libraries, its part of the client, its end-to-end spec, and its entries in shared files. */
 export async function generateContext(tree: Tree, { name, singular }: ContextOptions): Promise<() => void> {
   const names = namesOfContext(name, singular);
   if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} already exists`);
+  assertFreeInClient(tree, names);
   generateLibraries(tree, names);
   registerContext(tree, names);
   await formatFiles(tree);
@@ -31,6 +32,7 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
     generateFiles(tree, join(FILES, 'library'), `${root}/${library.layer}`, { ...substitutions, ...library });
     generateFiles(tree, join(FILES, library.layer), `${root}/${library.layer}/src`, substitutions);
   }
+  generateFiles(tree, join(FILES, 'client'), 'libs/client/src', substitutions);
   generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${names.context}`, substitutions);
 }
 

@@ -1,10 +1,22 @@
 import { type Tree, updateJson } from '@nx/devkit';
 import type { ContextNames } from '../names.ts';
-import { addLine, editFile } from '../tree.ts';
+import { addImport, exportsOf } from '../source-edits.ts';
+import { addLine, editFile, readText } from '../tree.ts';
 import { LIBRARIES } from './libraries.ts';
+
+const CLIENT = 'libs/client/src';
+const NEXT_RELEASE = '## Next release\n\n### Added\n\n';
+const SCOPE_ROW = /^\| `[a-z-]+:(?:read|write)` /;
 
 interface TsConfig {
   references: { path: string }[];
+}
+
+/** @throws Error if the client exports a name of the context */
+export function assertFreeInClient(tree: Tree, { context, Entity, Entities }: ContextNames): void {
+  const exported = exportsOf(readText(tree, `${CLIENT}/index.ts`));
+  const taken = [Entity, Entities, `New${Entity}`, `${Entity}ListParams`].find((name) => exported.includes(name));
+  if (taken !== undefined) throw new Error(`"${context}" cannot be the name of a context: the client already exports ${taken}`);
 }
 
 /** Adds the entries of a context to the files that all contexts share. */
@@ -15,7 +27,8 @@ export function registerContext(tree: Tree, names: ContextNames): void {
   );
   addReferences(tree, 'apps/api/tsconfig.lib.json', `../../libs/${context}/http`);
   addReferences(tree, 'tsconfig.json', ...LIBRARIES.map(({ layer }) => `./libs/${context}/${layer}`));
-  for (const owned of [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`]) {
+  const client = [`/${CLIENT}/${context}.ts`, `/${CLIENT}/${context}.spec.ts`];
+  for (const owned of [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`, ...client]) {
     editFile(tree, '.github/CODEOWNERS', (owners) => `${owners.trimEnd()}\n${owned.padEnd(21)} @animal-store/${context}\n`);
   }
   editFile(tree, 'docs/guides/errors.md', (page) => {
@@ -26,6 +39,31 @@ export function registerContext(tree: Tree, names: ContextNames): void {
     const line = `- [\`libs/${context}\`](libs/${context}/README.md): ${names.texts}`;
     return page.replace(/(?=\n\n\*\*Platform\*\*)/, `\n${line}`);
   });
+  registerInClient(tree, names);
+  registerInGuides(tree, names);
+}
+
+function registerInClient(tree: Tree, { context, Entity, Entities, variables }: ContextNames): void {
+  editFile(tree, `${CLIENT}/animal-store.ts`, (source) => {
+    const withField = addLine(source, `  readonly ${variables}: ${Entities};`, /^ {2}readonly \w+: \w+;$/);
+    const assigned = addLine(withField, `    this.${variables} = new ${Entities}(transport);`, /^ {4}this\.\w+ = /);
+    return addImport(assigned, Entities, `./${context}.js`);
+  });
+  const exported = `New${Entity}, ${Entity}, ${Entity}ListParams, ${Entities}`;
+  editFile(tree, `${CLIENT}/index.ts`, (index) =>
+    addLine(index, `export type { ${exported} } from './${context}.js';`, /^export type \{ New/),
+  );
+}
+
+function registerInGuides(tree: Tree, { context, texts, Entity, Entities }: ContextNames): void {
+  const rows = [`| \`${context}:read\` | \`list${Entities}\`, \`get${Entity}\` |`, `| \`${context}:write\` | \`create${Entity}\` |`];
+  editFile(tree, 'docs/guides/authentication.md', (page) => rows.reduce((edited, row) => addLine(edited, row, SCOPE_ROW), page));
+  const change = `- \`list${Entities}\`, \`create${Entity}\` and \`get${Entity}\` for ${texts}, with the scopes \`${context}:read\` and \`${context}:write\`.`;
+  editFile(tree, 'docs/guides/changelog.md', (page) =>
+    page.includes(NEXT_RELEASE)
+      ? page.replace(NEXT_RELEASE, `${NEXT_RELEASE}${change}\n`)
+      : page.replace(/^(?=## )/m, `${NEXT_RELEASE}${change}\n\n`),
+  );
 }
 
 function addReferences(tree: Tree, path: string, ...references: readonly string[]): void {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
-import { assertKebabCase, pascalCase, snakeCase } from '../names.ts';
+import { assertKebabCase, pascalCase } from '../names.ts';
 import { addImport, addToArray } from '../source-edits.ts';
 import { assertContext, editFile } from '../tree.ts';
 
@@ -21,8 +21,7 @@ export async function generateMigration(tree: Tree, { name, context }: Migration
   const newest = Math.max(0, ...files.map((file) => Number(/^[0-9]+/.exec(file)?.[0] ?? 0)));
   const timestamp = String(Math.max(Date.now(), newest + 1));
   const Migration = `${pascalCase(name)}${timestamp}`;
-  const substitutions = { name, timestamp, Migration, schema: snakeCase(context), text: name.replaceAll('-', ' ') };
-  generateFiles(tree, join(import.meta.dirname, 'files'), folder, substitutions);
+  generateFiles(tree, join(import.meta.dirname, 'files'), folder, { name, timestamp, Migration });
   editFile(tree, `libs/${context}/infrastructure/src/${context}-persistence.ts`, (persistence) =>
     addToArray(addImport(persistence, Migration, `./migrations/${timestamp}-${name}.js`), 'migrations', Migration),
   );

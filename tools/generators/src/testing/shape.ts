@@ -1,16 +1,22 @@
 import ts from 'typescript';
 
 /**
- * A line of an outline. `shape` is what all contexts share: classes with their bases, methods, decorators and providers.
+ * A line of an outline. `shape` is what all contexts share: classes with their bases, decorators, static members and providers.
+ * `member` is a method, a parameter of a constructor or a provided use case: a context may have more of them than the template.
  * `suite` is a suite of tests. `value` is what depends on fields: properties, types, functions and constants.
  */
 interface Line {
-  readonly kind: 'shape' | 'suite' | 'value';
+  readonly kind: 'shape' | 'member' | 'suite' | 'value';
   readonly text: string;
+  /** The name of a `member`: of the method, the parameter or the use case. */
+  readonly name?: string;
 }
 
 /** Paths and sources of TypeScript files. */
 export type Sources = ReadonlyMap<string, string>;
+
+/** Files in which a context may have more classes than the template: its use cases, and what their routes receive and return. */
+const OWN_CLASSES = /\/application\/src\/|\.(?:dto|query)\.ts$/;
 
 /** Decorator of a deprecated member. It does not change the shape. */
 const DEPRECATION = 'Deprecated';
@@ -18,11 +24,12 @@ const DEPRECATION = 'Deprecated';
 /**
  * Returns the differences between the generated files of a context and the model context:
  * - every file and every line of a template must be in the model,
- * - every `shape` line of the model, and every suite that tests one, must be in the template of its file.
+ * - every `shape` line of the model, and every `member` and suite whose class or method the templates also have, must be in the template
+ *   of its file.
  */
 export function differences(templates: Sources, model: Sources): string[] {
   const modelOutlines = new Map([...model].map(([path, source]) => [path, outlineOf(source)]));
-  const shape = namesIn([...modelOutlines.values()].flat());
+  const shape = namesIn([...templates.values()].flatMap(outlineOf));
   /** `describe isPetName` tests a value. */
   const isAboutValue = (suite: string) => suite.startsWith('describe ') && !shape.has(suite.slice('describe '.length));
   const isExportOf = (text: string) => text.startsWith('export ') && shape.has(text.slice('export '.length));
@@ -33,8 +40,12 @@ export function differences(templates: Sources, model: Sources): string[] {
   const missingInTemplates = [...modelOutlines].flatMap(([path, lines]) => {
     const template = templates.get(path);
     const known = texts(template === undefined ? [] : outlineOf(template));
-    const isRequired = ({ kind, text }: Line) =>
-      kind === 'shape' || (template !== undefined && kind === 'suite' && !isAboutValue(text)) || isExportOf(text);
+    const isOwn = (text: string) => OWN_CLASSES.test(path) && !shape.has(classOf(text));
+    const isRequired = ({ kind, text, name }: Line) =>
+      (kind === 'shape' && !isOwn(text)) ||
+      (kind === 'member' && shape.has(name ?? '')) ||
+      (template !== undefined && kind === 'suite' && !isAboutValue(text)) ||
+      isExportOf(text);
     return lines.flatMap((line) => (isRequired(line) && !known.has(line.text) ? [`only in ${path}: ${line.text}`] : []));
   });
   return [
@@ -46,9 +57,16 @@ export function differences(templates: Sources, model: Sources): string[] {
 
 const texts = (lines: readonly Line[] = []) => new Set(lines.map(({ text }) => text));
 
+/** Returns the class of a `shape` line: `Pet` of `class Pet`, of `Pet extends Base` and of `@Entity() Pet`. */
+function classOf(text: string): string {
+  return /^(?:class |@.* )?(\w+)/.exec(text)?.[1] ?? '';
+}
+
 /** Returns the names of classes and methods: `Pet`, `NewPet.create`, `addOnce`. */
 function namesIn(lines: readonly Line[]): ReadonlySet<string> {
-  const members = lines.flatMap(({ kind, text }) => (kind === 'shape' ? (/^(?:class )?(\w+(?:\.\w+)?)/.exec(text)?.[1] ?? []) : []));
+  const members = lines.flatMap(({ kind, text, name }) =>
+    kind === 'shape' ? (/^(?:class )?(\w+(?:\.\w+)?)/.exec(text)?.[1] ?? []) : kind === 'member' && name !== undefined ? name : [],
+  );
   return new Set(members.flatMap((name) => [name, name.split('.').at(-1) ?? '']));
 }
 
@@ -79,6 +97,8 @@ function parseOutline(source: string): Line[] {
 
 const values = (lines: readonly string[]): Line[] => lines.map((text) => ({ kind: 'value', text }));
 const shapes = (lines: readonly string[]): Line[] => lines.map((text) => ({ kind: 'shape', text }));
+const members = (lines: readonly (readonly [text: string, name: string])[]): Line[] =>
+  lines.map(([text, name]) => ({ kind: 'member', text, name }));
 
 function exportedNames({ exportClause }: ts.ExportDeclaration): string[] {
   return exportClause && ts.isNamedExports(exportClause) ? exportClause.elements.map(({ name }) => name.text) : [];
@@ -90,7 +110,8 @@ function outlineOfClass(declaration: ts.ClassDeclaration): Line[] {
     types.map(({ expression }) => `${name} ${ts.tokenToString(token) ?? ''} ${calleeOf(expression)}`),
   );
   return [
-    ...shapes([`class ${name}`, ...decoratorsOf(declaration, name), ...bases, ...elementsOf(declaration, name)]),
+    ...shapes([`class ${name}`, ...decoratorsOf(declaration, name), ...bases]),
+    ...elementsOf(declaration, name),
     ...declaration.members.flatMap((member) => outlineOfMember(member, name)),
   ];
 }
@@ -102,17 +123,22 @@ function outlineOfMember(member: ts.ClassElement | ts.TypeElement, owner: string
   const isField = (ts.isPropertyDeclaration(member) && !modifiers.includes(ts.SyntaxKind.StaticKeyword)) || ts.isPropertySignature(member);
   const decorators = ts.canHaveDecorators(member) ? decoratorsOf(member, name) : [];
   if (isField) return values([name, ...decorators]);
-  return shapes([ts.isFunctionLike(member) ? name + signatureOf(member) : name, ...decorators]);
+  if (ts.isConstructorDeclaration(member)) return members(typesOf(member).map((type) => [`${name}(${type})`, `${name}(${type})`]));
+  if (ts.isFunctionLike(member)) return members([name + signatureOf(member), ...decorators].map((text) => [text, name]));
+  return shapes([name, ...decorators]);
 }
 
 /** Returns the types of the parameters, with their decorators, and of the result. */
-function signatureOf({ parameters, type }: ts.SignatureDeclaration): string {
-  const types = parameters.map((parameter) => {
+function signatureOf(declaration: ts.SignatureDeclaration): string {
+  return `(${typesOf(declaration).join(', ')})${declaration.type ? `: ${textOf(declaration.type)}` : ''}`;
+}
+
+function typesOf({ parameters }: ts.SignatureDeclaration): string[] {
+  return parameters.map((parameter) => {
     const optional = (parameter.questionToken ?? parameter.initializer) ? '?' : '';
     const decorators = (ts.getDecorators(parameter) ?? []).map(textOfDecorator);
     return [...decorators, (parameter.type ? textOf(parameter.type) : 'any') + optional].join(' ');
   });
-  return `(${types.join(', ')})${type ? `: ${textOf(type)}` : ''}`;
 }
 
 function decoratorsOf(node: ts.HasDecorators, on: string): string[] {
@@ -127,14 +153,19 @@ function textOfDecorator({ expression }: ts.Decorator): string {
 }
 
 /** Returns the array elements in the decorators of a class: `PetsModule providers provideUseCase(GetPet, PetReader)`. */
-function elementsOf(declaration: ts.ClassDeclaration, owner: string): string[] {
+function elementsOf(declaration: ts.ClassDeclaration, owner: string): Line[] {
   const objects = (ts.getDecorators(declaration) ?? []).flatMap(({ expression }) =>
     ts.isCallExpression(expression) ? expression.arguments.filter(ts.isObjectLiteralExpression) : [],
   );
   const properties = objects.flatMap((object) => object.properties.filter(ts.isPropertyAssignment));
-  return properties.flatMap(({ name, initializer }) =>
-    ts.isArrayLiteralExpression(initializer) ? initializer.elements.map((element) => `${owner} ${name.getText()} ${textOf(element)}`) : [],
-  );
+  return properties.flatMap(({ name, initializer }) => {
+    if (!ts.isArrayLiteralExpression(initializer)) return [];
+    return initializer.elements.flatMap((element) => {
+      const text = `${owner} ${name.getText()} ${textOf(element)}`;
+      const [, useCase] = /provideUseCase\((\w+)/.exec(text) ?? [];
+      return useCase === undefined ? shapes([text]) : members([[text, useCase]]);
+    });
+  });
 }
 
 /** Returns the suites that a function runs, and each `describe` whose title is a name in the code. Other titles are prose. */

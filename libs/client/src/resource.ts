@@ -1,0 +1,32 @@
+import { APIPromise } from './api-promise.js';
+import type { CreateOptions, RequestOptions } from './options.js';
+import { PagePromise } from './page.js';
+import type { APIRequest, Transport } from './transport.js';
+
+type Target = Pick<APIRequest, 'operation' | 'path'>;
+
+/** Requests a page of a list. Its next pages are requested with the same options. */
+export function listPage<T>(transport: Transport, target: Target, query: object, options: RequestOptions | undefined): PagePromise<T> {
+  return new PagePromise<T>(transport.send({ ...target, method: 'GET', query }, options), (next) =>
+    listPage(transport, target, next, options),
+  );
+}
+
+/** Creates a resource. All attempts have the same idempotency key, so retries never create a second one. */
+export function create<T>(transport: Transport, target: Target, body: object, options: CreateOptions): APIPromise<T> {
+  const { idempotencyKey = randomKey(), ...requestOptions } = options;
+  return new APIPromise(
+    transport.send({ ...target, method: 'POST', body, idempotencyKey }, requestOptions),
+    (completed) => completed.body as T,
+  );
+}
+
+/** Requests the resource with this id. */
+export function retrieve<T>(transport: Transport, target: Target, id: bigint, options: RequestOptions | undefined): APIPromise<T> {
+  return new APIPromise(transport.send({ ...target, method: 'GET', id }, options), ({ body }) => body as T);
+}
+
+/** Returns 128 random bits as hexadecimal digits. `crypto.randomUUID` does not exist in browsers unless the page is served over HTTPS. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
