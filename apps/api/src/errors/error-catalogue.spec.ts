@@ -45,8 +45,11 @@ describe('an error body', () => {
     ['unauthenticated', 401],
     ['forbidden', 403],
     ['not_found', 404],
+    ['conflict', 409],
     ['removed', 410],
+    ['precondition_failed', 412],
     ['unprocessable', 422],
+    ['precondition_required', 428],
     ['rate_limited', 429],
     ['unavailable', 503],
   ])('of the kind %s has the status %i', (kind, status) => {

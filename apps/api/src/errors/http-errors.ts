@@ -1,4 +1,6 @@
-import type { ErrorDefinition } from '@animal-store/kernel';
+import { STATUS_CODES } from 'node:http';
+import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
 
 /** An error of the HTTP layer, in contrast to those of contexts. */
 export interface HttpErrorDefinition {
@@ -68,4 +70,14 @@ export class HttpError extends Error {
     super(message);
     this.name = 'HttpError';
   }
+}
+
+/** Returns the error for the status of a Nest HttpException. Its own message is dropped, because it may contain internals. */
+export function errorOfStatus(status: number): DomainError | HttpError {
+  if (status === 503) return new DomainError(SERVICE_UNAVAILABLE);
+  if (status < 400 || status >= 500) return new HttpError(HTTP_ERRORS.internalError);
+  if (status === 400) return new DomainError(INVALID_REQUEST);
+  const { [status]: name = 'Client Error' } = STATUS_CODES;
+  const code = name.toLowerCase().replace(/[^a-z]+/g, '_');
+  return new HttpError({ code, status, message: `The request failed: ${name}.` });
 }
