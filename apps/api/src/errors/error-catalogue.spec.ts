@@ -28,6 +28,7 @@ describe('the shared errors', () => {
 
   it('of some requests', () => {
     expect(entries(SHARED_ERRORS.withBody)).toEqual(['400 malformed_json', '413 payload_too_large', '415 unsupported_media_type']);
+    expect(entries(SHARED_ERRORS.withPatch)).toEqual(entries(SHARED_ERRORS.withBody));
     expect(entries(SHARED_ERRORS.deprecated)).toEqual(['410 operation_removed']);
     expect(entries(SHARED_ERRORS.outsideOperations)).toEqual(['404 route_not_found', '405 method_not_allowed']);
     // Written to the socket, before there is a request.

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { errorBody } from './error-body.js';
 import { errorHeaders, helpLink } from './error-headers.js';
-import { errorOfStatus, HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
+import { ACCEPT_PATCH, errorOfStatus, HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 const POOLER_HINT =
   'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=false';
@@ -35,6 +35,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const error = this.toPublicError(exception, request, reply);
     const body = errorBody(error);
     if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+    if ('definition' in error && error.definition === HTTP_ERRORS.unsupportedPatch) reply.header('accept-patch', ACCEPT_PATCH);
     reply.headers(errorHeaders(request, helpLink(this.publicUrl, body.code)));
     request.errorCode = body.code;
     if (isNamedStatementLost(exception)) this.hintAtPooler();

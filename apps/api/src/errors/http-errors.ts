@@ -27,6 +27,11 @@ export const HTTP_ERRORS = {
     status: 415,
     message: 'The body must be application/json in UTF-8 without a Content-Encoding.',
   },
+  unsupportedPatch: {
+    code: 'unsupported_media_type',
+    status: 415,
+    message: 'The body must be application/merge-patch+json or application/json in UTF-8 without a Content-Encoding.',
+  },
   expectationFailed: { code: 'expectation_failed', status: 417, message: 'The Expect header must be 100-continue.' },
   headersTooLarge: {
     code: 'headers_too_large',
@@ -39,6 +44,11 @@ export const HTTP_ERRORS = {
     message: 'Internal error; include the X-Request-Id header when you report it.',
   },
 } as const satisfies Record<string, HttpErrorDefinition>;
+
+/** The media type of a JSON merge patch (RFC 7396). PATCH also accepts JSON, with the same meaning. */
+export const MERGE_PATCH = 'application/merge-patch+json';
+/** Accept-Patch of a PATCH that is refused for its media type, and of OPTIONS (RFC 5789, section 3.1). */
+export const ACCEPT_PATCH = `${MERGE_PATCH}, application/json`;
 
 /** Retry-After of each 503. */
 export const RETRY_AFTER_SECONDS = '1';
