@@ -1,9 +1,9 @@
 /** The response to the last attempt, read completely. */
 export interface CompletedRequest {
   readonly response: Response;
-  /** Body of the response. Empty for a 304. */
+  /** Body of the response. Empty for a 204 or 304. */
   readonly text: string;
-  /** The parsed body of the response; for a 304, of the cached response. */
+  /** The parsed body of the response; for a 304, of the cached response. Undefined for a 204. */
   readonly body: unknown;
   /** `Link` of the response; for a 304, of the cached response. */
   readonly link: string | undefined;

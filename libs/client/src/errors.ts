@@ -28,7 +28,10 @@ export class APIError extends AnimalStoreError {
     this.code = code;
   }
 
-  /** Whether the same request may succeed later. The client retries such a request up to `maxRetries` times before it throws. */
+  /**
+   * Whether the same request may succeed later. The client retries such a request up to `maxRetries` times before it throws, but a POST
+   * only with `Idempotency-Key` and a PATCH only with `If-Match`.
+   */
   get retryable(): boolean {
     return this.status !== undefined && RETRYABLE_STATUSES.has(this.status);
   }
@@ -76,8 +79,17 @@ export class PermissionDeniedError extends /* @__PURE__ */ named('PermissionDeni
 /** Status 404. */
 export class NotFoundError extends /* @__PURE__ */ named('NotFoundError') {}
 
-/** Status 422: the idempotency key was used with a different pet. */
+/** Status 409: the request conflicts with the state of the resource. */
+export class ConflictError extends /* @__PURE__ */ named('ConflictError') {}
+
+/** Status 412: the resource has changed since its `ETag` was read. */
+export class PreconditionFailedError extends /* @__PURE__ */ named('PreconditionFailedError') {}
+
+/** Status 422, for example if the idempotency key was used with a different pet. */
 export class UnprocessableEntityError extends /* @__PURE__ */ named('UnprocessableEntityError') {}
+
+/** Status 428: the operation requires `If-Match`. */
+export class PreconditionRequiredError extends /* @__PURE__ */ named('PreconditionRequiredError') {}
 
 /** Status 429. */
 export class RateLimitError extends /* @__PURE__ */ named('RateLimitError') {}
@@ -90,7 +102,10 @@ const ERROR_CLASSES: Readonly<Record<number, typeof APIError>> = {
   401: AuthenticationError,
   403: PermissionDeniedError,
   404: NotFoundError,
+  409: ConflictError,
+  412: PreconditionFailedError,
   422: UnprocessableEntityError,
+  428: PreconditionRequiredError,
   429: RateLimitError,
 };
 

@@ -8,10 +8,13 @@ export {
   APIUserAbortError,
   AuthenticationError,
   BadRequestError,
+  ConflictError,
   type ErrorCode,
   InternalServerError,
   NotFoundError,
   PermissionDeniedError,
+  PreconditionFailedError,
+  PreconditionRequiredError,
   RateLimitError,
   UnprocessableEntityError,
 } from './errors.js';

@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { APIConnectionError, APIConnectionTimeoutError, RateLimitError } from './errors.js';
 import { MemoryCache } from './memory-cache.js';
 import type { Hooks } from './options.js';
+import type { APIRequest } from './transport.js';
 import { type Step, CREATE, LIST, fetchOf, outcomeOf, sent, transportOf, useFakeClock } from './testing/scripted-fetch.js';
 
 useFakeClock();
@@ -63,6 +64,13 @@ describe('a request', () => {
     ]);
   });
 
+  it('to change a resource has a merge patch', async () => {
+    const fetch = fetchOf();
+    await outcomeOf(transportOf({ fetch }).send({ ...LIST, method: 'PATCH', body: { name: null } }, { headers: { 'If-Match': '"1"' } }));
+    const headers = { authorization: 'Bearer ast_key', 'content-type': 'application/merge-patch+json', 'if-match': '"1"' };
+    expect(sent(fetch)).toMatchObject([{ method: 'PATCH', body: '{"name":null}', headers }]);
+  });
+
   it('has its id in the path', async () => {
     const fetch = fetchOf();
     await outcomeOf(transportOf({ fetch }).send({ ...LIST, id: 0n }));
@@ -99,6 +107,13 @@ describe('a response', () => {
       link: '</v1/pets?cursor=x>; rel="next"',
     });
     expect(await outcomeOf(transportOf({ fetch: fetchOf() }).send(LIST))).toMatchObject({ link: undefined });
+  });
+
+  it('without a body, such as that of a DELETE, is a success', async () => {
+    const fetch = fetchOf(new Response(null, { status: 204 }));
+    const outcome = await outcomeOf(transportOf({ fetch }).send({ ...LIST, method: 'DELETE', id: 7n }), 60_000);
+    expect(outcome).toMatchObject({ text: '', body: undefined });
+    expect(sent(fetch)).toMatchObject([{ method: 'DELETE', url: 'https://store.example/v1/pets/7', body: null }]);
   });
 
   it('that marks the operation as deprecated is logged', async () => {
@@ -169,6 +184,20 @@ describe('retries', () => {
     expect(await outcomeOf(transportOf({ fetch }).send(CREATE), 60_000)).toMatchObject({ text: '{}' });
     const [first, ...others] = sent(fetch);
     expect(others).toEqual([first, first]);
+  });
+
+  it.each<[APIRequest['method'], Record<string, string>, attempts: number]>([
+    ['GET', {}, 3],
+    ['PUT', {}, 3],
+    ['DELETE', {}, 3],
+    ['POST', {}, 1],
+    ['POST', { 'Idempotency-Key': 'once' }, 3],
+    ['PATCH', {}, 1],
+    ['PATCH', { 'If-Match': '"1"' }, 3],
+  ])('of %s with %j cannot have a second effect: %i attempts', async (method, headers, attempts) => {
+    const fetch = failing();
+    expect(await outcomeOf(transportOf({ fetch }).send({ ...LIST, method }, { headers }), 60_000)).toMatchObject({ status: 503 });
+    expect(fetch).toHaveBeenCalledTimes(attempts);
   });
 
   it('do not follow an error response that would be the same again', async () => {

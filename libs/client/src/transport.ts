@@ -13,7 +13,7 @@ const DEFAULTS = { timeout: 30_000, totalTimeout: Infinity, maxRetries: 2, minRe
 
 export interface APIRequest {
   readonly operation: RequestAttempt['operation'];
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   /** Appended to the path. */
   readonly id?: bigint;
@@ -43,9 +43,10 @@ export class Transport {
     const cached = method === 'GET' ? await cache?.get(url) : undefined;
     const headers = new Headers({ ...this.options.headers, ...requestOptions.headers });
     headers.set('Authorization', `Bearer ${apiKey}`);
-    if (text !== undefined) headers.set('Content-Type', 'application/json');
+    if (text !== undefined) headers.set('Content-Type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     if (idempotencyKey !== undefined) headers.set('Idempotency-Key', quoted(idempotencyKey));
     if (cached) headers.set('If-None-Match', cached.etag);
+    const retries = isIdempotent(method, headers) ? maxRetries : 0;
 
     const deadline = performance.now() + totalTimeout;
     for (let attempt = 1; ; attempt++) {
@@ -64,7 +65,7 @@ export class Transport {
       }
       // This does not check `deadline`, because a timer may fire some microseconds early.
       const isOver = error instanceof APIConnectionTimeoutError && timeLeft <= timeout;
-      const delay = error.retryable && !isOver && attempt <= maxRetries ? retryDelay(attempt, this.options, error.retryAfter) : undefined;
+      const delay = error.retryable && !isOver && attempt <= retries ? retryDelay(attempt, this.options, error.retryAfter) : undefined;
       const retryInMs = delay !== undefined && performance.now() + delay < deadline ? delay : undefined;
       hooks?.onError?.(current, error, retryInMs);
       if (retryInMs === undefined) throw error;
@@ -113,7 +114,8 @@ export class Transport {
     const reused = response.status === 304 ? cached : undefined;
     if (!response.ok && !reused) throw errorOf(response, text);
     try {
-      return { response, text, body: parseJson(reused?.body ?? text), link: reused?.link ?? response.headers.get('Link') ?? undefined };
+      const body = response.status === 204 ? undefined : parseJson(reused?.body ?? text);
+      return { response, text, body, link: reused?.link ?? response.headers.get('Link') ?? undefined };
     } catch (cause) {
       throw new APIConnectionError('The response is not valid JSON', { cause });
     }
@@ -127,6 +129,12 @@ async function store(cache: NonNullable<ClientOptions['cache']>, url: string, { 
 
 function aborted({ reason }: AbortSignal): APIUserAbortError {
   return new APIUserAbortError('The request was aborted', { cause: reason });
+}
+
+/** Returns whether a request that succeeded has no second effect if it is repeated. */
+function isIdempotent(method: APIRequest['method'], headers: Headers): boolean {
+  if (method === 'POST') return headers.has('Idempotency-Key');
+  return method !== 'PATCH' || headers.has('If-Match');
 }
 
 function targetOf({ path, id, query = {} }: APIRequest): string {

@@ -1,5 +1,6 @@
 import { applyDecorators, Header } from '@nestjs/common';
 import { ApiHeader, ApiResponse } from '@nestjs/swagger';
+import { ETAG_HEADER } from './entity-tag.js';
 import { ExtendRouteConfig } from './route-config.js';
 
 const CACHE_CONTROL = 'private, no-cache';
@@ -12,12 +13,7 @@ export const REVALIDATION_HEADERS = {
     schema: { type: 'string' },
     example: CACHE_CONTROL,
   },
-  ETag: {
-    description: 'Identifies the body and the `Link` header of this response (RFC 9110).',
-    required: true,
-    schema: { type: 'string' },
-    example: '"2jmj7l5rSw0yVb_vlWAYkK_YBwk"',
-  },
+  ETag: ETAG_HEADER,
 } as const;
 
 /** Adds an ETag to the 200 of a GET operation, and responds with 304 if the request has that ETag in If-None-Match. */

@@ -8,12 +8,15 @@ declare module 'fastify' {
     deprecation?: Deprecation;
     /** Whether 200 responses have an ETag, and requests with a matching If-None-Match get a 304. */
     revalidated?: boolean;
+    /** Whether 200 and 201 responses have an ETag. */
+    conditional?: boolean;
   }
 }
 
 interface Config {
   readonly deprecation?: Deprecation;
   readonly revalidated?: boolean;
+  readonly conditional?: boolean;
 }
 
 /** Adds to the route's configuration. Nest's RouteConfig would replace it. */

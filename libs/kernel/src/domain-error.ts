@@ -1,6 +1,16 @@
 /** Category of an error. The API's exception filter maps each one to an HTTP status. */
 export type ErrorKind =
-  'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'removed' | 'unprocessable' | 'rate_limited' | 'unavailable';
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'removed'
+  | 'precondition_failed'
+  | 'unprocessable'
+  | 'precondition_required'
+  | 'rate_limited'
+  | 'unavailable';
 
 /** An entry of the error catalogue. `code` is in lower snake case and never changes once published. */
 export interface ErrorDefinition {

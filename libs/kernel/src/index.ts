@@ -4,4 +4,5 @@ export { IDEMPOTENCY_KEY_LIFETIME_HOURS, IDEMPOTENCY_KEY_REUSED, type Idempotenc
 export { INT64_MAX, INT64_MIN, INT64_RULE, int64FromJsonNumber, isInt64, parseInt64 } from './int64.js';
 export { JsonText } from './json-text.js';
 export { DEFAULT_PAGE_SIZE, JsonPage, MAX_PAGE_SIZE, type Page, type PageRequest } from './page.js';
+export { type Precondition, PRECONDITION_FAILED, PRECONDITION_REQUIRED } from './precondition.js';
 export { isVisibleText, VISIBLE_TEXT_PATTERN, visibleTextRule } from './visible-text.js';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readConfig } from '@animal-store/api/configuration';
 import { defaultErrorBody } from '@animal-store/api/errors';
 import { createOpenApiText } from '@animal-store/api/openapi';
+import { PRECONDITION_FAILED, PRECONDITION_REQUIRED } from '@animal-store/kernel';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
@@ -74,6 +75,7 @@ it('each error response has a link to the explanation of its code', async () => 
 /** Files that define errors: of the API, of the libraries that contexts share, and of each context. */
 const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/{kernel,http-contract}/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
 
+const PRECONDITIONS = [PRECONDITION_FAILED, PRECONDITION_REQUIRED].map(defaultErrorBody);
 /** Errors that only the command-line tool reports. */
 const NOT_OVER_HTTP = ['api_key_not_found', 'api_key_not_active', 'client_not_found'];
 
@@ -115,19 +117,20 @@ describe('the error codes', () => {
     expected = await catalogue();
   });
 
-  it('in the OpenAPI document match the code', () => {
+  it('in the OpenAPI document match the code, except for those that only operations with @IfMatch document', () => {
     const inOperations = [...JSON.stringify(document).matchAll(/"code":"([^"]+)","message":"(?:[^"\\]|\\.)*","status":([0-9]+)/g)];
     const outsideOperations = [...(document.info.description ?? '').matchAll(/([0-9]{3}) `([a-z_]+)`/g)];
     const published = [
       ...inOperations.map(([, code = '', status]) => ({ code, status: Number(status) })),
       ...outsideOperations.map(([, status, code = '']) => ({ code, status: Number(status) })),
     ];
-    expect(sorted(published)).toEqual(expected);
+    expect(sorted([...published, ...PRECONDITIONS])).toEqual(expected);
   });
 
   it('in the schema Error match the code', () => {
     const { code } = (document.components?.schemas?.['Error'] as { properties: { code: { examples: string[] } } }).properties;
-    expect(code.examples).toEqual([...new Set(expected.map((entry) => entry.split(' ')[0]))]);
+    const examples = [...code.examples, ...PRECONDITIONS.map((error) => error.code)];
+    expect([...new Set(examples)].sort()).toEqual([...new Set(expected.map((entry) => entry.split(' ')[0]))]);
   });
 
   it('in the guide match the code, each with an anchor, its status, and whether to retry', () => {

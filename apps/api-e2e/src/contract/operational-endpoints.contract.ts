@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ERROR_STATUS, expectJson, type HttpResponse } from '../support/http-response.js';
+import { expectJson, type HttpResponse } from '../support/http-response.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -141,7 +141,7 @@ describe('/openapi.json', () => {
 
   it('names the error codes of the operations', async () => {
     const { text } = await api.get('/openapi.json', WITHOUT_KEY);
-    const published = Object.keys(ERROR_STATUS).filter((code) => new RegExp(`\\b${code}\\b`).test(text));
+    const published = text.match(/\b[a-z]+(?:_[a-z]+)+\b/g);
     expect(published).toEqual(
       expect.arrayContaining([
         'invalid_request',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ErrorCode, expectError } from '../support/http-response.js';
+import { expectError } from '../support/http-response.js';
 import { readPets } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
@@ -85,7 +85,7 @@ describe('request smuggling', () => {
 describe('well-formed requests that are rejected', () => {
   const close = 'Connection: close';
 
-  it.each<[string, () => string, ...ErrorCode[]]>([
+  it.each<[string, () => string, ...string[]]>([
     ['a field of 20,000 bytes', () => get(close, `X-Big: ${'x'.repeat(20_000)}`), 'headers_too_large'],
     [
       '20,000 bytes of fields',

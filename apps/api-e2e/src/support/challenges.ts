@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { type HttpResponse, type ErrorCode, expectError } from './http-response.js';
+import { type HttpResponse, expectError } from './http-response.js';
 
 /** Expects the challenge of a 401 or 403 (RFC 6750, section 3). Ignores its description. */
 export function expectChallenge(response: HttpResponse, expected: Readonly<Record<string, string>>): void {
@@ -10,9 +10,9 @@ export function expectChallenge(response: HttpResponse, expected: Readonly<Recor
 }
 
 /** Expects a 401 with one of the codes and its challenge. */
-export function expectUnauthenticated(response: HttpResponse, ...codes: readonly ErrorCode[]): void {
+export function expectUnauthenticated(response: HttpResponse, ...codes: readonly string[]): void {
   expectError(response, ...codes);
-  const { code } = JSON.parse(response.text) as { code: ErrorCode };
+  const { code } = JSON.parse(response.text) as { code: string };
   expectChallenge(response, code === 'invalid_api_key' ? { error: 'invalid_token' } : {});
 }
 

@@ -18,6 +18,8 @@ interface OpenApi {
 export interface Operation {
   readonly method: string;
   readonly path: string;
+  /** Request headers, for example `{ 'if-match': '*' }`. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly body?: string;
   /** Required scope. */
@@ -75,7 +77,11 @@ export function describeAuthorization(tag: string, own: OwnService, operations: 
   });
 }
 
-function send(api: Api, { method, path, body }: Operation, authorization: string | null): ReturnType<Api['send']> {
-  const options: RequestOptions = { authorization, ...(body !== undefined && { headers: JSON_BODY, body }) };
+function send(api: Api, { method, path, headers, body }: Operation, authorization: string | null): ReturnType<Api['send']> {
+  const options: RequestOptions = {
+    authorization,
+    headers: { ...(body !== undefined && JSON_BODY), ...headers },
+    ...(body !== undefined && { body }),
+  };
   return api.send(method, path, options);
 }

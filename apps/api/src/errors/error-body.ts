@@ -14,8 +14,11 @@ const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
   unauthenticated: 401,
   forbidden: 403,
   not_found: 404,
+  conflict: 409,
   removed: 410,
+  precondition_failed: 412,
   unprocessable: 422,
+  precondition_required: 428,
   rate_limited: 429,
   unavailable: 503,
 };

@@ -28,6 +28,7 @@ describe('the shared errors', () => {
 
   it('of some requests', () => {
     expect(entries(SHARED_ERRORS.withBody)).toEqual(['400 malformed_json', '413 payload_too_large', '415 unsupported_media_type']);
+    expect(entries(SHARED_ERRORS.withPatch)).toEqual(entries(SHARED_ERRORS.withBody));
     expect(entries(SHARED_ERRORS.deprecated)).toEqual(['410 operation_removed']);
     expect(entries(SHARED_ERRORS.outsideOperations)).toEqual(['404 route_not_found', '405 method_not_allowed']);
     // Written to the socket, before there is a request.
@@ -45,8 +46,11 @@ describe('an error body', () => {
     ['unauthenticated', 401],
     ['forbidden', 403],
     ['not_found', 404],
+    ['conflict', 409],
     ['removed', 410],
+    ['precondition_failed', 412],
     ['unprocessable', 422],
+    ['precondition_required', 428],
     ['rate_limited', 429],
     ['unavailable', 503],
   ])('of the kind %s has the status %i', (kind, status) => {

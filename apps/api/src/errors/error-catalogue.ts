@@ -11,7 +11,7 @@ export function defaultErrorBody(definition: ErrorDefinition | HttpErrorDefiniti
 
 const definitions = (...list: (ErrorDefinition | HttpErrorDefinition)[]): readonly ErrorBody[] => list.map(defaultErrorBody);
 
-/** Errors of every operation, of operations with a body, of deprecated operations, and of requests outside the operations. */
+/** Errors of every operation, of operations with a body or a patch, of deprecated operations, and of requests outside the operations. */
 export const SHARED_ERRORS = {
   everyOperation: definitions(
     INVALID_REQUEST,
@@ -27,6 +27,7 @@ export const SHARED_ERRORS = {
     SERVICE_UNAVAILABLE,
   ),
   withBody: definitions(HTTP_ERRORS.malformedJson, HTTP_ERRORS.payloadTooLarge, HTTP_ERRORS.unsupportedMediaType),
+  withPatch: definitions(HTTP_ERRORS.malformedJson, HTTP_ERRORS.payloadTooLarge, HTTP_ERRORS.unsupportedPatch),
   deprecated: definitions(OPERATION_REMOVED),
   outsideOperations: definitions(HTTP_ERRORS.routeNotFound, HTTP_ERRORS.methodNotAllowed),
 } as const;

@@ -1,7 +1,7 @@
 import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { BadRequestException, HttpException, NotFoundException } from '@nestjs/common';
+import { BadRequestException, ConflictException, HttpException, NotFoundException } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { pino } from 'pino';
 import { ApiExceptionFilter } from './exception.filter.js';
@@ -25,8 +25,11 @@ beforeEach(() => {
 });
 
 /** Returns the response to a request whose handler throws. */
-function respondTo(exception: unknown, { url = '/v1/pets', method = 'GET', announcement = undefined as object | undefined } = {}) {
-  const request = { id: 'r1', url, method, routeOptions: { config: { announcement } }, errorCode: undefined };
+function respondTo(
+  exception: unknown,
+  { url = '/v1/pets', method = 'GET', is404 = false, announcement = undefined as object | undefined } = {},
+) {
+  const request = { id: 'r1', url, method, is404, routeOptions: { config: { announcement } }, errorCode: undefined };
   const headers: Record<string, string> = {};
   const response: { status?: number; text?: string } = {};
   let serialise: (body: unknown) => string = () => 'not serialised';
@@ -82,23 +85,32 @@ describe('the response', () => {
     ['another method', '/v1/pets', 'PATCH', 405, 'GET, POST'],
     ['a part of a supported method', '/v1/pets', 'GE', 405, 'GET, POST'],
   ])('to %s', (_what, url, method, status, allow) => {
-    const { headers, ...response } = respondTo(new NotFoundException(), { url, method });
+    const { headers, ...response } = respondTo(new NotFoundException(), { url, method, is404: true });
     expect(response).toMatchObject({ status, loggedCode: status === 404 ? 'route_not_found' : 'method_not_allowed' });
     expect(headers['allow']).toBe(allow);
     expect(lines).toEqual([]);
   });
 
   it.each([
-    [new BadRequestException(), 400],
-    [new HttpException('Teapot', 418), 400],
-    [new HttpException('Last', 499), 400],
-    [new HttpException('Down', 500), 500],
-    [new HttpException('Down', 503), 500],
-  ])('to %s of Nest has the status %3$i', (exception, status) => {
-    const { body, headers } = respondTo(exception);
-    expect(body).toMatchObject({ status, code: status === 400 ? 'invalid_request' : 'internal_error' });
-    expect(headers).not.toHaveProperty('retry-after');
-    expect(lines).toHaveLength(status === 400 ? 0 : 1);
+    [new BadRequestException('secret'), 400, 'invalid_request'],
+    [new NotFoundException('secret'), 404, 'not_found'],
+    [new ConflictException('secret'), 409, 'conflict'],
+    [new HttpException({ secret: 1 }, 418), 418, 'i_m_a_teapot'],
+    [new HttpException('secret', 499), 499, 'client_error'],
+    [new HttpException('secret', 302), 500, 'internal_error'],
+    [new HttpException('secret', 500), 500, 'internal_error'],
+    [new HttpException('secret', 502), 500, 'internal_error'],
+    [new HttpException('secret', 503), 503, 'service_unavailable'],
+  ])('to %s of Nest has the status %i and the code %s, but not its message', (exception, status, code) => {
+    const { body, headers, text } = respondTo(exception);
+    expect(body).toEqual({ status, code, message: expect.stringMatching(/^[A-Z].*\.$/) });
+    expect(text).not.toContain('secret');
+    expect(headers['retry-after']).toBe(status === 503 ? '1' : undefined);
+    expect(lines).toHaveLength(status < 500 ? 0 : 1);
+  });
+
+  it('to an unexpected error while no route matches is an internal error', () => {
+    expect(respondTo(new Error('secret'), { is404: true })).toMatchObject(internalError);
   });
 
   it.each([[new Error('secret')], ['secret'], [undefined], [{ status: 404 }]])(

@@ -1,12 +1,12 @@
 import { isDatabaseUnavailable, isNamedStatementLost } from '@animal-store/database';
-import { INVALID_REQUEST, type PublicUrl } from '@animal-store/http-contract';
+import type { PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, HttpStatus } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { errorBody } from './error-body.js';
 import { errorHeaders, helpLink } from './error-headers.js';
-import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
+import { ACCEPT_PATCH, errorOfStatus, HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 const POOLER_HINT =
   'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=false';
@@ -35,6 +35,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
     const error = this.toPublicError(exception, request, reply);
     const body = errorBody(error);
     if (body.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
+    if ('definition' in error && error.definition === HTTP_ERRORS.unsupportedPatch) reply.header('accept-patch', ACCEPT_PATCH);
     reply.headers(errorHeaders(request, helpLink(this.publicUrl, body.code)));
     request.errorCode = body.code;
     if (isNamedStatementLost(exception)) this.hintAtPooler();
@@ -58,13 +59,9 @@ export class ApiExceptionFilter implements ExceptionFilter {
   private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): DomainError | HttpError {
     if (exception instanceof DomainError || exception instanceof HttpError) return exception;
     if (isDatabaseUnavailable(exception)) return new DomainError(SERVICE_UNAVAILABLE);
-    if (exception instanceof HttpException) {
-      const status = exception.getStatus() as HttpStatus;
-      // Nest throws this if no route matches.
-      if (status === HttpStatus.NOT_FOUND) return this.notFound(request, reply);
-      if (status < HttpStatus.INTERNAL_SERVER_ERROR) return new DomainError(INVALID_REQUEST);
-    }
-    return new HttpError(HTTP_ERRORS.internalError);
+    if (!(exception instanceof HttpException)) return new HttpError(HTTP_ERRORS.internalError);
+    // Nest throws a NotFoundException if no route matches.
+    return request.is404 ? this.notFound(request, reply) : errorOfStatus(exception.getStatus());
   }
 
   private notFound(request: FastifyRequest, reply: FastifyReply): HttpError {

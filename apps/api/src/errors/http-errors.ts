@@ -1,4 +1,6 @@
-import type { ErrorDefinition } from '@animal-store/kernel';
+import { STATUS_CODES } from 'node:http';
+import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
 
 /** An error of the HTTP layer, in contrast to those of contexts. */
 export interface HttpErrorDefinition {
@@ -25,6 +27,11 @@ export const HTTP_ERRORS = {
     status: 415,
     message: 'The body must be application/json in UTF-8 without a Content-Encoding.',
   },
+  unsupportedPatch: {
+    code: 'unsupported_media_type',
+    status: 415,
+    message: 'The body must be application/merge-patch+json or application/json in UTF-8 without a Content-Encoding.',
+  },
   expectationFailed: { code: 'expectation_failed', status: 417, message: 'The Expect header must be 100-continue.' },
   headersTooLarge: {
     code: 'headers_too_large',
@@ -37,6 +44,11 @@ export const HTTP_ERRORS = {
     message: 'Internal error; include the X-Request-Id header when you report it.',
   },
 } as const satisfies Record<string, HttpErrorDefinition>;
+
+/** The media type of a JSON merge patch (RFC 7396). PATCH also accepts JSON, with the same meaning. */
+export const MERGE_PATCH = 'application/merge-patch+json';
+/** Accept-Patch of a PATCH that is refused for its media type, and of OPTIONS (RFC 5789, section 3.1). */
+export const ACCEPT_PATCH = `${MERGE_PATCH}, application/json`;
 
 /** Retry-After of each 503. */
 export const RETRY_AFTER_SECONDS = '1';
@@ -68,4 +80,14 @@ export class HttpError extends Error {
     super(message);
     this.name = 'HttpError';
   }
+}
+
+/** Returns the error for the status of a Nest HttpException. Its own message is dropped, because it may contain internals. */
+export function errorOfStatus(status: number): DomainError | HttpError {
+  if (status === 503) return new DomainError(SERVICE_UNAVAILABLE);
+  if (status < 400 || status >= 500) return new HttpError(HTTP_ERRORS.internalError);
+  if (status === 400) return new DomainError(INVALID_REQUEST);
+  const { [status]: name = 'Client Error' } = STATUS_CODES;
+  const code = name.toLowerCase().replace(/[^a-z]+/g, '_');
+  return new HttpError({ code, status, message: `The request failed: ${name}.` });
 }

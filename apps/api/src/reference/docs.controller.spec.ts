@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { NotFoundException } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { HTTP_ERRORS } from '../errors/http-errors.js';
 import type { Representation } from '../server/json-adapter.js';
 import { DocsController } from './docs.controller.js';
 
@@ -58,7 +58,7 @@ describe('an asset', () => {
   });
 
   it.each(['docs', 'swagger-ui.js', '__proto__', 'constructor', '../docs.css', ''])('does not exist: %j', async (file) => {
-    await expect(asset(file)).rejects.toThrow(NotFoundException);
+    await expect(asset(file)).rejects.toThrow(HTTP_ERRORS.routeNotFound.message);
   });
 });
 
@@ -76,6 +76,6 @@ describe('a page', () => {
   });
 
   it.each(['index', 'unknown', 'errors.html', '../errors', '__proto__'])('does not exist: %s', async (name) => {
-    await expect(page(name)).rejects.toThrow(NotFoundException);
+    await expect(page(name)).rejects.toThrow(HTTP_ERRORS.routeNotFound.message);
   });
 });

@@ -2,9 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Public, Revalidated } from '@animal-store/http-contract';
-import { Controller, Get, NotFoundException, Param, Res, VERSION_NEUTRAL } from '@nestjs/common';
+import { Controller, Get, Param, Res, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import type { Representation } from '../server/json-adapter.js';
 
 const { resolve } = createRequire(import.meta.url);
@@ -48,7 +49,7 @@ export class DocsController {
   @Get(':page')
   @Revalidated()
   async page(@Param('page') page: string, @Res() reply: FastifyReply): Promise<void> {
-    if (page === HOME) throw new NotFoundException();
+    if (page === HOME) throw new HttpError(HTTP_ERRORS.routeNotFound);
     await this.sendPage(page, reply);
   }
 
@@ -56,7 +57,7 @@ export class DocsController {
   @Revalidated()
   async asset(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
     const type = Object.hasOwn(ASSETS, file) ? ASSETS[file] : undefined;
-    if (!type) throw new NotFoundException();
+    if (!type) throw new HttpError(HTTP_ERRORS.routeNotFound);
     let asset = this.assets.get(file);
     if (!asset) {
       asset = readFile(resolve(`#docs/${file}`)).then((content) => ({ content }));
@@ -67,7 +68,7 @@ export class DocsController {
 
   private async sendPage(name: string, reply: FastifyReply): Promise<void> {
     const page = (await (this.pages ??= readPages())).get(name);
-    if (!page) throw new NotFoundException();
+    if (!page) throw new HttpError(HTTP_ERRORS.routeNotFound);
     await send(reply, page, 'text/html; charset=utf-8', name === REFERENCE ? REFERENCE_POLICY : CONTENT_SECURITY_POLICY);
   }
 }

@@ -1,10 +1,19 @@
-import { type Deprecation, DEPRECATION_EXTENSION, type PublicUrl, SCOPES_EXTENSION, THROWS_EXTENSION } from '@animal-store/http-contract';
+import {
+  type Deprecation,
+  DEPRECATION_EXTENSION,
+  ETAG_HEADER,
+  PRECONDITION_EXTENSION,
+  type PublicUrl,
+  SCOPES_EXTENSION,
+  THROWS_EXTENSION,
+} from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { ErrorBody } from '../errors/error-body.js';
 import { defaultErrorBody, SHARED_ERRORS } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/error-headers.js';
+import { ACCEPT_PATCH, MERGE_PATCH } from '../errors/http-errors.js';
 import { ConfiguredPublicUrl } from '../server/configured-public-url.js';
 import { REQUEST_ID_SCHEMA } from '../server/request-id.js';
 
@@ -15,6 +24,7 @@ type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & {
   [SCOPES_EXTENSION]?: readonly string[];
   [DEPRECATION_EXTENSION]?: Deprecation;
   [THROWS_EXTENSION]?: readonly ErrorDefinition[];
+  [PRECONDITION_EXTENSION]?: readonly ErrorDefinition[];
 };
 type Schema = Schemas[string];
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
@@ -45,6 +55,7 @@ export function createOpenApiDocument(
     describeService(addresses, contexts),
   );
   const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
+  for (const { patch } of Object.values(paths)) acceptMergePatch(patch);
   const publicUrl = new ConfiguredPublicUrl(addresses.publicBaseUrl);
   const schemas = [{ Error: errorSchema(operations) }, components?.schemas ?? {}, ...contexts.map((context) => context.schemas ?? {})];
   return {
@@ -69,6 +80,12 @@ export function createOpenApiDocument(
       ...(components?.securitySchemes && { securitySchemes: components.securitySchemes }),
     },
   };
+}
+
+/** Documents the second media type of the body of a PATCH operation. */
+function acceptMergePatch(operation: Operation | undefined): void {
+  const { content } = (operation?.requestBody ?? {}) as { content?: Record<string, object> };
+  if (content?.['application/json']) content[MERGE_PATCH] = content['application/json'];
 }
 
 /** Returns the entries as an object sorted by name. If a name occurs several times, the last one is used. */
@@ -118,12 +135,13 @@ Requests are rate-limited per client. The \`RateLimit\` header holds the number 
 Every GET operation also supports HEAD. Every path supports OPTIONS, which returns \`Allow\` and requires no key.`;
 
 /** Returns every error that the operation can respond with. */
-function errorsOf({ requestBody, [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [] }: Operation): readonly ErrorBody[] {
+function errorsOf(operation: Operation): readonly ErrorBody[] {
+  const { [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: throws = [], [PRECONDITION_EXTENSION]: precondition = [] } = operation;
   return [
     ...SHARED_ERRORS.everyOperation,
-    ...(requestBody ? SHARED_ERRORS.withBody : []),
+    ...(isPatch(operation) ? SHARED_ERRORS.withPatch : operation.requestBody ? SHARED_ERRORS.withBody : []),
     ...(deprecation ? SHARED_ERRORS.deprecated : []),
-    ...throws.map(defaultErrorBody),
+    ...[...throws, ...precondition].map(defaultErrorBody),
   ];
 }
 
@@ -206,11 +224,20 @@ const BEFORE_AUTHENTICATION = ['401', '408', '414', '417', '431'];
 const BEFORE_PREFERENCE = [...BEFORE_AUTHENTICATION, '403', '410', '429'];
 
 function completeOperation(operation: Operation, publicUrl: PublicUrl): Operation {
-  const { [DEPRECATION_EXTENSION]: deprecation, [THROWS_EXTENSION]: _throws, ...published } = operation;
+  const {
+    [DEPRECATION_EXTENSION]: deprecation,
+    [THROWS_EXTENSION]: _throws,
+    [PRECONDITION_EXTENSION]: precondition,
+    ...published
+  } = operation;
   const scopes = operation[SCOPES_EXTENSION] ?? [];
   for (const [status, response] of Object.entries(published.responses)) {
     if (!response || '$ref' in response) continue;
-    response.headers = { ...headersOf(status, response.headers), ...(deprecation && deprecationHeaders(deprecation, publicUrl)) };
+    const tag = precondition && ['200', '201'].includes(status) && { ETag: ETAG_HEADER };
+    response.headers = {
+      ...headersOf(status, { ...response.headers, ...tag }),
+      ...(deprecation && deprecationHeaders(deprecation, publicUrl)),
+    };
   }
   return {
     ...published,
@@ -222,7 +249,7 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
     responses: {
       ...published.responses,
       ...Object.fromEntries(
-        errorsByStatus(operation).map(([status, errors]) => [status, { $ref: `#/components/responses/${nameOf(errors)}` }]),
+        errorsByStatus(operation).map(([status, errors]) => [status, { $ref: `#/components/responses/${nameOf(errors, operation)}` }]),
       ),
     },
   };
@@ -252,16 +279,22 @@ function errorsByStatus(operation: Operation): (readonly [status: string, errors
   return [...byStatus].sort(([a], [b]) => a - b).map(([status, errors]) => [String(status), errors]);
 }
 
+/** Returns whether the operation is a PATCH with a body. */
+function isPatch({ requestBody }: Operation): boolean {
+  return requestBody !== undefined && 'content' in requestBody && MERGE_PATCH in requestBody.content;
+}
+
 /** Returns the name of a response, such as `MissingApiKeyOrInvalidApiKey`. Operations share a response if its codes are the same. */
-function nameOf(errors: readonly ErrorBody[]): string {
+function nameOf(errors: readonly ErrorBody[], operation: Operation): string {
   const pascalCase = (code: string) => code.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
-  return errors.map(({ code }) => pascalCase(code)).join('Or');
+  const suffix = errors[0]?.status === 415 && isPatch(operation) ? 'OfPatch' : '';
+  return errors.map(({ code }) => pascalCase(code)).join('Or') + suffix;
 }
 
 /** Returns the error responses of an operation by name, with an example for each code. */
 function sharedResponses(operation: Operation, publicUrl: PublicUrl): (readonly [name: string, Response])[] {
   return errorsByStatus(operation).map(([status, errors]) => [
-    nameOf(errors),
+    nameOf(errors, operation),
     {
       description: errors.map(({ message }) => message).join(' Or: '),
       headers: headersOf(status, {
@@ -272,7 +305,7 @@ function sharedResponses(operation: Operation, publicUrl: PublicUrl): (readonly 
         ),
         Deprecation: shared('Deprecation'),
         Sunset: shared('Sunset'),
-        ...headersOfStatus(status, operation[SCOPES_EXTENSION] ?? []),
+        ...headersOfStatus(status, operation),
       }),
       content: {
         'application/json': {
@@ -284,14 +317,16 @@ function sharedResponses(operation: Operation, publicUrl: PublicUrl): (readonly 
   ]);
 }
 
-function headersOfStatus(status: string, scopes: readonly string[]): Headers {
+function headersOfStatus(status: string, operation: Operation): Headers {
   switch (status) {
     case '401':
       return { 'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="animal-store", error="invalid_token"') };
     case '403': {
-      const challenge = `Bearer realm="animal-store", error="insufficient_scope", scope="${scopes.join(' ')}"`;
+      const challenge = `Bearer realm="animal-store", error="insufficient_scope", scope="${(operation[SCOPES_EXTENSION] ?? []).join(' ')}"`;
       return { 'WWW-Authenticate': header('The required scope (RFC 6750).', challenge) };
     }
+    case '415':
+      return isPatch(operation) ? { 'Accept-Patch': header('The supported media types (RFC 5789).', ACCEPT_PATCH) } : {};
     case '429':
     case '503':
       return { 'Retry-After': shared('RetryAfter') };

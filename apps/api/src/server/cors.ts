@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 /** Response headers that scripts of other origins may read, in addition to the CORS-safelisted ones. */
 const EXPOSED_HEADERS = [
+  'Accept-Patch',
   'Allow',
   'Deprecation',
   'ETag',
@@ -20,11 +21,14 @@ const EXPOSED_HEADERS = [
 
 const PREFLIGHT_LIFETIME_SECONDS = 600;
 
-/** Returns the options of @fastify/cors. API keys are sent in a header, never in cookies, so credentials are off. */
-export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
+/**
+ * Returns the options of @fastify/cors. API keys are sent in a header, never in cookies, so credentials are off.
+ * @param methods of all routes. Read for each preflight, so routes may be added later.
+ */
+export function corsOptions(origins: readonly string[], methods: string[]): FastifyCorsOptions {
   return {
     origin: [...origins],
-    methods: ['GET', 'HEAD', 'POST'],
+    methods,
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_LIFETIME_SECONDS,
     credentials: false,

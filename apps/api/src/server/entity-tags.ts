@@ -1,12 +1,16 @@
-import { hash } from 'node:crypto';
+import { entityTagOf } from '@animal-store/http-contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Representation } from './json-adapter.js';
 
-/** Adds an ETag of body and Link to each 200 of a `@Revalidated` route. Responds with 304 if `If-None-Match` matches. */
+/**
+ * Adds an ETag of body and Link to each 200 of a `@Revalidated` route, and to each 200 and 201 of a route with `@IfMatch`.
+ * On a `@Revalidated` route, responds with 304 if `If-None-Match` matches.
+ */
 export function addEntityTags(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
-    if (!route.config?.revalidated) return;
     const own = [route.onSend ?? []].flat();
+    if (route.config?.conditional) route.onSend = [addEntityTagOfChange, ...own];
+    if (!route.config?.revalidated) return;
     // Fastify's hook on HEAD routes sets Content-Length, even on a 304.
     route.onSend = route.method === 'HEAD' ? [addEntityTag, ...own, removeContentLength] : [addEntityTag, ...own];
   });
@@ -37,18 +41,20 @@ function addEntityTag(request: FastifyRequest, reply: FastifyReply, payload: unk
   }
 }
 
+function addEntityTagOfChange(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
+  const { representation, statusCode } = reply;
+  if (representation && (statusCode === 200 || statusCode === 201)) {
+    reply.header('etag', entityTag(representation, reply.getHeader('link') as string | undefined));
+  }
+  done(null, payload);
+}
+
 function entityTag(representation: Representation, link: string | undefined): string {
   const { content, entityTag: known } = representation;
   if (known && known.link === link) return known.value;
-  const digest = digestOf(content);
-  // Hashed separately, because concatenation would copy the content.
-  const value = `"${link === undefined ? digest : digestOf(digest + link)}"`;
+  const value = entityTagOf(content, link);
   representation.entityTag = { value, link };
   return value;
-}
-
-function digestOf(content: string | Buffer): string {
-  return hash('sha1', content, 'base64url');
 }
 
 /** Returns whether an If-None-Match field matches the tag by weak comparison (RFC 9110, section 13.1.2). */

@@ -64,7 +64,7 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   // Adds no request hooks, only connects to Redis.
   rateLimits.addRedisHooks(server);
   // After load shedding, because a preflight is work too.
-  if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins));
+  if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins, routes.allMethods));
   // Last: reads the body, before the guards run.
   receiveBodies(server, new HalfReceivedRequests(limits.maxInFlight, admit));
 }

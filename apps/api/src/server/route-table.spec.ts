@@ -16,6 +16,7 @@ it('knows the methods of each path, also with parameters and queries', () => {
     ['GET', '/pets/:id'],
     ['HEAD', '/pets/:id'],
   ]);
+  expect(routes.allMethods).toEqual(['GET', 'POST', 'HEAD']);
   expect(['/pets', '/pets?a=/b', '/pets/1?a', '/pets/', '/pets/1/2', '/'].map((url) => routes.allowedMethods(url))).toEqual([
     'GET, POST, HEAD, OPTIONS',
     'GET, POST, HEAD, OPTIONS',

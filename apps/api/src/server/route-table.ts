@@ -3,6 +3,8 @@ import FindMyWay, { type Instance } from 'find-my-way';
 
 /** The methods of each known path, for 405, OPTIONS and Allow. Fastify only reports whether method and path match together. */
 export class RouteTable {
+  /** The methods of all routes. Grows when routes are added. */
+  readonly allMethods: string[] = [];
   private readonly methods = new Map<string, Set<string>>();
   private readonly router: Instance<FindMyWay.HTTPVersion.V1> = FindMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
@@ -36,5 +38,6 @@ export class RouteTable {
       this.router.on('GET', url, () => undefined, methods);
     }
     methods.add(method);
+    if (!this.allMethods.includes(method)) this.allMethods.push(method);
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import { HTTP_ERRORS, HttpError, MERGE_PATCH } from '../errors/http-errors.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** Maximum size of a refused body that is read and dropped, so that the connection can be reused. */
@@ -103,18 +103,21 @@ export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
 
 function checkContentType(request: FastifyRequest, bytes: Buffer): ReceivedBody {
   const isEmptyAndUntyped = bytes.length === 0 && request.contentType === undefined;
-  const isSupported = request.headers['content-encoding'] === undefined && (isEmptyAndUntyped || isJsonInUtf8(request.contentType));
-  return isSupported ? { bytes } : { refusal: new HttpError(HTTP_ERRORS.unsupportedMediaType) };
+  const isPatch = request.method === 'PATCH';
+  const isSupported =
+    request.headers['content-encoding'] === undefined && (isEmptyAndUntyped || isJsonInUtf8(request.contentType, isPatch));
+  return isSupported ? { bytes } : { refusal: new HttpError(isPatch ? HTTP_ERRORS.unsupportedPatch : HTTP_ERRORS.unsupportedMediaType) };
 }
 
 // RFC 9110, sections 5.6.6 and 8.3.1
 const PARAMETER = /^([!#$%&'*+.^_`|~\w-]+)=(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[^"\\]|\\.)*)")$/;
 
-function isJsonInUtf8(contentType: string | undefined): boolean {
+function isJsonInUtf8(contentType: string | undefined, isPatch: boolean): boolean {
   if (contentType === 'application/json') return true;
-  const [type, ...parameters] = (contentType ?? '').split(';').map((part) => part.trim());
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim());
+  const isJson = type.toLowerCase() === 'application/json' || (isPatch && type.toLowerCase() === MERGE_PATCH);
   return (
-    type?.toLowerCase() === 'application/json' &&
+    isJson &&
     parameters.every((parameter) => {
       if (parameter === '') return true;
       const [, name = '', token, quoted] = PARAMETER.exec(parameter) ?? [];

@@ -1,8 +1,9 @@
-import { PHONE, useBrowser } from '@animal-store/api-e2e/support/browser';
+import { PHONE, screenshot, useBrowser } from '@animal-store/api-e2e/support/browser';
 import { linksOf } from '@animal-store/api-e2e/support/http-response';
 import { useOwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { accessibilityViolations } from '../support/accessibility.js';
 import { DESKTOP, DISPLAYS, expectAccessible, PAGES, REFERENCE } from './pages.js';
 import { describeReferencePage } from './reference-page.js';
 
@@ -30,6 +31,24 @@ describe('accessibility', () => {
   it.each([...representative, ...reference, ...once])('%s is accessible and fits the screen width: %j', (path, display) =>
     expectAccessible(page, own.api.target.baseUrl, path, display),
   );
+
+  it.each(['light', 'dark'] as const)('operations of other methods are accessible in the %s theme', async (colorScheme) => {
+    const methods = ['put', 'patch', 'delete'];
+    const changed = await browser.open('/docs', { viewport: DESKTOP, colorScheme });
+    await changed.route('**/openapi.json', async (route) => {
+      const document = (await (await route.fetch()).json()) as { paths: Record<string, object> };
+      const content = { 'application/json': {}, 'application/merge-patch+json': {} };
+      const operation = { tags: ['pets'], summary: 'Change', requestBody: { content }, responses: { 204: { description: 'Changed' } } };
+      document.paths = { '/any': Object.fromEntries(methods.map((method) => [method, { ...operation, operationId: method }])) };
+      await route.fulfill({ json: document });
+    });
+    await changed.goto(own.api.target.baseUrl + REFERENCE);
+    for (const method of methods) await changed.locator(`#operations-pets-${method} .opblock-summary-control`).click();
+    await changed.locator('#operations-pets-delete').getByLabel('Request content type').waitFor();
+    await screenshot(changed, `reference-methods-${colorScheme}`, { fullPage: true });
+    expect(await accessibilityViolations(changed)).toEqual([]);
+    await changed.close();
+  });
 });
 
 describe('a new user', () => {

@@ -1,0 +1,55 @@
+import { DomainError, JsonText, type Precondition, PRECONDITION_FAILED, PRECONDITION_REQUIRED } from '@animal-store/kernel';
+import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { ApiExtension, ApiHeader } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { entityTagOf } from './entity-tag.js';
+import { INVALID_REQUEST } from './errors.js';
+import { ExtendRouteConfig } from './route-config.js';
+
+/** A strong or weak entity tag (RFC 9110, section 8.8.3). */
+const TAG = '(?:W/)?"[!#-~\\x80-\\xff]*"';
+/** `*`, or a list of entity tags that may have empty elements (RFC 9110, section 5.6.1.2). */
+const IF_MATCH = new RegExp(`^(?:\\*|[ \\t,]*${TAG}(?:[ \\t]*,[ \\t,]*${TAG})*[ \\t,]*)$`);
+
+/** Extension with the errors of the precondition. The generation of the OpenAPI document reads and removes it. */
+export const PRECONDITION_EXTENSION = 'x-precondition';
+
+/**
+ * Returns the precondition of an If-Match header value. Compares strongly, so weak tags never match.
+ * @throws DomainError INVALID_REQUEST if the value is not `*` or a list of entity tags
+ */
+export function parseIfMatch(field: string): Precondition {
+  if (!IF_MATCH.test(field)) {
+    throw new DomainError(INVALID_REQUEST, 'If-Match must be * or a list of ETags in double quotes, separated by commas');
+  }
+  const tags = field.match(new RegExp(TAG, 'g'));
+  return (current) => {
+    if (tags && !tags.includes(entityTagOf(JsonText.of(current).text))) throw new DomainError(PRECONDITION_FAILED);
+  };
+}
+
+const InjectPrecondition = createParamDecorator((required: boolean, context: ExecutionContext): Precondition => {
+  const [{ headers }] = context.getArgs<[FastifyRequest]>();
+  const field = headers['if-match'];
+  if (field !== undefined) return parseIfMatch(field);
+  if (required) throw new DomainError(PRECONDITION_REQUIRED);
+  return () => undefined;
+});
+
+/** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */
+export const IfMatch =
+  ({ required }: { required: boolean }): ParameterDecorator =>
+  (target, key = '', index) => {
+    InjectPrecondition(required)(target, key, index);
+    const descriptor = Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor;
+    applyDecorators(
+      ExtendRouteConfig({ conditional: true }),
+      ApiHeader({
+        name: 'If-Match',
+        required,
+        description: 'ETags from responses to GET requests, or `*`. The operation fails unless one of them is current.',
+        schema: { type: 'string' },
+      }),
+      ApiExtension(PRECONDITION_EXTENSION, [PRECONDITION_FAILED, ...(required ? [PRECONDITION_REQUIRED] : [])]),
+    )(target, key, descriptor);
+  };
