@@ -10,7 +10,7 @@ const PASSWORD = 'of-tests-only';
 /** Roles belong to the whole server, so this file uses unique names. */
 const NAME = `roles_${randomBytes(6).toString('hex')}`;
 const [OWNER, SERVICE, KEYS] = [`${NAME}_owner`, `${NAME}_service`, `${NAME}_keys`];
-const TABLES = ['pets', 'idempotency_keys', 'clients', 'api_keys', 'audit_events', 'schema_migrations'];
+const TABLES = ['pets', 'idempotency_keys', 'clients', 'api_keys', 'audit_events', 'runs', 'schema_migrations'];
 
 const superuser = process.env['TEST_POSTGRES_URL'] ?? '';
 const urlOf = (database: string, role: string) => {
@@ -161,7 +161,7 @@ describe('with the documented roles and a hostile search_path', () => {
 it('an owner of the schemas migrates without CREATE on the database', async () => {
   const database = `${NAME}_bare`;
   await query(superuser, `CREATE DATABASE ${database}`);
-  for (const schema of ['access', 'pets']) await asSuperuser(`CREATE SCHEMA ${schema} AUTHORIZATION ${OWNER}`, database);
+  for (const schema of ['access', 'jobs', 'pets']) await asSuperuser(`CREATE SCHEMA ${schema} AUTHORIZATION ${OWNER}`, database);
   await asSuperuser(`GRANT CREATE ON SCHEMA public TO ${OWNER}`, database);
   const bare = urlOf(database, OWNER);
   await expect(query(bare, 'CREATE SCHEMA IF NOT EXISTS pets')).rejects.toThrow('permission denied for database');
