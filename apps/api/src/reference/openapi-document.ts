@@ -1,4 +1,12 @@
-import { type Deprecation, DEPRECATION_EXTENSION, type PublicUrl, SCOPES_EXTENSION, THROWS_EXTENSION } from '@animal-store/http-contract';
+import {
+  type Deprecation,
+  DEPRECATION_EXTENSION,
+  type PublicUrl,
+  RATE_LIMIT_EXTENSION,
+  type RateLimitPolicy,
+  SCOPES_EXTENSION,
+  THROWS_EXTENSION,
+} from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
@@ -14,6 +22,7 @@ const SECURITY_SCHEME = 'apiKey';
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & {
   [SCOPES_EXTENSION]?: readonly string[];
   [DEPRECATION_EXTENSION]?: Deprecation;
+  [RATE_LIMIT_EXTENSION]?: RateLimitPolicy;
   [THROWS_EXTENSION]?: readonly ErrorDefinition[];
 };
 type Schema = Schemas[string];
@@ -214,7 +223,8 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   }
   return {
     ...published,
-    description: `${published.description ?? ''} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`.trimStart(),
+    description:
+      `${published.description ?? ''} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.${rateLimitText(operation)}`.trimStart(),
     parameters: [
       ...(published.parameters ?? []),
       ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
@@ -226,6 +236,10 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
       ),
     },
   };
+}
+
+function rateLimitText({ [RATE_LIMIT_EXTENSION]: policy }: Operation): string {
+  return policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
 }
 
 /** Returns the headers of every response with this status, plus its own. */
