@@ -11,6 +11,7 @@ import { type Context, contexts } from '../contexts.js';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../server/draining.js';
 import { startTestApp } from '../testing/test-app.js';
+import { startTraceCollector } from '../testing/trace-collector.js';
 import { JobRunner, type ScheduledJob } from './job-runner.js';
 import { JobsModule } from './jobs.module.js';
 
@@ -148,7 +149,7 @@ it.each([
 });
 
 describe('a job of a context', () => {
-  const started = Promise.withResolvers<void>();
+  const secondStarted = Promise.withResolvers<void>();
   const ended: unknown[] = [];
 
   @Injectable()
@@ -156,7 +157,7 @@ describe('a job of a context', () => {
     constructor(private readonly dataSource: DataSource) {}
 
     async execute(): Promise<void> {
-      started.resolve();
+      if (ended.length === 1) secondStarted.resolve();
       await sleep(300);
       ended.push(...(await this.dataSource.query<unknown[]>('SELECT 1 AS one')));
     }
@@ -165,15 +166,20 @@ describe('a job of a context', () => {
   @Module({ providers: [CountTables] })
   class CountingModule {
     static readonly persistence = { schema: 'counting', entities: [], migrations: [] };
-    static readonly jobs = [{ name: 'counting-count', every: 60_000, useCase: CountTables }];
+    static readonly jobs = [{ name: 'counting-count', every: 100, useCase: CountTables }];
   }
 
-  it('is run by the app, which keeps its database connection until the run has ended', async () => {
+  it('is run by the app in its own trace, with a database connection until the run has ended', async () => {
     (contexts as Context[]).push(CountingModule);
-    const service = await startTestApp();
-    await started.promise;
+    const collector = await startTraceCollector();
+    const service = await startTestApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+    await secondStarted.promise;
     await service.close();
     (contexts as Context[]).pop();
-    expect(ended).toEqual([{ one: 1 }]);
+    expect(ended).toEqual([{ one: 1 }, { one: 1 }]);
+    const run = collector.spans().find(({ name }) => name === 'CountTables');
+    expect(run).toMatchObject({ kind: 'INTERNAL', parentSpanId: undefined });
+    expect(collector.spans()).toContainEqual(expect.objectContaining({ name: 'SELECT', parentSpanId: run?.spanId }));
+    await collector.close();
   });
 });

@@ -77,11 +77,12 @@ export class JobRunner implements OnApplicationBootstrap {
     if (!connection.isOpen || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
     try {
       const { dueInMs, succeededAt } = await jobState(dataSource, job);
-      this.isFailureReported = false;
       if (succeededAt) metrics.jobSuccesses.set({ job_name: job.name }, succeededAt.getTime() / 1000);
       if (dueInMs > 0) return Math.min(dueInMs + Math.random() * Math.min(job.every / 10, MAX_JITTER_MS), MAX_PAUSE_MS);
+      const hasRun = await runJob(dataSource, job, () => this.run(job, useCase));
+      this.isFailureReported = false;
       // After a run, the state is read again at once.
-      return (await runJob(dataSource, job, () => this.run(job, useCase))) ? 0 : pauseMs;
+      return hasRun ? 0 : pauseMs;
     } catch (error) {
       if (!this.isFailureReported) logger.warn({ reason: String(error) }, 'jobs do not run until their state can be read and written');
       this.isFailureReported = true;
