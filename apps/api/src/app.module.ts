@@ -2,7 +2,7 @@ import { DatabaseConnection } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-contract';
 import { Clock } from '@animal-store/kernel';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_PIPE, ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
@@ -10,7 +10,7 @@ import { ScopesGuard } from './authentication/scopes.guard.js';
 import { contexts } from './contexts.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
 import { Metrics } from './observability/metrics.js';
-import { IdempotencyKeyExpiry } from './process/idempotency-key-expiry.js';
+import { JobRunner } from './process/job-runner.js';
 import { MigrationWatch } from './process/migration-watch.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
@@ -40,7 +40,10 @@ export interface Platform {
 @Global()
 @Module({})
 export class AppModule implements OnApplicationShutdown {
-  constructor(@Inject(DatabaseConnection) private readonly connection: DatabaseConnection) {}
+  constructor(
+    @Inject(DatabaseConnection) private readonly connection: DatabaseConnection,
+    @Inject(JobRunner) private readonly jobs: JobRunner,
+  ) {}
 
   static with(platform: Platform): DynamicModule {
     const { dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits } = platform;
@@ -58,7 +61,14 @@ export class AppModule implements OnApplicationShutdown {
         { provide: Draining, useValue: draining },
         { provide: Metrics, useValue: metrics },
         { provide: RateLimits, useValue: rateLimits },
-        IdempotencyKeyExpiry,
+        {
+          provide: JobRunner,
+          inject: [ModuleRef],
+          useFactory: (moduleRef: ModuleRef) => {
+            const jobs = contexts.flatMap((context) => context.jobs ?? []);
+            return new JobRunner(jobs, { moduleRef, dataSource, connection, draining, metrics, logger });
+          },
+        },
         MigrationWatch,
         // Guards run in this order. ScopesGuard follows RateLimitGuard, so that requests that end with 403 count too.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
@@ -74,6 +84,7 @@ export class AppModule implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    await this.jobs.stop();
     await this.connection.close();
   }
 }

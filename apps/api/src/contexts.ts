@@ -1,5 +1,6 @@
 import type { Persistence } from '@animal-store/database';
 import type { Type } from '@nestjs/common';
+import type { ScheduledJob } from './process/job-runner.js';
 import type { DocumentedContext } from './reference/openapi-document.js';
 import * as registered from './registered-contexts.js';
 
@@ -9,6 +10,8 @@ export type Context = Type &
     readonly persistence: Persistence;
     /** Scopes that API keys can grant. */
     readonly scopes?: readonly string[];
+    /** Run by the service in the background. */
+    readonly jobs?: readonly ScheduledJob[];
   };
 
 export const contexts: readonly Context[] = Object.values(registered);

@@ -34,6 +34,6 @@ it.each([
   expect(await read).toBe('cut');
   expect(performance.now() - stoppedAt).toBeGreaterThan(14_500);
   expect(await exit).toBe(0);
-  expect(service.output).toContain('requests did not finish in time; closing their connections');
+  expect(service.output).toContain('requests or jobs did not finish in time; closing connections');
   await other.end();
 });

@@ -5,11 +5,9 @@ import { deleteExpiredKeysStatement, keyTableOf } from './statements.js';
 
 /** Small, so that a deletion does not hold locks or delay vacuum for long. */
 const BATCH_SIZE = 500;
-/** Key of the advisory lock for deletions. The number is arbitrary but must be unique. */
-const EXPIRY_LOCK = 7_302_947_561_038_215n;
 
 /**
- * Deletes the expired keys of every context and returns their number. Uses the database's clock. Only one process deletes at a time:
+ * Deletes the expired keys of every context and returns their number. Uses the database's clock. Run it in one process at a time:
  * two could deadlock on the same keys, and Citus does not support SKIP LOCKED.
  */
 export async function deleteExpiredIdempotencyKeys(dataSource: DataSource): Promise<number> {
@@ -19,13 +17,7 @@ export async function deleteExpiredIdempotencyKeys(dataSource: DataSource): Prom
     const text = deleteExpiredKeysStatement(keyTableOf(metadata));
     let deleted: number;
     do {
-      deleted = await dataSource.transaction(async (manager) => {
-        // A transaction-level lock also works through a pooler.
-        const [lock] = await manager.query<{ locked: boolean }[]>('SELECT pg_try_advisory_xact_lock($1) AS locked', [EXPIRY_LOCK]);
-        if (!lock?.locked) return 0;
-        const [, count] = await manager.query<[unknown, number]>(text, [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH_SIZE]);
-        return count;
-      });
+      [, deleted] = await dataSource.query<[unknown, number]>(text, [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH_SIZE]);
       total += deleted;
     } while (deleted === BATCH_SIZE);
   }

@@ -14,6 +14,7 @@ export { grantStatements, type RolePurpose } from './grants.js';
 export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 export { deleteExpiredIdempotencyKeys } from './delete-expired-idempotency-keys.js';
+export { type Job, jobsPersistence, jobState, runJob } from './job-runs.js';
 export {
   isMigrated,
   type LockWait,

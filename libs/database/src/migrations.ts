@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { MIGRATIONS_TABLE, poolOf, urlOf } from './data-source.js';
-import { DatabaseClient } from './database-client.js';
+import { MIGRATIONS_TABLE, poolOf } from './data-source.js';
+import type { DatabaseClient } from './database-client.js';
 import { distribute, tablesToDistribute } from './distribution.js';
+import { withOwnConnection } from './own-connection.js';
 
 /** Key of the advisory lock for migrations. The number is arbitrary but must be unique. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 const LOCK_POLL_MS = 200;
 const LOCK_TIMEOUT_MS = 300_000;
 const REPORT_WAIT_AFTER_MS = 5_000;
-const LOCK_RESPONSE_MS = 5_000;
-const LOCK_KEEP_ALIVE_MS = 10_000;
 /** Statements that end a migration. They run even if the lock is lost. */
 const CLEAN_UP = /^(?:ROLLBACK|RESET)\b/;
 /** PostgreSQL requires CREATE on the database for this statement even if the schema exists. */
@@ -171,17 +170,7 @@ async function withMigrationLock<T>(
   { timeoutMs = LOCK_TIMEOUT_MS, onWaiting }: LockWait = {},
   work: (lock: DatabaseClient) => Promise<T>,
 ): Promise<T> {
-  const client = new DatabaseClient({
-    url: urlOf(dataSource),
-    application_name: 'animal-store migration lock',
-    connectionTimeoutMillis: LOCK_RESPONSE_MS,
-    query_timeout: LOCK_RESPONSE_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: LOCK_KEEP_ALIVE_MS,
-  });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+  return withOwnConnection(dataSource, 'animal-store migration lock', async (client) => {
     const startedAt = performance.now();
     for (let isReported = false; ;) {
       const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [MIGRATION_LOCK]);
@@ -195,11 +184,8 @@ async function withMigrationLock<T>(
       }
       await sleep(LOCK_POLL_MS);
     }
-    return await work(client);
-  } finally {
-    // Closing the session releases the lock.
-    await client.end();
-  }
+    return work(client);
+  });
 }
 
 /**

@@ -11,6 +11,7 @@ export { INT64_SCHEMA } from './int64-schema.js';
 export { pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
 export type { Principal } from './principal.js';
 export { PublicUrl } from './public-url.js';
+export { RATE_LIMIT, RATE_LIMIT_EXTENSION, RateLimit, type RateLimitPolicy } from './rate-limit.js';
 export { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
 export { provideUseCase } from './provide-use-case.js';
 export { MayBeAbsent, MemberRule, QueryInt64, QueryInteger, Rule } from './validation-rules.js';

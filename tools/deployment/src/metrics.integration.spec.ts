@@ -24,6 +24,9 @@ const VALUES = {
   http_requests_rate_limited_total: 0,
   database_pool_waiting: 0,
   database_migrations_pending: 0,
+  // The first run is that of one worker.
+  'job_run_duration_seconds_count{job_name="idempotency-keys-expire",outcome="success"}': 1,
+  'job_period_seconds{job_name="idempotency-keys-expire"}': 60,
   workers: 2,
   workers_ready: 2,
   worker_restarts_total: 0,

@@ -10,7 +10,7 @@ const PASSWORD = 'of-tests-only';
 /** Roles belong to the whole server, so this file uses unique names. */
 const NAME = `roles_${randomBytes(6).toString('hex')}`;
 const [OWNER, SERVICE, KEYS] = [`${NAME}_owner`, `${NAME}_service`, `${NAME}_keys`];
-const TABLES = ['pets', 'idempotency_keys', 'clients', 'api_keys', 'audit_events', 'schema_migrations'];
+const TABLES = ['pets', 'idempotency_keys', 'clients', 'api_keys', 'audit_events', 'runs', 'schema_migrations'];
 
 const superuser = process.env['TEST_POSTGRES_URL'] ?? '';
 const urlOf = (database: string, role: string) => {

@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { buildInfo } from './build-info.js';
 
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const JOB_BUCKETS_S = [0.01, 0.1, 1, 10, 60, 300, 1800];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** The Prometheus metrics of this process, listed in docs/operations.md. */
@@ -42,6 +43,31 @@ export class Metrics implements StatementObserver {
     name: 'idempotent_replays_total',
     help: 'Requests that got the recorded response of an earlier request with the same Idempotency-Key.',
     registers: [this.registry],
+  });
+
+  // The label is not named `job`, which Prometheus sets.
+  readonly jobDurations = new Histogram({
+    name: 'job_run_duration_seconds',
+    help: 'Duration of the runs of a background job.',
+    labelNames: ['job_name', 'outcome'],
+    buckets: JOB_BUCKETS_S,
+    registers: [this.registry],
+  });
+
+  readonly jobPeriods = new Gauge({
+    name: 'job_period_seconds',
+    help: 'Period of a background job.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+    aggregator: 'max',
+  });
+
+  readonly jobSuccesses = new Gauge({
+    name: 'job_last_success_timestamp_seconds',
+    help: 'Last success of a background job in the deployment, or its first start. The start of the process until it is read.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+    aggregator: 'max',
   });
 
   private readonly statementDurations = new Histogram({

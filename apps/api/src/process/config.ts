@@ -154,7 +154,10 @@ export const variables = {
     desc: 'Addresses of proxies whose X-Forwarded-For is trusted, separated by commas.',
     example: '10.0.0.0/8,fd00::/8',
   }),
-  RATE_LIMIT: integer(0, 1_000_000_000)({ default: 6_000, desc: 'Maximum requests per minute of each client; 0 for no limit.' }),
+  RATE_LIMIT: integer(
+    0,
+    1_000_000_000,
+  )({ default: 6_000, desc: 'Maximum requests per minute of each client. 0 turns off this limit and those of single operations.' }),
   REDIS_URL: redisUrl({
     default: undefined,
     desc: 'Redis server that counts the requests of all machines for rate limits. If unset, each machine counts only its own requests.',

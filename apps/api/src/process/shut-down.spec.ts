@@ -69,7 +69,7 @@ it('cuts off requests that do not finish in time, and waits until the app is clo
     });
   await run({ finishTimeoutMs: SHORT });
   expect(events).toEqual([
-    ...['draining', 'close while draining', 'requests did not finish in time; closing their connections', 'cut', 'closed', 'stopped'],
+    ...['draining', 'close while draining', 'requests or jobs did not finish in time; closing connections', 'cut', 'closed', 'stopped'],
   ]);
 });
 

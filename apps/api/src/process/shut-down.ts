@@ -3,7 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { Draining } from '../server/draining.js';
 
-/** Longer than requests normally take. The remaining ones are cut off. */
+/** Longer than requests normally take. The remaining ones are cut off. Also the maximum wait for a running job. */
 const FINISH_TIMEOUT_MS = 15_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -29,7 +29,7 @@ export async function shutDown(
   if (graceMs > 0) await sleep(graceMs, undefined, { signal: endGracePeriod }).catch(() => undefined);
   const closed = app.close();
   if (!(await isDoneWithin(closed, finishTimeoutMs))) {
-    logger.warn('requests did not finish in time; closing their connections');
+    logger.warn('requests or jobs did not finish in time; closing connections');
     app.getHttpServer().closeAllConnections();
     await isDoneWithin(closed, closeTimeoutMs);
   }

@@ -1,8 +1,32 @@
 import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
+import { RateLimit, RequireScopes } from '@animal-store/http-contract';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Controller, Get, Module } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
+import { type Context, contexts } from '../contexts.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { RateLimits } from './rate-limits.js';
+
+@RateLimit({ name: 'limited', requestsPerMinute: 2 })
+@Controller({ path: 'limited', version: '1' })
+class LimitedController {
+  @Get()
+  @RequireScopes('pets:read')
+  @ApiOperation({ operationId: 'listLimited', description: 'Returns nothing.' })
+  list(): string[] {
+    return [];
+  }
+}
+
+@Module({ controllers: [LimitedController] })
+class LimitedModule {
+  static readonly persistence = { schema: 'limited', entities: [], migrations: [] };
+}
+
+// Another context with a policy, for the apps of this file.
+(contexts as Context[]).push(LimitedModule);
+afterAll(() => void (contexts as Context[]).pop());
 
 const CLOSED_PORT = 'redis://127.0.0.1:1';
 const FAILURES = 600;
@@ -83,6 +107,29 @@ describe('without Redis and without a trusted proxy', () => {
       statuses.push(response.status);
     }
     expect(statuses).toEqual([201, 201, 201, 201, 429]);
+  });
+
+  it('a policy of a context is enforced in addition, and documented', async () => {
+    const key = await keyOf('limited', 'pets:read');
+    const responses = [];
+    for (let i = 0; i < 3; i++) responses.push(await get(key, { path: '/v1/limited' }));
+    const counts = responses.map(({ status, headers }) => [status, headers.get('ratelimit')?.replaceAll(/;t=\d+/g, '')]);
+    expect(counts).toEqual([
+      [200, '"default";r=3, "limited";r=1'],
+      [200, '"default";r=2, "limited";r=0'],
+      [429, '"default";r=1, "limited";r=0'],
+    ]);
+    expect(responses[2]?.headers.get('ratelimit-policy')).toBe('"default";q=4;w=60, "limited";q=2;w=60');
+    expect(responses[2]?.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
+    expect(await get(key)).toMatchObject({ status: 200 });
+    const { paths } = JSON.parse((await get(undefined, { path: '/openapi.json' })).text) as {
+      paths: Record<string, { get: Record<string, unknown> }>;
+    };
+    expect(paths['/limited']?.get).toMatchObject({
+      'x-rate-limit': { name: 'limited', requestsPerMinute: 2 },
+      description: 'Returns nothing. Requires the scope `pets:read`. A client can send 2 requests per minute (rate limit `limited`).',
+    });
+    expect(paths['/pets']?.get).not.toHaveProperty('x-rate-limit');
   });
 
   it('the rate limit is not sent without a client', async () => {

@@ -140,10 +140,12 @@ describe('with Redis', () => {
     });
     await limits.limitOfClient(undefined)?.take(7n);
     await limits.limitOfClient(5)?.take(7n);
+    await limits.limitOfPolicy({ name: 'orders', requestsPerMinute: 5 })?.take(7n);
     await limits.countFailure('192.0.2.1');
     expect(keys).toEqual([
       'animal-store:blue:requests:7',
       'animal-store:blue:requests:7',
+      'animal-store:blue:policies:orders:7',
       expect.stringMatching(/^animal-store:blue:failed-authentications:\d+$/),
     ]);
   });

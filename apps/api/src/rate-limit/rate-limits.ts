@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { SecretUrl } from '@animal-store/database';
+import type { RateLimitPolicy } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
@@ -14,9 +15,12 @@ const WINDOW_MS = 60_000;
 const FAILED_AUTHENTICATIONS = 600;
 /** Maximum number of ClientLimits in memory. If a dropped one is created again, it continues with the counts of the shared counter. */
 const MAX_CUSTOM_LIMITS = 1_000;
+const DEFAULT_POLICY = 'default';
+/** Part of a header and of the names of counters. */
+const POLICY_NAME = /^[a-z][a-z0-9-]*$/;
 
 export interface RateLimitsOptions {
-  /** Requests per minute of each client without its own limit. 0 disables this limit and that of failed authentications. */
+  /** Requests per minute of each client without its own limit. 0 disables this limit, the policies, and the limit of failed authentications. */
   readonly rateLimit: number;
   readonly redisUrl: SecretUrl | undefined;
   readonly workers: number;
@@ -26,14 +30,15 @@ export interface RateLimitsOptions {
 
 /** One rate limit, for all clients that have it. Each client is counted separately. */
 export class ClientLimit {
-  private readonly policy: string;
+  /** https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html */
+  readonly policy: string;
 
   constructor(
-    rateLimit: number,
+    readonly rateLimit: number,
     private readonly limiter: RateLimiter,
+    private readonly name: string,
   ) {
-    // https://www.ietf.org/archive/id/draft-ietf-httpapi-ratelimit-headers-10.html
-    this.policy = `"default";q=${String(rateLimit)};w=${String(WINDOW_MS / 1000)}`;
+    this.policy = `"${name}";q=${String(rateLimit)};w=${String(WINDOW_MS / 1000)}`;
   }
 
   /** Counts a request of a client. */
@@ -41,8 +46,12 @@ export class ClientLimit {
     return this.limiter.take(String(clientId));
   }
 
-  setHeaders({ remaining, resetSeconds }: Quota, reply: FastifyReply): void {
-    reply.header('ratelimit-policy', this.policy).header('ratelimit', `"default";r=${String(remaining)};t=${String(resetSeconds)}`);
+  setHeaders(quota: Quota, reply: FastifyReply): void {
+    reply.header('ratelimit-policy', this.policy).header('ratelimit', this.describe(quota));
+  }
+
+  describe({ remaining, resetSeconds }: Quota): string {
+    return `"${this.name}";r=${String(remaining)};t=${String(resetSeconds)}`;
   }
 }
 
@@ -52,6 +61,9 @@ export class RateLimits {
   /** Limits of clients that have their own, oldest first. */
   private readonly customLimits = new Map<number, ClientLimit>();
   private readonly createClientLimit: (rateLimit: number) => ClientLimit;
+  /** Limits of policies, by name. */
+  private readonly policies = new Map<string, ClientLimit>();
+  private readonly createPolicyLimit: (policy: RateLimitPolicy) => ClientLimit;
   private readonly failures: RateLimiter | undefined;
 
   /** Loads the Redis client only if REDIS_URL is set. */
@@ -80,7 +92,9 @@ export class RateLimits {
     const limiter = (limit: number, counter: SharedCounter) => new RateLimiter({ limit, windowMs: WINDOW_MS, processes, counter });
     // All limits share one counter, so the count of a client continues when its limit changes.
     const requests = counterOf('requests', rateLimit);
-    this.createClientLimit = (limit) => new ClientLimit(limit, limiter(limit, requests));
+    this.createClientLimit = (limit) => new ClientLimit(limit, limiter(limit, requests), DEFAULT_POLICY);
+    this.createPolicyLimit = ({ name, requestsPerMinute: limit }) =>
+      new ClientLimit(limit, limiter(limit, counterOf(`policies:${name}`, limit)), name);
     if (rateLimit === 0) return;
     this.defaultLimit = this.createClientLimit(rateLimit);
     this.failures = limiter(FAILED_AUTHENTICATIONS, counterOf('failed-authentications', FAILED_AUTHENTICATIONS));
@@ -107,6 +121,23 @@ export class RateLimits {
     return this.customLimits.get(rateLimit) ?? this.addCustomLimit(rateLimit);
   }
 
+  /**
+   * Returns the limit of a policy, or undefined if RATE_LIMIT is 0.
+   * @throws Error if the name is invalid, or if another policy with this name has a different limit
+   */
+  limitOfPolicy(policy: RateLimitPolicy): ClientLimit | undefined {
+    const { name, requestsPerMinute } = policy;
+    if (!POLICY_NAME.test(name) || name === DEFAULT_POLICY)
+      throw new Error(
+        `The rate limit "${name}" must have a name of lower-case letters, digits and hyphens other than "${DEFAULT_POLICY}".`,
+      );
+    const limit = this.policies.get(name) ?? this.createPolicyLimit(policy);
+    if (limit.rateLimit !== requestsPerMinute)
+      throw new Error(`The rate limit "${name}" is declared with ${limit.rateLimit} and with ${requestsPerMinute} requests per minute.`);
+    this.policies.set(name, limit);
+    return this.defaultLimit && limit;
+  }
+
   /** Counts a failed authentication from an address. Returns undefined if there is no limit. */
   countFailure(address: string): Quota | Promise<Quota> | undefined {
     return this.failures?.take(addressBucket(address));
@@ -118,6 +149,11 @@ export class RateLimits {
     this.customLimits.set(rateLimit, limit);
     return limit;
   }
+}
+
+export function setRateLimitHeaders(limits: readonly ClientLimit[], quotas: readonly Quota[], reply: FastifyReply): void {
+  const remaining = quotas.map((quota, index) => limits[index]?.describe(quota));
+  reply.header('ratelimit-policy', limits.map(({ policy }) => policy).join(', ')).header('ratelimit', remaining.join(', '));
 }
 
 /** Sets Retry-After and returns the error for an exceeded quota. */

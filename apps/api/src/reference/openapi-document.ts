@@ -4,6 +4,8 @@ import {
   ETAG_HEADER,
   PRECONDITION_EXTENSION,
   type PublicUrl,
+  RATE_LIMIT_EXTENSION,
+  type RateLimitPolicy,
   SCOPES_EXTENSION,
   THROWS_EXTENSION,
 } from '@animal-store/http-contract';
@@ -23,6 +25,7 @@ const SECURITY_SCHEME = 'apiKey';
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & {
   [SCOPES_EXTENSION]?: readonly string[];
   [DEPRECATION_EXTENSION]?: Deprecation;
+  [RATE_LIMIT_EXTENSION]?: RateLimitPolicy;
   [THROWS_EXTENSION]?: readonly ErrorDefinition[];
   [PRECONDITION_EXTENSION]?: readonly ErrorDefinition[];
 };
@@ -241,7 +244,8 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   }
   return {
     ...published,
-    description: `${published.description ?? ''} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.`.trimStart(),
+    description:
+      `${published.description ?? ''} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.${rateLimitText(operation)}`.trimStart(),
     parameters: [
       ...(published.parameters ?? []),
       ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
@@ -253,6 +257,10 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
       ),
     },
   };
+}
+
+function rateLimitText({ [RATE_LIMIT_EXTENSION]: policy }: Operation): string {
+  return policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
 }
 
 /** Returns the headers of every response with this status, plus its own. */
