@@ -25,7 +25,7 @@ const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
 const MAX_LENGTH = 40;
 
 /** Reserved names: scopes of the workspace, schemas and tables in PostgreSQL, and a name that the boundary probes use. */
-const RESERVED_NAMES = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys'];
+const RESERVED_NAMES = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys', 'events'];
 
 const RESERVED_IN_TYPESCRIPT = new Set(
   `arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for
@@ -42,7 +42,7 @@ export const USED_BY_TEMPLATES = new Set(
   result results revalidate row rows second text third unit useDatabase useOwnService value violations visibleTextRule visited
   ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam ApiProperty
   ApiSchema ApiTags BatchedRepository Body Column Controller DataSource DomainError Dto Entity ErrorDefinition FastifyReply
-  Get HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe JsonText MigrationInterface Module Page PageQueryOf PageRequest Param
+  Get Global HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe JsonText MigrationInterface Module Page PageQueryOf PageRequest Param
   PATH Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequireScopes
   Res Revalidated Rule Throws`.split(/\s+/),
 );

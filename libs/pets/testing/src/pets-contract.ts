@@ -1,4 +1,5 @@
 import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN, JsonText } from '@animal-store/kernel';
+import type { PetCatalogue } from '@animal-store/pets-contract';
 import { PET_STATUSES, type PetReader, type PetRepository, PetStatus, type PetView } from '@animal-store/pets-domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -6,7 +7,7 @@ import { aNewPet } from './pet-builder.js';
 
 export interface PetsAdapter {
   readonly repository: PetRepository;
-  readonly reader: PetReader;
+  readonly reader: PetReader & PetCatalogue;
 }
 
 /** Parses the pets of a page, with exact integers. */
@@ -19,9 +20,9 @@ export function parsePets({ text }: JsonText<readonly PetView[]>): PetView[] {
 
 /** Contract tests for adapters of the ports. `empty` returns an adapter without pets. */
 export function describePetsContract(adapterName: string, empty: () => Promise<PetsAdapter>): void {
-  describe(`${adapterName} fulfils the contract of PetRepository and PetReader`, () => {
+  describe(`${adapterName} fulfils the contract of PetRepository, PetReader and PetCatalogue`, () => {
     let repository: PetRepository;
-    let reader: PetReader;
+    let reader: PetReader & PetCatalogue;
 
     beforeEach(async () => {
       ({ repository, reader } = await empty());
@@ -37,6 +38,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
           const added = await repository.add(aNewPet({ name: petName, categoryId, status }));
           expect(added).toMatchObject({ name: petName, categoryId, status });
           expect(await reader.find(added.id)).toEqual({ ...added });
+          expect(await reader.exists(added.id)).toBe(true);
           const before = added.id - 1n;
           expect((await reader.list({}, { limit: 1, after: before })).items.text).toBe(JsonText.of([added]).text);
           expect((await reader.list({ status }, { limit: 1, after: before })).items.text).toBe(JsonText.of([added]).text);
@@ -92,7 +94,8 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
     });
 
     it('returns nothing for unknown identifiers', async () => {
-      for (const id of [0n, -1n, INT64_MIN, INT64_MAX]) expect(await reader.find(id)).toBeUndefined();
+      for (const id of [0n, -1n, INT64_MIN, INT64_MAX])
+        expect([await reader.find(id), await reader.exists(id)]).toEqual([undefined, false]);
       expect(await reader.list({}, { limit: 5 })).toEqual({ items: { text: '[]' } });
     });
 
