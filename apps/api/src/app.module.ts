@@ -10,6 +10,7 @@ import { ScopesGuard } from './authentication/scopes.guard.js';
 import { contexts } from './contexts.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
 import { Metrics } from './observability/metrics.js';
+import { EventDelivery } from './process/event-delivery.js';
 import { IdempotencyKeyExpiry } from './process/idempotency-key-expiry.js';
 import { MigrationWatch } from './process/migration-watch.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
@@ -59,6 +60,7 @@ export class AppModule implements OnApplicationShutdown {
         { provide: Metrics, useValue: metrics },
         { provide: RateLimits, useValue: rateLimits },
         IdempotencyKeyExpiry,
+        EventDelivery,
         MigrationWatch,
         // Guards run in this order. ScopesGuard follows RateLimitGuard, so that requests that end with 403 count too.
         { provide: APP_GUARD, useClass: AuthenticationGuard },

@@ -1,4 +1,4 @@
-import type { Persistence } from '@animal-store/database';
+import type { Persistence, Subscription } from '@animal-store/database';
 import type { Type } from '@nestjs/common';
 import type { DocumentedContext } from './reference/openapi-document.js';
 import * as registered from './registered-contexts.js';
@@ -9,6 +9,8 @@ export type Context = Type &
     readonly persistence: Persistence;
     /** Scopes that API keys can grant. */
     readonly scopes?: readonly string[];
+    /** Reactions to events of any context. */
+    readonly subscriptions?: readonly Subscription[];
   };
 
 export const contexts: readonly Context[] = Object.values(registered);

@@ -28,11 +28,9 @@ describe('migrations', () => {
   });
 
   it('are registered under the time of their file name, ordered by time', () => {
-    for (const { persistence } of contexts) {
-      const times = persistence.migrations.map(({ name }) => Number(/\d+$/.exec(name)?.[0]));
-      const folder = `libs/${persistence.schema.replaceAll('_', '-')}/infrastructure/`;
-      expect(times).toEqual(files.filter((file) => file.startsWith(folder)).map(timestampOf));
-    }
+    const times = contexts.map(({ persistence }) => persistence.migrations.map(({ name }) => Number(/\d+$/.exec(name)?.[0])));
+    for (const ofContext of times) expect(ofContext).toEqual(ofContext.toSorted());
+    expect(times.flat().sort()).toEqual(files.map(timestampOf));
   });
 });
 

@@ -33,10 +33,10 @@ export function documentsByPrefix(files: readonly string[]): Map<string, OpenApi
   return new Map(documents.map((document) => [versionPrefix(document), document]));
 }
 
-/** Returns the migrations of all contexts, in the order in which they are applied. */
+/** Returns the migrations of all contexts and of the platform, in the order in which they are applied. */
 export function migrationFiles(): string[] {
   return workspaceFiles()
-    .filter((file) => /^libs\/[^/]+\/infrastructure\/src\/migrations\/.*\.ts$/.test(file) && !file.endsWith('.spec.ts'))
+    .filter((file) => /^libs\/(?:[^/]+\/infrastructure|database)\/src\/migrations\/.*\.ts$/.test(file) && !file.endsWith('.spec.ts'))
     .sort((one, other) => basename(one).localeCompare(basename(other), 'en', { numeric: true }));
 }
 
