@@ -12,20 +12,22 @@ import tseslint from 'typescript-eslint';
 const LAYERS = {
   kernel: [],
   contract: ['kernel'],
+  'http-contract': ['kernel'],
   platform: ['kernel'],
   local: ['kernel'],
   client: [],
   domain: ['kernel'],
-  application: ['kernel', 'domain'],
-  infrastructure: ['kernel', 'domain', 'application', 'platform'],
-  http: ['kernel', 'domain', 'application', 'contract'],
-  testing: ['kernel', 'domain'],
+  application: ['kernel', 'contract', 'domain'],
+  infrastructure: ['kernel', 'contract', 'domain', 'application', 'platform'],
+  http: ['kernel', 'contract', 'domain', 'application', 'http-contract'],
+  testing: ['kernel', 'contract', 'domain'],
   'test-kit': ['kernel', 'platform', 'local'],
-  app: ['kernel', 'contract', 'platform', 'domain', 'application', 'infrastructure', 'http'],
+  app: ['kernel', 'contract', 'http-contract', 'platform', 'domain', 'application', 'infrastructure', 'http'],
   e2e: ['local', 'client', 'e2e'],
   tool: [
     'kernel',
     'contract',
+    'http-contract',
     'platform',
     'local',
     'client',
@@ -52,7 +54,7 @@ const EXTRA_IN_MODULES = { http: ['infrastructure'] };
 const EXTRA_IN_CLI = { app: ['app', 'local'] };
 
 /** The business rules, and the client, which also runs in browsers: they import neither npm packages nor Node.js. */
-const PURE_PROJECTS = ['libs/kernel', 'libs/client', 'libs/*/domain', 'libs/*/application'];
+const PURE_PROJECTS = ['libs/kernel', 'libs/client', 'libs/*/contract', 'libs/*/domain', 'libs/*/application'];
 
 /** The folders of the API, from the inside out. Each may import the folders before it, and no file outside the folders. */
 const API_FOLDERS = ['errors', 'observability', 'validation', 'rate-limit', 'authentication', 'server', 'reference', 'process'];
@@ -70,25 +72,26 @@ function projectTags() {
   }
 }
 
-/** All other scopes are contexts, which may import only themselves and the platform. */
+/** All other scopes are contexts, which may import only themselves, the platform, and the contracts of other contexts. */
 const SHARED_SCOPES = ['platform', 'apps', 'tools'];
 const scopes = new Set(projectTags().filter((tag) => tag.startsWith('scope:')));
 const contexts = [...scopes].map((tag) => tag.slice('scope:'.length)).filter((scope) => !SHARED_SCOPES.includes(scope));
 const SCOPES = {
-  ...Object.fromEntries(contexts.map((context) => [context, [context, 'platform']])),
   platform: ['platform'],
   apps: [...contexts, 'platform', 'apps'],
   tools: [...contexts, ...SHARED_SCOPES],
 };
 
-function boundaries(extra = {}, options = {}) {
-  const rows = (kind, table) =>
+/** @param published the layers of a context that other contexts may import */
+function boundaries(extra = {}, options = {}, published = ['contract']) {
+  const rows = (kind, table, shared = []) =>
     Object.entries(table).map(([name, allowed]) => ({
       sourceTag: `${kind}:${name}`,
-      onlyDependOnLibsWithTags: allowed.map((target) => `${kind}:${target}`),
+      onlyDependOnLibsWithTags: [...allowed.map((target) => `${kind}:${target}`), ...shared.map((layer) => `layer:${layer}`)],
     }));
+  const ofContexts = Object.fromEntries(contexts.map((context) => [context, [context, 'platform']]));
   const layers = Object.entries(LAYERS).map(([name, allowed]) => [name, [...allowed, ...(extra[name] ?? [])]]);
-  const depConstraints = [...rows('scope', SCOPES), ...rows('layer', Object.fromEntries(layers))];
+  const depConstraints = [...rows('scope', ofContexts, published), ...rows('scope', SCOPES), ...rows('layer', Object.fromEntries(layers))];
   return { '@nx/enforce-module-boundaries': ['error', { banTransitiveDependencies: true, depConstraints, ...options }] };
 }
 
@@ -218,7 +221,7 @@ export default defineConfig(
       // Matchers such as expect.any() are of type any.
       '@typescript-eslint/no-unsafe-assignment': 'off',
       // A spec may import statically what production code loads lazily.
-      ...boundaries(EXTRA_IN_TESTS, { checkDynamicDependenciesExceptions: ['.*'] }),
+      ...boundaries(EXTRA_IN_TESTS, { checkDynamicDependenciesExceptions: ['.*'] }, ['contract', 'testing']),
       'no-restricted-imports': 'off',
       ...restrictedSyntax(UNUSED_TEST),
     },

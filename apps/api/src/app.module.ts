@@ -10,6 +10,7 @@ import { ScopesGuard } from './authentication/scopes.guard.js';
 import { contexts } from './contexts.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
 import { Metrics } from './observability/metrics.js';
+import { EventDelivery } from './process/event-delivery.js';
 import { JobRunner } from './process/job-runner.js';
 import { MigrationWatch } from './process/migration-watch.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
@@ -69,6 +70,7 @@ export class AppModule implements OnApplicationShutdown {
             return new JobRunner(jobs, { moduleRef, dataSource, connection, draining, metrics, logger });
           },
         },
+        EventDelivery,
         MigrationWatch,
         // Guards run in this order. ScopesGuard follows RateLimitGuard, so that requests that end with 403 count too.
         { provide: APP_GUARD, useClass: AuthenticationGuard },

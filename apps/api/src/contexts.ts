@@ -1,4 +1,4 @@
-import type { Persistence } from '@animal-store/database';
+import type { Persistence, Subscription } from '@animal-store/database';
 import type { Type } from '@nestjs/common';
 import type { ScheduledJob } from './process/job-runner.js';
 import type { DocumentedContext } from './reference/openapi-document.js';
@@ -12,6 +12,8 @@ export type Context = Type &
     readonly scopes?: readonly string[];
     /** Run by the service in the background. */
     readonly jobs?: readonly ScheduledJob[];
+    /** Reactions to events of any context. */
+    readonly subscriptions?: readonly Subscription[];
   };
 
 export const contexts: readonly Context[] = Object.values(registered);

@@ -15,6 +15,7 @@ import { observeReplicas } from './observability/observe-replicas.js';
 import { NestLogger } from './observability/nest-logger.js';
 import type { Tracing } from './observability/tracing.js';
 import type { Config } from './process/config.js';
+import { collectSubscriptions } from './process/event-delivery.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { createOpenApiDocument } from './reference/openapi-document.js';
 import { OpenApiDocument } from './reference/openapi.controller.js';
@@ -43,6 +44,7 @@ export async function createApp(options: AppOptions): Promise<NestFastifyApplica
     preparedStatements: options.config.databasePrepared,
     citus: options.config.citus,
     persistence: contexts.map(({ persistence }) => persistence),
+    subscriptions: collectSubscriptions(contexts, options.config),
   });
   const tracing = await startTracing(options);
   const { app, server } = await assemble(dataSource, options, tracing);

@@ -30,6 +30,8 @@ describe('a wrong command line', () => {
     [['clients', 'set-rate-limit', 'acme']],
     [['clients', 'set-rate-limit', 'acme', 'none']],
     [['migrate', 'up', '--wait', 'long']],
+    [['events', 'retry']],
+    [['events', 'retry', 'pets-follow-orders', '--event', 'first']],
     [['grants']],
     [['grants', 'service']],
     [['grants', 'everything', 'somebody']],
@@ -44,7 +46,7 @@ describe('a wrong command line', () => {
     expect(stderr).toMatch(/^error: .+\n$/);
   });
 
-  it.each([[[]], [['keys']], [['clients']], [['migrate']]])('%j prints the help and exits with code 2', async (args) => {
+  it.each([[[]], [['keys']], [['clients']], [['events']], [['migrate']]])('%j prints the help and exits with code 2', async (args) => {
     const { exitCode, stdout, stderr } = await runOffline(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^Usage: animal-store /);

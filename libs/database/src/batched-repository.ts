@@ -1,10 +1,21 @@
 import cluster from 'node:cluster';
-import { type IdempotencyKey, INT64_MAX, INT64_MIN, JsonPage, JsonText, MAX_PAGE_SIZE, type PageRequest } from '@animal-store/kernel';
+import {
+  type EventDefinition,
+  type IdempotencyKey,
+  INT64_MAX,
+  INT64_MIN,
+  JsonPage,
+  JsonText,
+  MAX_PAGE_SIZE,
+  type PageRequest,
+} from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots } from './batcher.js';
 import { isCitusOn, poolOf, replicasOf } from './data-source.js';
 import { isRowError } from './database-unavailable.js';
 import { isSharded } from './distribution.js';
+import { activeTraceParent, isSubscribed } from './events/event-log.js';
+import { publicationOf } from './events/publication.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
 import { retryRead } from './retry-read.js';
@@ -50,6 +61,11 @@ interface KeyedRow<Entity extends EntityWithId> {
   readonly key: IdempotencyKey;
 }
 
+export interface BatchedRepositoryOptions {
+  /** The event of each inserted row. It has the row's identifier as that of its aggregate, and the columns with the names of its members. */
+  readonly publishes?: EventDefinition;
+}
+
 /** The values of the filters, then the lowest identifier and the page size. */
 type PageParameters = Values;
 
@@ -78,12 +94,17 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private readonly pages = new Map<string, Batcher<PageParameters, JsonPage<Entity>>>();
   private readonly pageSlots: BatchSlots;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
+  /** The event, if it has a subscription. */
+  private readonly event: EventDefinition | undefined;
+  private readonly traceParents = new WeakMap<NewRow<Entity>, string | undefined>();
 
   /** @param keys stores the idempotency keys of `insertOnce` */
   constructor(
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
+    { publishes }: BatchedRepositoryOptions = {},
   ) {
+    this.event = publishes && isSubscribed(repository.manager.dataSource, publishes) ? publishes : undefined;
     const insertOptions = { maxSize: MAX_INSERTS, isItemError: isRowError };
     this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
     this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
@@ -95,6 +116,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
 
   /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
   insert(row: NewRow<Entity>): Promise<bigint> {
+    if (this.event) this.traceParents.set(row, activeTraceParent());
     return this.inserts.submit(row);
   }
 
@@ -106,6 +128,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     const name = `${String(key.clientId)} ${key.key}`;
     const first = this.pendingByKey.get(name);
     if (first) return { ...(await first), replayed: true };
+    if (this.event) this.traceParents.set(row, activeTraceParent());
     const inserted = this.keyedInserts.submit({ row, key }).finally(() => this.pendingByKey.delete(name));
     this.pendingByKey.set(name, inserted);
     return inserted;
@@ -153,22 +176,22 @@ export class BatchedRepository<Entity extends EntityWithId> {
 
   /** Builds the statements on the first call, because the metadata does not exist before the DataSource is connected. */
   private prepared(): ReturnType<typeof prepare<Entity>> {
-    return (this.statements ??= prepare(this.repository, this.keys));
+    return (this.statements ??= prepare(this.repository, this.keys, this.event));
   }
 
   private async runInserts(rows: readonly NewRow<Entity>[]): Promise<bigint[]> {
-    const { pool, insert, columnsOf } = this.prepared();
-    return insert.run(pool, columnsOf(rows));
+    const { pool, insert } = this.prepared();
+    return insert.run(pool, this.parametersOf(rows));
   }
 
   /** Requires that no two rows have the same key. */
   private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<InsertOnceResult<Entity>[]> {
-    const { pool, insertOnce, findRecorded, columnsOf } = this.prepared();
+    const { pool, insertOnce, findRecorded } = this.prepared();
     if (!insertOnce || !findRecorded) throw new Error('insertOnce requires a repository for idempotency keys.');
     const results = new Map<KeyedRow<Entity>, InsertOnceResult<Entity>>();
     for (let pending = keyedRows; pending.length > 0; pending = pending.filter((keyed) => !results.has(keyed))) {
       const keys = [pending.map(({ key }) => key.clientId), pending.map(({ key }) => key.key)];
-      for (const { index, id } of await insertOnce.run(pool, [...keys, ...columnsOf(pending.map(({ row }) => row))])) {
+      for (const { index, id } of await insertOnce.run(pool, [...keys, ...this.parametersOf(pending.map(({ row }) => row))])) {
         const keyed = pending[index] as KeyedRow<Entity>;
         results.set(keyed, { id, row: keyed.row, replayed: false });
       }
@@ -182,6 +205,12 @@ export class BatchedRepository<Entity extends EntityWithId> {
       }
     }
     return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity>);
+  }
+
+  private parametersOf(rows: readonly NewRow<Entity>[]): Values[] {
+    const { table } = this.prepared();
+    const columns = table.columns.map(({ property }) => rows.map((row) => row[property as keyof NewRow<Entity>] as Values[number]));
+    return this.event ? [...columns, rows.map((row) => this.traceParents.get(row))] : columns;
   }
 
   /** Returns the current values of the properties; null if the row no longer exists. */
@@ -208,7 +237,11 @@ export class BatchedRepository<Entity extends EntityWithId> {
 }
 
 /** Builds the statements of an entity. Requires a connected DataSource. */
-function prepare<Entity extends EntityWithId>(repository: Repository<Entity>, keys: Repository<IdempotencyKeyEntity> | undefined) {
+function prepare<Entity extends EntityWithId>(
+  repository: Repository<Entity>,
+  keys: Repository<IdempotencyKeyEntity> | undefined,
+  event: EventDefinition | undefined,
+) {
   if (keys && isSharded(keys.metadata) !== isSharded(repository.metadata))
     throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
   const table = new Table(repository.metadata);
@@ -216,18 +249,17 @@ function prepare<Entity extends EntityWithId>(repository: Repository<Entity>, ke
   const { dataSource } = repository.manager;
   const pool = poolOf(dataSource);
   const sharded = isCitusOn(dataSource) && isSharded(repository.metadata);
+  const publication = event && publicationOf(event);
   return {
     pool,
     sharded,
     /** Executes the statements of pages. */
     lists: replicasOf(dataSource) ?? pool,
     table,
-    insert: insertStatement(table),
-    insertOnce: keyTable && insertOnceStatement(table, keyTable),
+    insert: insertStatement(table, publication),
+    insertOnce: keyTable && insertOnceStatement(table, keyTable, publication),
     findRecorded: keyTable && findRecordedStatement(table, keyTable, sharded),
     find: findStatement(table, sharded),
-    columnsOf: (rows: readonly NewRow<Entity>[]): Values[] =>
-      table.columns.map(({ property }) => rows.map((row) => row[property as keyof NewRow<Entity>] as Values[number])),
   };
 }
 

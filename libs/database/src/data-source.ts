@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
 import { DatabasePool } from './database-pool.js';
 import { type DatabaseTarget, parseDatabaseUrl, formatServers } from './database-url.js';
+import type { Subscription } from './events/subscription.js';
 import type { Persistence } from './persistence.js';
 import { Execution } from './prepared-statement.js';
 import { Replicas } from './replicas.js';
@@ -42,6 +43,8 @@ export interface DatabaseOptions {
   /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 56). */
   readonly citus?: boolean;
   readonly persistence: readonly Persistence[];
+  /** Subscriptions to events of this deployment, in any process. Only events of their types are stored. */
+  readonly subscriptions?: readonly Subscription[];
 }
 
 /** Creates a DataSource without connecting it. Call `connect()` or `initialize()` to open it and `destroy()` to close it. */
@@ -65,7 +68,13 @@ export function createDataSource(options: DatabaseOptions): DataSource {
     migrationsTableName: MIGRATIONS_NAME,
     migrationsTransactionMode: 'each',
     installExtensions: false,
-    extra: { ...extra, url: options.url, citus: options.citus ?? false, persistence: options.persistence },
+    extra: {
+      ...extra,
+      url: options.url,
+      citus: options.citus ?? false,
+      persistence: options.persistence,
+      subscriptions: options.subscriptions ?? [],
+    },
   });
   const { replicaUrls = [], applicationName, poolSize: max, connectTimeoutMs: connectionTimeoutMillis = CONNECT_TIMEOUT_MS } = options;
   if (replicaUrls.length > 0) {
@@ -154,6 +163,10 @@ export function isCitusOn(dataSource: DataSource): boolean {
 
 export function persistenceOf(dataSource: DataSource): readonly Persistence[] {
   return (dataSource.options.extra as { persistence: readonly Persistence[] }).persistence;
+}
+
+export function subscriptionsOf(dataSource: DataSource): readonly Subscription[] {
+  return (dataSource.options.extra as { subscriptions: readonly Subscription[] }).subscriptions;
 }
 
 /** Reads and parses the current URL. */

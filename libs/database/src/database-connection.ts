@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { connect, replicasOf } from './data-source.js';
+import { connect, replicasOf, subscriptionsOf } from './data-source.js';
+import { registerSubscriptions } from './events/event-log.js';
 import { isMigrated } from './migrations.js';
 
 const POLL_MS = 200;
@@ -18,14 +19,18 @@ export class DatabaseConnection {
     return this.hasOpened;
   }
 
-  /** Tries once to connect. With `awaitsMigrations`, also waits until another process has migrated the database. */
+  /**
+   * Tries once to connect. With `awaitsMigrations` or with subscriptions, also waits until another process has migrated the database.
+   */
   async open({ awaitsMigrations = false } = {}): Promise<void> {
     if (!this.dataSource.isInitialized) {
       await connect(this.dataSource);
       this.onConnected();
       replicasOf(this.dataSource)?.start();
     }
-    while (awaitsMigrations && !(await isMigrated(this.dataSource))) await sleep(POLL_MS);
+    const hasSubscriptions = subscriptionsOf(this.dataSource).length > 0;
+    while ((awaitsMigrations || hasSubscriptions) && !(await isMigrated(this.dataSource))) await sleep(POLL_MS);
+    if (hasSubscriptions) await registerSubscriptions(this.dataSource);
     this.hasOpened = true;
   }
 

@@ -34,7 +34,7 @@ const NAMED_STATEMENT_MESSAGE = /prepared statement/i;
 
 /** Errors of `pg`, `pg-pool` and TypeORM that have no code. TypeORM releases the query runner of a lost connection. */
 const MESSAGES =
-  /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after calling end|Driver not Connected|Query runner already released)/i;
+  /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after calling end|Driver not Connected|Query runner already released|Database connection provided by a query runner was already released)/i;
 
 /** Whether the error means that the database is unreachable or unavailable, rather than that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {

@@ -10,6 +10,17 @@ export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';
 export { type DistributedTable, distributedTables } from './distribution.js';
 export { parseDatabaseUrl, formatServers } from './database-url.js';
+export { appendEvents, eventsPersistence, isSubscribed, registerSubscriptions } from './events/event-log.js';
+export { EventRunner, type EventObserver, type StoredEvent } from './events/event-runner.js';
+export {
+  deleteOldEvents,
+  eventStatus,
+  type ParkedEvent,
+  parkedEvents,
+  retryParkedEvents,
+  type SubscriptionStatus,
+} from './events/event-status.js';
+export { on, subscribe, type Subscription } from './events/subscription.js';
 export { grantStatements, type RolePurpose } from './grants.js';
 export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';

@@ -2,6 +2,7 @@ import { MAX_PAGE_SIZE } from '@animal-store/kernel';
 import { escapeLiteral } from 'pg';
 import type { EntityMetadata } from 'typeorm';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+import { NO_PUBLICATION, type Publication } from './events/publication.js';
 import { PreparedStatement } from './prepared-statement.js';
 import { type Column, type Columns, qualifiedName, quoted, type Table } from './table.js';
 
@@ -32,19 +33,20 @@ export function findStatement(table: Table, sharded: boolean): PreparedStatement
   );
 }
 
-/** Parameters: all columns except the identifier. Returns the identifiers in the order of the values. */
-export function insertStatement({ label, name, id, idSequence, columns }: Table): PreparedStatement<bigint> {
+/** Parameters: all columns except the identifier, and those of the publication. Returns the identifiers in the order of the values. */
+export function insertStatement(table: Table, publication: Publication = NO_PUBLICATION): PreparedStatement<bigint> {
+  const { label, name, id, idSequence, columns } = table;
   return new PreparedStatement(
-    `insert ${label}`,
+    `${publication.verb} ${label}`,
     `
     -- Assigns the identifiers before the INSERT, because the order of RETURNING is not guaranteed. MATERIALIZED: evaluated once.
     WITH numbered AS MATERIALIZED (
       SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
-      FROM unnest(${arrays(columns, 1)}) WITH ORDINALITY AS given (${names(columns)}, input_ordinal)
+      FROM unnest(${arrays(columns, 1)}${publication.parameter(columns.length + 1)}) WITH ORDINALITY AS given (${names(columns)}${publication.column}, input_ordinal)
     ), inserted AS (
       INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
       SELECT ${names([id, ...columns])} FROM numbered
-    )
+    )${publication.statement(table, 'numbered')}
     SELECT ${id.name} FROM numbered ORDER BY input_ordinal`,
     ([text]: Columns) => BigInt(text as string),
   );
@@ -56,18 +58,19 @@ export interface Inserted {
 }
 
 /**
- * Parameters: clients, keys, and all columns except the identifier. Inserts rows and keys in one transaction. Returns no row for a key
- * that exists. A concurrent insert of the same key waits on the unique index until the first one commits or fails.
+ * Parameters: clients, keys, all columns except the identifier, and those of the publication. Inserts rows and keys in one transaction.
+ * Returns no row for a key that exists. A concurrent insert of the same key waits on the unique index until the first one commits or fails.
  */
-export function insertOnceStatement({ label, name, id, idSequence, columns }: Table, keys: KeyTable): PreparedStatement<Inserted> {
+export function insertOnceStatement(table: Table, keys: KeyTable, publication: Publication = NO_PUBLICATION): PreparedStatement<Inserted> {
+  const { label, name, id, idSequence, columns } = table;
   const request = columns.map(({ property, name: column }) => `${escapeLiteral(property)}, ${column}`).join(', ');
   return new PreparedStatement(
-    `insert once ${label}`,
+    `${publication.verb} once ${label}`,
     `
     WITH numbered AS MATERIALIZED (
       SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
-      FROM unnest($1::bigint[], $2::text[], ${arrays(columns, 3)})
-        WITH ORDINALITY AS given (input_client, input_key, ${names(columns)}, input_ordinal)
+      FROM unnest($1::bigint[], $2::text[], ${arrays(columns, 3)}${publication.parameter(columns.length + 3)})
+        WITH ORDINALITY AS given (input_client, input_key, ${names(columns)}${publication.column}, input_ordinal)
     ), recorded (recorded_id) AS (
       INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
       SELECT input_client, input_key, ${id.name}, jsonb_build_object(${request}) FROM numbered
@@ -78,7 +81,7 @@ export function insertOnceStatement({ label, name, id, idSequence, columns }: Ta
     ), inserted AS (
       INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
       SELECT ${names([id, ...columns])} FROM numbered JOIN recorded ON recorded_id = ${id.name}
-    )
+    )${publication.statement(table, `numbered JOIN recorded ON recorded_id = ${id.name}`)}
     SELECT input_ordinal, ${id.name} FROM numbered JOIN recorded ON recorded_id = ${id.name}`,
     ([ordinal, text]: Columns) => ({ index: Number(ordinal) - 1, id: BigInt(text as string) }),
   );

@@ -1,5 +1,6 @@
 export { Clock, SystemClock } from './clock.js';
 export { DomainError, type ErrorDefinition, type ErrorKind } from './domain-error.js';
+export { defineEvent, type DomainEvent, EventDefinition, type EventPayload } from './domain-event.js';
 export { IDEMPOTENCY_KEY_LIFETIME_HOURS, IDEMPOTENCY_KEY_REUSED, type IdempotencyKey } from './idempotency-key.js';
 export { INT64_MAX, INT64_MIN, INT64_RULE, int64FromJsonNumber, isInt64, parseInt64 } from './int64.js';
 export { JsonText } from './json-text.js';

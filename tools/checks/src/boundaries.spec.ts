@@ -18,17 +18,22 @@ afterAll(() => linter.close());
 const projects = readProjects();
 const contexts = contextsOf(projects);
 
-/** Probes of the rule that contexts cannot import each other. A new context needs no configuration for this. */
+/**
+ * Probes of the rule that contexts can import only the contracts of each other, and in specs their test support. A new context needs no
+ * configuration for this.
+ */
 const contextProbes: readonly Probe[] = [
   ...contexts.map((context) => ({ context, root: userOfDomain(context).root, other: NEW_CONTEXT })),
   { context: NEW_CONTEXT, root: `libs/${NEW_CONTEXT}/application`, other: contexts[0] ?? '' },
-].map(({ context, root, other }) => ({
-  message: `"scope:${context}"`,
-  rule: BOUNDARIES,
-  file: `${root}/src/probe.ts`,
-  forbidden: `export * from '@animal-store/${other}-domain';\n`,
-  legal: `export * from '@animal-store/${context}-domain';\n`,
-}));
+].flatMap(({ context, root, other }) => {
+  const exportsFrom = (library: string) => `export * from '@animal-store/${library}';\n`;
+  const probe = { message: `"scope:${context}"`, rule: BOUNDARIES, file: `${root}/src/probe.ts` };
+  return [
+    { ...probe, forbidden: exportsFrom(`${other}-domain`), legal: exportsFrom(`${context}-domain`) },
+    { ...probe, forbidden: exportsFrom(`${other}-domain`), legal: exportsFrom(`${other}-contract`) },
+    { ...probe, file: `${root}/src/probe.spec.ts`, forbidden: exportsFrom(`${other}-domain`), legal: exportsFrom(`${other}-testing`) },
+  ];
+});
 
 function userOfDomain(context: string): Project {
   const found = projects.find((project) => tagOf(project, 'scope') === context && USES_DOMAIN.includes(tagOf(project, 'layer') ?? ''));

@@ -52,7 +52,7 @@ export async function openBoundaryLinter(): Promise<BoundaryLinter> {
 }
 
 function newContext(): Project[] {
-  return ['domain', 'application'].map((layer) => ({
+  return ['contract', 'domain', 'application', 'testing'].map((layer) => ({
     name: `${NEW_CONTEXT}-${layer}`,
     packageName: `@animal-store/${NEW_CONTEXT}-${layer}`,
     isPublished: false,

@@ -34,11 +34,13 @@ const layer = (name: string, file: string, forbidden: string, legal: string): Pr
 
 export const PROBES: readonly Probe[] = [
   layer('kernel', 'libs/kernel/src/probe.ts', project('database'), from('./clock.js')),
-  layer('contract', 'libs/http-contract/src/probe.ts', project('database'), project('kernel')),
+  layer('contract', 'libs/pets/contract/src/probe.ts', project('pets-domain'), project('kernel')),
+  layer('http-contract', 'libs/http-contract/src/probe.ts', project('database'), project('kernel')),
   layer('platform', 'libs/database/src/probe.ts', project('http-contract'), project('kernel')),
   layer('local', 'libs/local-postgres/src/probe.ts', project('database'), project('kernel')),
   layer('client', 'libs/client/src/probe.ts', project('kernel'), from('./page.js')),
   layer('domain', 'libs/pets/domain/src/probe.ts', project('pets-application'), project('kernel')),
+  layer('domain', 'libs/pets/domain/src/probe.ts', project('pets-contract'), project('kernel')),
   layer('application', 'libs/pets/application/src/probe.ts', project('pets-infrastructure'), project('pets-domain')),
   layer('infrastructure', 'libs/pets/infrastructure/src/probe.ts', project('pets-http'), project('database')),
   layer('http', 'libs/pets/http/src/probe.ts', project('pets-infrastructure'), project('http-contract')),
@@ -152,6 +154,7 @@ export const PROBES: readonly Probe[] = [
   ...[
     'libs/kernel',
     'libs/client',
+    'libs/pets/contract',
     'libs/pets/domain',
     'libs/pets/application',
     'libs/access/domain',

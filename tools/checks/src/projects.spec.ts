@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { readProjects, readText, tagOf, workspaceFiles } from './workspace.js';
 
-const LAYERS_OF_CONTEXTS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
+const LAYERS_OF_CONTEXTS = ['contract', 'domain', 'application', 'infrastructure', 'http', 'testing'];
 /** The layers of the libraries that belong to no context. */
 const PLATFORM: Readonly<Record<string, string>> = {
   kernel: 'kernel',
   client: 'client',
-  'http-contract': 'contract',
+  'http-contract': 'http-contract',
   database: 'platform',
   'local-postgres': 'local',
   'test-kit': 'test-kit',

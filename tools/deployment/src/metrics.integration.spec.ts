@@ -49,8 +49,14 @@ beforeAll(async () => {
     expect(Object.fromEntries(values)).toMatchObject(VALUES);
     expect(metrics.get('http_requests_shed_total')?.get('reason')).toContain('pipelined');
     expect(metrics.get('http_request_duration_seconds_count')?.get('status')).toEqual(new Set(['200', '201', '401', '503']));
-    // Prometheus creates `up`.
-    return new Map([...metrics, ['up', new Map()]]);
+    // Prometheus creates `up`. No context of the service subscribes to events, so these metrics have no series.
+    const subscription = [...metrics.keys()].filter((metric) => /^events?_/.test(metric));
+    expect(subscription).toHaveLength(5);
+    return new Map([
+      ...metrics,
+      ['up', new Map()],
+      ...subscription.map((metric) => [metric, new Map([['subscription', new Set<string>()]])] as const),
+    ]);
   });
   elapsedSeconds = (performance.now() - begin) / 1000;
 });

@@ -17,8 +17,8 @@ import { readText } from './tree.js';
 import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
-const LAYERS = ['domain', 'application', 'infrastructure', 'http', 'testing'];
-const MAX_FILES = 47;
+const LAYERS = ['contract', 'domain', 'application', 'infrastructure', 'http', 'testing'];
+const MAX_FILES = 50;
 /** The part of README.md that the generator edits. The suite `generators` uses the whole page. */
 const README = '- [`libs/pets`](libs/pets/README.md): pets\n\n**Platform**\n';
 

@@ -25,7 +25,7 @@ const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
 const MAX_LENGTH = 40;
 
 /** Reserved names: scopes of the workspace, schemas and tables in PostgreSQL, and a name that the boundary probes use. */
-const RESERVED_NAMES = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys'];
+const RESERVED_NAMES = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys', 'events'];
 
 const RESERVED_IN_TYPESCRIPT = new Set(
   `arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for
@@ -42,7 +42,7 @@ export const USED_BY_TEMPLATES = new Set(
   request requests respondWithCreated respondWithPage response result results retrieve revalidate row rows second sent stringifyJson
   text third transport unit url useDatabase useOwnService value values violations visibleTextRule visibleTexts visited AnimalStore
   ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam APIPromise ApiProperty ApiSchema
-  ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity ErrorDefinition FastifyReply Get
+  ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity ErrorDefinition FastifyReply Get Global
   HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe INPUT JsonText MigrationInterface Module Page PagePromise PageQueryOf
   PageRequest Param PATH Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey
   RequestOptions RequireScopes Res Revalidated Rule STORED Throws Transport`.split(/\s+/),

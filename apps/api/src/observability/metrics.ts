@@ -1,4 +1,4 @@
-import type { MigrationState, StatementObserver } from '@animal-store/database';
+import type { MigrationState, StatementObserver, SubscriptionStatus } from '@animal-store/database';
 import type { Pool } from 'pg';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { buildInfo } from './build-info.js';
@@ -69,6 +69,26 @@ export class Metrics implements StatementObserver {
     registers: [this.registry],
     aggregator: 'max',
   });
+  readonly eventsProcessed = new Counter({
+    name: 'events_processed_total',
+    help: 'Events that a subscription handled or parked behind another one.',
+    labelNames: ['subscription'],
+    registers: [this.registry],
+  });
+
+  readonly eventFailures = new Counter({
+    name: 'event_failures_total',
+    help: 'Failed attempts to handle an event.',
+    labelNames: ['subscription'],
+    registers: [this.registry],
+  });
+
+  private readonly subscriptionLag = this.subscriptionGauge('lag_events', 'Events that the subscription has not handled yet.');
+  private readonly subscriptionAge = this.subscriptionGauge(
+    'lag_seconds',
+    'Age of the oldest event that the subscription has not handled.',
+  );
+  private readonly subscriptionParked = this.subscriptionGauge('parked_events', 'Events that are parked after failures.');
 
   private readonly statementDurations = new Histogram({
     name: 'database_statement_duration_seconds',
@@ -100,6 +120,20 @@ export class Metrics implements StatementObserver {
     const labels = { statement };
     this.statementDurations.observe(labels, seconds);
     this.statementBatches.observe(labels, batchSize);
+  }
+
+  setSubscriptions(subscriptions: readonly SubscriptionStatus[]): void {
+    for (const gauge of [this.subscriptionLag, this.subscriptionAge, this.subscriptionParked]) gauge.reset();
+    for (const { name: subscription, lag, lagSeconds, parked } of subscriptions) {
+      this.subscriptionLag.set({ subscription }, lag);
+      this.subscriptionAge.set({ subscription }, lagSeconds);
+      this.subscriptionParked.set({ subscription }, parked);
+    }
+  }
+
+  private subscriptionGauge(what: string, help: string): Gauge<'subscription'> {
+    const options = { labelNames: ['subscription'] as const, registers: [this.registry], aggregator: 'max' as const };
+    return new Gauge({ name: `event_subscription_${what}`, help, ...options });
   }
 
   observeRedis(isConnected: () => boolean): void {

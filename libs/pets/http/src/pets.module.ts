@@ -1,20 +1,25 @@
 import { provideUseCase } from '@animal-store/http-contract';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
+import { PetCatalogue } from '@animal-store/pets-contract';
 import { PetReader, PetRepository } from '@animal-store/pets-domain';
 import { petsPersistence, TypeOrmPetReader, TypeOrmPetRepository } from '@animal-store/pets-infrastructure';
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { PetsController } from './pets.controller.js';
 
+@Global()
 @Module({
   controllers: [PetsController],
   providers: [
     { provide: PetRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmPetRepository(dataSource) },
     { provide: PetReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmPetReader(dataSource) },
+    { provide: PetCatalogue, useExisting: PetReader },
     provideUseCase(CreatePet, PetRepository),
     provideUseCase(GetPet, PetReader),
     provideUseCase(ListPets, PetReader),
   ],
+  // What other contexts may inject.
+  exports: [PetCatalogue],
 })
 export class PetsModule {
   static readonly persistence = petsPersistence;

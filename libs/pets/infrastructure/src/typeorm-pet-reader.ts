@@ -1,10 +1,11 @@
 import { BatchedRepository } from '@animal-store/database';
 import type { Page, PageRequest } from '@animal-store/kernel';
+import type { PetCatalogue } from '@animal-store/pets-contract';
 import { type PetFilter, PetReader, type PetView } from '@animal-store/pets-domain';
 import type { DataSource } from 'typeorm';
 import { PetEntity } from './pet.entity.js';
 
-export class TypeOrmPetReader extends PetReader {
+export class TypeOrmPetReader extends PetReader implements PetCatalogue {
   private readonly pets: BatchedRepository<PetEntity>;
 
   constructor(dataSource: DataSource) {
@@ -14,6 +15,10 @@ export class TypeOrmPetReader extends PetReader {
 
   override find(id: bigint): Promise<PetView | undefined> {
     return this.pets.findById(id);
+  }
+
+  async exists(id: bigint): Promise<boolean> {
+    return (await this.find(id)) !== undefined;
   }
 
   override list(filter: PetFilter, page: PageRequest): Promise<Page<PetView>> {

@@ -1,4 +1,5 @@
 import type { IdempotencyKey, Page, PageRequest } from '@animal-store/kernel';
+import type { PetCatalogue } from '@animal-store/pets-contract';
 import {
   type CreatedPet,
   type NewPet,
@@ -9,8 +10,8 @@ import {
   type PetView,
 } from '@animal-store/pets-domain';
 
-/** An in-memory adapter of both ports, for specs of their callers. */
-export class InMemoryPets implements PetRepository, PetReader {
+/** An in-memory adapter of the ports, for specs of their callers, also in other contexts. */
+export class InMemoryPets implements PetRepository, PetReader, PetCatalogue {
   private readonly pets: Pet[] = [];
   private readonly keys = new Map<string, Pet>();
 
@@ -32,6 +33,10 @@ export class InMemoryPets implements PetRepository, PetReader {
 
   async find(id: bigint): Promise<PetView | undefined> {
     return this.pets.find((pet) => pet.id === id);
+  }
+
+  async exists(id: bigint): Promise<boolean> {
+    return (await this.find(id)) !== undefined;
   }
 
   async list({ status, id }: PetFilter, { limit, after }: PageRequest): Promise<Page<PetView>> {

@@ -1,4 +1,5 @@
 import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import type { PetCatalogue } from '@animal-store/pets-contract';
 import { PET_STATUSES, type PetReader, type PetRepository, PetStatus, type PetView } from '@animal-store/pets-domain';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -6,14 +7,14 @@ import { aNewPet, anyNewPet, OTHER_PET_VALUES } from './pet-builder.js';
 
 export interface PetsAdapter {
   readonly repository: PetRepository;
-  readonly reader: PetReader;
+  readonly reader: PetReader & PetCatalogue;
 }
 
 /** Contract tests for adapters of the ports. `empty` returns an adapter without pets. */
 export function describePetsContract(adapterName: string, empty: () => Promise<PetsAdapter>): void {
-  describe(`${adapterName} fulfils the contract of PetRepository and PetReader`, () => {
+  describe(`${adapterName} fulfils the contract of PetRepository, PetReader and PetCatalogue`, () => {
     let repository: PetRepository;
-    let reader: PetReader;
+    let reader: PetReader & PetCatalogue;
 
     beforeEach(async () => {
       ({ repository, reader } = await empty());
@@ -26,6 +27,7 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
           const { status } = added;
           expect(added).toMatchObject({ ...pet });
           expect(await reader.find(added.id)).toEqual({ ...added });
+          expect(await reader.exists(added.id)).toBe(true);
           const before = added.id - 1n;
           expect((await reader.list({}, { limit: 1, after: before })).items).toEqual([{ ...added }]);
           expect((await reader.list({ status }, { limit: 1, after: before })).items).toEqual([{ ...added }]);
@@ -72,7 +74,8 @@ export function describePetsContract(adapterName: string, empty: () => Promise<P
     });
 
     it('returns nothing for unknown identifiers', async () => {
-      for (const id of [0n, -1n, INT64_MIN, INT64_MAX]) expect(await reader.find(id)).toBeUndefined();
+      for (const id of [0n, -1n, INT64_MIN, INT64_MAX])
+        expect([await reader.find(id), await reader.exists(id)]).toEqual([undefined, false]);
       expect((await reader.list({}, { limit: 5 })).items).toEqual([]);
     });
 

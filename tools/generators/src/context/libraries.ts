@@ -10,6 +10,11 @@ interface Library {
 
 export const LIBRARIES: readonly Library[] = [
   {
+    layer: 'contract',
+    references: [],
+    contents: ({ Entity }) => `what other contexts may import: the port \`${Entity}Catalogue\``,
+  },
+  {
     layer: 'domain',
     references: ['../../kernel'],
     contents: ({ Entity }) => `\`${Entity}\`, its rules and errors, and the ports \`${Entity}Reader\` and \`${Entity}Repository\``,
@@ -21,17 +26,17 @@ export const LIBRARIES: readonly Library[] = [
   },
   {
     layer: 'infrastructure',
-    references: ['../../kernel', '../testing', '../domain', '../../test-kit', '../../database'],
+    references: ['../../kernel', '../testing', '../domain', '../contract', '../../test-kit', '../../database'],
     contents: ({ schema }) => `the PostgreSQL schema \`${schema}\`: entities, migrations, and TypeORM adapters`,
   },
   {
     layer: 'http',
-    references: ['../infrastructure', '../application', '../../kernel', '../domain', '../../http-contract'],
+    references: ['../infrastructure', '../application', '../../kernel', '../domain', '../contract', '../../http-contract'],
     contents: () => 'the controller, its DTOs, and the Nest module that wires the use cases',
   },
   {
     layer: 'testing',
-    references: ['../../kernel', '../domain'],
+    references: ['../../kernel', '../domain', '../contract'],
     contents: () => 'a builder, the in-memory adapter, and the contract suite for adapters',
   },
 ];

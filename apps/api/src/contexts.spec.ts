@@ -1,0 +1,45 @@
+import { createDataSource } from '@animal-store/database';
+import { provideUseCase, PublicUrl } from '@animal-store/http-contract';
+import { PetCatalogue } from '@animal-store/pets-contract';
+import { PetReader } from '@animal-store/pets-domain';
+import { PetsModule } from '@animal-store/pets-http';
+import { expect, it } from '@jest/globals';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+
+class PlaceOrder {
+  constructor(readonly pets: PetCatalogue) {}
+}
+
+/** A context that asks another one, without importing its module. */
+@Module({ providers: [provideUseCase(PlaceOrder, PetCatalogue)] })
+class OrdersModule {}
+
+class Root {}
+
+/** Creates an app as AppModule does, without a database. */
+function start(...contexts: (new () => object)[]) {
+  const dataSource = createDataSource({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
+  const provided = [
+    { provide: DataSource, useValue: dataSource },
+    { provide: PublicUrl, useValue: undefined },
+  ];
+  const root: DynamicModule = { module: Root, global: true, imports: contexts, providers: provided, exports: provided };
+  return NestFactory.createApplicationContext(root, { logger: false, abortOnError: false });
+}
+
+it('a context injects the port that another context publishes, in any order of registration', async () => {
+  for (const contexts of [
+    [OrdersModule, PetsModule],
+    [PetsModule, OrdersModule],
+  ]) {
+    const app = await start(...contexts);
+    expect(app.get(PlaceOrder, { strict: false }).pets).toBe(app.get(PetReader, { strict: false }));
+    await app.close();
+  }
+});
+
+it('the app does not start if no context provides the port', async () => {
+  await expect(start(OrdersModule)).rejects.toThrow(/can't resolve dependencies of the PlaceOrder.*\n?.*PetCatalogue/);
+});

@@ -1,0 +1,128 @@
+import { appendEvents, createDataSource, DatabaseConnection, eventsPersistence, on, subscribe } from '@animal-store/database';
+import { defineEvent } from '@animal-store/kernel';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { createMigratedDatabase } from '@animal-store/test-kit';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { context, ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { AlwaysOnSampler, InMemorySpanExporter, ParentBasedSampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { Metrics } from '../observability/metrics.js';
+import { traceStatements } from '../observability/trace-statements.js';
+import { collectSubscriptions, EventDelivery } from './event-delivery.js';
+
+const OrderPlaced = defineEvent('orders.order_placed', 'orderId', { orderId: 'int64' });
+const request = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', traceFlags: TraceFlags.SAMPLED };
+
+describe('collectSubscriptions', () => {
+  const [first, second] = [subscribe('first'), subscribe('second')];
+
+  it('returns those of all contexts', () => {
+    const contexts = [{ subscriptions: [first] }, {}, { subscriptions: [second] }];
+    expect(collectSubscriptions(contexts, { citus: false })).toEqual([first, second]);
+    expect(collectSubscriptions([{}], { citus: true })).toEqual([]);
+  });
+
+  it('rejects two with the same name', () => {
+    const contexts = [{ subscriptions: [first, second] }, { subscriptions: [subscribe('second')] }];
+    expect(() => collectSubscriptions(contexts, { citus: false })).toThrow('Two subscriptions have the name second.');
+  });
+
+  it('rejects distributed tables', () => {
+    expect(() => collectSubscriptions([{ subscriptions: [first, second] }], { citus: true })).toThrow(
+      'CITUS must be off: subscriptions to events need one database server (first, second).',
+    );
+  });
+});
+
+describe('EventDelivery', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
+    context.disable();
+    trace.disable();
+  });
+
+  it('counts, traces and logs what a subscription does, and stops with the app', async () => {
+    const exporter = new InMemorySpanExporter();
+    const provider = new TracerProvider({
+      sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+      spanProcessors: [new SimpleSpanProcessor({ exporter })],
+    });
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+    trace.setGlobalTracerProvider(provider);
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+    const database = await createMigratedDatabase([eventsPersistence]);
+    const execute = jest
+      .fn<(event: { orderId: bigint }) => Promise<void>>()
+      .mockRejectedValueOnce(new Error('no stock'))
+      .mockResolvedValue();
+    const dataSource = createDataSource({
+      url: database.url,
+      applicationName: 'spec',
+      poolSize: 3,
+      persistence: [eventsPersistence],
+      subscriptions: [
+        subscribe(
+          'pets-follow-orders',
+          on(OrderPlaced, () => ({ execute })),
+        ),
+      ],
+    });
+    const connection = new DatabaseConnection(dataSource, () => traceStatements(dataSource, trace.getTracer('spec')));
+    const metrics = new Metrics();
+    const delivery = new EventDelivery(dataSource, connection, metrics);
+    delivery.onApplicationBootstrap();
+    await connection.open();
+    exporter.reset();
+    await context.with(trace.setSpanContext(ROOT_CONTEXT, request), () =>
+      dataSource.transaction((manager) => appendEvents(manager, OrderPlaced.of({ orderId: 2n ** 53n + 1n }))),
+    );
+    await waitFor(async () => {
+      const text = await metrics.registry.metrics();
+      expect(text).toContain('events_processed_total{subscription="pets-follow-orders"} 1');
+      expect(text).toContain('event_failures_total{subscription="pets-follow-orders"} 1');
+      for (const gauge of ['lag_events', 'lag_seconds', 'parked_events'])
+        expect(text).toMatch(new RegExp(`event_subscription_${gauge}\\{subscription="pets-follow-orders"\\} [\\d.]+`));
+    });
+    expect(execute).toHaveBeenLastCalledWith({ orderId: 2n ** 53n + 1n });
+    expect(warn).toHaveBeenCalledWith(
+      'The subscription pets-follow-orders failed at the event 1 (orders.order_placed) and retries it: Error: no stock',
+    );
+
+    // The statements that poll are in no trace.
+    const spans = exporter.getFinishedSpans().filter((span) => !span.parentSpanContext);
+    expect(spans.map(({ name, kind, links }) => [name, kind, links.map((link) => link.context)])).toEqual(
+      Array.from({ length: 2 }, () => ['process orders.order_placed', SpanKind.CONSUMER, [request]]),
+    );
+    expect(spans[0]).toMatchObject({
+      attributes: { 'messaging.consumer.group.name': 'pets-follow-orders', 'messaging.message.id': '1', 'error.type': 'Error' },
+    });
+
+    await delivery.beforeApplicationShutdown();
+    await connection.close();
+    await database.drop();
+    await provider.shutdown();
+  });
+
+  it('warns once while events cannot be handled', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const database = await createMigratedDatabase([]);
+    const dataSource = createDataSource({
+      url: database.url,
+      applicationName: 'spec',
+      poolSize: 3,
+      persistence: [],
+      subscriptions: [subscribe('pets-follow-orders')],
+    });
+    await dataSource.initialize();
+    const query = jest.spyOn(dataSource, 'query');
+    const delivery = new EventDelivery(dataSource, { isOpen: true } as DatabaseConnection, new Metrics());
+    delivery.onApplicationBootstrap();
+    await waitFor(() => expect(query.mock.calls.length).toBeGreaterThan(2));
+    await delivery.beforeApplicationShutdown();
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/^Events are not handled at the moment: .*events\.subscriptions/)]]);
+    await dataSource.destroy();
+    await database.drop();
+  });
+});

@@ -1,0 +1,91 @@
+import { query } from '@animal-store/local-postgres/testing';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { json, useAnimalStore } from './testing/run-animal-store.js';
+
+const store = useAnimalStore();
+
+const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`;
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+beforeEach(async () => {
+  await query(store.url, 'TRUNCATE events.events, events.subscriptions, events.parked_events');
+});
+
+/** Adds two events that are not handled, and three that are parked, two of them of the order 7. */
+async function addEvents(): Promise<void> {
+  await query(
+    store.url,
+    `INSERT INTO events.events (position, aggregatetype, aggregateid, type, payload, occurred_at)
+     SELECT position, 'orders', id, 'orders.order_placed', '{}', now() - interval '90 s'
+     FROM unnest('{1,2,9007199254740993,4,5}'::int8[], '{7,7,8,7,9}'::text[]) AS given (position, id)`,
+  );
+  await query(
+    store.url,
+    `INSERT INTO events.subscriptions (name, types, position, attempts) VALUES ('pets', '{orders.order_placed}', 3, 2)`,
+  );
+  await query(store.url, `INSERT INTO events.subscriptions (name, types, position) VALUES ('idle', '{}', 3)`);
+  await query(
+    store.url,
+    `INSERT INTO events.parked_events (subscription, aggregatetype, aggregateid, position, error)
+     VALUES ('pets', 'orders', '7', 1, E'Error: no\\n\\x1bstock'), ('pets', 'orders', '7', 2, 'waits'), ('pets', 'orders', '8', 9007199254740993, 'waits')`,
+  );
+}
+
+const retried = async () => {
+  const rows = await query(store.url, 'SELECT position::text FROM events.parked_events WHERE retry ORDER BY 1');
+  return rows.map((row) => (row as { position: string }).position);
+};
+
+describe('animal-store events', () => {
+  it('list prints the lag of each subscription', async () => {
+    expect((await store.run('events', 'list')).stdout).toBe('No subscriptions.\n');
+    await addEvents();
+    const { stdout } = await store.run('events', 'list');
+    expect(stdout).toMatch(/^SUBSCRIPTION +POSITION +LAG +OLDEST +FAILURES +PARKED\nidle +3 +0 +- +0 +0\npets +3 +3 +9\d s +2 +3\n$/);
+    expect(json(await store.run('events', 'list', '--json'))).toEqual([
+      { name: 'idle', position: 3, lag: 0, lagSeconds: 0, attempts: 0, parked: 0 },
+      { name: 'pets', position: 3, lag: 3, lagSeconds: expect.any(Number), attempts: 2, parked: 3 },
+    ]);
+  });
+
+  it('parked prints parked events with their errors', async () => {
+    expect((await store.run('events', 'parked')).stdout).toBe('No parked events.\n');
+    await addEvents();
+    const [header, first, , third] = (await store.run('events', 'parked')).stdout.split('\n');
+    expect(header).toMatch(/^POSITION +SUBSCRIPTION +TYPE +AGGREGATE +OCCURRED +PARKED +ERROR$/);
+    expect(first).toMatch(new RegExp(String.raw`^1 +pets +orders\.order_placed +7 +${TIME} +${TIME} +Error: no \\x1bstock$`));
+    expect(third).toMatch(/^9007199254740993 +pets /);
+    const { stdout } = await store.run('events', 'parked', '--json');
+    expect(stdout).toContain('"position": 9007199254740993');
+    expect((JSON.parse(stdout) as unknown[])[1]).toEqual({
+      subscription: 'pets',
+      position: 2,
+      type: 'orders.order_placed',
+      aggregateId: '7',
+      occurredAt: expect.stringMatching(ISO_TIME),
+      parkedAt: expect.stringMatching(ISO_TIME),
+      error: 'waits',
+    });
+  });
+
+  it('retry marks all parked events of a subscription, or those of one aggregate', async () => {
+    await addEvents();
+    expect(await store.run('events', 'retry', 'pets', '--event', '2')).toMatchObject({
+      exitCode: 0,
+      stdout: '2 parked events are retried.\n',
+    });
+    expect(await retried()).toEqual(['1', '2']);
+    expect(json(await store.run('events', 'retry', 'pets', '--json'))).toEqual({ retried: 3 });
+    expect(await retried()).toEqual(['1', '2', '9007199254740993']);
+  });
+
+  it.each([
+    [['other'], 'other'],
+    [['pets', '--event', '4'], 'pets'],
+  ])('retry %j fails, because no such event is parked', async (args, name) => {
+    await addEvents();
+    const stderr = `error: the subscription ${name} has no such parked event\n`;
+    expect(await store.run('events', 'retry', ...args)).toEqual({ exitCode: 1, stdout: '', stderr });
+    expect(await retried()).toEqual([]);
+  });
+});

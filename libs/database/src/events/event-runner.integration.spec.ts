@@ -1,0 +1,337 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { DatabaseConnection } from '../database-connection.js';
+import { createShop, effects, type Hook, moveOrder, OrderMoved, recorder, type Shop } from '../testing/shop.js';
+import { appendEvents, registerSubscriptions } from './event-log.js';
+import { type EventObserver, EventRunner, type EventRunnerOptions } from './event-runner.js';
+import { deleteOldEvents, eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
+import { type Subscription, subscribe } from './subscription.js';
+
+const FAST = { isOpen: () => true, pollMs: 10, retryMs: 10, maxAttempts: 3 };
+
+let shop: Shop;
+let admin: DataSource;
+let runners: EventRunner[];
+
+beforeAll(async () => {
+  shop = await createShop();
+  admin = await shop.open();
+});
+
+beforeEach(async () => {
+  runners = [];
+  await admin.query('TRUNCATE events.events, events.subscriptions, events.parked_events, shop.effects');
+});
+
+afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
+
+afterAll(() => shop.close());
+
+function anObserver(): jest.Mocked<EventObserver> {
+  return {
+    handle: jest.fn<EventObserver['handle']>((_subscription, _event, work) => work()),
+    processed: jest.fn(),
+    failed: jest.fn(),
+    interrupted: jest.fn(),
+    status: jest.fn(),
+  };
+}
+
+/** Opens a process that may publish. Call `run` to let it handle events, too. */
+async function open(...subscriptions: Subscription[]) {
+  const dataSource = await shop.open(...subscriptions);
+  await registerSubscriptions(dataSource);
+  const observer = anObserver();
+  const run = (options: Partial<EventRunnerOptions> = {}) => {
+    const runner = new EventRunner(dataSource, observer, { ...FAST, ...options });
+    runners.push(runner);
+    runner.start();
+    return runner;
+  };
+  return { dataSource, observer, run };
+}
+
+/** Publishes several events in one transaction. */
+function moveInOneTransaction(dataSource: DataSource, orderId: bigint, ...steps: readonly number[]): Promise<void> {
+  return dataSource.transaction((manager) => appendEvents(manager, ...steps.map((step) => OrderMoved.of({ orderId, step }))));
+}
+
+const expectEffects = (subscription: string, expected: readonly string[]) =>
+  waitFor(async () => expect(await effects(admin, subscription)).toEqual(expected), { timeoutMs: 30_000 });
+const parked = async () => (await parkedEvents(admin)).map(({ aggregateId, error }) => `${aggregateId}: ${error}`);
+
+describe('a subscription', () => {
+  it('handles the events that are published after it was created, in order', async () => {
+    const { dataSource: earlier } = await open(recorder('earlier'));
+    await moveOrder(earlier, 1n, 1);
+    const { dataSource, observer, run } = await open(recorder('later'));
+    await moveInOneTransaction(dataSource, 1n, 2, 3);
+    run();
+    await expectEffects('later', ['1/2', '1/3']);
+    expect(observer.processed.mock.calls).toEqual([['later', 2]]);
+    expect(observer.handle.mock.calls.map(([name, { type, aggregateid }]) => [name, type, aggregateid])).toEqual(
+      Array.from({ length: 2 }, () => ['later', 'shop.order_moved', '1']),
+    );
+  });
+
+  it('keeps its position when it is opened again, and when it gets other types', async () => {
+    const { dataSource } = await open(recorder('kept'));
+    await moveOrder(dataSource, 1n, 1);
+    await registerSubscriptions(await shop.open(subscribe('kept')));
+    expect(await admin.query(`SELECT types FROM events.subscriptions WHERE name = 'kept'`)).toEqual([{ types: [] }]);
+    const { run } = await open(recorder('kept'));
+    run();
+    await expectEffects('kept', ['1/1']);
+  });
+
+  it('is created when its process connects, before it can publish', async () => {
+    const dataSource = await shop.open(recorder('connected'));
+    await new DatabaseConnection(dataSource).open();
+    expect((await eventStatus(admin)).map(({ name }) => name)).toEqual(['connected']);
+  });
+
+  it('handles each event once, in order per aggregate, in several processes', async () => {
+    const processes = await Promise.all([1, 2, 3].map(() => open(recorder('one'), recorder('two'))));
+    for (const { run } of processes) run();
+    const steps = Array.from({ length: 40 }, (_, step) => step);
+    await Promise.all(
+      [1n, 2n, 3n, 4n, 5n].map(async (orderId) => {
+        for (const step of steps) await moveOrder(processes[Number(orderId) % 3]?.dataSource as DataSource, orderId, step);
+      }),
+    );
+    for (const subscription of ['one', 'two']) {
+      await waitFor(async () => expect(await effects(admin, subscription)).toHaveLength(200), { timeoutMs: 60_000 });
+      const handled = Map.groupBy(await effects(admin, subscription), (effect) => effect.split('/')[0]);
+      for (const [orderId, of] of handled) expect(of).toEqual(steps.map((step) => `${String(orderId)}/${String(step)}`));
+    }
+    for (const { observer } of processes) expect(observer.interrupted).not.toHaveBeenCalled();
+  });
+});
+
+describe('an event whose transaction commits late', () => {
+  it.each(['COMMIT', 'ROLLBACK'])('is waited for until its %s', async (end) => {
+    const { dataSource, run } = await open(recorder('late'));
+    const slow = dataSource.createQueryRunner();
+    await slow.startTransaction();
+    await appendEvents(slow.manager, OrderMoved.of({ orderId: 1n, step: 1 }));
+    await moveOrder(dataSource, 2n, 2);
+    run();
+    await sleep(300);
+    expect(await effects(admin, 'late')).toEqual([]);
+    await slow.query(end);
+    await slow.release();
+    await expectEffects('late', end === 'COMMIT' ? ['1/1', '2/2'] : ['2/2']);
+  });
+
+  it('that has drawn a position but not written its row yet is waited for', async () => {
+    const { dataSource, run } = await open(recorder('drawn'));
+    const slow = dataSource.createQueryRunner();
+    await slow.startTransaction();
+    const [drawn] = (await slow.query(
+      `SELECT nextval(CASE WHEN pg_current_xact_id() IS NOT NULL THEN 'events.position_seq'::regclass END) AS position`,
+    )) as { position: bigint }[];
+    await moveOrder(dataSource, 2n, 2);
+    run();
+    await sleep(300);
+    await slow.query(
+      `INSERT INTO events.events (position, aggregatetype, aggregateid, type, payload)
+       VALUES ($1, 'shop', '1', 'shop.order_moved', '{"orderId": 1, "step": 1}')`,
+      [drawn?.position],
+    );
+    await slow.query('COMMIT');
+    await slow.release();
+    await expectEffects('drawn', ['1/1', '2/2']);
+  });
+});
+
+describe('an event that fails', () => {
+  /** Throws for the steps, once the effect is written. */
+  const failing =
+    (steps: Set<number>, error: () => Error = () => new Error('no stock')): Hook =>
+    (event) => {
+      if ('step' in event && steps.has(event.step)) throw error();
+    };
+
+  it('is retried with its writes undone, and the events before it are kept', async () => {
+    const steps = new Set([3]);
+    const { dataSource, observer, run } = await open(recorder('retried', failing(steps)));
+    await moveInOneTransaction(dataSource, 1n, 1, 2, 3, 4);
+    run({ maxAttempts: 1_000 });
+    await waitFor(async () => {
+      const [status] = await eventStatus(admin);
+      expect(status).toMatchObject({ lag: 2, parked: 0 });
+      expect(status?.attempts).toBeGreaterThan(2);
+      expect(status?.lagSeconds).toBeGreaterThan(0);
+    });
+    expect(await effects(admin, 'retried')).toEqual(['1/1', '1/2']);
+    steps.clear();
+    await expectEffects('retried', ['1/1', '1/2', '1/3', '1/4']);
+    expect(observer.failed).toHaveBeenCalledWith('retried', expect.objectContaining({ aggregateid: '1' }), new Error('no stock'), false);
+    expect(await eventStatus(admin)).toMatchObject([{ lag: 0, lagSeconds: 0, attempts: 0 }]);
+  });
+
+  it('waits longer after each failure', async () => {
+    const { dataSource, observer, run } = await open(recorder('backoff', failing(new Set([1]))));
+    await moveOrder(dataSource, 1n, 1);
+    run({ retryMs: 40_000 });
+    await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(1));
+    const delay = async () => {
+      const [row] = await admin.query<{ delay: number }[]>(
+        'SELECT extract(epoch FROM next_attempt_at - now())::float8 AS delay FROM events.subscriptions',
+      );
+      return row?.delay;
+    };
+    expect(await delay()).toBeGreaterThan(20);
+    expect(await delay()).toBeLessThanOrEqual(40);
+    await admin.query('UPDATE events.subscriptions SET next_attempt_at = now()');
+    await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(2));
+    // At most a minute.
+    expect(await delay()).toBeGreaterThan(40);
+    expect(await delay()).toBeLessThanOrEqual(60);
+  });
+
+  it('is parked after the last attempt with the later events of its aggregate, and the others go on', async () => {
+    const steps = new Set([2]);
+    const { dataSource, observer, run } = await open(recorder('parking', failing(steps)));
+    await moveInOneTransaction(dataSource, 1n, 1, 2, 3);
+    await moveInOneTransaction(dataSource, 5n, 4, 5);
+    run();
+    await expectEffects('parking', ['1/1', '5/4', '5/5']);
+    await moveOrder(dataSource, 1n, 6);
+    await moveOrder(dataSource, 5n, 7);
+    await expectEffects('parking', ['1/1', '5/4', '5/5', '5/7']);
+    const follower = '1: An earlier event of the aggregate is parked.';
+    expect(await parked()).toEqual(['1: Error: no stock', follower, follower]);
+    expect(observer.failed.mock.calls.map(([, , , isParked]) => isParked)).toEqual([false, false, true]);
+    expect(await eventStatus(admin)).toMatchObject([{ name: 'parking', lag: 0, parked: 3 }]);
+  });
+
+  it('is handled again on request, before newer events of its aggregate', async () => {
+    const steps = new Set([2, 8]);
+    const { dataSource, run } = await open(recorder('again', failing(steps)));
+    await moveInOneTransaction(dataSource, 1n, 2, 3, 4);
+    await moveInOneTransaction(dataSource, 5n, 8, 9);
+    run();
+    await waitFor(async () => expect(await parked()).toHaveLength(5));
+    // A retry that fails leaves all of them parked.
+    expect(await retryParkedEvents(admin, 'again')).toBe(5);
+    await waitFor(async () => expect(await admin.query('SELECT FROM events.parked_events WHERE retry')).toEqual([]));
+    expect(await parked()).toHaveLength(5);
+
+    steps.clear();
+    const [first] = await parkedEvents(admin);
+    expect(await retryParkedEvents(admin, 'other', first?.position)).toBe(0);
+    expect(await retryParkedEvents(admin, 'again', first?.position)).toBe(3);
+    await moveOrder(dataSource, 1n, 5);
+    await expectEffects('again', ['1/2', '1/3', '1/4', '1/5']);
+    expect(await parked()).toHaveLength(2);
+    await retryParkedEvents(admin, 'again');
+    await expectEffects('again', ['1/2', '1/3', '1/4', '1/5', '5/8', '5/9']);
+  });
+
+  it('is parked if it cannot be parsed', async () => {
+    const { dataSource, run } = await open(recorder('parsing'));
+    await moveOrder(dataSource, 1n, 1);
+    await admin.query(`UPDATE events.events SET payload = '{"orderId": 1}'`);
+    run();
+    await waitFor(async () =>
+      expect(await parked()).toEqual(['1: Error: The member step of an event shop.order_moved must be of the type integer.']),
+    );
+  });
+
+  it('because the database is unavailable has not been attempted', async () => {
+    const steps = new Set([1]);
+    const terminated = () => Object.assign(new Error('terminating connection'), { code: '57P01' });
+    const { dataSource, observer, run } = await open(recorder('unavailable', failing(steps, terminated)));
+    await moveOrder(dataSource, 1n, 1);
+    run();
+    await waitFor(() => expect(observer.interrupted.mock.calls.length).toBeGreaterThan(5));
+    expect(await eventStatus(admin)).toMatchObject([{ lag: 1, attempts: 0, parked: 0 }]);
+    steps.clear();
+    await expectEffects('unavailable', ['1/1']);
+    expect(observer.failed).not.toHaveBeenCalled();
+  });
+});
+
+describe('a process', () => {
+  it('that loses its connection while it handles an event resumes, and handles the event once', async () => {
+    let isFirst = true;
+    const { dataSource, observer, run } = await open(
+      recorder('lost', async () => {
+        if (!isFirst) return;
+        isFirst = false;
+        await admin.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()`,
+        );
+      }),
+    );
+    await moveInOneTransaction(dataSource, 1n, 1, 2);
+    run();
+    await expectEffects('lost', ['1/1', '1/2']);
+    expect(observer.interrupted).toHaveBeenCalledTimes(1);
+    expect(observer.failed).not.toHaveBeenCalled();
+  });
+
+  it('leaves a subscription to the process that serves it, and takes over when that one stops', async () => {
+    const entered = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const first = await open(
+      recorder('shared', () => {
+        entered.resolve();
+        return release.promise;
+      }),
+    );
+    const second = await open(recorder('shared'));
+    await moveOrder(first.dataSource, 1n, 1);
+    const runner = first.run();
+    await entered.promise;
+    second.run();
+    await sleep(200);
+    expect(second.observer.handle).not.toHaveBeenCalled();
+    // Stopping waits for the transaction.
+    const stopped = runner.stop();
+    expect(await Promise.race([stopped.then(() => 'stopped'), sleep(100, 'waiting')])).toBe('waiting');
+    release.resolve();
+    await stopped;
+    expect(await effects(admin, 'shared')).toEqual(['1/1']);
+    await moveOrder(second.dataSource, 1n, 2);
+    await expectEffects('shared', ['1/1', '1/2']);
+    expect(second.observer.processed.mock.calls).toEqual([['shared', 1]]);
+  });
+
+  it('does nothing before the database is open, and reports the status of all subscriptions afterwards', async () => {
+    let isOpen = false;
+    const { dataSource, observer, run } = await open(recorder('opened'));
+    await moveOrder(dataSource, 1n, 1);
+    run({ isOpen: () => isOpen });
+    await sleep(100);
+    expect(await effects(admin, 'opened')).toEqual([]);
+    isOpen = true;
+    await expectEffects('opened', ['1/1']);
+    await waitFor(() => expect(observer.status).toHaveBeenCalledWith([expect.objectContaining({ name: 'opened', parked: 0 })]));
+  });
+});
+
+describe('deleteOldEvents', () => {
+  it('deletes events of more than 7 days ago that every subscription has handled and none has parked', async () => {
+    const { dataSource, run } = await open(
+      recorder('keeping', (event) => {
+        if ('step' in event && event.step === 2) throw new Error('no stock');
+      }),
+    );
+    await moveInOneTransaction(dataSource, 1n, 1);
+    await moveInOneTransaction(dataSource, 2n, 2);
+    await moveInOneTransaction(dataSource, 3n, 3);
+    const runner = run({ maxAttempts: 1 });
+    await expectEffects('keeping', ['1/1', '3/3']);
+    await runner.stop();
+    await moveOrder(dataSource, 4n, 4);
+    await admin.query(`UPDATE events.events SET occurred_at = now() - make_interval(days => CASE aggregateid WHEN '3' THEN 6 ELSE 8 END)`);
+    await admin.query(`INSERT INTO events.events (position, aggregatetype, aggregateid, type, payload, occurred_at)
+      SELECT -n, 'shop', '0', 'shop.order_moved', '{}', '2020-01-01' FROM generate_series(1, 1200) AS n`);
+    expect(await deleteOldEvents(admin)).toBe(1_201);
+    expect(await admin.query('SELECT aggregateid AS id FROM events.events ORDER BY 1')).toEqual([{ id: '2' }, { id: '3' }, { id: '4' }]);
+  });
+});

@@ -1,0 +1,166 @@
+import { defineEvent, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { BatchedRepository, type NewRow } from '../batched-repository.js';
+import { poolOf } from '../data-source.js';
+import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, recorder, type Shop } from '../testing/shop.js';
+import { appendEvents } from './event-log.js';
+
+const placedAt = new Date('2026-11-22T10:00:00.123Z');
+const anOrder = (overrides: Partial<NewRow<OrderEntity>> = {}): NewRow<OrderEntity> => ({
+  petId: 7n,
+  customer: 'Ann',
+  placedAt,
+  note: null,
+  ...overrides,
+});
+const traceParent = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', traceFlags: TraceFlags.SAMPLED };
+const inTrace = <T>(work: () => T) => context.with(trace.setSpanContext(ROOT_CONTEXT, traceParent), work);
+
+let shop: Shop;
+let dataSource: DataSource;
+let orders: BatchedRepository<OrderEntity>;
+
+const ordersOf = (source: DataSource) =>
+  new BatchedRepository(source.getRepository(OrderEntity), source.getRepository(OrderKeyEntity), { publishes: OrderPlaced });
+
+interface Row {
+  aggregatetype: string;
+  aggregateid: string;
+  type: string;
+  payload: string;
+  traceparent: string | null;
+}
+
+const stored = () =>
+  dataSource.query<Row[]>('SELECT aggregatetype, aggregateid, type, payload::text, traceparent FROM events.events ORDER BY position');
+const placedOf = async () => (await stored()).map(({ payload }) => OrderPlaced.parse(payload));
+
+beforeAll(async () => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  shop = await createShop();
+  dataSource = await shop.open(recorder('all'));
+  orders = ordersOf(dataSource);
+});
+
+beforeEach(() => dataSource.query('TRUNCATE events.events, shop.orders, shop.order_keys'));
+
+afterAll(async () => {
+  context.disable();
+  await shop.close();
+});
+
+describe('appendEvents', () => {
+  it('stores events in order, with columns for the outbox event router of Debezium, and the trace', async () => {
+    await inTrace(() =>
+      dataSource.transaction((manager) =>
+        appendEvents(manager, OrderMoved.of({ orderId: INT64_MAX, step: 1 }), OrderMoved.of({ orderId: INT64_MIN, step: 2 })),
+      ),
+    );
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const row = { aggregatetype: 'shop', type: 'shop.order_moved', traceparent };
+    expect(await stored()).toEqual([
+      { ...row, aggregateid: '9223372036854775807', payload: '{"step": 1, "orderId": 9223372036854775807}' },
+      { ...row, aggregateid: '-9223372036854775808', payload: '{"step": 2, "orderId": -9223372036854775808}' },
+    ]);
+  });
+
+  it('stores nothing if the transaction is rolled back', async () => {
+    const failing = dataSource.transaction(async (manager) => {
+      await appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 }));
+      throw new Error('no stock');
+    });
+    await expect(failing).rejects.toThrow('no stock');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('requires a transaction', async () => {
+    await expect(appendEvents(dataSource.manager, OrderMoved.of({ orderId: 1n, step: 1 }))).rejects.toThrow('requires the manager');
+  });
+
+  it('assigns the transaction id before the position', async () => {
+    await dataSource.query(`
+      CREATE FUNCTION shop.assert_transaction_id() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN IF pg_current_xact_id_if_assigned() IS NULL THEN RAISE ''no id''; END IF; RETURN new; END'`);
+    await dataSource.query(
+      'CREATE TRIGGER probe BEFORE INSERT ON events.events FOR EACH ROW EXECUTE FUNCTION shop.assert_transaction_id()',
+    );
+    try {
+      for (let step = 0; step < 3; step++)
+        await dataSource.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step })));
+    } finally {
+      await dataSource.query('DROP TRIGGER probe ON events.events');
+    }
+    expect(await stored()).toHaveLength(3);
+  });
+});
+
+describe('a batched insert', () => {
+  it('stores an event for each row, with the values of its columns', async () => {
+    const rows = [anOrder({ petId: INT64_MAX, customer: '"Ann"' }), anOrder({ petId: INT64_MIN, note: 'soon' }), anOrder()];
+    const ids = await Promise.all(rows.map((row) => orders.insert(row)));
+    const events = await placedOf();
+    expect(events).toEqual(
+      rows.map(({ petId, customer, note }, i) => ({ orderId: ids[i], petId, customer, placedAt, ...(note && { note }) })),
+    );
+    expect((await stored())[0]).toMatchObject({ aggregatetype: 'shop', aggregateid: String(ids[0]), type: 'shop.order_placed' });
+  });
+
+  it('stores no event for a row that is rejected, also in a batch', async () => {
+    const inserts = ['Ann', 'broken', 'Bob'].map((customer) => orders.insert(anOrder({ customer })));
+    expect((await Promise.allSettled(inserts)).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect((await placedOf()).map(({ customer }) => customer).sort()).toEqual(['Ann', 'Bob']);
+  });
+
+  it('stores the trace of each call', async () => {
+    await Promise.all([
+      orders.insert(anOrder()),
+      inTrace(() => orders.insert(anOrder())),
+      inTrace(() => orders.insertOnce(anOrder(), { clientId: 1n, key: 'trace' })),
+    ]);
+    const parents = (await stored()).map(({ traceparent }) => traceparent?.slice(3, 35));
+    expect(parents.filter((parent) => parent === traceParent.traceId)).toHaveLength(2);
+    expect(parents).toHaveLength(3);
+  });
+
+  it('with an idempotency key stores one event, also for concurrent repetitions in several processes', async () => {
+    const other = ordersOf(await shop.open(recorder('all')));
+    const key = { clientId: 1n, key: 'first' };
+    const results = await Promise.all([orders, other, orders, other].map((each) => each.insertOnce(anOrder(), key)));
+    await orders.insertOnce(anOrder(), key);
+    expect(await placedOf()).toEqual([{ orderId: results[0]?.id, petId: 7n, customer: 'Ann', placedAt }]);
+    await orders.insertOnce(anOrder(), { ...key, key: 'second' });
+    expect(await stored()).toHaveLength(2);
+  });
+
+  it('fails if the event has a member without a column', async () => {
+    const publishes = defineEvent('shop.order_lost', 'orderId', { orderId: 'int64', reason: 'text' });
+    const source = await shop.open({ name: 'lost', reactions: [{ type: publishes.type, handle: () => Promise.resolve() }] });
+    const lost = new BatchedRepository(source.getRepository(OrderEntity), undefined, { publishes });
+    await expect(lost.insert(anOrder())).rejects.toThrow('has the member reason, but the inserted row has no such column');
+  });
+});
+
+it('without a subscription, an event is not stored, and the statements are those of a repository that publishes nothing', async () => {
+  const source = await shop.open();
+  const pool = poolOf(source) as unknown as { query: (statement: { name?: string; text?: string }) => unknown };
+  const query = pool.query.bind(pool);
+  const statements: string[] = [];
+  pool.query = (statement) => {
+    statements.push(`${String(statement.name)}: ${String(statement.text)}`);
+    return query(statement);
+  };
+  const run = async (repository: BatchedRepository<OrderEntity>) => {
+    statements.length = 0;
+    await repository.insert(anOrder());
+    await repository.insertOnce(anOrder(), { clientId: 1n, key: String(Math.random()) });
+    return [...statements];
+  };
+  const publishing = await run(ordersOf(source));
+  expect(publishing).toEqual(await run(new BatchedRepository(source.getRepository(OrderEntity), source.getRepository(OrderKeyEntity))));
+  expect(publishing.map((text) => text.split(':')[0])).toEqual(['insert shop.orders', 'insert once shop.orders']);
+  await source.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 })));
+  expect(await stored()).toEqual([]);
+});

@@ -1,0 +1,136 @@
+import { defineEvent, type EventPayload } from '@animal-store/kernel';
+import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import {
+  Column,
+  type DataSource,
+  Entity,
+  type EntityManager,
+  type MigrationInterface,
+  PrimaryGeneratedColumn,
+  type QueryRunner,
+} from 'typeorm';
+import { createDataSource } from '../data-source.js';
+import { appendEvents, eventsPersistence } from '../events/event-log.js';
+import { on, subscribe, type Subscription } from '../events/subscription.js';
+import { IdempotencyKeyEntity } from '../idempotency-key.entity.js';
+import { migrateUp } from '../migrations.js';
+
+export const OrderPlaced = defineEvent('shop.order_placed', 'orderId', {
+  orderId: 'int64',
+  petId: 'int64',
+  customer: 'text',
+  placedAt: 'time',
+  note: 'text?',
+});
+export const OrderMoved = defineEvent('shop.order_moved', 'orderId', { orderId: 'int64', step: 'integer' });
+
+@Entity({ schema: 'shop', name: 'orders' })
+export class OrderEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  id!: bigint;
+
+  @Column('bigint', { name: 'pet_id' })
+  petId!: bigint;
+
+  @Column('text')
+  customer!: string;
+
+  @Column('timestamptz', { name: 'placed_at' })
+  placedAt!: Date;
+
+  @Column('text', { nullable: true })
+  note!: string | null;
+}
+
+@Entity({ schema: 'shop', name: 'order_keys' })
+export class OrderKeyEntity extends IdempotencyKeyEntity {
+  @Column('bigint', { name: 'order_id' })
+  override rowId!: bigint;
+}
+
+class CreateShop1763683200000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('CREATE SCHEMA shop');
+    await queryRunner.query(`
+      CREATE TABLE shop.orders (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, pet_id bigint NOT NULL, customer text NOT NULL CHECK (customer <> 'broken'),
+        placed_at timestamptz NOT NULL, note text
+      )`);
+    await queryRunner.query(`
+      CREATE TABLE shop.order_keys (
+        client_id bigint, key text COLLATE "C", order_id bigint NOT NULL, request jsonb NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (client_id, key)
+      )`);
+    await queryRunner.query(`
+      CREATE TABLE shop.effects (
+        ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, subscription text NOT NULL, order_id bigint NOT NULL, step integer NOT NULL
+      )`);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP SCHEMA shop CASCADE');
+  }
+}
+
+export const shopPersistence = {
+  schema: 'shop',
+  entities: [OrderEntity, OrderKeyEntity],
+  migrations: [CreateShop1763683200000],
+};
+
+/** Called with each event after its effect was written, before the commit. */
+export type Hook = (event: EventPayload<typeof OrderPlaced> | EventPayload<typeof OrderMoved>) => void | Promise<void>;
+
+/** Records each event in `shop.effects`, with step 0 for placed orders. */
+export function recorder(name: string, hook: Hook = () => undefined): Subscription {
+  const record = (manager: EntityManager) => ({
+    execute: async (event: Parameters<Hook>[0]) => {
+      const step = 'step' in event ? event.step : 0;
+      await manager.query('INSERT INTO shop.effects (subscription, order_id, step) VALUES ($1, $2, $3)', [name, event.orderId, step]);
+      await hook(event);
+    },
+  });
+  return subscribe(name, on(OrderPlaced, record), on(OrderMoved, record));
+}
+
+export interface Shop {
+  readonly database: TestDatabase;
+  /** Opens a process of the deployment. */
+  open: (...subscriptions: Subscription[]) => Promise<DataSource>;
+  close: () => Promise<void>;
+}
+
+/** Creates a database with the shop and the log of events. */
+export async function createShop(): Promise<Shop> {
+  const database = await createTestDatabase();
+  const opened: DataSource[] = [];
+  const open = async (...subscriptions: Subscription[]) => {
+    const persistence = [shopPersistence, eventsPersistence];
+    const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 5, persistence, subscriptions });
+    opened.push(await dataSource.initialize());
+    return dataSource;
+  };
+  await migrateUp(await open());
+  return {
+    database,
+    open,
+    close: async () => {
+      for (const dataSource of opened) if (dataSource.isInitialized) await dataSource.destroy();
+      await database.drop();
+    },
+  };
+}
+
+/** Publishes that an order moved, in its own transaction. */
+export function moveOrder(dataSource: DataSource, orderId: bigint, step: number): Promise<void> {
+  return dataSource.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId, step })));
+}
+
+/** Returns `order/step` of each effect, in the order in which the events were handled. */
+export async function effects(dataSource: DataSource, subscription: string): Promise<string[]> {
+  const rows = await dataSource.query<{ effect: string }[]>(
+    `SELECT format('%s/%s', order_id, step) AS effect FROM shop.effects WHERE subscription = $1 ORDER BY ordinal`,
+    [subscription],
+  );
+  return rows.map(({ effect }) => effect);
+}

@@ -1,0 +1,100 @@
+import { int64FromJsonNumber } from './int64.js';
+import { JsonText } from './json-text.js';
+
+interface Values {
+  int64: bigint;
+  integer: number;
+  text: string;
+  boolean: boolean;
+  time: Date;
+}
+
+/** The type of a member. With `?`, the member may be absent or null. */
+type MemberType = keyof Values | `${keyof Values}?`;
+
+type Members = Readonly<Record<string, MemberType>>;
+
+type Payload<M extends Members> = {
+  readonly [Name in keyof M as M[Name] extends keyof Values ? Name : never]: M[Name] extends keyof Values ? Values[M[Name]] : never;
+} & {
+  readonly [Name in keyof M as M[Name] extends keyof Values ? never : Name]?: M[Name] extends `${infer Type extends keyof Values}?`
+    ? Values[Type] | undefined
+    : never;
+};
+
+/** An event of an aggregate, ready to be stored. */
+export interface DomainEvent {
+  readonly definition: EventDefinition;
+  readonly aggregateId: string;
+  readonly payload: JsonText;
+}
+
+/** The payload that subscribers receive: `type OrderPlaced = EventPayload<typeof OrderPlaced>`. */
+export type EventPayload<Definition> = Definition extends EventDefinition<infer P> ? P : never;
+
+/** A JSON number with its digits. */
+class JsonNumber {
+  constructor(readonly source: string) {}
+}
+
+/** Return undefined for values of another type. */
+const PARSERS: { readonly [Type in keyof Values]: (value: unknown) => Values[Type] | undefined } = {
+  int64: (value) => (value instanceof JsonNumber ? int64FromJsonNumber(value.source) : undefined),
+  integer: (value) => (value instanceof JsonNumber && Number.isSafeInteger(Number(value.source)) ? Number(value.source) : undefined),
+  text: (value) => (typeof value === 'string' ? value : undefined),
+  boolean: (value) => (typeof value === 'boolean' ? value : undefined),
+  time: (value) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value) : undefined),
+};
+
+export class EventDefinition<P extends object = object> {
+  /** The publishing context. Events with the same aggregate type and id are handled in order. */
+  readonly aggregateType: string;
+
+  constructor(
+    /** `<context>.<what happened>`, such as `orders.order_placed`. */
+    readonly type: string,
+    /** The member with the identifier of the aggregate. */
+    readonly aggregate: string,
+    readonly members: Members,
+  ) {
+    this.aggregateType = type.slice(0, type.indexOf('.'));
+  }
+
+  of(payload: P): DomainEvent {
+    const aggregateId = String((payload as Readonly<Record<string, unknown>>)[this.aggregate]);
+    return { definition: this, aggregateId, payload: JsonText.of(payload) };
+  }
+
+  /**
+   * Parses a stored payload. Ignores unknown members.
+   * @throws Error that names the first invalid member
+   */
+  parse(text: string): P {
+    // In ECMAScript 2026, the third argument has the source text of a number.
+    const stored = JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) =>
+      typeof value === 'number' ? new JsonNumber(context?.source ?? '') : value,
+    ) as Readonly<Record<string, unknown>>;
+    const payload: Record<string, unknown> = {};
+    for (const [name, type] of Object.entries(this.members)) {
+      const value = Object.hasOwn(stored, name) ? stored[name] : undefined;
+      const isOptional = type.endsWith('?');
+      if (isOptional && (value === undefined || value === null)) continue;
+      payload[name] = PARSERS[type.replace('?', '') as keyof Values](value);
+      if (payload[name] === undefined) throw new Error(`The member ${name} of an event ${this.type} must be of the type ${type}.`);
+    }
+    return payload as P;
+  }
+}
+
+/**
+ * Defines an event that other contexts may subscribe to. Members may be added, as optional ones (`text?`), because stored events lack them.
+ * They never change and are never removed.
+ * @param aggregate the member with the identifier of the aggregate
+ */
+export function defineEvent<const M extends Members>(
+  type: `${string}.${string}`,
+  aggregate: keyof M & string,
+  members: M,
+): EventDefinition<Payload<M>> {
+  return new EventDefinition(type, aggregate, members);
+}

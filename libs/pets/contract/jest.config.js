@@ -1,0 +1,1 @@
+export default { displayName: 'pets-contract', preset: '../../../jest.preset.js' };

@@ -1,0 +1,1 @@
+export { PetCatalogue } from './pet-catalogue.js';
