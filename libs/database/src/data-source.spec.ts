@@ -47,6 +47,7 @@ describe('createDataSource', () => {
       url,
       citus: false,
       persistence: [],
+      subscriptions: [],
     });
   });
 

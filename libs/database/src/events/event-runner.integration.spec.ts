@@ -125,6 +125,24 @@ describe('an event whose transaction commits late', () => {
     await expectEffects('late', end === 'COMMIT' ? ['1/1', '2/2'] : ['2/2']);
   });
 
+  it('is waited for if no transaction has a higher id, and the lag is reported meanwhile', async () => {
+    const { dataSource, observer, run } = await open(recorder('newest'));
+    const [quick, slow] = [dataSource.createQueryRunner(), dataSource.createQueryRunner()];
+    await quick.startTransaction();
+    await quick.query('SELECT pg_current_xact_id()');
+    await slow.startTransaction();
+    await appendEvents(slow.manager, OrderMoved.of({ orderId: 1n, step: 1 }));
+    await appendEvents(quick.manager, OrderMoved.of({ orderId: 2n, step: 2 }));
+    await quick.commitTransaction();
+    run();
+    await sleep(300);
+    expect(await effects(admin, 'newest')).toEqual([]);
+    expect(observer.status).toHaveBeenCalledWith([expect.objectContaining({ name: 'newest', lag: 1 })]);
+    await slow.commitTransaction();
+    await expectEffects('newest', ['1/1', '2/2']);
+    for (const runner of [quick, slow]) await runner.release();
+  });
+
   it('that has drawn a position but not written its row yet is waited for', async () => {
     const { dataSource, run } = await open(recorder('drawn'));
     const slow = dataSource.createQueryRunner();
@@ -244,11 +262,12 @@ describe('an event that fails', () => {
   it('because the database is unavailable has not been attempted', async () => {
     const steps = new Set([1]);
     const terminated = () => Object.assign(new Error('terminating connection'), { code: '57P01' });
-    const { dataSource, observer, run } = await open(recorder('unavailable', failing(steps, terminated)));
+    const { dataSource, observer, run } = await open(recorder('unavailable', failing(steps, terminated)), recorder('other'));
     await moveOrder(dataSource, 1n, 1);
     run();
+    await expectEffects('other', ['1/1']);
     await waitFor(() => expect(observer.interrupted.mock.calls.length).toBeGreaterThan(5));
-    expect(await eventStatus(admin)).toMatchObject([{ lag: 1, attempts: 0, parked: 0 }]);
+    expect(await eventStatus(admin)).toMatchObject([{ lag: 0 }, { lag: 1, attempts: 0, parked: 0 }]);
     steps.clear();
     await expectEffects('unavailable', ['1/1']);
     expect(observer.failed).not.toHaveBeenCalled();

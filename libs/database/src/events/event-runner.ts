@@ -80,6 +80,7 @@ export class EventRunner {
   private readonly stopping = new AbortController();
   private readonly pollMs: number;
   private readonly lastRuns = new Map<() => Promise<void>, number>();
+  private unsettledEnd: (LogEnd & { readonly nextId: string }) | undefined;
   private loop = Promise.resolve();
 
   constructor(
@@ -106,9 +107,9 @@ export class EventRunner {
       let hasMore = false;
       try {
         if (this.options.isOpen()) {
-          hasMore = await this.serveAll();
           await this.runEvery(STATUS_INTERVAL_MS, this.reportStatus);
           await this.runEvery(DELETION_INTERVAL_MS, this.deleteOld);
+          hasMore = await this.serveAll();
         }
       } catch (error) {
         this.observer.interrupted(error);
@@ -149,29 +150,41 @@ export class EventRunner {
     let hasMore = false;
     for (const { name } of due) {
       if (!end || this.stopping.signal.aborted) return false;
-      if (await this.serve(this.subscriptions.get(name) as Subscription, end)) hasMore = true;
+      try {
+        if (await this.serve(this.subscriptions.get(name) as Subscription, end)) hasMore = true;
+      } catch (error) {
+        this.observer.interrupted(error);
+      }
     }
     return hasMore;
   }
 
   /**
-   * Returns the end of the log once no earlier event can appear. A transaction has its id before it draws a position. So whichever drew a
-   * position up to the end has a lower id than a transaction that starts afterwards, and has ended when that id is the lowest running one.
+   * Returns the end of the log if no earlier event can appear any more. A transaction has its id before it draws a position. So whichever
+   * drew a position up to the end has a lower id than a transaction that starts afterwards, and has ended when that id is the lowest
+   * running one. Until then, the end is kept for the next call.
    */
   private async settledEnd(): Promise<LogEnd | undefined> {
-    const query = <Row>(text: string, values?: unknown[]) => this.dataSource.query<Row[]>(text, values);
-    const [end] = await query<LogEnd>(`SELECT coalesce(max(position), 0) AS position, ${SERVER} AS server FROM events.events`);
-    const [next] = await query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
-    for (let pauseMs = SETTLE_POLL_MS; !this.stopping.signal.aborted; pauseMs = Math.min(2 * pauseMs, this.pollMs)) {
-      const [running] = await query<{ isSettled: boolean }>(
+    const { position, server, nextId } = (this.unsettledEnd ??= await this.readEnd());
+    for (let pauseMs = SETTLE_POLL_MS; pauseMs <= this.pollMs; pauseMs *= 2) {
+      const [running] = await this.dataSource.query<{ isSettled: boolean }[]>(
         `SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 AS "isSettled" WHERE ${SERVER} = $2`,
-        [next?.id, end?.server],
+        [nextId, server],
       );
+      if (running?.isSettled !== false) this.unsettledEnd = undefined;
       if (!running) return undefined;
-      if (running.isSettled) return end;
+      if (running.isSettled) return { position, server };
       await this.pause(pauseMs);
     }
     return undefined;
+  }
+
+  private async readEnd(): Promise<LogEnd & { readonly nextId: string }> {
+    const [end] = await this.dataSource.query<[LogEnd]>(
+      `SELECT coalesce(max(position), 0) AS position, ${SERVER} AS server FROM events.events`,
+    );
+    const [{ nextId }] = await this.dataSource.query<[{ nextId: string }]>('SELECT pg_current_xact_id()::text AS "nextId"');
+    return { ...end, nextId };
   }
 
   /** Handles up to `limit` events in one transaction. Returns whether there may be more. */

@@ -15,6 +15,9 @@ import { on, subscribe, type Subscription } from '../events/subscription.js';
 import { IdempotencyKeyEntity } from '../idempotency-key.entity.js';
 import { migrateUp } from '../migrations.js';
 
+/** Long, because the machine may be busy. */
+export const PATIENCE_MS = 60_000;
+
 export const OrderPlaced = defineEvent('shop.order_placed', 'orderId', {
   orderId: 'int64',
   petId: 'int64',
@@ -106,7 +109,8 @@ export async function createShop(): Promise<Shop> {
   const opened: DataSource[] = [];
   const open = async (...subscriptions: Subscription[]) => {
     const persistence = [shopPersistence, eventsPersistence];
-    const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 5, persistence, subscriptions });
+    const options = { applicationName: 'spec', poolSize: 5, connectTimeoutMs: PATIENCE_MS };
+    const dataSource = createDataSource({ ...options, url: database.url, persistence, subscriptions });
     opened.push(await dataSource.initialize());
     return dataSource;
   };

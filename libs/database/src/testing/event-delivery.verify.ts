@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { registerSubscriptions } from '../events/event-log.js';
+import { eventStatus } from '../events/event-status.js';
+import { createShop, effects, recorder, type Shop } from './shop.js';
+
+const PROGRAM = join(import.meta.dirname, '../../dist/testing/event-process.js');
+const PROCESSES = 3;
+const KILLS = 12;
+/** Includes the starts of the processes on a busy machine. */
+const TIMEOUT_MS = 600_000;
+
+let shop: Shop;
+let dataSource: DataSource;
+let errors = '';
+
+beforeAll(async () => {
+  shop = await createShop();
+  dataSource = await shop.open(recorder('one'), recorder('two'));
+  await registerSubscriptions(dataSource);
+});
+
+afterAll(() => shop.close());
+
+/** Resolves when the process has published an event. */
+async function start(): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [PROGRAM, shop.database.url], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stderr.on('data', (text) => (errors += String(text)));
+  await once(child.stdout, 'data');
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+it(
+  'processes that are killed at any time lose no event and handle none twice',
+  async () => {
+    const children = await Promise.all(Array.from({ length: PROCESSES }, start));
+    for (let kills = 0; kills < KILLS; kills++) {
+      await sleep(Math.random() * 300);
+      const index = kills % PROCESSES;
+      await kill(children[index] as ChildProcess);
+      children[index] = await start();
+    }
+    for (const child of children) await kill(child);
+    // Another process handles what they have published.
+    const [newest] = await dataSource.query<{ position: bigint }[]>('SELECT max(position) AS position FROM events.events');
+    const last = await start();
+    await waitFor(async () => {
+      for (const { position } of await eventStatus(dataSource)) expect(position).toBeGreaterThanOrEqual(newest?.position ?? 0n);
+    });
+    await kill(last);
+
+    const published = await dataSource.query<{ position: bigint; effect: string }[]>(
+      `SELECT position, format('%s/%s', aggregateid, coalesce(payload ->> 'step', '0')) AS effect FROM events.events ORDER BY position`,
+    );
+    expect(published.length).toBeGreaterThan(100);
+    for (const { name, position, parked } of await eventStatus(dataSource)) {
+      expect(parked).toBe(0);
+      const handled = published.flatMap((event) => (event.position <= position ? event.effect : []));
+      expect(await effects(dataSource, name)).toEqual(handled);
+    }
+    const [orders] = await dataSource.query<{ stored: number; placed: number }[]>(
+      `SELECT (SELECT count(*)::int4 FROM shop.orders) AS stored, count(*)::int4 AS placed FROM events.events WHERE type = 'shop.order_placed'`,
+    );
+    expect(orders?.stored).toBe(orders?.placed);
+    expect(errors).toBe('');
+  },
+  TIMEOUT_MS,
+);

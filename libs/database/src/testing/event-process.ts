@@ -1,0 +1,38 @@
+import { BatchedRepository } from '../batched-repository.js';
+import { createDataSource } from '../data-source.js';
+import { eventsPersistence } from '../events/event-log.js';
+import { EventRunner } from '../events/event-runner.js';
+import { moveOrder, OrderEntity, OrderPlaced, PATIENCE_MS, recorder, shopPersistence } from './shop.js';
+
+/** Number of moves of each order. */
+const MOVES = 3;
+
+/** A process that places orders and handles their events until it is killed. The argument is the database URL. */
+const [, , url = ''] = process.argv;
+const dataSource = await createDataSource({
+  url,
+  applicationName: 'spec',
+  poolSize: 5,
+  connectTimeoutMs: PATIENCE_MS,
+  persistence: [shopPersistence, eventsPersistence],
+  subscriptions: [recorder('one'), recorder('two')],
+}).initialize();
+
+new EventRunner(
+  dataSource,
+  {
+    handle: (_subscription, _event, work) => work(),
+    processed: () => undefined,
+    failed: (_subscription, _event, error) => console.error(error),
+    interrupted: (error) => console.error(error),
+    status: () => undefined,
+  },
+  { isOpen: () => true, pollMs: 20 },
+).start();
+
+const orders = new BatchedRepository(dataSource.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });
+for (;;) {
+  const placed = Array.from({ length: 5 }, () => orders.insert({ petId: 1n, customer: 'Ann', placedAt: new Date(), note: null }));
+  for (const id of await Promise.all(placed)) for (let step = 1; step <= MOVES; step++) await moveOrder(dataSource, id, step);
+  console.log('moved');
+}
