@@ -267,7 +267,7 @@ describe('a lost database is reported as unavailable', () => {
   });
 
   it('by calls without a free connection', async () => {
-    const exhausted = await open({ poolSize: 1, connectTimeoutMs: 5_000 });
+    const exhausted = await open({ poolSize: 1, connectTimeoutMs: 1_500 });
     const client = await poolOf(exhausted).connect();
     const repository = exhausted.getRepository(OrderEntity);
     const attempts = [update(exhausted), exhausted.transaction(update), repository.delete({ id: 1n }), repository.findOneBy({ id: 1n })];

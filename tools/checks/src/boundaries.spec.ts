@@ -24,7 +24,7 @@ const contexts = contextsOf(projects);
  */
 const contextProbes: readonly Probe[] = [
   ...contexts.map((context) => ({ context, root: userOfDomain(context).root, other: NEW_CONTEXT })),
-  { context: NEW_CONTEXT, root: `libs/${NEW_CONTEXT}/application`, other: contexts[0] ?? '' },
+  { context: NEW_CONTEXT, root: `libs/${NEW_CONTEXT}/application`, other: 'pets' },
 ].flatMap(({ context, root, other }) => {
   const exportsFrom = (library: string) => `export * from '@animal-store/${library}';\n`;
   const probe = { message: `"scope:${context}"`, rule: BOUNDARIES, file: `${root}/src/probe.ts` };

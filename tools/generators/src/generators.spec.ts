@@ -18,7 +18,7 @@ import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 const LAYERS = ['contract', 'domain', 'application', 'infrastructure', 'http', 'testing'];
-const MAX_FILES = 50;
+const MAX_FILES = 52;
 /** The part of README.md that the generator edits. The suite `generators` uses the whole page. */
 const README = '- [`libs/pets`](libs/pets/README.md): pets\n\n**Platform**\n';
 
