@@ -1,8 +1,12 @@
 import { eventsPersistence } from '@animal-store/database';
+import { provideUseCase } from '@animal-store/http-contract';
 import { Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { DeleteOldEvents } from './delete-old-events.js';
 
 /** The tables of the log of events. */
-@Module({})
+@Module({ providers: [provideUseCase(DeleteOldEvents, DataSource)] })
 export class EventsModule {
   static readonly persistence = eventsPersistence;
+  static readonly jobs = [{ name: 'events-delete-old', every: 3_600_000, useCase: DeleteOldEvents }];
 }

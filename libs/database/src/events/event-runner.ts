@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { subscriptionsOf } from '../data-source.js';
 import { mayRecover } from '../database-unavailable.js';
-import { deleteOldEvents, eventStatus, type SubscriptionStatus } from './event-status.js';
+import { eventStatus, type SubscriptionStatus } from './event-status.js';
 import { type Subscription, typesOf } from './subscription.js';
 
 const POLL_MS = 500;
 const SETTLE_POLL_MS = 5;
 const STATUS_INTERVAL_MS = 10_000;
-const DELETION_INTERVAL_MS = 3_600_000;
 const BATCH_SIZE = 64;
 const MAX_ATTEMPTS = 8;
 const RETRY_MS = 1_000;
@@ -79,7 +78,7 @@ export class EventRunner {
   private readonly subscriptions: ReadonlyMap<string, Subscription>;
   private readonly stopping = new AbortController();
   private readonly pollMs: number;
-  private readonly lastRuns = new Map<() => Promise<void>, number>();
+  private statusReportedAt = -STATUS_INTERVAL_MS;
   private unsettledEnd: (LogEnd & { readonly nextId: string }) | undefined;
   private loop = Promise.resolve();
 
@@ -107,8 +106,7 @@ export class EventRunner {
       let hasMore = false;
       try {
         if (this.options.isOpen()) {
-          await this.runEvery(STATUS_INTERVAL_MS, this.reportStatus);
-          await this.runEvery(DELETION_INTERVAL_MS, this.deleteOld);
+          await this.reportStatus();
           hasMore = await this.serveAll();
         }
       } catch (error) {
@@ -122,20 +120,13 @@ export class EventRunner {
     await sleep(ms, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
   }
 
-  private async runEvery(intervalMs: number, work: () => Promise<void>): Promise<void> {
-    const lastRun = this.lastRuns.get(work);
-    if (lastRun !== undefined && performance.now() - lastRun < intervalMs) return;
-    this.lastRuns.set(work, performance.now());
-    await work();
-  }
-
-  private readonly reportStatus = async (): Promise<void> => {
+  /** Reports the status of the subscriptions every 10 s. */
+  private async reportStatus(): Promise<void> {
+    const now = performance.now();
+    if (now - this.statusReportedAt < STATUS_INTERVAL_MS) return;
+    this.statusReportedAt = now;
     this.observer.status(await eventStatus(this.dataSource));
-  };
-
-  private readonly deleteOld = async (): Promise<void> => {
-    await deleteOldEvents(this.dataSource);
-  };
+  }
 
   /** Serves each subscription with events or retries once. Returns whether there may be more. */
   private async serveAll(): Promise<boolean> {
@@ -201,7 +192,7 @@ export class EventRunner {
       if (handled > 0) this.observer.processed(name, handled);
       return handled > 0;
     } catch (error) {
-      const failed = turn as Turn | undefined;
+      const failed = turn;
       if (!failed || mayRecover(error)) throw error;
       // The events before it succeed without it.
       if (failed.index > 0) return this.serve(subscription, end, failed.index);
