@@ -8,6 +8,7 @@ const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'apps/cli/src/changed.ts': ['api-e2e', 'package', 'service-e2e'],
   'libs/pets/domain/src/changed.ts': ['generators'],
   'docs/adding-a-context.md': ['generators'],
+  'docs/adding-a-context/1-fields.patch': ['generators'],
   'docs/guides/errors.md': ['api', 'api-e2e', 'context-checks', 'generators', 'service-e2e', 'start'],
   'docs/openapi.json': ['api-e2e', 'chaos', 'checks', 'context-checks'],
   Dockerfile: ['package'],

@@ -1,4 +1,5 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +13,7 @@ import { generateContext, generateLibraries, nextSteps } from './context/context
 import { registerContext } from './context/register-context.js';
 import { generateMigration } from './migration/migration.generator.js';
 import { namesOfContext, USED_BY_TEMPLATES } from './names.js';
-import { applyRecipe, documentedFiles, productionFiles, RECIPES } from './testing/recipes.js';
-import { readText } from './tree.js';
+import { missingParts, PAGE, PATCHES, sectionsOf } from './testing/tutorial.js';
 import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
@@ -260,24 +260,68 @@ describe('in a context', () => {
 });
 
 describe('docs/adding-a-context.md', () => {
-  const page = readFileSync(join(WORKSPACE, 'docs/adding-a-context.md'), 'utf8');
-  const tree = new FsTree(folder, false);
+  const sections = sectionsOf(PAGE);
+  const commands = sections.map((section) => section.commands.join('\n'));
+  const patches = readdirSync(join(WORKSPACE, PATCHES)).sort();
 
-  it.each(RECIPES)('"$title" names the files that it edits, at most $maxProductionFiles of them production files', async (recipe) => {
-    const before = new Map(tree.listChanges().map((file) => [file.path, contentOf(file)]));
-    await generateMigration(tree, { name: recipe.migration, context: 'orders' });
-    applyRecipe(recipe, {
-      read: (path) => readText(tree, path),
-      write: (path, text) => tree.write(path, text),
-      list: (path) => tree.children(path),
-    });
-    await formatFiles(tree);
-    const edited = tree.listChanges().filter((file) => before.get(file.path) !== contentOf(file));
-    const production = productionFiles(edited.map(({ path }) => path));
-    expect(production).toEqual(documentedFiles(page, recipe));
-    expect(production.length).toBeLessThanOrEqual(recipe.maxProductionFiles);
-    expectValid(edited);
+  it('has at most 2,500 words', () => {
+    expect(PAGE.split(/\s+/).length).toBeLessThanOrEqual(2_500);
   });
+
+  it('applies every patch, in order', () => {
+    expect(commands.flatMap((text) => [...text.matchAll(/^apply (\S+)$/gm)].map(([, name = '']) => `${name}.patch`))).toEqual(patches);
+  });
+
+  it('shows code of the patches', () => {
+    for (const { title, commands: lines, excerpts } of sections) {
+      const patch = lines.find((line) => line.startsWith('apply ') && !line.includes('('))?.slice('apply '.length);
+      for (const excerpt of excerpts)
+        expect([title, excerpt.path, missingParts(excerpt, resultOf(patch, excerpt.path))]).toEqual([title, excerpt.path, []]);
+    }
+  });
+
+  it('has patches for what the generators write', async () => {
+    const root = mkdtempSync(join(folder, 'tutorial-'));
+    cpSync(join(WORKSPACE, '.prettierrc.json'), join(root, '.prettierrc.json'));
+    flushChanges(root, generated);
+    const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
+    git('init', '--quiet');
+    const migrations = readdirSync(join(root, 'libs/orders/infrastructure/src/migrations'));
+    for (const text of commands) {
+      for (const [, generator, name = '', patch = ''] of text.matchAll(
+        /^npx nx g @animal-store\/tools:(use-case) (\S+) |^apply (\S+)$/gm,
+      )) {
+        if (generator === undefined) {
+          const file = join(root, 'next.patch');
+          writeFileSync(
+            file,
+            readFileSync(join(WORKSPACE, PATCHES, `${patch}.patch`), 'utf8').replaceAll('TIME', migrations[0]?.slice(0, 13) ?? ''),
+          );
+          git('apply', '--include=libs/orders/*', file);
+        } else {
+          const tree = new FsTree(root, false);
+          await generateUseCase(tree, { name, context: 'orders', kind: 'command' });
+          flushChanges(root, tree.listChanges());
+        }
+      }
+    }
+    expect(readFileSync(join(root, 'libs/orders/http/src/orders.module.ts'), 'utf8')).toContain('jobs');
+  });
+
+  /** Returns the lines that a patch adds to a file, with the lines around them. */
+  function resultOf(patch: string | undefined, path: string): string {
+    const text = readFileSync(join(WORKSPACE, PATCHES, `${patch ?? ''}.patch`), 'utf8');
+    const [, change = ''] =
+      text
+        .split(/^diff --git /m)
+        .map((part) => [part.slice(0, part.indexOf('\n')), part] as const)
+        .find(([head]) => head.endsWith(` b/${path}`)) ?? [];
+    return change
+      .split('\n')
+      .filter((line) => /^(?:[ +]|$)/.test(line) && !line.startsWith('+++'))
+      .map((line) => line.slice(1))
+      .join('\n');
+  }
 });
 
 it('a context cannot have a name that the templates declare or import', () => {

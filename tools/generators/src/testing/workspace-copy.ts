@@ -22,6 +22,22 @@ export interface CommandResult {
   readonly output: string;
 }
 
+/** Maximum output of a failed command, in characters. */
+const MAX_OUTPUT = 20_000;
+
+/** Returns the output of a command. Throws if the command failed. */
+export function expectSuccess({ code, output }: CommandResult): string {
+  // Jest would only show the first lines of a difference of texts.
+  if (code !== 0) throw new Error(output.slice(-MAX_OUTPUT));
+  return output;
+}
+
+/** Runs what `npm test` runs. */
+export function testAll(copy: WorkspaceCopy): Promise<CommandResult> {
+  const targets = ['format', 'lint', 'unused', 'typecheck', 'build', 'test'];
+  return copy.node('node_modules/nx/dist/bin/nx.js', 'run-many', '-t', ...targets, '--outputStyle=static');
+}
+
 /** A copy of the workspace in a separate repository, in which a spec may change everything. */
 export class WorkspaceCopy {
   readonly folder: string;
@@ -56,6 +72,11 @@ export class WorkspaceCopy {
   /** Runs a script of node_modules by its path. */
   node(script: string, ...args: readonly string[]): Promise<CommandResult> {
     return run(this.folder, process.execPath, [join(this.folder, script), ...args]);
+  }
+
+  /** Runs a script of the shell. */
+  shell(script: string): Promise<CommandResult> {
+    return run(this.folder, 'bash', ['-euo', 'pipefail', '-c', script]);
   }
 
   remove(): void {
