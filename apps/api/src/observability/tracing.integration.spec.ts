@@ -190,7 +190,7 @@ describe('with a collector', () => {
     connection.reset();
     const spans = await service.spans();
     const [server] = spans.filter(({ kind }) => kind === 'SERVER');
-    const useCases = spans.filter(({ kind }) => kind === 'INTERNAL');
+    const useCases = spans.filter(({ kind, traceId }) => kind === 'INTERNAL' && traceId === caller.traceId);
     expect(useCases.map(({ name, parentSpanId, traceId }) => [name, parentSpanId, traceId])).toEqual([
       ['AuthenticateApiKey', server?.spanId, caller.traceId],
       ['CreatePet', server?.spanId, caller.traceId],
