@@ -6,6 +6,8 @@ import { join } from 'node:path';
  * @type {import('jest').Config}
  */
 export default {
+  // The same for every project, so that each library is transformed once and not once per project.
+  id: 'animal-store',
   testEnvironment: 'node',
   testMatch: ['<rootDir>/src/**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -33,5 +35,5 @@ export default {
   maxWorkers: 2,
   // Long, because a busy machine must not fail a test.
   testTimeout: 300_000,
-  workerIdleMemoryLimit: '400MB',
+  workerIdleMemoryLimit: '800MB',
 };

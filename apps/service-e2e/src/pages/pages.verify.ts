@@ -1,10 +1,11 @@
-import { useBrowser } from '@animal-store/api-e2e/support/browser';
+import { screenshot, useBrowser } from '@animal-store/api-e2e/support/browser';
 import { useOwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { DISPLAYS, expectAccessible, PAGES } from './pages.js';
+import { accessibilityViolations } from '../support/accessibility.js';
+import { DESKTOP, DISPLAYS, expectAccessible, PAGES, REFERENCE } from './pages.js';
 
-// `npm test` tests representative pages on each device in each theme, and each other page once.
+// `npm test` tests a representative page on each device in each theme.
 
 const own = useOwnService();
 const browser = useBrowser(own);
@@ -17,6 +18,24 @@ afterAll(() => page.close());
 
 describe.each(DISPLAYS)('on a %s in the %s theme', (...display) => {
   it.each(PAGES)('%s is accessible and fits the screen width', (path) => expectAccessible(page, own.api.target.baseUrl, path, display));
+});
+
+it.each(['light', 'dark'] as const)('operations of other methods are accessible in the %s theme', async (colorScheme) => {
+  const methods = ['put', 'patch', 'delete'];
+  const changed = await browser.open('/docs', { viewport: DESKTOP, colorScheme });
+  await changed.route('**/openapi.json', async (route) => {
+    const document = (await (await route.fetch()).json()) as { paths: Record<string, object> };
+    const content = { 'application/json': {}, 'application/merge-patch+json': {} };
+    const operation = { tags: ['pets'], summary: 'Change', requestBody: { content }, responses: { 204: { description: 'Changed' } } };
+    document.paths = { '/any': Object.fromEntries(methods.map((method) => [method, { ...operation, operationId: method }])) };
+    await route.fulfill({ json: document });
+  });
+  await changed.goto(own.api.target.baseUrl + REFERENCE);
+  for (const method of methods) await changed.locator(`#operations-pets-${method} .opblock-summary-control`).click();
+  await changed.locator('#operations-pets-delete').getByLabel('Request content type').waitFor();
+  await screenshot(changed, `reference-methods-${colorScheme}`, { fullPage: true });
+  expect(await accessibilityViolations(changed)).toEqual([]);
+  await changed.close();
 });
 
 it('the browser reports no errors and no requests to other origins', () => {
