@@ -162,7 +162,7 @@ describe('grants', () => {
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
       expect(stdout).toMatch(/^BEGIN;\n(?:[A-Z].*;\n)+COMMIT;\n$/);
     }
-    expect(service.stdout).toContain('GRANT SELECT, INSERT ON pets.pets TO "the app";\n');
+    expect(service.stdout).toMatch(/^GRANT SELECT, INSERT\b.* ON pets\.pets TO "the app";$/m);
     expect(keys.stdout).toContain('ON access.audit_events TO "the app";\n');
     expect(keys.stdout).not.toContain('pets');
   });

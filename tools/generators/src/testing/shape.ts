@@ -15,8 +15,14 @@ interface Line {
 /** Paths and sources of TypeScript files. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** Files in which a context may have more classes than the template: its use cases, and what their routes receive and return. */
+/** Files of the templates to which a context adds classes: its use cases, and what their routes receive and return. */
 const OWN_CLASSES = /\/application\/src\/|\.(?:dto|query)\.ts$/;
+
+/** What a module may declare that the template does not. */
+const OPTIONAL_DECLARATION = /Module\.(?:jobs|subscriptions)$/;
+
+/** The port in `InMemoryPets implements PetArchive` and in a provider. */
+const PORT = / (?:implements|providers \{ provide:) (\w+)/;
 
 /** Decorator of a deprecated member. It does not change the shape. */
 const DEPRECATION = 'Deprecated';
@@ -25,7 +31,7 @@ const DEPRECATION = 'Deprecated';
  * Returns the differences between the generated files of a context and the model context:
  * - every file and every line of a template must be in the model,
  * - every `shape` line of the model, and every `member` and suite whose class or method the templates also have, must be in the template
- *   of its file.
+ *   of its file, except those of ports, adapters and use cases that only the model has.
  */
 export function differences(templates: Sources, model: Sources): string[] {
   const modelOutlines = new Map([...model].map(([path, source]) => [path, outlineOf(source)]));
@@ -40,7 +46,12 @@ export function differences(templates: Sources, model: Sources): string[] {
   const missingInTemplates = [...modelOutlines].flatMap(([path, lines]) => {
     const template = templates.get(path);
     const known = texts(template === undefined ? [] : outlineOf(template));
-    const isOwn = (text: string) => OWN_CLASSES.test(path) && !shape.has(classOf(text));
+    const mayHaveOwnClasses = template === undefined || OWN_CLASSES.test(path);
+    const isOwn = (text: string) => {
+      const [, port] = PORT.exec(text) ?? [];
+      if (OPTIONAL_DECLARATION.test(text) || (port !== undefined && !shape.has(port))) return true;
+      return mayHaveOwnClasses && !shape.has(classOf(text));
+    };
     const isRequired = ({ kind, text, name }: Line) =>
       (kind === 'shape' && !isOwn(text)) ||
       (kind === 'member' && shape.has(name ?? '')) ||
