@@ -11,100 +11,81 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 export class Metrics implements StatementObserver {
   readonly registry = new Registry();
 
-  readonly requestDurations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from the end of the request headers to the end of the response.',
-    labelNames: ['operation', 'status'],
-    buckets: DURATION_BUCKETS_S,
-    registers: [this.registry],
-  });
+  readonly requestDurations = this.histogram(
+    'http_request_duration_seconds',
+    'Time from the end of the request headers to the end of the response.',
+    DURATION_BUCKETS_S,
+    ['operation', 'status'],
+  );
 
-  readonly requestsShed = new Counter({
-    name: 'http_requests_shed_total',
-    help: 'Requests refused with 503 because of overload.',
-    labelNames: ['reason'],
-    registers: [this.registry],
-  });
+  readonly requestsShed = this.counter('http_requests_shed_total', 'Requests refused with 503 because of overload.', 'reason');
 
-  readonly keysRefused = new Counter({
-    name: 'api_keys_refused_total',
-    help: 'Requests refused because of a missing or invalid API key, or a missing scope.',
-    labelNames: ['code'],
-    registers: [this.registry],
-  });
+  readonly keysRefused = this.counter(
+    'api_keys_refused_total',
+    'Requests refused because of a missing or invalid API key, or a missing scope.',
+    'code',
+  );
 
-  readonly requestsLimited = new Counter({
-    name: 'http_requests_rate_limited_total',
-    help: 'Requests refused with 429.',
-    registers: [this.registry],
-  });
+  readonly requestsLimited = this.counter('http_requests_rate_limited_total', 'Requests refused with 429.');
 
-  readonly replays = new Counter({
-    name: 'idempotent_replays_total',
-    help: 'Requests that got the recorded response of an earlier request with the same Idempotency-Key.',
-    registers: [this.registry],
-  });
+  readonly replays = this.counter(
+    'idempotent_replays_total',
+    'Requests that got the recorded response of an earlier request with the same Idempotency-Key.',
+  );
 
   // The label is not named `job`, which Prometheus sets.
-  readonly jobDurations = new Histogram({
-    name: 'job_run_duration_seconds',
-    help: 'Duration of the runs of a background job.',
-    labelNames: ['job_name', 'outcome'],
-    buckets: JOB_BUCKETS_S,
-    registers: [this.registry],
-  });
+  readonly jobDurations = this.histogram('job_run_duration_seconds', 'Duration of the runs of a background job.', JOB_BUCKETS_S, [
+    'job_name',
+    'outcome',
+  ]);
 
-  readonly jobPeriods = new Gauge({
-    name: 'job_period_seconds',
-    help: 'Period of a background job.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-    aggregator: 'max',
-  });
+  readonly jobPeriods = this.gauge('job_period_seconds', 'Period of a background job.', 'job_name');
 
-  readonly jobSuccesses = new Gauge({
-    name: 'job_last_success_timestamp_seconds',
-    help: 'Last success of a background job in the deployment, or its first start. The start of the process until it is read.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-    aggregator: 'max',
-  });
-  readonly eventsProcessed = new Counter({
-    name: 'events_processed_total',
-    help: 'Events that a subscription handled or parked behind another one.',
-    labelNames: ['subscription'],
-    registers: [this.registry],
-  });
-
-  readonly eventFailures = new Counter({
-    name: 'event_failures_total',
-    help: 'Failed attempts to handle an event.',
-    labelNames: ['subscription'],
-    registers: [this.registry],
-  });
-
-  private readonly subscriptionLag = this.subscriptionGauge('lag_events', 'Events that the subscription has not handled yet.');
-  private readonly subscriptionAge = this.subscriptionGauge(
-    'lag_seconds',
-    'Age of the oldest event that the subscription has not handled.',
+  readonly jobSuccesses = this.gauge(
+    'job_last_success_timestamp_seconds',
+    'Last success of a background job in the deployment, or its first start. The start of the process until it is read.',
+    'job_name',
   );
-  private readonly subscriptionParked = this.subscriptionGauge('parked_events', 'Events that are parked after failures.');
 
-  private readonly statementDurations = new Histogram({
-    name: 'database_statement_duration_seconds',
-    help: 'Duration of a statement, from waiting for a connection to the last row.',
-    labelNames: ['statement'],
-    buckets: DURATION_BUCKETS_S,
-    registers: [this.registry],
-  });
+  readonly eventsProcessed = this.counter(
+    'events_processed_total',
+    'Events that a subscription handled or parked behind another one.',
+    'subscription',
+  );
 
-  private readonly statementBatches = new Histogram({
-    name: 'database_statement_batch_size',
-    help: 'Number of calls that share an execution of a statement.',
-    labelNames: ['statement'],
-    buckets: BATCH_BUCKETS,
-    registers: [this.registry],
-  });
+  readonly eventFailures = this.counter('event_failures_total', 'Failed attempts to handle an event.', 'subscription');
+
+  private readonly subscriptionLag = this.gauge(
+    'event_subscription_lag_events',
+    'Events that the subscription has not handled yet.',
+    'subscription',
+  );
+
+  private readonly subscriptionAge = this.gauge(
+    'event_subscription_lag_seconds',
+    'Age of the oldest event that the subscription has not handled.',
+    'subscription',
+  );
+
+  private readonly subscriptionParked = this.gauge(
+    'event_subscription_parked_events',
+    'Events that are parked after failures.',
+    'subscription',
+  );
+
+  private readonly statementDurations = this.histogram(
+    'database_statement_duration_seconds',
+    'Duration of a statement, from waiting for a connection to the last row.',
+    DURATION_BUCKETS_S,
+    ['statement'],
+  );
+
+  private readonly statementBatches = this.histogram(
+    'database_statement_batch_size',
+    'Number of calls that share an execution of a statement.',
+    BATCH_BUCKETS,
+    ['statement'],
+  );
 
   constructor() {
     new Gauge({
@@ -129,11 +110,6 @@ export class Metrics implements StatementObserver {
       this.subscriptionAge.set({ subscription }, lagSeconds);
       this.subscriptionParked.set({ subscription }, parked);
     }
-  }
-
-  private subscriptionGauge(what: string, help: string): Gauge<'subscription'> {
-    const options = { labelNames: ['subscription'] as const, registers: [this.registry], aggregator: 'max' as const };
-    return new Gauge({ name: `event_subscription_${what}`, help, ...options });
   }
 
   observeRedis(isConnected: () => boolean): void {
@@ -226,5 +202,17 @@ export class Metrics implements StatementObserver {
         this.set(pool()?.waitingCount ?? 0);
       },
     });
+  }
+
+  private histogram<Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[]): Histogram<Label> {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
+  }
+
+  private counter<Label extends string>(name: string, help: string, ...labelNames: Label[]): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  private gauge<Label extends string>(name: string, help: string, ...labelNames: Label[]): Gauge<Label> {
+    return new Gauge({ name, help, labelNames, registers: [this.registry], aggregator: 'max' });
   }
 }

@@ -9,9 +9,8 @@ import { pino } from 'pino';
 import type { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../server/draining.js';
-import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 import { JobRunner } from './job-runner.js';
-import { JobsModule } from './jobs.module.js';
+import { ExpireIdempotencyKeys, JobsModule } from './jobs.module.js';
 
 describeMigrations(JobsModule.persistence);
 
@@ -60,7 +59,7 @@ it('removes keys of all contexts after 24 hours, every minute, also after failur
   await waitFor(() => expect(lines.join('')).toContain('job failed'));
   await dataSource.query('ALTER TABLE pets.away RENAME TO idempotency_keys');
   await waitFor(async () => expect(await keys()).toEqual(['23']));
-  await runner.stop();
+  await runner.beforeApplicationShutdown();
 });
 
 it('needs no more privileges than the service', async () => {
