@@ -51,9 +51,10 @@ export interface EventRunnerOptions {
   readonly maxAttempts?: number;
 }
 
-/** A subscription with events or retries, and the position up to which it may handle events. */
+/** A subscription that may handle the events after `position`, up to `end`. */
 interface Turn {
   readonly subscription: string;
+  readonly position: bigint;
   readonly end: bigint;
 }
 
@@ -85,7 +86,7 @@ export class EventRunner {
 
   start(): void {
     if (this.reactions.size === 0) return;
-    const loops = [() => this.serve([...this.reactions.keys()]), () => this.reportStatus()];
+    const loops = [() => this.serve(), () => this.reportStatus()];
     this.loops = Promise.all(loops.map((work) => repeat(this.stopping.signal, () => this.attempt(work))));
   }
 
@@ -110,123 +111,115 @@ export class EventRunner {
     return STATUS_INTERVAL_MS;
   }
 
-  /** Handles up to `limit` events of one of the subscriptions in a transaction. */
-  private async serve(subscriptions: readonly string[], limit = BATCH_SIZE): Promise<number> {
-    const events: StoredEvent[] = [];
-    try {
-      await this.dataSource.transaction('READ COMMITTED', async (manager) => {
-        const turn = await this.nextTurn(manager, subscriptions);
-        if (turn) await this.handleNext(manager, turn, limit, events);
-      });
-    } catch (error) {
-      const failed = events.at(-1);
-      if (!failed || mayRecover(error)) throw error;
-      // The events before it succeed without it.
-      if (events.length > 1) return this.serve([failed.subscription], events.length - 1);
-      this.observer.failed(failed.subscription, failed, error, await this.recordFailure(failed, error));
-      return 0;
-    }
+  /** Serves one subscription in a transaction. */
+  private async serve(): Promise<number> {
+    const events = await this.dataSource.transaction('READ COMMITTED', async (manager) => {
+      const turn = await this.nextTurn(manager);
+      return turn ? this.handleNext(manager, turn) : [];
+    });
     if (!events[0]) return this.options.pollMs;
     this.observer.processed(events[0].subscription, events.length);
     return 0;
   }
 
   /**
-   * Returns a turn when no transaction can add an event before its end any more. Returns undefined if no subscription is due, or if
-   * another process handles events.
+   * Waits until no transaction can add an event before the end of the turn. Returns undefined if no subscription is due, or if another
+   * process handles events.
    *
    * A transaction has its id before it draws a position, and this one draws its id after it has read the end. So whichever drew a position
    * up to the end has a lower id, and has ended when the id of this transaction is the lowest running one.
    */
-  private async nextTurn(manager: EntityManager, subscriptions: readonly string[]): Promise<Turn | undefined> {
-    const [turn] = await manager.query<Turn[]>(
-      `SELECT name AS subscription, "end" FROM events.subscriptions, (SELECT coalesce(max(position), 0) AS "end" FROM events.events) AS log
+  private async nextTurn(manager: EntityManager): Promise<Turn | undefined> {
+    const [due] = await manager.query<{ name: string; end: bigint }[]>(
+      `SELECT name, "end" FROM events.subscriptions, (SELECT coalesce(max(position), 0) AS "end" FROM events.events) AS log
        WHERE name = ANY ($1) AND pg_try_advisory_xact_lock($2) AND (
          (position < "end" AND (attempts = 0 OR next_attempt_at <= now()))
          OR EXISTS (SELECT FROM events.parked_events WHERE subscription = name AND retry))
        ORDER BY random() LIMIT 1`,
-      [subscriptions, EVENT_LOCK],
+      [[...this.reactions.keys()], EVENT_LOCK],
     );
     const { signal } = this.stopping;
-    for (let pauseMs = MIN_SETTLE_POLL_MS; turn && !signal.aborted; pauseMs = Math.min(2 * pauseMs, this.options.pollMs)) {
-      const [running] = await manager.query<{ isLowest: boolean }[]>(
-        'SELECT pg_current_xact_id() = pg_snapshot_xmin(pg_current_snapshot()) AS "isLowest"',
+    for (let pauseMs = MIN_SETTLE_POLL_MS; due && !signal.aborted; pauseMs = Math.min(2 * pauseMs, this.options.pollMs)) {
+      const [turn] = await manager.query<(Turn & { isSettled: boolean })[]>(
+        `SELECT name AS subscription, position, $2::int8 AS "end", pg_current_xact_id() = pg_snapshot_xmin(pg_current_snapshot()) AS "isSettled"
+         FROM events.subscriptions WHERE name = $1`,
+        [due.name, due.end],
       );
-      if (running?.isLowest) return turn;
+      if (turn?.isSettled) return turn;
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     }
     return undefined;
   }
 
-  /** Handles the next retry, or else the next events. Adds each to `handled` first. */
-  private async handleNext(manager: EntityManager, { subscription, end }: Turn, limit: number, handled: StoredEvent[]): Promise<void> {
-    // Another process may be about to record a failure.
-    const [state] = await manager.query<{ position: bigint }[]>('SELECT position FROM events.subscriptions WHERE name = $1 FOR UPDATE', [
-      subscription,
-    ]);
-    const [retry] = await manager.query<StoredEvent[]>(
+  /** Handles a retry, or else the next events until one fails. Returns those that have not failed. */
+  private async handleNext(manager: EntityManager, { subscription, position, end }: Turn): Promise<StoredEvent[]> {
+    const retries = await manager.query<StoredEvent[]>(
       `SELECT ${EVENT}, true AS "isRetry", false AS "isBlocked"
        FROM events.parked_events AS parked JOIN events.events AS event USING (position)
        WHERE subscription = $1 AND retry ORDER BY position LIMIT 1`,
       [subscription],
     );
-    if (retry) {
-      handled.push(retry);
-      await this.handle(manager, retry);
-      await manager.query('DELETE FROM events.parked_events WHERE subscription = $1 AND position = $2', [subscription, retry.position]);
-      await manager.query(`UPDATE events.parked_events SET retry = true WHERE ${SAME_AGGREGATE}`, aggregateOf(retry));
-      return;
+    const next = `SELECT ${EVENT}, false AS "isRetry", EXISTS (
+        SELECT FROM events.parked_events WHERE (subscription, aggregatetype, aggregateid) = ($1, event.aggregatetype, event.aggregateid)
+      ) AS "isBlocked"
+      FROM events.events AS event WHERE position > $2 AND position <= $3 AND type = ANY ($4) ORDER BY position LIMIT ${String(BATCH_SIZE)}`;
+    const types = [...(this.reactions.get(subscription)?.keys() ?? [])];
+    const events = retries[0] ? retries : await manager.query<StoredEvent[]>(next, [subscription, position, end, types]);
+    for (const [index, event] of events.entries()) {
+      try {
+        await manager.transaction((savepoint) => this.handle(savepoint, event));
+      } catch (error) {
+        if (mayRecover(error)) throw error;
+        if (index > 0) await moveTo(manager, subscription, event.position - 1n);
+        this.observer.failed(subscription, event, error, await this.recordFailure(manager, event, error));
+        return events.slice(0, index);
+      }
     }
-    const events = await manager.query<StoredEvent[]>(
-      `SELECT ${EVENT}, false AS "isRetry", EXISTS (
-         SELECT FROM events.parked_events WHERE (subscription, aggregatetype, aggregateid) = ($1, event.aggregatetype, event.aggregateid)
-       ) AS "isBlocked"
-       FROM events.events AS event WHERE position > $2 AND position <= $3 AND type = ANY ($4) ORDER BY position LIMIT $5`,
-      [subscription, state?.position, end, [...(this.reactions.get(subscription)?.keys() ?? [])], limit],
-    );
-    for (const event of events) {
-      handled.push(event);
-      if (event.isBlocked) await park(manager, event, 'An earlier event of the aggregate is parked.');
-      else await this.handle(manager, event);
-    }
-    const position = events.length < limit ? end : events.at(-1)?.position;
-    await manager.query('UPDATE events.subscriptions SET position = greatest(position, $2), attempts = 0 WHERE name = $1', [
-      subscription,
-      position,
-    ]);
+    if (!retries[0]) await moveTo(manager, subscription, (events.length === BATCH_SIZE && events.at(-1)?.position) || end);
+    return events;
   }
 
   private async handle(manager: EntityManager, event: StoredEvent): Promise<void> {
     const { subscription, type, payload } = event;
+    if (event.isBlocked) return park(manager, event, 'An earlier event of the aggregate is parked.');
     const reaction = this.reactions.get(subscription)?.get(type);
     if (!reaction) throw new Error(`The subscription ${subscription} no longer handles the event ${type}.`);
     await this.observer.handle(subscription, event, () => reaction.handle(manager, payload));
+    // Without this, a deferred constraint would fail at the commit, which belongs to no event.
+    await manager.query('SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED');
+    if (!event.isRetry) return;
+    await manager.query('DELETE FROM events.parked_events WHERE subscription = $1 AND position = $2', [subscription, event.position]);
+    await manager.query(`UPDATE events.parked_events SET retry = true WHERE ${SAME_AGGREGATE}`, aggregateOf(event));
   }
 
-  /** Returns whether the event is parked. Changes nothing if another process has handled it in the meantime. */
-  private async recordFailure(event: StoredEvent, error: unknown): Promise<boolean> {
+  /** Returns whether the event is parked. */
+  private async recordFailure(manager: EntityManager, event: StoredEvent, error: unknown): Promise<boolean> {
     const reason = String(error).slice(0, MAX_ERROR_LENGTH);
     if (event.isRetry) {
-      await this.dataSource.query(
+      await manager.query(
         `UPDATE events.parked_events SET retry = false, error = CASE position WHEN $4 THEN $5 ELSE error END WHERE ${SAME_AGGREGATE}`,
         [...aggregateOf(event), event.position, reason],
       );
       return true;
     }
     const { maxAttempts, retryMs } = this.options;
-    return this.dataSource.transaction(async (manager) => {
-      const [[state]] = await manager.query<[{ isParked: boolean }[]]>(
-        `UPDATE events.subscriptions SET
-           attempts = (attempts + 1) % $3::int4,
-           position = CASE WHEN attempts + 1 < $3::int4 THEN position ELSE $2 END,
-           next_attempt_at = now() + least($4 * 2 ^ attempts, $5) * interval '1 ms'
-         WHERE name = $1 AND position < $2 RETURNING attempts = 0 AS "isParked"`,
-        [event.subscription, event.position, maxAttempts, retryMs, MAX_RETRY_MS],
-      );
-      if (state?.isParked) await park(manager, event, reason);
-      return state?.isParked === true;
-    });
+    const [[state]] = await manager.query<[{ isParked: boolean }[]]>(
+      `UPDATE events.subscriptions SET attempts = (attempts + 1) % $2::int4, next_attempt_at = now() + least($3 * 2 ^ attempts, $4) * interval '1 ms'
+       WHERE name = $1 RETURNING attempts = 0 AS "isParked"`,
+      [event.subscription, maxAttempts, retryMs, MAX_RETRY_MS],
+    );
+    if (!state?.isParked) return false;
+    await park(manager, event, reason);
+    await moveTo(manager, event.subscription, event.position);
+    return true;
   }
+}
+
+async function moveTo(manager: EntityManager, subscription: string, position: bigint): Promise<void> {
+  await manager.query('UPDATE events.subscriptions SET position = greatest(position, $2), attempts = 0 WHERE name = $1', [
+    subscription,
+    position,
+  ]);
 }
 
 async function park(manager: EntityManager, event: StoredEvent, error: string): Promise<void> {
