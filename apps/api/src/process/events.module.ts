@@ -1,16 +1,7 @@
-import { deleteOldEvents, eventsPersistence } from '@animal-store/database';
+import { DeleteOldEvents, eventsPersistence } from '@animal-store/database';
 import { provideUseCase } from '@animal-store/http-contract';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-
-/** Deletes old events that every subscription has handled. */
-class DeleteOldEvents {
-  constructor(private readonly dataSource: DataSource) {}
-
-  execute(): Promise<unknown> {
-    return deleteOldEvents(this.dataSource);
-  }
-}
 
 /** The tables of the log of events. */
 @Module({ providers: [provideUseCase(DeleteOldEvents, DataSource)] })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createDataSource, DatabaseConnection, deleteExpiredIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
+import { createDataSource, DatabaseConnection, ExpireIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { createMigratedDatabase, describeMigrations } from '@animal-store/test-kit';
@@ -10,7 +10,7 @@ import type { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../server/draining.js';
 import { JobRunner } from './job-runner.js';
-import { ExpireIdempotencyKeys, JobsModule } from './jobs.module.js';
+import { JobsModule } from './jobs.module.js';
 
 describeMigrations(JobsModule.persistence);
 
@@ -72,7 +72,7 @@ it('needs no more privileges than the service', async () => {
   await restricted.initialize();
   let deleted = 0;
   await runJob(restricted, { name: 'spec', every: 1 }, async () => {
-    deleted = await deleteExpiredIdempotencyKeys(restricted);
+    deleted = await new ExpireIdempotencyKeys(restricted).execute();
     return true;
   });
   await restricted.destroy();

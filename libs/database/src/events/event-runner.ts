@@ -9,7 +9,7 @@ import type { Reaction } from './subscription.js';
 /** Key of the advisory lock of the process that handles events. The number is arbitrary but must be unique. */
 const EVENT_LOCK = 7_302_947_561_038_215n;
 const STATUS_INTERVAL_MS = 10_000;
-const MIN_SETTLE_POLL_MS = 5;
+const SETTLE_POLL_MS = 10;
 const BATCH_SIZE = 64;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR_LENGTH = 1_000;
@@ -138,15 +138,14 @@ export class EventRunner {
        ORDER BY random() LIMIT 1`,
       [[...this.reactions.keys()], EVENT_LOCK],
     );
-    const { signal } = this.stopping;
-    for (let pauseMs = MIN_SETTLE_POLL_MS; due && !signal.aborted; pauseMs = Math.min(2 * pauseMs, this.options.pollMs)) {
+    while (due && !this.stopping.signal.aborted) {
       const [turn] = await manager.query<(Turn & { isSettled: boolean })[]>(
         `SELECT name AS subscription, position, $2::int8 AS "end", pg_current_xact_id() = pg_snapshot_xmin(pg_current_snapshot()) AS "isSettled"
          FROM events.subscriptions WHERE name = $1`,
         [due.name, due.end],
       );
       if (turn?.isSettled) return turn;
-      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await sleep(SETTLE_POLL_MS);
     }
     return undefined;
   }
