@@ -151,31 +151,48 @@ export class EventRunner {
   }
 
   /** Handles a retry, or else the next events until one fails. Returns those that have not failed. */
-  private async handleNext(manager: EntityManager, { subscription, position, end }: Turn): Promise<StoredEvent[]> {
+  private async handleNext(manager: EntityManager, { subscription, position, end }: Turn): Promise<readonly StoredEvent[]> {
     const retries = await manager.query<StoredEvent[]>(
       `SELECT ${EVENT}, true AS "isRetry", false AS "isBlocked"
        FROM events.parked_events AS parked JOIN events.events AS event USING (position)
        WHERE subscription = $1 AND retry ORDER BY position LIMIT 1`,
       [subscription],
     );
-    const next = `SELECT ${EVENT}, false AS "isRetry", EXISTS (
-        SELECT FROM events.parked_events WHERE (subscription, aggregatetype, aggregateid) = ($1, event.aggregatetype, event.aggregateid)
-      ) AS "isBlocked"
-      FROM events.events AS event WHERE position > $2 AND position <= $3 AND type = ANY ($4) ORDER BY position LIMIT ${String(BATCH_SIZE)}`;
-    const types = [...(this.reactions.get(subscription)?.keys() ?? [])];
-    const events = retries[0] ? retries : await manager.query<StoredEvent[]>(next, [subscription, position, end, types]);
-    for (const [index, event] of events.entries()) {
-      try {
-        await manager.transaction((savepoint) => this.handle(savepoint, event));
-      } catch (error) {
-        if (mayRecover(error)) throw error;
-        if (index > 0) await moveTo(manager, subscription, event.position - 1n);
-        this.observer.failed(subscription, event, error, await this.recordFailure(manager, event, error));
-        return events.slice(0, index);
-      }
+    if (retries.length > 0) return this.handleAll(manager, retries);
+    const events = await manager.query<StoredEvent[]>(
+      `SELECT ${EVENT}, false AS "isRetry", EXISTS (
+         SELECT FROM events.parked_events WHERE (subscription, aggregatetype, aggregateid) = ($1, event.aggregatetype, event.aggregateid)
+       ) AS "isBlocked"
+       FROM events.events AS event WHERE position > $2 AND position <= $3 AND type = ANY ($4) ORDER BY position LIMIT $5`,
+      [subscription, position, end, [...(this.reactions.get(subscription)?.keys() ?? [])], BATCH_SIZE],
+    );
+    const handled = await this.handleAll(manager, events);
+    const isAtEnd = handled.length === events.length && events.length < BATCH_SIZE;
+    const last = isAtEnd ? end : handled.at(-1)?.position;
+    if (last !== undefined) await moveTo(manager, subscription, last);
+    return handled;
+  }
+
+  private async handleAll(manager: EntityManager, events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
+    let count = 0;
+    try {
+      await manager.transaction(async (savepoint) => {
+        for (const event of events) {
+          count++;
+          await this.handle(savepoint, event);
+        }
+        // Deferred constraints fail here rather than at the commit.
+        await savepoint.query('SET CONSTRAINTS ALL IMMEDIATE');
+      });
+      return events;
+    } catch (error) {
+      const failed = events[count - 1];
+      if (!failed || mayRecover(error)) throw error;
+      // The events before it succeed without it.
+      if (count > 1) return this.handleAll(manager, events.slice(0, count - 1));
+      this.observer.failed(failed.subscription, failed, error, await this.recordFailure(manager, failed, error));
+      return [];
     }
-    if (!retries[0]) await moveTo(manager, subscription, (events.length === BATCH_SIZE && events.at(-1)?.position) || end);
-    return events;
   }
 
   private async handle(manager: EntityManager, event: StoredEvent): Promise<void> {
@@ -184,8 +201,6 @@ export class EventRunner {
     const reaction = this.reactions.get(subscription)?.get(type);
     if (!reaction) throw new Error(`The subscription ${subscription} no longer handles the event ${type}.`);
     await this.observer.handle(subscription, event, () => reaction.handle(manager, payload));
-    // Without this, a deferred constraint would fail at the commit, which belongs to no event.
-    await manager.query('SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED');
     if (!event.isRetry) return;
     await manager.query('DELETE FROM events.parked_events WHERE subscription = $1 AND position = $2', [subscription, event.position]);
     await manager.query(`UPDATE events.parked_events SET retry = true WHERE ${SAME_AGGREGATE}`, aggregateOf(event));
