@@ -86,6 +86,15 @@ describe('a subscription', () => {
     await expectEffects('kept', ['1/1']);
   });
 
+  it('continues after a gap of positions', async () => {
+    const { dataSource, run } = await open(recorder('gap'));
+    await moveOrder(dataSource, 1n, 1);
+    await admin.query(`SELECT setval('events.position_seq', nextval('events.position_seq') + 12000)`);
+    await moveOrder(dataSource, 1n, 2);
+    run();
+    await expectEffects('gap', ['1/1', '1/2']);
+  });
+
   it('is created when its process connects, before it can publish', async () => {
     const dataSource = await shop.open(recorder('connected'));
     await new DatabaseConnection(dataSource).open();

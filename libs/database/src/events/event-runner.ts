@@ -9,8 +9,10 @@ import type { Reaction } from './subscription.js';
 /** Key of the advisory lock of the process that handles events. The number is arbitrary but must be unique. */
 const EVENT_LOCK = 7_302_947_561_038_215n;
 const STATUS_INTERVAL_MS = 10_000;
-const SETTLE_POLL_MS = 10;
-const BATCH_SIZE = 64;
+const SETTLE_POLL_MS = 5;
+const BATCH_SIZE = 128;
+/** Maximum number of positions in a turn. Without current statistics, PostgreSQL reads and sorts all events of the turn for each batch. */
+const MAX_POSITIONS = 5_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR_LENGTH = 1_000;
 
@@ -140,9 +142,9 @@ export class EventRunner {
     );
     while (due && !this.stopping.signal.aborted) {
       const [turn] = await manager.query<(Turn & { isSettled: boolean })[]>(
-        `SELECT name AS subscription, position, $2::int8 AS "end", pg_current_xact_id() = pg_snapshot_xmin(pg_current_snapshot()) AS "isSettled"
+        `SELECT name AS subscription, position, least($2, position + $3) AS "end", pg_current_xact_id() = pg_snapshot_xmin(pg_current_snapshot()) AS "isSettled"
          FROM events.subscriptions WHERE name = $1`,
-        [due.name, due.end],
+        [due.name, due.end, MAX_POSITIONS],
       );
       if (turn?.isSettled) return turn;
       await sleep(SETTLE_POLL_MS);
