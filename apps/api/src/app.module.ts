@@ -41,10 +41,7 @@ export interface Platform {
 @Global()
 @Module({})
 export class AppModule implements OnApplicationShutdown {
-  constructor(
-    @Inject(DatabaseConnection) private readonly connection: DatabaseConnection,
-    @Inject(JobRunner) private readonly jobs: JobRunner,
-  ) {}
+  constructor(@Inject(DatabaseConnection) private readonly connection: DatabaseConnection) {}
 
   static with(platform: Platform): DynamicModule {
     const { dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits } = platform;
@@ -65,10 +62,11 @@ export class AppModule implements OnApplicationShutdown {
         {
           provide: JobRunner,
           inject: [ModuleRef],
-          useFactory: (moduleRef: ModuleRef) => {
-            const jobs = contexts.flatMap((context) => context.jobs ?? []);
-            return new JobRunner(jobs, { moduleRef, dataSource, connection, draining, metrics, logger });
-          },
+          useFactory: (moduleRef: ModuleRef) =>
+            new JobRunner(
+              contexts.flatMap(({ jobs = [] }) => jobs),
+              { ...platform, moduleRef },
+            ),
         },
         EventDelivery,
         MigrationWatch,
@@ -86,7 +84,6 @@ export class AppModule implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.jobs.stop();
     await this.connection.close();
   }
 }

@@ -1,4 +1,4 @@
-import { eventStatus, type ParkedEvent, parkedEvents, retryParkedEvents, type SubscriptionStatus } from '@animal-store/database';
+import { eventStatus, parkedEvents, retryParkedEvents } from '@animal-store/database';
 import { Command } from 'commander';
 import type { DataSource } from 'typeorm';
 import { parseEventId } from './arguments.js';
@@ -6,6 +6,8 @@ import { withDatabase, withDataSource } from './database.js';
 import { CliError, oneLine } from './failure.js';
 import { formatTime, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
+
+type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 interface Options {
   readonly json?: boolean;
@@ -18,24 +20,49 @@ export function eventsCommand(terminal: Terminal): Command {
       terminal.stdout.write(await withDataSource(database, work));
     });
   const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
+  const list = <Row>(
+    name: string,
+    description: string,
+    items: string,
+    read: (dataSource: DataSource) => Promise<Row[]>,
+    columns: Columns<Row>,
+  ) =>
+    subcommand(name, description).action(({ json }: Options) =>
+      run(async (dataSource) => {
+        const rows = await read(dataSource);
+        if (json) return toJson(rows);
+        const cells = rows.map((row) => Object.values(columns).map((cell) => cell(row)));
+        return cells.length > 0 ? toTable(Object.keys(columns), cells) : `No ${items}.\n`;
+      }),
+    );
 
   return new Command('events')
     .description('Show subscriptions to events, and retry parked events.')
     .addCommand(
-      subcommand('list', 'List subscriptions with their lag and the number of their parked events.').action(({ json }: Options) =>
-        run(async (dataSource) => {
-          const subscriptions = await eventStatus(dataSource);
-          return json ? toJson(subscriptions) : showSubscriptions(subscriptions);
-        }),
-      ),
+      list('list', 'List subscriptions with their lag and the number of their parked events.', 'subscriptions', eventStatus, {
+        SUBSCRIPTION: ({ name }) => name,
+        POSITION: ({ position }) => String(position),
+        LAG: ({ lag }) => String(lag),
+        OLDEST: ({ lag, lagSeconds }) => (lag === 0 ? '-' : `${String(Math.round(lagSeconds))} s`),
+        FAILURES: ({ attempts }) => String(attempts),
+        PARKED: ({ parked }) => String(parked),
+      }),
     )
     .addCommand(
-      subcommand('parked', 'List the events that a subscription failed to handle, and those that wait behind them.').action(
-        ({ json }: Options) =>
-          run(async (dataSource) => {
-            const events = await parkedEvents(dataSource);
-            return json ? toJson(events) : showParked(events);
-          }),
+      list(
+        'parked',
+        'List the events that a subscription failed to handle, and those that wait behind them.',
+        'parked events',
+        parkedEvents,
+        {
+          POSITION: ({ position }) => String(position),
+          SUBSCRIPTION: ({ subscription }) => subscription,
+          TYPE: ({ type }) => type,
+          AGGREGATE: ({ aggregateId }) => aggregateId,
+          OCCURRED: ({ occurredAt }) => formatTime(occurredAt),
+          PARKED: ({ parkedAt }) => formatTime(parkedAt),
+          ERROR: ({ error }) => oneLine(error),
+        },
       ),
     )
     .addCommand(
@@ -50,35 +77,4 @@ export function eventsCommand(terminal: Terminal): Command {
           }),
         ),
     );
-}
-
-function showSubscriptions(subscriptions: readonly SubscriptionStatus[]): string {
-  if (subscriptions.length === 0) return 'No subscriptions.\n';
-  return toTable(
-    ['SUBSCRIPTION', 'POSITION', 'LAG', 'OLDEST', 'FAILURES', 'PARKED'],
-    subscriptions.map(({ name, position, lag, lagSeconds, attempts, parked }) => [
-      name,
-      String(position),
-      String(lag),
-      lag === 0 ? '-' : `${String(Math.round(lagSeconds))} s`,
-      String(attempts),
-      String(parked),
-    ]),
-  );
-}
-
-function showParked(events: readonly ParkedEvent[]): string {
-  if (events.length === 0) return 'No parked events.\n';
-  return toTable(
-    ['POSITION', 'SUBSCRIPTION', 'TYPE', 'AGGREGATE', 'OCCURRED', 'PARKED', 'ERROR'],
-    events.map(({ position, subscription, type, aggregateId, occurredAt, parkedAt, error }) => [
-      String(position),
-      subscription,
-      type,
-      aggregateId,
-      formatTime(occurredAt),
-      formatTime(parkedAt),
-      oneLine(error),
-    ]),
-  );
 }

@@ -6,7 +6,7 @@ import { Column, type DataSource, Entity, type MigrationInterface, PrimaryGenera
 import { BatchedRepository, type NewRow } from './batched-repository.js';
 import { createDataSource, poolOf } from './data-source.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { deleteExpiredIdempotencyKeys } from './delete-expired-idempotency-keys.js';
+import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 import { migrateUp } from './migrations.js';
 import type { Persistence } from './persistence.js';
 
@@ -379,8 +379,8 @@ describe('insertOnce', () => {
     await dataSource.query(
       `INSERT INTO shop.order_line_keys (client_id, key, line_id, request, created_at) VALUES (1, 'young', 1, '{}', now() - interval '23 hours 59 minutes')`,
     );
-    expect(await deleteExpiredIdempotencyKeys(dataSource)).toBe(1100);
-    expect(await deleteExpiredIdempotencyKeys(dataSource)).toBe(0);
+    expect(await new ExpireIdempotencyKeys(dataSource).execute()).toBe(1100);
+    expect(await new ExpireIdempotencyKeys(dataSource).execute()).toBe(0);
     const remaining = await dataSource.getRepository(OrderLineKeyEntity).find({ order: { key: 'ASC' } });
     expect(remaining.map((record) => record.key)).toEqual(['once', 'young']);
     expect(await second.insertOnce(aLine(), key)).toMatchObject({ replayed: true });

@@ -15,7 +15,6 @@ import { isCitusOn, poolOf, replicasOf } from './data-source.js';
 import { isRowError } from './database-unavailable.js';
 import { isSharded } from './distribution.js';
 import { activeTraceParent, isSubscribed } from './events/event-log.js';
-import { publicationOf } from './events/publication.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
 import { retryRead } from './retry-read.js';
@@ -249,15 +248,14 @@ function prepare<Entity extends EntityWithId>(
   const { dataSource } = repository.manager;
   const pool = poolOf(dataSource);
   const sharded = isCitusOn(dataSource) && isSharded(repository.metadata);
-  const publication = event && publicationOf(event);
   return {
     pool,
     sharded,
     /** Executes the statements of pages. */
     lists: replicasOf(dataSource) ?? pool,
     table,
-    insert: insertStatement(table, publication),
-    insertOnce: keyTable && insertOnceStatement(table, keyTable, publication),
+    insert: insertStatement(table, event),
+    insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
     findRecorded: keyTable && findRecordedStatement(table, keyTable, sharded),
     find: findStatement(table, sharded),
   };

@@ -10,10 +10,11 @@ export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';
 export { type DistributedTable, distributedTables } from './distribution.js';
 export { parseDatabaseUrl, formatServers } from './database-url.js';
+export { repeat } from './repeat.js';
 export { appendEvents, eventsPersistence } from './events/event-log.js';
 export { EventRunner, type EventObserver, type StoredEvent } from './events/event-runner.js';
 export {
-  deleteOldEvents,
+  DeleteOldEvents,
   eventStatus,
   type ParkedEvent,
   parkedEvents,
@@ -24,7 +25,7 @@ export { on, subscribe, type Subscription } from './events/subscription.js';
 export { grantStatements, type RolePurpose } from './grants.js';
 export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-export { deleteExpiredIdempotencyKeys } from './delete-expired-idempotency-keys.js';
+export { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 export { type Job, jobsPersistence, jobState, runJob } from './job-runs.js';
 export {
   isMigrated,

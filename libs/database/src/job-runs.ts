@@ -49,25 +49,18 @@ export async function runJob(dataSource: DataSource, { name, every }: Job, work:
   const pool = poolOf(dataSource);
   return withOwnConnection(dataSource, 'animal-store job lock', async (client) => {
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-    try {
-      const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1, hashtext($2)) AS locked', [
-        JOB_LOCKS,
-        name,
-      ]);
-      if (!rows[0]?.locked) return false;
-      // A statement without parameters also closes the portal of the previous one, which holds a snapshot.
-      await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
-      // No row is written if another process has just run the job.
-      const started = await pool.query(
-        `INSERT INTO jobs.runs AS run (name, started_at) VALUES ($1, now())
-         ON CONFLICT (name) DO UPDATE SET started_at = now() WHERE run.started_at <= now() - $2 * interval '1 ms'`,
-        [name, every],
-      );
-      if (started.rowCount === 0) return false;
-      if (await work()) await pool.query('UPDATE jobs.runs SET succeeded_at = now() WHERE name = $1', [name]);
-      return true;
-    } finally {
-      await client.query('ROLLBACK').catch(() => undefined);
-    }
+    const { rows } = await client.query('SELECT WHERE pg_try_advisory_xact_lock($1, hashtext($2))', [JOB_LOCKS, name]);
+    if (rows.length === 0) return false;
+    // A statement without parameters also closes the portal of the previous one, which holds a snapshot.
+    await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    // No row is written if another process has just run the job.
+    const started = await pool.query(
+      `INSERT INTO jobs.runs AS run (name, started_at) VALUES ($1, now())
+       ON CONFLICT (name) DO UPDATE SET started_at = now() WHERE run.started_at <= now() - $2 * interval '1 ms'`,
+      [name, every],
+    );
+    if (started.rowCount === 0) return false;
+    if (await work()) await pool.query('UPDATE jobs.runs SET succeeded_at = now() WHERE name = $1', [name]);
+    return true;
   });
 }

@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { Batcher } from './batcher.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 import { type Execution, PreparedStatement } from './prepared-statement.js';
+import { repeat } from './repeat.js';
 import type { Columns } from './table.js';
 
 /** Maximum time that a statement waits for a replica to be up to date. Afterwards the primary serves it. */
@@ -73,7 +74,7 @@ export class Replicas {
 
   /** Starts probing the replicas. A replica is used only after a successful probe. */
   start(): void {
-    for (const replica of this.replicas) void this.keepProbing(replica);
+    for (const replica of this.replicas) void repeat(this.stopping.signal, () => this.probe(replica));
   }
 
   /** Executes the statement like `pool.query`. */
@@ -100,18 +101,15 @@ export class Replicas {
     return this.positions.submit('position');
   }
 
-  private async keepProbing(replica: Replica): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      await this.position().then(
-        (position) => replica.probe(position),
-        (error: unknown) => {
-          // While the primary is unavailable, replicas keep their state.
-          if (!isDatabaseUnavailable(error)) replica.exclude(error);
-        },
-      );
-      await sleep(PROBE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
-    }
+  private async probe(replica: Replica): Promise<number> {
+    await this.position().then(
+      (position) => replica.probe(position),
+      (error: unknown) => {
+        // While the primary is unavailable, replicas keep their state.
+        if (!isDatabaseUnavailable(error)) replica.exclude(error);
+      },
+    );
+    return PROBE_INTERVAL_MS;
   }
 }
 

@@ -1,8 +1,8 @@
-import { MAX_PAGE_SIZE } from '@animal-store/kernel';
+import { type EventDefinition, MAX_PAGE_SIZE } from '@animal-store/kernel';
 import { escapeLiteral } from 'pg';
 import type { EntityMetadata } from 'typeorm';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { NO_PUBLICATION, type Publication } from './events/publication.js';
+import { publishStatement, TRACE_PARENT } from './events/publication.js';
 import { PreparedStatement } from './prepared-statement.js';
 import { type Column, type Columns, qualifiedName, quoted, type Table } from './table.js';
 
@@ -15,9 +15,9 @@ import { type Column, type Columns, qualifiedName, quoted, type Table } from './
  * `sharded` is for tables that Citus distributes (ADR 56). Citus finds the shard of a row only if the parameter is not hidden.
  */
 
-const names = (columns: readonly Column[]): string => columns.map(({ name }) => name).join(', ');
+const names = (columns: readonly Pick<Column, 'name'>[]): string => columns.map(({ name }) => name).join(', ');
 
-const arrays = (columns: readonly Column[], from: number): string =>
+const arrays = (columns: readonly Pick<Column, 'type'>[], from: number): string =>
   columns.map(({ type }, index) => `$${String(from + index)}::${type}[]`).join(', ');
 
 const hiddenArrays = (types: readonly string[]): string =>
@@ -33,20 +33,21 @@ export function findStatement(table: Table, sharded: boolean): PreparedStatement
   );
 }
 
-/** Parameters: all columns except the identifier, and those of the publication. Returns the identifiers in the order of the values. */
-export function insertStatement(table: Table, publication: Publication = NO_PUBLICATION): PreparedStatement<bigint> {
+/** Parameters: all columns except the identifier, and with an event TRACE_PARENT. Returns the identifiers in the order of the values. */
+export function insertStatement(table: Table, event?: EventDefinition): PreparedStatement<bigint> {
   const { label, name, id, idSequence, columns } = table;
+  const input = event ? [...columns, TRACE_PARENT] : columns;
   return new PreparedStatement(
-    `${publication.verb} ${label}`,
+    `${event ? 'publish' : 'insert'} ${label}`,
     `
     -- Assigns the identifiers before the INSERT, because the order of RETURNING is not guaranteed. MATERIALIZED: evaluated once.
     WITH numbered AS MATERIALIZED (
       SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
-      FROM unnest(${arrays(columns, 1)}${publication.parameter(columns.length + 1)}) WITH ORDINALITY AS given (${names(columns)}${publication.column}, input_ordinal)
+      FROM unnest(${arrays(input, 1)}) WITH ORDINALITY AS given (${names(input)}, input_ordinal)
     ), inserted AS (
       INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
       SELECT ${names([id, ...columns])} FROM numbered
-    )${publication.statement(table, 'numbered')}
+    )${event ? publishStatement(event, table, 'numbered') : ''}
     SELECT ${id.name} FROM numbered ORDER BY input_ordinal`,
     ([text]: Columns) => BigInt(text as string),
   );
@@ -58,19 +59,20 @@ export interface Inserted {
 }
 
 /**
- * Parameters: clients, keys, all columns except the identifier, and those of the publication. Inserts rows and keys in one transaction.
+ * Parameters: clients, keys, all columns except the identifier, and with an event TRACE_PARENT. Inserts rows and keys in one transaction.
  * Returns no row for a key that exists. A concurrent insert of the same key waits on the unique index until the first one commits or fails.
  */
-export function insertOnceStatement(table: Table, keys: KeyTable, publication: Publication = NO_PUBLICATION): PreparedStatement<Inserted> {
+export function insertOnceStatement(table: Table, keys: KeyTable, event?: EventDefinition): PreparedStatement<Inserted> {
   const { label, name, id, idSequence, columns } = table;
+  const input = event ? [...columns, TRACE_PARENT] : columns;
   const request = columns.map(({ property, name: column }) => `${escapeLiteral(property)}, ${column}`).join(', ');
   return new PreparedStatement(
-    `${publication.verb} once ${label}`,
+    `${event ? 'publish' : 'insert'} once ${label}`,
     `
     WITH numbered AS MATERIALIZED (
       SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
-      FROM unnest($1::bigint[], $2::text[], ${arrays(columns, 3)}${publication.parameter(columns.length + 3)})
-        WITH ORDINALITY AS given (input_client, input_key, ${names(columns)}${publication.column}, input_ordinal)
+      FROM unnest($1::bigint[], $2::text[], ${arrays(input, 3)})
+        WITH ORDINALITY AS given (input_client, input_key, ${names(input)}, input_ordinal)
     ), recorded (recorded_id) AS (
       INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
       SELECT input_client, input_key, ${id.name}, jsonb_build_object(${request}) FROM numbered
@@ -81,7 +83,7 @@ export function insertOnceStatement(table: Table, keys: KeyTable, publication: P
     ), inserted AS (
       INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
       SELECT ${names([id, ...columns])} FROM numbered JOIN recorded ON recorded_id = ${id.name}
-    )${publication.statement(table, `numbered JOIN recorded ON recorded_id = ${id.name}`)}
+    )${event ? publishStatement(event, table, `numbered JOIN recorded ON recorded_id = ${id.name}`) : ''}
     SELECT input_ordinal, ${id.name} FROM numbered JOIN recorded ON recorded_id = ${id.name}`,
     ([ordinal, text]: Columns) => ({ index: Number(ordinal) - 1, id: BigInt(text as string) }),
   );

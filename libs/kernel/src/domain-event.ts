@@ -1,25 +1,36 @@
 import { int64FromJsonNumber } from './int64.js';
 import { JsonText } from './json-text.js';
 
-interface Values {
-  int64: bigint;
-  integer: number;
-  text: string;
-  boolean: boolean;
-  time: Date;
+/** A JSON number with its digits. */
+class JsonNumber {
+  constructor(readonly source: string) {}
 }
 
-/** The type of a member. With `?`, the member may be absent or null. */
-type MemberType = keyof Values | `${keyof Values}?`;
+/** Return undefined for values of another type. */
+const PARSERS = {
+  int64: (value: unknown) => (value instanceof JsonNumber ? int64FromJsonNumber(value.source) : undefined),
+  integer: (value: unknown) =>
+    value instanceof JsonNumber && Number.isSafeInteger(Number(value.source)) ? Number(value.source) : undefined,
+  text: (value: unknown) => (typeof value === 'string' ? value : undefined),
+  boolean: (value: unknown) => (typeof value === 'boolean' ? value : undefined),
+  time: (value: unknown) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value) : undefined),
+};
 
-type Members = Readonly<Record<string, MemberType>>;
+type TypeName = keyof typeof PARSERS;
+
+/** The types of the members. With `?`, the member may be absent or null. */
+type Members = Readonly<Record<string, TypeName | `${TypeName}?`>>;
+
+type Value<Type> = Type extends `${infer Name}?`
+  ? Value<Name>
+  : Type extends TypeName
+    ? NonNullable<ReturnType<(typeof PARSERS)[Type]>>
+    : never;
 
 type Payload<M extends Members> = {
-  readonly [Name in keyof M as M[Name] extends keyof Values ? Name : never]: M[Name] extends keyof Values ? Values[M[Name]] : never;
+  readonly [Name in keyof M as M[Name] extends TypeName ? Name : never]: Value<M[Name]>;
 } & {
-  readonly [Name in keyof M as M[Name] extends keyof Values ? never : Name]?: M[Name] extends `${infer Type extends keyof Values}?`
-    ? Values[Type] | undefined
-    : never;
+  readonly [Name in keyof M as M[Name] extends TypeName ? never : Name]?: Value<M[Name]> | undefined;
 };
 
 /** An event of an aggregate, ready to be stored. */
@@ -31,20 +42,6 @@ export interface DomainEvent {
 
 /** The payload that subscribers receive: `type OrderPlaced = EventPayload<typeof OrderPlaced>`. */
 export type EventPayload<Definition> = Definition extends EventDefinition<infer P> ? P : never;
-
-/** A JSON number with its digits. */
-class JsonNumber {
-  constructor(readonly source: string) {}
-}
-
-/** Return undefined for values of another type. */
-const PARSERS: { readonly [Type in keyof Values]: (value: unknown) => Values[Type] | undefined } = {
-  int64: (value) => (value instanceof JsonNumber ? int64FromJsonNumber(value.source) : undefined),
-  integer: (value) => (value instanceof JsonNumber && Number.isSafeInteger(Number(value.source)) ? Number(value.source) : undefined),
-  text: (value) => (typeof value === 'string' ? value : undefined),
-  boolean: (value) => (typeof value === 'boolean' ? value : undefined),
-  time: (value) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value) : undefined),
-};
 
 export class EventDefinition<P extends object = object> {
   /** The publishing context. Events with the same aggregate type and id are handled in order. */
@@ -76,10 +73,9 @@ export class EventDefinition<P extends object = object> {
     ) as Readonly<Record<string, unknown>>;
     const payload: Record<string, unknown> = {};
     for (const [name, type] of Object.entries(this.members)) {
-      const value = Object.hasOwn(stored, name) ? stored[name] : undefined;
-      const isOptional = type.endsWith('?');
-      if (isOptional && (value === undefined || value === null)) continue;
-      payload[name] = PARSERS[type.replace('?', '') as keyof Values](value);
+      const value = stored[name] ?? undefined;
+      if (type.endsWith('?') && value === undefined) continue;
+      payload[name] = PARSERS[type.replace('?', '') as TypeName](value);
       if (payload[name] === undefined) throw new Error(`The member ${name} of an event ${this.type} must be of the type ${type}.`);
     }
     return payload as P;

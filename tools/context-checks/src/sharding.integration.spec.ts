@@ -1,7 +1,7 @@
 import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
 import { contexts } from '@animal-store/api/contexts';
 import { startTestApp, type TestApp } from '@animal-store/api/testing/test-app';
-import { createDataSource, distributedTables, deleteExpiredIdempotencyKeys, migrateUp } from '@animal-store/database';
+import { createDataSource, distributedTables, ExpireIdempotencyKeys, migrateUp } from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
   shardsOfPets = new Map([...shards].filter(([table]) => table.startsWith('pets.')));
   await useApi();
-  await deleteExpiredIdempotencyKeys(dataSource);
+  await new ExpireIdempotencyKeys(dataSource).execute();
   for (const use of Object.values(uses)) await use(createAccessUseCases(dataSource));
 });
 

@@ -1,6 +1,13 @@
-import { DatabaseConnection, type EventObserver, EventRunner, type StoredEvent, type Subscription } from '@animal-store/database';
+import {
+  DatabaseConnection,
+  type EventObserver,
+  EventRunner,
+  type StoredEvent,
+  type Subscription,
+  type SubscriptionStatus,
+} from '@animal-store/database';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { context, type Link, ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemetry/api';
 import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { runInSpan } from '../observability/run-in-span.js';
@@ -30,7 +37,7 @@ export function collectSubscriptions(
 
 /** Lets the subscriptions of all contexts handle events while the app runs. */
 @Injectable()
-export class EventDelivery implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class EventDelivery implements EventObserver, OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(EventDelivery.name);
   private readonly runner: EventRunner;
   private isInterrupted = false;
@@ -40,7 +47,7 @@ export class EventDelivery implements OnApplicationBootstrap, BeforeApplicationS
     connection: DatabaseConnection,
     private readonly metrics: Metrics,
   ) {
-    this.runner = new EventRunner(dataSource, this.observer, { isOpen: () => connection.isOpen });
+    this.runner = new EventRunner(dataSource, this, { isOpen: () => connection.isOpen });
   }
 
   onApplicationBootstrap(): void {
@@ -52,39 +59,39 @@ export class EventDelivery implements OnApplicationBootstrap, BeforeApplicationS
     await this.runner.stop();
   }
 
-  private get observer(): EventObserver {
-    return {
-      handle: (subscription, event, work) => runInSpan(trace.getTracer('animal-store-api'), ...spanOf(subscription, event), work),
-      processed: (subscription, events) => this.metrics.eventsProcessed.inc({ subscription }, events),
-      failed: (subscription, { type, position }, error, isParked) => {
-        this.metrics.eventFailures.inc({ subscription });
-        const message = `The subscription ${subscription} failed at the event ${String(position)} (${type})`;
-        if (isParked) this.logger.error(`${message}; the event is parked`, error);
-        else this.logger.warn(`${message} and retries it: ${String(error)}`);
-      },
-      interrupted: (error) => {
-        if (!this.isInterrupted) this.logger.warn(`Events are not handled at the moment: ${String(error)}`);
-        this.isInterrupted = true;
-      },
-      status: (subscriptions) => {
-        this.isInterrupted = false;
-        this.metrics.setSubscriptions(subscriptions);
-      },
+  /** Runs `work` in a span that links to the request that published the event. */
+  handle(subscription: string, { type, position, traceparent }: StoredEvent, work: () => Promise<unknown>): Promise<unknown> {
+    const { traceId, spanId, sampled } = parseTraceParent(traceparent ?? undefined) ?? {};
+    const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
+    const links = traceId && spanId ? [{ context: { traceId, spanId, traceFlags } }] : [];
+    const attributes = {
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': type,
+      'messaging.consumer.group.name': subscription,
+      'messaging.message.id': String(position),
     };
+    const options = { kind: SpanKind.CONSUMER, root: true, links, attributes };
+    return runInSpan(trace.getTracer('animal-store-api'), `process ${type}`, options, work);
   }
-}
 
-/** Returns the name and the options of a span that links to the request that published the event. */
-function spanOf(subscription: string, { type, position, traceparent }: StoredEvent) {
-  const parent = parseTraceParent(traceparent ?? undefined);
-  const links: Link[] = parent
-    ? [{ context: { traceId: parent.traceId, spanId: parent.spanId, traceFlags: parent.sampled ? TraceFlags.SAMPLED : TraceFlags.NONE } }]
-    : [];
-  const attributes = {
-    'messaging.operation.type': 'process',
-    'messaging.destination.name': type,
-    'messaging.consumer.group.name': subscription,
-    'messaging.message.id': String(position),
-  };
-  return [`process ${type}`, { kind: SpanKind.CONSUMER, root: true, links, attributes }] as const;
+  processed(subscription: string, events: number): void {
+    this.metrics.eventsProcessed.inc({ subscription }, events);
+  }
+
+  failed(subscription: string, { type, position }: StoredEvent, error: unknown, isParked: boolean): void {
+    this.metrics.eventFailures.inc({ subscription });
+    const message = `The subscription ${subscription} failed at the event ${String(position)} (${type})`;
+    if (isParked) this.logger.error(`${message}; the event is parked`, error);
+    else this.logger.warn(`${message} and retries it: ${String(error)}`);
+  }
+
+  interrupted(error: unknown): void {
+    if (!this.isInterrupted) this.logger.warn(`Events are not handled at the moment: ${String(error)}`);
+    this.isInterrupted = true;
+  }
+
+  status(subscriptions: readonly SubscriptionStatus[]): void {
+    this.isInterrupted = false;
+    this.metrics.setSubscriptions(subscriptions);
+  }
 }

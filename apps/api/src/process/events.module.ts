@@ -1,8 +1,7 @@
-import { eventsPersistence } from '@animal-store/database';
+import { DeleteOldEvents, eventsPersistence } from '@animal-store/database';
 import { provideUseCase } from '@animal-store/http-contract';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { DeleteOldEvents } from './delete-old-events.js';
 
 /** The tables of the log of events. */
 @Module({ providers: [provideUseCase(DeleteOldEvents, DataSource)] })

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const runner of runners) await runner.stop();
+  for (const runner of runners) await runner.beforeApplicationShutdown();
 });
 
 const job = (every: number): ScheduledJob => ({ name: 'spec', every, useCase: Work });
@@ -72,7 +72,7 @@ it('two processes share one schedule, and runs never overlap', async () => {
   await start([job(period)]);
   await start([job(period)], other);
   await waitFor(() => expect(starts.length).toBeGreaterThanOrEqual(5));
-  for (const runner of runners) await runner.stop();
+  for (const runner of runners) await runner.beforeApplicationShutdown();
   await other.destroy();
   expect(maxRunning).toBe(1);
   const [first = 0, last = 0] = [starts[0], starts.at(-1)];
@@ -127,7 +127,7 @@ it('while draining, no run starts, and the end of the runner waits for the curre
   await waitFor(() => expect(runs).toBe(1));
   draining.begin();
   let isStopped = false;
-  const stopped = runner.stop().then(() => (isStopped = true));
+  const stopped = runner.beforeApplicationShutdown().then(() => (isStopped = true));
   await sleep(200);
   expect(isStopped).toBe(false);
   resolve();

@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type DatabaseConnection, type Job, jobState, runJob } from '@animal-store/database';
-import type { OnApplicationBootstrap, Type } from '@nestjs/common';
+import { type DatabaseConnection, type Job, jobState, repeat, runJob } from '@animal-store/database';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
@@ -32,7 +31,7 @@ export interface JobEnvironment {
 }
 
 /** Runs the jobs of all contexts: each in one process of the deployment at a time, and once per period. */
-export class JobRunner implements OnApplicationBootstrap {
+export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private loops: readonly Promise<void>[] = [];
   private isFailureReported = false;
@@ -53,21 +52,13 @@ export class JobRunner implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     const useCases = this.jobs.map((job) => [job, this.environment.moduleRef.get(job.useCase, { strict: false })] as const);
-    this.loops = useCases.map(([job, useCase]) => this.repeat(job, useCase));
+    this.loops = useCases.map(([job, useCase]) => repeat(this.stopping.signal, () => this.runIfDue(job, useCase)));
   }
 
-  /** Starts no more runs, and waits for those in progress. */
-  async stop(): Promise<void> {
+  /** Starts no more runs, and waits for those in progress. The database is still connected. */
+  async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await Promise.all(this.loops);
-  }
-
-  private async repeat(job: Job, useCase: UseCase): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      const pauseMs = await this.runIfDue(job, useCase);
-      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
-    }
   }
 
   /** Returns the time until the next check. */
@@ -79,7 +70,7 @@ export class JobRunner implements OnApplicationBootstrap {
       const { dueInMs, succeededAt } = await jobState(dataSource, job);
       if (succeededAt) metrics.jobSuccesses.set({ job_name: job.name }, succeededAt.getTime() / 1000);
       if (dueInMs > 0) return Math.min(dueInMs + Math.random() * Math.min(job.every / 10, MAX_JITTER_MS), MAX_PAUSE_MS);
-      const hasRun = await runJob(dataSource, job, () => this.run(job, useCase));
+      const hasRun = await runJob(dataSource, job, () => this.run(job.name, useCase));
       this.isFailureReported = false;
       // After a run, the state is read again at once.
       return hasRun ? 0 : pauseMs;
@@ -91,14 +82,10 @@ export class JobRunner implements OnApplicationBootstrap {
   }
 
   /** Returns whether the use case succeeded. */
-  private async run({ name: job }: Job, useCase: UseCase): Promise<boolean> {
+  private async run(job: string, useCase: UseCase): Promise<boolean> {
     const { metrics, logger } = this.environment;
-    const startedAt = performance.now();
-    const end = (outcome: 'success' | 'failure') => {
-      const durationMs = Math.round(performance.now() - startedAt);
-      metrics.jobDurations.observe({ job_name: job, outcome }, durationMs / 1000);
-      return { job, durationMs };
-    };
+    const endTimer = metrics.jobDurations.startTimer({ job_name: job });
+    const end = (outcome: 'success' | 'failure') => ({ job, durationMs: Math.round(1000 * endTimer({ outcome })) });
     logger.debug({ job }, 'job started');
     try {
       await useCase.execute();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createDataSource, DatabaseConnection, deleteExpiredIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
+import { createDataSource, DatabaseConnection, ExpireIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { createMigratedDatabase, describeMigrations } from '@animal-store/test-kit';
@@ -9,7 +9,6 @@ import { pino } from 'pino';
 import type { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../server/draining.js';
-import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 import { JobRunner } from './job-runner.js';
 import { JobsModule } from './jobs.module.js';
 
@@ -60,7 +59,7 @@ it('removes keys of all contexts after 24 hours, every minute, also after failur
   await waitFor(() => expect(lines.join('')).toContain('job failed'));
   await dataSource.query('ALTER TABLE pets.away RENAME TO idempotency_keys');
   await waitFor(async () => expect(await keys()).toEqual(['23']));
-  await runner.stop();
+  await runner.beforeApplicationShutdown();
 });
 
 it('needs no more privileges than the service', async () => {
@@ -73,7 +72,7 @@ it('needs no more privileges than the service', async () => {
   await restricted.initialize();
   let deleted = 0;
   await runJob(restricted, { name: 'spec', every: 1 }, async () => {
-    deleted = await deleteExpiredIdempotencyKeys(restricted);
+    deleted = await new ExpireIdempotencyKeys(restricted).execute();
     return true;
   });
   await restricted.destroy();

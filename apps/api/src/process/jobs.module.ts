@@ -1,8 +1,7 @@
-import { jobsPersistence } from '@animal-store/database';
+import { ExpireIdempotencyKeys, jobsPersistence } from '@animal-store/database';
 import { provideUseCase } from '@animal-store/http-contract';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 
 /** The table of job runs, and the jobs of the platform. */
 @Module({ providers: [provideUseCase(ExpireIdempotencyKeys, DataSource)] })

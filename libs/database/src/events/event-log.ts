@@ -4,7 +4,6 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { subscriptionsOf } from '../data-source.js';
 import { CreateEvents1763683620000 } from '../migrations/1763683620000-create-events.js';
 import type { Persistence } from '../persistence.js';
-import { typesOf } from './subscription.js';
 
 /** The log of events, and the positions of the subscriptions. */
 export const eventsPersistence: Persistence = {
@@ -16,7 +15,7 @@ export const eventsPersistence: Persistence = {
 
 /** Whether any subscription of the deployment handles the event. Others are not stored. */
 export function isSubscribed(dataSource: DataSource, { type }: EventDefinition): boolean {
-  return subscriptionsOf(dataSource).some((subscription) => typesOf(subscription).includes(type));
+  return subscriptionsOf(dataSource).some(({ reactions }) => reactions.some((reaction) => reaction.type === type));
 }
 
 /**
@@ -25,19 +24,16 @@ export function isSubscribed(dataSource: DataSource, { type }: EventDefinition):
  */
 export async function appendEvents(manager: EntityManager, ...events: readonly DomainEvent[]): Promise<void> {
   if (!manager.queryRunner?.isTransactionActive) throw new Error('appendEvents requires the manager of a transaction.');
-  const stored = events.filter(({ definition }) => isSubscribed(manager.dataSource, definition));
-  if (stored.length === 0) return;
-  await manager.query(
-    `INSERT INTO events.events (aggregatetype, aggregateid, type, payload, traceparent)
-     SELECT given.*, $5 FROM unnest($1::text[], $2::text[], $3::text[], $4::jsonb[]) AS given`,
-    [
-      stored.map(({ definition }) => definition.aggregateType),
-      stored.map(({ aggregateId }) => aggregateId),
-      stored.map(({ definition }) => definition.type),
-      stored.map(({ payload }) => payload.text),
+  for (const { definition, aggregateId, payload } of events) {
+    if (!isSubscribed(manager.dataSource, definition)) continue;
+    await manager.query('INSERT INTO events.events (aggregatetype, aggregateid, type, payload, traceparent) VALUES ($1, $2, $3, $4, $5)', [
+      definition.aggregateType,
+      aggregateId,
+      definition.type,
+      payload.text,
       activeTraceParent(),
-    ],
-  );
+    ]);
+  }
 }
 
 /** Returns the active span as a `traceparent` (W3C Trace Context), or undefined without tracing. */
@@ -49,12 +45,12 @@ export function activeTraceParent(): string | undefined {
 
 /** Creates the subscriptions that do not exist yet, at the end of the log. Call it before the process publishes. */
 export async function registerSubscriptions(dataSource: DataSource): Promise<void> {
-  for (const subscription of subscriptionsOf(dataSource)) {
+  for (const { name, reactions } of subscriptionsOf(dataSource)) {
     await dataSource.query(
       `INSERT INTO events.subscriptions (name, types, position)
        SELECT $1::text, $2::text[], coalesce(max(position), 0) FROM events.events
        ON CONFLICT (name) DO UPDATE SET types = excluded.types WHERE subscriptions.types <> excluded.types`,
-      [subscription.name, typesOf(subscription)],
+      [name, reactions.map(({ type }) => type)],
     );
   }
 }

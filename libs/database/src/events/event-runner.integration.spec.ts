@@ -6,7 +6,7 @@ import { DatabaseConnection } from '../database-connection.js';
 import { createShop, effects, type Hook, moveOrder, OrderMoved, recorder, type Shop } from '../testing/shop.js';
 import { appendEvents, registerSubscriptions } from './event-log.js';
 import { type EventObserver, EventRunner, type EventRunnerOptions } from './event-runner.js';
-import { deleteOldEvents, eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
+import { DeleteOldEvents, eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
 import { type Subscription, subscribe } from './subscription.js';
 
 const FAST = { isOpen: () => true, pollMs: 10, retryMs: 10, maxAttempts: 3 };
@@ -84,6 +84,15 @@ describe('a subscription', () => {
     const { run } = await open(recorder('kept'));
     run();
     await expectEffects('kept', ['1/1']);
+  });
+
+  it('continues after a gap of positions', async () => {
+    const { dataSource, run } = await open(recorder('gap'));
+    await moveOrder(dataSource, 1n, 1);
+    await admin.query(`SELECT setval('events.position_seq', nextval('events.position_seq') + 12000)`);
+    await moveOrder(dataSource, 1n, 2);
+    run();
+    await expectEffects('gap', ['1/1', '1/2']);
   });
 
   it('is created when its process connects, before it can publish', async () => {
@@ -259,6 +268,17 @@ describe('an event that fails', () => {
     );
   });
 
+  it('because of a deferred constraint is parked, and the others go on', async () => {
+    await admin.query('ALTER TABLE shop.effects ADD CONSTRAINT once UNIQUE (order_id, step) DEFERRABLE INITIALLY DEFERRED');
+    const { dataSource, run } = await open(recorder('deferred'));
+    await moveInOneTransaction(dataSource, 1n, 1, 1);
+    await moveInOneTransaction(dataSource, 5n, 2);
+    run();
+    await expectEffects('deferred', ['1/1', '5/2']);
+    expect(await parked()).toEqual([expect.stringContaining('duplicate key value violates unique constraint "once"')]);
+    await admin.query('ALTER TABLE shop.effects DROP CONSTRAINT once');
+  });
+
   it('because the database is unavailable has not been attempted', async () => {
     const steps = new Set([1]);
     const terminated = () => Object.assign(new Error('terminating connection'), { code: '57P01' });
@@ -333,7 +353,7 @@ describe('a process', () => {
   });
 });
 
-describe('deleteOldEvents', () => {
+describe('DeleteOldEvents', () => {
   it('deletes events of more than 7 days ago that every subscription has handled and none has parked', async () => {
     const { dataSource, run } = await open(
       recorder('keeping', (event) => {
@@ -350,7 +370,7 @@ describe('deleteOldEvents', () => {
     await admin.query(`UPDATE events.events SET occurred_at = now() - make_interval(days => CASE aggregateid WHEN '3' THEN 6 ELSE 8 END)`);
     await admin.query(`INSERT INTO events.events (position, aggregatetype, aggregateid, type, payload, occurred_at)
       SELECT -n, 'shop', '0', 'shop.order_moved', '{}', '2020-01-01' FROM generate_series(1, 1200) AS n`);
-    expect(await deleteOldEvents(admin)).toBe(1_201);
+    expect(await new DeleteOldEvents(admin).execute()).toBe(1_201);
     expect(await admin.query('SELECT aggregateid AS id FROM events.events ORDER BY 1')).toEqual([{ id: '2' }, { id: '3' }, { id: '4' }]);
   });
 });

@@ -2,19 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, EntityManager } from 'typeorm';
 import { subscriptionsOf } from '../data-source.js';
 import { mayRecover } from '../database-unavailable.js';
+import { repeat } from '../repeat.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
-import { type Subscription, typesOf } from './subscription.js';
+import type { Reaction } from './subscription.js';
 
-const POLL_MS = 500;
-const SETTLE_POLL_MS = 5;
+/** Key of the advisory lock of the process that handles events. The number is arbitrary but must be unique. */
+const EVENT_LOCK = 7_302_947_561_038_215n;
 const STATUS_INTERVAL_MS = 10_000;
-const BATCH_SIZE = 64;
-const MAX_ATTEMPTS = 8;
-const RETRY_MS = 1_000;
+const SETTLE_POLL_MS = 5;
+const BATCH_SIZE = 128;
+/** Maximum number of positions in a turn. Without current statistics, PostgreSQL reads and sorts all events of the turn for each batch. */
+const MAX_POSITIONS = 5_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR_LENGTH = 1_000;
 
 export interface StoredEvent {
+  /** The subscription that handles the event. */
+  readonly subscription: string;
   readonly position: bigint;
   readonly aggregatetype: string;
   readonly aggregateid: string;
@@ -22,6 +26,8 @@ export interface StoredEvent {
   readonly payload: string;
   /** The request that published the event. */
   readonly traceparent: string | null;
+  /** Whether the event was parked and is retried. */
+  readonly isRetry: boolean;
   /** Whether an earlier event of the aggregate is parked. */
   readonly isBlocked: boolean;
 }
@@ -47,256 +53,194 @@ export interface EventRunnerOptions {
   readonly maxAttempts?: number;
 }
 
-/** The last position at a point in time. */
-interface LogEnd {
-  readonly position: bigint;
-  /** Changes when the server restarts or another one takes over. */
-  readonly server: string;
-}
-
-interface State {
-  readonly position: bigint;
-  readonly attempts: number;
-  readonly isDue: boolean;
-}
-
+/** A subscription that may handle the events after `position`, up to `end`. */
 interface Turn {
-  readonly state: State;
-  readonly isRetry: boolean;
-  readonly event: StoredEvent;
-  readonly index: number;
+  readonly subscription: string;
+  readonly position: bigint;
+  readonly end: bigint;
 }
 
-const SERVER = 'extract(epoch FROM pg_postmaster_start_time())::text';
-const EVENT = `event.position, event.aggregatetype, event.aggregateid, event.type, event.payload::text, event.traceparent`;
+const EVENT = `$1::text AS subscription, event.position, event.aggregatetype, event.aggregateid, event.type, event.payload::text, event.traceparent`;
+const SAME_AGGREGATE = '(subscription, aggregatetype, aggregateid) = ($1, $2, $3)';
+const aggregateOf = ({ subscription, aggregatetype, aggregateid }: StoredEvent) => [subscription, aggregatetype, aggregateid];
 
 /**
- * Handles the events of all subscriptions. Any number of processes may run it. A row lock gives a subscription to one of them at a time, and
- * the position commits together with the writes of the handlers.
+ * Handles the events of all subscriptions. Any number of processes may run it. An advisory lock lets one of them handle events at a time,
+ * and the position of a subscription commits together with the writes of its handlers.
  */
 export class EventRunner {
-  private readonly subscriptions: ReadonlyMap<string, Subscription>;
+  /** By the name of the subscription and the type of the event. */
+  private readonly reactions: ReadonlyMap<string, ReadonlyMap<string, Reaction>>;
+  private readonly options: Required<EventRunnerOptions>;
   private readonly stopping = new AbortController();
-  private readonly pollMs: number;
-  private statusReportedAt = -STATUS_INTERVAL_MS;
-  private unsettledEnd: (LogEnd & { readonly nextId: string }) | undefined;
-  private loop = Promise.resolve();
+  private loops: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly observer: EventObserver,
-    private readonly options: EventRunnerOptions,
+    options: EventRunnerOptions,
   ) {
-    this.subscriptions = new Map(subscriptionsOf(dataSource).map((subscription) => [subscription.name, subscription]));
-    this.pollMs = options.pollMs ?? POLL_MS;
+    this.reactions = new Map(
+      subscriptionsOf(dataSource).map(({ name, reactions }) => [name, new Map(reactions.map((each) => [each.type, each]))]),
+    );
+    this.options = { pollMs: 500, retryMs: 1_000, maxAttempts: 8, ...options };
   }
 
   start(): void {
-    if (this.subscriptions.size > 0) this.loop = this.run();
+    if (this.reactions.size === 0) return;
+    const loops = [() => this.serve(), () => this.reportStatus()];
+    this.loops = Promise.all(loops.map((work) => repeat(this.stopping.signal, () => this.attempt(work))));
   }
 
   /** Resolves after the running transaction. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    await this.loop;
+    await this.loops;
   }
 
-  private async run(): Promise<void> {
-    while (!this.stopping.signal.aborted) {
-      let hasMore = false;
-      try {
-        if (this.options.isOpen()) {
-          await this.reportStatus();
-          hasMore = await this.serveAll();
-        }
-      } catch (error) {
-        this.observer.interrupted(error);
-      }
-      if (!hasMore) await this.pause(this.pollMs);
+  /** Runs `work` if the database is open. Like `work`, returns the pause in ms before the next call. */
+  private async attempt(work: () => Promise<number>): Promise<number> {
+    try {
+      if (this.options.isOpen()) return await work();
+    } catch (error) {
+      this.observer.interrupted(error);
     }
+    return this.options.pollMs;
   }
 
-  private async pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
-  }
-
-  /** Reports the status of the subscriptions every 10 s. */
-  private async reportStatus(): Promise<void> {
-    const now = performance.now();
-    if (now - this.statusReportedAt < STATUS_INTERVAL_MS) return;
-    this.statusReportedAt = now;
+  private async reportStatus(): Promise<number> {
     this.observer.status(await eventStatus(this.dataSource));
+    return STATUS_INTERVAL_MS;
   }
 
-  /** Serves each subscription with events or retries once. Returns whether there may be more. */
-  private async serveAll(): Promise<boolean> {
-    const due = await this.dataSource.query<{ name: string }[]>(
-      `SELECT name FROM events.subscriptions AS subscription WHERE name = ANY ($1) AND (
-         (position < (SELECT max(position) FROM events.events) AND next_attempt_at <= now())
-         OR EXISTS (SELECT FROM events.parked_events WHERE subscription = subscription.name AND retry))`,
-      [[...this.subscriptions.keys()]],
-    );
-    if (due.length === 0) return false;
-    const end = await this.settledEnd();
-    let hasMore = false;
-    for (const { name } of due) {
-      if (!end || this.stopping.signal.aborted) return false;
-      try {
-        if (await this.serve(this.subscriptions.get(name) as Subscription, end)) hasMore = true;
-      } catch (error) {
-        this.observer.interrupted(error);
-      }
-    }
-    return hasMore;
+  /** Serves one subscription in a transaction. */
+  private async serve(): Promise<number> {
+    const events = await this.dataSource.transaction('READ COMMITTED', async (manager) => {
+      const turn = await this.nextTurn(manager);
+      return turn ? this.handleNext(manager, turn) : [];
+    });
+    if (!events[0]) return this.options.pollMs;
+    this.observer.processed(events[0].subscription, events.length);
+    return 0;
   }
 
   /**
-   * Returns the end of the log if no earlier event can appear any more. A transaction has its id before it draws a position. So whichever
-   * drew a position up to the end has a lower id than a transaction that starts afterwards, and has ended when that id is the lowest
-   * running one. Until then, the end is kept for the next call.
+   * Waits until no transaction can add an event before the end of the turn. Returns undefined if no subscription is due, or if another
+   * process handles events.
+   *
+   * A transaction has its id before it draws a position, and this one draws its id after it has read the end. So whichever drew a position
+   * up to the end has a lower id, and has ended when the id of this transaction is the lowest running one.
    */
-  private async settledEnd(): Promise<LogEnd | undefined> {
-    const { position, server, nextId } = (this.unsettledEnd ??= await this.readEnd());
-    for (let pauseMs = SETTLE_POLL_MS; pauseMs <= this.pollMs; pauseMs *= 2) {
-      const [running] = await this.dataSource.query<{ isSettled: boolean }[]>(
-        `SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 AS "isSettled" WHERE ${SERVER} = $2`,
-        [nextId, server],
+  private async nextTurn(manager: EntityManager): Promise<Turn | undefined> {
+    const [due] = await manager.query<{ name: string; end: bigint }[]>(
+      `SELECT name, "end" FROM events.subscriptions, (SELECT coalesce(max(position), 0) AS "end" FROM events.events) AS log
+       WHERE name = ANY ($1) AND pg_try_advisory_xact_lock($2) AND (
+         (position < "end" AND (attempts = 0 OR next_attempt_at <= now()))
+         OR EXISTS (SELECT FROM events.parked_events WHERE subscription = name AND retry))
+       ORDER BY random() LIMIT 1`,
+      [[...this.reactions.keys()], EVENT_LOCK],
+    );
+    while (due && !this.stopping.signal.aborted) {
+      const [turn] = await manager.query<(Turn & { isSettled: boolean })[]>(
+        `SELECT name AS subscription, position, least($2, position + $3) AS "end", pg_current_xact_id() = pg_snapshot_xmin(pg_current_snapshot()) AS "isSettled"
+         FROM events.subscriptions WHERE name = $1`,
+        [due.name, due.end, MAX_POSITIONS],
       );
-      if (running?.isSettled !== false) this.unsettledEnd = undefined;
-      if (!running) return undefined;
-      if (running.isSettled) return { position, server };
-      await this.pause(pauseMs);
+      if (turn?.isSettled) return turn;
+      await sleep(SETTLE_POLL_MS);
     }
     return undefined;
   }
 
-  private async readEnd(): Promise<LogEnd & { readonly nextId: string }> {
-    const [end] = await this.dataSource.query<[LogEnd]>(
-      `SELECT coalesce(max(position), 0) AS position, ${SERVER} AS server FROM events.events`,
-    );
-    const [{ nextId }] = await this.dataSource.query<[{ nextId: string }]>('SELECT pg_current_xact_id()::text AS "nextId"');
-    return { ...end, nextId };
-  }
-
-  /** Handles up to `limit` events in one transaction. Returns whether there may be more. */
-  private async serve(subscription: Subscription, end: LogEnd, limit = BATCH_SIZE): Promise<boolean> {
-    const { name } = subscription;
-    let turn: Turn | undefined;
-    const begin = (next: Turn) => {
-      turn = next;
-    };
-    try {
-      const handled = await this.dataSource.transaction('READ COMMITTED', (manager) =>
-        this.handleNext(manager, subscription, end, limit, begin),
-      );
-      if (handled > 0) this.observer.processed(name, handled);
-      return handled > 0;
-    } catch (error) {
-      const failed = turn;
-      if (!failed || mayRecover(error)) throw error;
-      // The events before it succeed without it.
-      if (failed.index > 0) return this.serve(subscription, end, failed.index);
-      const isParked = await this.recordFailure(name, failed, error);
-      this.observer.failed(name, failed.event, error, isParked);
-      return isParked;
-    }
-  }
-
-  /** Returns the number of events. */
-  private async handleNext(
-    manager: EntityManager,
-    subscription: Subscription,
-    end: LogEnd,
-    limit: number,
-    begin: (turn: Turn) => void,
-  ): Promise<number> {
-    const { name } = subscription;
-    const [state] = await manager.query<State[]>(
-      `SELECT position, attempts, next_attempt_at <= now() AS "isDue" FROM events.subscriptions
-       WHERE name = $1 AND ${SERVER} = $2 FOR UPDATE SKIP LOCKED`,
-      [name, end.server],
-    );
-    if (!state) return 0;
-    const [retried] = await manager.query<StoredEvent[]>(
-      `SELECT ${EVENT}, false AS "isBlocked" FROM events.parked_events AS parked JOIN events.events AS event USING (position)
+  /** Handles a retry, or else the next events until one fails. Returns those that have not failed. */
+  private async handleNext(manager: EntityManager, { subscription, position, end }: Turn): Promise<readonly StoredEvent[]> {
+    const retries = await manager.query<StoredEvent[]>(
+      `SELECT ${EVENT}, true AS "isRetry", false AS "isBlocked"
+       FROM events.parked_events AS parked JOIN events.events AS event USING (position)
        WHERE subscription = $1 AND retry ORDER BY position LIMIT 1`,
-      [name],
+      [subscription],
     );
-    if (retried) {
-      begin({ state, isRetry: true, event: retried, index: 0 });
-      await this.handle(manager, subscription, retried);
-      const aggregate = [name, retried.aggregatetype, retried.aggregateid];
-      await manager.query('DELETE FROM events.parked_events WHERE subscription = $1 AND position = $2', [name, retried.position]);
-      await manager.query(`UPDATE events.parked_events SET retry = true WHERE ${OF_AGGREGATE}`, aggregate);
-      return 1;
-    }
-    if (!state.isDue) return 0;
-    // An event that failed is retried alone.
-    const size = state.attempts > 0 ? 1 : limit;
+    if (retries.length > 0) return this.handleAll(manager, retries);
     const events = await manager.query<StoredEvent[]>(
-      `SELECT ${EVENT}, EXISTS (
+      `SELECT ${EVENT}, false AS "isRetry", EXISTS (
          SELECT FROM events.parked_events WHERE (subscription, aggregatetype, aggregateid) = ($1, event.aggregatetype, event.aggregateid)
        ) AS "isBlocked"
        FROM events.events AS event WHERE position > $2 AND position <= $3 AND type = ANY ($4) ORDER BY position LIMIT $5`,
-      [name, state.position, end.position, typesOf(subscription), size],
+      [subscription, position, end, [...(this.reactions.get(subscription)?.keys() ?? [])], BATCH_SIZE],
     );
-    for (const [index, event] of events.entries()) {
-      begin({ state, isRetry: false, event, index });
-      if (event.isBlocked) await park(manager, name, event, 'An earlier event of the aggregate is parked.');
-      else await this.handle(manager, subscription, event);
+    const handled = await this.handleAll(manager, events);
+    const isAtEnd = handled.length === events.length && events.length < BATCH_SIZE;
+    const last = isAtEnd ? end : handled.at(-1)?.position;
+    if (last !== undefined) await moveTo(manager, subscription, last);
+    return handled;
+  }
+
+  private async handleAll(manager: EntityManager, events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
+    let count = 0;
+    try {
+      await manager.transaction(async (savepoint) => {
+        for (const event of events) {
+          count++;
+          await this.handle(savepoint, event);
+        }
+        // Deferred constraints fail here rather than at the commit.
+        await savepoint.query('SET CONSTRAINTS ALL IMMEDIATE');
+      });
+      return events;
+    } catch (error) {
+      const failed = events[count - 1];
+      if (!failed || mayRecover(error)) throw error;
+      // The events before it succeed without it.
+      if (count > 1) return this.handleAll(manager, events.slice(0, count - 1));
+      this.observer.failed(failed.subscription, failed, error, await this.recordFailure(manager, failed, error));
+      return [];
     }
-    const position = events.length < size ? end.position : events.at(-1)?.position;
-    await manager.query('UPDATE events.subscriptions SET position = greatest(position, $2), attempts = 0 WHERE name = $1', [
-      name,
-      position,
-    ]);
-    return events.length;
   }
 
-  private async handle(manager: EntityManager, { name, reactions }: Subscription, event: StoredEvent): Promise<void> {
-    const reaction = reactions.find(({ type }) => type === event.type);
-    if (!reaction) throw new Error(`The subscription ${name} no longer handles the event ${event.type}.`);
-    await this.observer.handle(name, event, () => reaction.handle(manager, event.payload));
+  private async handle(manager: EntityManager, event: StoredEvent): Promise<void> {
+    const { subscription, type, payload } = event;
+    if (event.isBlocked) return park(manager, event, 'An earlier event of the aggregate is parked.');
+    const reaction = this.reactions.get(subscription)?.get(type);
+    if (!reaction) throw new Error(`The subscription ${subscription} no longer handles the event ${type}.`);
+    await this.observer.handle(subscription, event, () => reaction.handle(manager, payload));
+    if (!event.isRetry) return;
+    await manager.query('DELETE FROM events.parked_events WHERE subscription = $1 AND position = $2', [subscription, event.position]);
+    await manager.query(`UPDATE events.parked_events SET retry = true WHERE ${SAME_AGGREGATE}`, aggregateOf(event));
   }
 
-  /** Returns whether the event is parked. Does nothing if another process has served the subscription in the meantime. */
-  private recordFailure(name: string, { state, isRetry, event }: Turn, error: unknown): Promise<boolean> {
-    const { maxAttempts = MAX_ATTEMPTS, retryMs = RETRY_MS } = this.options;
+  /** Returns whether the event is parked. */
+  private async recordFailure(manager: EntityManager, event: StoredEvent, error: unknown): Promise<boolean> {
     const reason = String(error).slice(0, MAX_ERROR_LENGTH);
-    return this.dataSource.transaction(async (manager) => {
-      if (isRetry) {
-        await manager.query(`UPDATE events.parked_events SET retry = false WHERE ${OF_AGGREGATE}`, [
-          name,
-          event.aggregatetype,
-          event.aggregateid,
-        ]);
-        await manager.query('UPDATE events.parked_events SET error = $3 WHERE subscription = $1 AND position = $2', [
-          name,
-          event.position,
-          reason,
-        ]);
-        return true;
-      }
-      const attempts = state.attempts + 1;
-      const isParked = attempts >= maxAttempts;
-      const [, changed] = await manager.query<[unknown, number]>(
-        `UPDATE events.subscriptions SET position = $4, attempts = $5, next_attempt_at = now() + make_interval(secs => $6)
-         WHERE name = $1 AND position = $2 AND attempts = $3`,
-        isParked
-          ? [name, state.position, state.attempts, event.position, 0, 0]
-          : [name, state.position, state.attempts, state.position, attempts, Math.min(retryMs * 2 ** (attempts - 1), MAX_RETRY_MS) / 1000],
+    if (event.isRetry) {
+      await manager.query(
+        `UPDATE events.parked_events SET retry = false, error = CASE position WHEN $4 THEN $5 ELSE error END WHERE ${SAME_AGGREGATE}`,
+        [...aggregateOf(event), event.position, reason],
       );
-      if (isParked && changed === 1) await park(manager, name, event, reason);
-      return isParked;
-    });
+      return true;
+    }
+    const { maxAttempts, retryMs } = this.options;
+    const [[state]] = await manager.query<[{ isParked: boolean }[]]>(
+      `UPDATE events.subscriptions SET attempts = (attempts + 1) % $2::int4, next_attempt_at = now() + least($3 * 2 ^ attempts, $4) * interval '1 ms'
+       WHERE name = $1 RETURNING attempts = 0 AS "isParked"`,
+      [event.subscription, maxAttempts, retryMs, MAX_RETRY_MS],
+    );
+    if (!state?.isParked) return false;
+    await park(manager, event, reason);
+    await moveTo(manager, event.subscription, event.position);
+    return true;
   }
 }
 
-const OF_AGGREGATE = '(subscription, aggregatetype, aggregateid) = ($1, $2, $3)';
+async function moveTo(manager: EntityManager, subscription: string, position: bigint): Promise<void> {
+  await manager.query('UPDATE events.subscriptions SET position = greatest(position, $2), attempts = 0 WHERE name = $1', [
+    subscription,
+    position,
+  ]);
+}
 
-async function park(manager: EntityManager, subscription: string, event: StoredEvent, error: string): Promise<void> {
+async function park(manager: EntityManager, event: StoredEvent, error: string): Promise<void> {
   await manager.query(
     'INSERT INTO events.parked_events (subscription, aggregatetype, aggregateid, position, error) VALUES ($1, $2, $3, $4, $5)',
-    [subscription, event.aggregatetype, event.aggregateid, event.position, error],
+    [...aggregateOf(event), event.position, error],
   );
 }

@@ -61,18 +61,22 @@ export async function retryParkedEvents(dataSource: DataSource, subscription: st
   return count;
 }
 
-/** Deletes old events that every subscription has handled. Any number of processes may run it. */
-export async function deleteOldEvents(dataSource: DataSource): Promise<number> {
-  let total = 0;
-  for (let deleted = DELETION_BATCH_SIZE; deleted === DELETION_BATCH_SIZE; total += deleted) {
-    [, deleted] = await dataSource.query<[unknown, number]>(
-      `DELETE FROM events.events WHERE position IN (
-         SELECT position FROM events.events AS event
-         WHERE occurred_at < now() - make_interval(days => $1) AND position <= (SELECT min(position) FROM events.subscriptions)
-           AND NOT EXISTS (SELECT FROM events.parked_events AS parked WHERE parked.position = event.position)
-         ORDER BY position LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-      [RETENTION_DAYS, DELETION_BATCH_SIZE],
-    );
+/** Deletes old events that every subscription has handled. Returns their number. */
+export class DeleteOldEvents {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async execute(): Promise<number> {
+    let total = 0;
+    for (let deleted = DELETION_BATCH_SIZE; deleted === DELETION_BATCH_SIZE; total += deleted) {
+      [, deleted] = await this.dataSource.query<[unknown, number]>(
+        `DELETE FROM events.events WHERE position IN (
+           SELECT position FROM events.events AS event
+           WHERE occurred_at < now() - make_interval(days => $1) AND position <= (SELECT min(position) FROM events.subscriptions)
+             AND NOT EXISTS (SELECT FROM events.parked_events AS parked WHERE parked.position = event.position)
+           ORDER BY position LIMIT $2)`,
+        [RETENTION_DAYS, DELETION_BATCH_SIZE],
+      );
+    }
+    return total;
   }
-  return total;
 }

@@ -1,11 +1,6 @@
 import type { EventDefinition } from '@animal-store/kernel';
 import type { EntityManager } from 'typeorm';
 
-/** Handles one event, usually a use case. */
-export interface EventHandler<Payload> {
-  execute(event: Payload): Promise<unknown>;
-}
-
 export interface Reaction {
   readonly type: string;
   readonly handle: (manager: EntityManager, payload: string) => Promise<unknown>;
@@ -24,7 +19,7 @@ export interface Subscription {
  */
 export function on<Payload extends object>(
   event: EventDefinition<Payload>,
-  create: (manager: EntityManager) => EventHandler<Payload>,
+  create: (manager: EntityManager) => { execute(event: Payload): Promise<unknown> },
 ): Reaction {
   return { type: event.type, handle: async (manager, payload) => create(manager).execute(event.parse(payload)) };
 }
@@ -33,5 +28,3 @@ export function on<Payload extends object>(
 export function subscribe(name: string, ...reactions: Reaction[]): Subscription {
   return { name, reactions };
 }
-
-export const typesOf = ({ reactions }: Subscription): string[] => reactions.map(({ type }) => type);

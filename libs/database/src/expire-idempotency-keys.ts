@@ -1,0 +1,29 @@
+import { IDEMPOTENCY_KEY_LIFETIME_HOURS } from '@animal-store/kernel';
+import type { DataSource } from 'typeorm';
+import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+import { deleteExpiredKeysStatement, keyTableOf } from './statements.js';
+
+/** Small, so that a deletion does not hold locks or delay vacuum for long. */
+const BATCH_SIZE = 500;
+
+/**
+ * Deletes the expired keys of every context and returns their number. Uses the database's clock. Run it in one process at a time:
+ * two could deadlock on the same keys, and Citus does not support SKIP LOCKED.
+ */
+export class ExpireIdempotencyKeys {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async execute(): Promise<number> {
+    let total = 0;
+    for (const metadata of this.dataSource.entityMetadatas) {
+      if (!(typeof metadata.target === 'function' && metadata.target.prototype instanceof IdempotencyKeyEntity)) continue;
+      const text = deleteExpiredKeysStatement(keyTableOf(metadata));
+      let deleted: number;
+      do {
+        [, deleted] = await this.dataSource.query<[unknown, number]>(text, [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH_SIZE]);
+        total += deleted;
+      } while (deleted === BATCH_SIZE);
+    }
+    return total;
+  }
+}
