@@ -71,10 +71,10 @@ async function serveInThisProcess(
     onListening(service);
     const connection = app.get(DatabaseConnection);
     await startConnecting(config, logger, stopping.signal, {
-      work: async () => {
+      work: async (onReached) => {
         // The supervisor migrates for its workers.
         if (config.migrateOnStart && !isSupervised) await migrate(config, logger);
-        await connection.open({ awaitsMigrations: config.migrateOnStart && isSupervised });
+        await connection.open({ awaitsMigrations: config.migrateOnStart && isSupervised, onWaiting: onReached });
         if (isSupervised) report('ready');
       },
       onUnavailable: () => {
@@ -152,7 +152,7 @@ async function startConnecting(
   config: Config,
   logger: ServiceLogger,
   signal: AbortSignal,
-  { work, onUnavailable }: { readonly work: () => Promise<void>; readonly onUnavailable: () => void },
+  { work, onUnavailable }: { readonly work: (onReached: () => void) => Promise<void>; readonly onUnavailable: () => void },
 ): Promise<void> {
   const explain = (error: unknown) => {
     const explained = explainFailedStart(error, config);

@@ -6,6 +6,11 @@ import { isMigrated } from './migrations.js';
 
 const POLL_MS = 200;
 
+interface OpenOptions {
+  readonly awaitsMigrations?: boolean;
+  readonly onWaiting?: () => void;
+}
+
 /** Tracks whether requests may use the database: only after it was first connected and migrated. */
 export class DatabaseConnection {
   private hasOpened = false;
@@ -20,16 +25,20 @@ export class DatabaseConnection {
   }
 
   /**
-   * Tries once to connect. With `awaitsMigrations` or with subscriptions, also waits until another process has migrated the database.
+   * Tries once to connect. With `awaitsMigrations` or with subscriptions, also waits until another process has migrated the database, and
+   * calls `onWaiting` after each read of its state.
    */
-  async open({ awaitsMigrations = false } = {}): Promise<void> {
+  async open({ awaitsMigrations = false, onWaiting = () => undefined }: OpenOptions = {}): Promise<void> {
     if (!this.dataSource.isInitialized) {
       await connect(this.dataSource);
       this.onConnected();
       replicasOf(this.dataSource)?.start();
     }
     const hasSubscriptions = subscriptionsOf(this.dataSource).length > 0;
-    while ((awaitsMigrations || hasSubscriptions) && !(await isMigrated(this.dataSource))) await sleep(POLL_MS);
+    while ((awaitsMigrations || hasSubscriptions) && !(await isMigrated(this.dataSource))) {
+      onWaiting();
+      await sleep(POLL_MS);
+    }
     if (hasSubscriptions) await registerSubscriptions(this.dataSource);
     this.hasOpened = true;
   }

@@ -139,14 +139,14 @@ describe('a DatabaseConnection', () => {
   it('opens after another process has migrated the database, which it polls every 200 ms', async () => {
     const { persistence } = dataSource.options.extra as { persistence: [] };
     const other = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
-    const onConnected = jest.fn();
+    const [onConnected, onWaiting] = [jest.fn(), jest.fn()];
     const connection = new DatabaseConnection(other, onConnected);
     expect(connection.isOpen).toBe(false);
     events.push(
-      async () => expect([connection.isOpen, onConnected.mock.calls]).toEqual([false, [[]]]),
+      async () => expect([connection.isOpen, onConnected.mock.calls, onWaiting.mock.calls]).toEqual([false, [[]], [[]]]),
       () => migrateUp(dataSource),
     );
-    await connection.open({ awaitsMigrations: true });
+    await connection.open({ awaitsMigrations: true, onWaiting });
     expect(sleep.mock.calls).toEqual([[200], [200]]);
     expect(connection.isOpen).toBe(true);
     expect(await isMigrated(other)).toBe(true);

@@ -8,7 +8,7 @@ interface Run {
   readonly failures: number;
   readonly error?: Error;
   readonly stopAfter?: number;
-  readonly onAttempt?: (attempt: number) => void;
+  readonly onAttempt?: (attempt: number, onReached: () => void) => void;
 }
 
 /** Runs work that fails several times, and returns what was logged and called. */
@@ -18,9 +18,9 @@ async function run({ failures, error = unavailable, stopAfter = Infinity, onAtte
   const stopping = new AbortController();
   let attempts = 0;
   let unavailableCalls = 0;
-  const work = () => {
+  const work = (onReached: () => void) => {
     attempts++;
-    onAttempt?.(attempts);
+    onAttempt?.(attempts, onReached);
     if (attempts >= stopAfter) stopping.abort();
     return attempts > failures ? Promise.resolve() : Promise.reject(error);
   };
@@ -53,6 +53,19 @@ describe('retryConnecting', () => {
       unavailableCalls: 3,
       delays: [100, 200, 400],
     });
+  });
+
+  it('logs once that the database is reached, while the work still waits', async () => {
+    const onAttempt = (attempt: number, onReached: () => void) => void (attempt === 2 && onReached());
+    const { lines } = await run({ failures: 1, onAttempt });
+    expect(lines).toEqual(['explained: connect ECONNREFUSED; retrying', 'connected to the database']);
+  });
+
+  it('logs a failure after the database was reached', async () => {
+    const onAttempt = (attempt: number, onReached: () => void) => void (attempt === 2 && onReached());
+    const { lines } = await run({ failures: 2, onAttempt });
+    const failure = 'explained: connect ECONNREFUSED; retrying';
+    expect(lines).toEqual([failure, 'connected to the database', failure, 'connected to the database']);
   });
 
   it('waits at most one second between attempts', async () => {

@@ -20,20 +20,25 @@ export interface RetryOptions {
 
 /**
  * Retries the work until it succeeds. Only retries errors that may end without a change of settings, such as an unavailable database.
- * Logs the first failure, then one failure per minute, and the success after failures.
+ * Logs the first failure, then one failure per minute, and after failures that the database is reached: when the work calls `onReached`,
+ * or succeeds.
  * @throws any other error of the work
  */
 export async function retryConnecting(
-  work: () => Promise<void>,
+  work: (onReached: () => void) => Promise<void>,
   { explain, logger, signal, onUnavailable, sleep = setTimeout }: RetryOptions,
 ): Promise<void> {
   let delayMs = INITIAL_DELAY_MS;
   let reportedAt: number | undefined;
+  const onReached = () => {
+    if (reportedAt !== undefined) logger.info('connected to the database');
+    reportedAt = undefined;
+  };
   const isStopped = () => signal.aborted;
   while (!isStopped()) {
     try {
-      await work();
-      if (reportedAt !== undefined) logger.info('connected to the database');
+      await work(onReached);
+      onReached();
       return;
     } catch (error) {
       if (isStopped()) return;
