@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { accessibilityViolations } from '../support/accessibility.js';
 import { DESKTOP, DISPLAYS, expectAccessible, PAGES, REFERENCE } from './pages.js';
+import { describeReferencePage } from './reference-page.js';
 
 // `npm test` tests a representative page on each device in each theme.
 
@@ -37,6 +38,8 @@ it.each(['light', 'dark'] as const)('operations of other methods are accessible 
   expect(await accessibilityViolations(changed)).toEqual([]);
   await changed.close();
 });
+
+describeReferencePage(own, browser, ['desktop', 'phone']);
 
 it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);

@@ -5,14 +5,17 @@ import { Client } from 'pg';
 import type { Locator, Page } from 'playwright-core';
 import { accessibilityViolations } from '../support/accessibility.js';
 
-const DESKTOP = { width: 1280, height: 900 };
+const DEVICES = {
+  desktop: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  phone: { viewport: PHONE, colorScheme: 'light' },
+} as const;
 
 /** Above 2^53: a JavaScript number would round it to an even number. */
 const ID = '9007199254740993';
 const CATEGORY_ID = '9223372036854775807';
 
-/** Defines the tests of the page at /docs/reference. Replaces the pets of the service. */
-export function describeReferencePage(own: OwnService, browser: SpecBrowser): void {
+/** Defines the tests of the page at /docs/reference on these devices. Replaces the pets of the service. */
+export function describeReferencePage(own: OwnService, browser: SpecBrowser, devices: readonly (keyof typeof DEVICES)[]): void {
   let page: Page;
 
   const operation = (id: string): Locator => page.locator(`#operations-pets-${id}`);
@@ -30,10 +33,9 @@ export function describeReferencePage(own: OwnService, browser: SpecBrowser): vo
     await screenshot(page, name);
   }
 
-  describe.each([
-    ['desktop', DESKTOP, 'dark'],
-    ['phone', PHONE, 'light'],
-  ] as const)('the reference page on a %s', (device, viewport, colorScheme) => {
+  describe.each(devices)('the reference page on a %s', (device) => {
+    const { viewport, colorScheme } = DEVICES[device];
+
     beforeAll(async () => {
       await resetPets(own.databaseUrl, ID);
       page = await browser.open('/docs/reference', { viewport, colorScheme });

@@ -108,9 +108,13 @@ describe('a new user', () => {
   });
 });
 
+/** Returns the values of an attribute in an HTML page, whose text escapes `&` and quotes. */
+function valuesOf(html: string, pattern: RegExp): string[] {
+  return [...html.matchAll(pattern)].flatMap(([, value = '']) => value.replaceAll('&amp;', '&'));
+}
+
 describe('links', () => {
   it('are not broken on any page that can be reached from /docs', async () => {
-    const page = await open('/docs');
     const start = new URL('/docs', own.api.url).href;
     const visited = new Map<string, ReadonlySet<string>>();
     const links: { from: string; to: string }[] = [{ from: '', to: start }];
@@ -123,21 +127,21 @@ describe('links', () => {
         continue;
       }
       if (!visited.has(pathname)) {
-        const response = await page.goto(origin + pathname);
-        if (response?.status() !== 200) dead.push(`${from} → ${to}`);
-        visited.set(pathname, new Set(await page.evaluate<string[]>(`[...document.querySelectorAll('[id]')].map(({ id }) => id)`)));
-        const found = await page.evaluate<string[]>(`[...document.querySelectorAll('a[href]')].map(({ href }) => href)`);
+        const { status, text } = await own.api.get(pathname);
+        if (status !== 200) dead.push(`${from} → ${to}`);
+        visited.set(pathname, new Set(valuesOf(text, / id="([^"]+)"/g)));
+        const found = valuesOf(text, /<a [^>]*href="([^"]+)"/g).map((target) => new URL(target, origin + pathname).href);
         links.push(...found.map((target) => ({ from: pathname, to: target })));
       }
       if (hash !== '' && !hash.startsWith('#/') && !visited.get(pathname)?.has(hash.slice(1))) dead.push(`${from} → ${to}`);
     }
     expect(dead).toEqual([]);
     expect([...visited.keys()].sort()).toEqual([...PAGES, '/openapi.json'].sort());
-    await page.close();
+    expect(links.length).toBeGreaterThan(100);
   });
 });
 
-describeReferencePage(own, browser);
+describeReferencePage(own, browser, ['desktop']);
 
 it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);
