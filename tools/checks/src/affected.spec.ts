@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { affectedBy, dependentsOf, projects, sorted } from './testing/affected.js';
-import { contextOf, contextsOf } from './workspace.js';
+import { contextOf, contextsOf, tagOf } from './workspace.js';
 
 /** Projects that depend on a file without importing it: only their package.json says so. `docs-checks` reads every file. */
 const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -20,9 +20,10 @@ it.each(Object.entries(WITHOUT_IMPORT))('the dependents of %s are declared', (fi
 
 // affected.verify.ts compares more files.
 describe('nx affected', () => {
-  it('runs no other context for a change in every library of a context', async () => {
+  it('runs no other context for a change in every library of a context but its contract', async () => {
     const [context = ''] = contextsOf(projects);
-    const files = projects.filter((project) => contextOf(project) === context).map(({ root }) => `${root}/src/changed.ts`);
+    const libraries = projects.filter((project) => contextOf(project) === context && tagOf(project, 'layer') !== 'contract');
+    const files = libraries.map(({ root }) => `${root}/src/changed.ts`);
     const affected = await affectedBy(files);
     const others = projects.filter((project) => ![undefined, context].includes(contextOf(project)));
     expect(sorted(others).filter((name) => affected.includes(name))).toEqual([]);
