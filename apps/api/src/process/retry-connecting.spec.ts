@@ -2,6 +2,10 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import { retryConnecting } from './retry-connecting.js';
 
+const reachesAtSecondAttempt = (attempt: number, onReached: () => void) => {
+  if (attempt === 2) onReached();
+};
+
 const unavailable = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 interface Run {
@@ -56,14 +60,12 @@ describe('retryConnecting', () => {
   });
 
   it('logs once that the database is reached, while the work still waits', async () => {
-    const onAttempt = (attempt: number, onReached: () => void) => void (attempt === 2 && onReached());
-    const { lines } = await run({ failures: 1, onAttempt });
+    const { lines } = await run({ failures: 1, onAttempt: reachesAtSecondAttempt });
     expect(lines).toEqual(['explained: connect ECONNREFUSED; retrying', 'connected to the database']);
   });
 
   it('logs a failure after the database was reached', async () => {
-    const onAttempt = (attempt: number, onReached: () => void) => void (attempt === 2 && onReached());
-    const { lines } = await run({ failures: 2, onAttempt });
+    const { lines } = await run({ failures: 2, onAttempt: reachesAtSecondAttempt });
     const failure = 'explained: connect ECONNREFUSED; retrying';
     expect(lines).toEqual([failure, 'connected to the database', failure, 'connected to the database']);
   });
