@@ -9,6 +9,7 @@ import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 import { migrateUp } from './migrations.js';
 import type { Persistence } from './persistence.js';
+import { createIdempotencyKeyTable } from './testing/idempotency-key-table.js';
 
 enum Size {
   Small = 'small',
@@ -68,11 +69,7 @@ class CreateShop1763683200000 implements MigrationInterface {
         client_id bigint NOT NULL, quantity integer NOT NULL, priority smallint NOT NULL, "is 'gift'" boolean NOT NULL, "due at" timestamptz NOT NULL,
         token uuid NOT NULL, note varchar(300), ordinal bigint, size text COLLATE "C" NOT NULL
       )`);
-    await queryRunner.query(`
-      CREATE TABLE shop.order_line_keys (
-        client_id bigint, key text COLLATE "C", line_id bigint NOT NULL, request jsonb NOT NULL,
-        created_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (client_id, key)
-      )`);
+    await queryRunner.query(createIdempotencyKeyTable('shop.order_line_keys', 'line_id'));
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

@@ -17,6 +17,7 @@ import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js
 import { isDatabaseUnavailable } from './database-unavailable.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { migrateUp } from './migrations.js';
+import { createIdempotencyKeyTable } from './testing/idempotency-key-table.js';
 
 @Entity({ schema: 'shop', name: 'orders' })
 class OrderEntity {
@@ -49,11 +50,7 @@ class CreateOrders1763683200000 implements MigrationInterface {
         pet_id bigint NOT NULL,
         version integer NOT NULL DEFAULT 1
       )`);
-    await queryRunner.query(`
-      CREATE TABLE shop.order_keys (
-        client_id bigint, key text COLLATE "C", order_id bigint NOT NULL, request jsonb NOT NULL,
-        created_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (client_id, key)
-      )`);
+    await queryRunner.query(createIdempotencyKeyTable('shop.order_keys', 'order_id'));
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

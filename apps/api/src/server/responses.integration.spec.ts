@@ -172,6 +172,7 @@ describe('CORS', () => {
     expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
     const methods = new Set(service.routes.flatMap(([method, path]) => (path.startsWith('/v1/') && method !== 'OPTIONS' ? method : [])));
     expect(headers.get('access-control-allow-methods')?.split(', ').sort()).toEqual([...methods].sort());
+    expect([...methods]).toEqual(expect.arrayContaining(['GET', 'HEAD', 'POST']));
     expect(headers.get('access-control-allow-headers')).toBe(preflight['Access-Control-Request-Headers']);
     expect(headers.get('access-control-allow-credentials')).toBeNull();
     expect(headers.get('x-request-id')).not.toBeNull();

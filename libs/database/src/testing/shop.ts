@@ -14,6 +14,7 @@ import { appendEvents, eventsPersistence } from '../events/event-log.js';
 import { on, subscribe, type Subscription } from '../events/subscription.js';
 import { IdempotencyKeyEntity } from '../idempotency-key.entity.js';
 import { migrateUp } from '../migrations.js';
+import { createIdempotencyKeyTable } from './idempotency-key-table.js';
 
 /** Long, because the machine may be busy. */
 export const PATIENCE_MS = 60_000;
@@ -59,11 +60,7 @@ class CreateShop1763683200000 implements MigrationInterface {
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, pet_id bigint NOT NULL, customer text NOT NULL CHECK (customer <> 'broken'),
         placed_at timestamptz NOT NULL, note text
       )`);
-    await queryRunner.query(`
-      CREATE TABLE shop.order_keys (
-        client_id bigint, key text COLLATE "C", order_id bigint NOT NULL, request jsonb NOT NULL,
-        created_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (client_id, key)
-      )`);
+    await queryRunner.query(createIdempotencyKeyTable('shop.order_keys', 'order_id'));
     await queryRunner.query(`
       CREATE TABLE shop.effects (
         ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, subscription text NOT NULL, order_id bigint NOT NULL, step integer NOT NULL
