@@ -94,6 +94,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
       {{- end }}
 {{- end -}}
 
+{{/* The mounts of containers that connect to the database. */}}
+{{- define "animal-store.databaseMounts" -}}
+{{- if eq .Values.secrets.as "file" -}}
+- { name: secrets, mountPath: /etc/animal-store/secrets, readOnly: true }
+{{ end -}}
+{{- with .Values.extraVolumeMounts -}}
+{{ toYaml . }}
+{{- end -}}
+{{- end -}}
+
 {{- define "animal-store.podSecurityContext" -}}
 runAsNonRoot: true
 runAsUser: 1000
@@ -106,6 +116,19 @@ seccompProfile: { type: RuntimeDefault }
 readOnlyRootFilesystem: true
 allowPrivilegeEscalation: false
 capabilities: { drop: [ALL] }
+{{- end -}}
+
+{{/* What the values set for every pod. Takes { context, serviceAccount }. */}}
+{{- define "animal-store.podSettings" -}}
+serviceAccountName: {{ .serviceAccount }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext: {{- include "animal-store.podSecurityContext" .context | nindent 2 }}
+{{- range $name := list "imagePullSecrets" "priorityClassName" "nodeSelector" "tolerations" "affinity" }}
+{{- with index $.context.Values $name }}
+{{ $name }}: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{/* preStopSeconds + DRAIN_SECONDS + shutdown + 5 s. The shutdown takes up to 15 s for requests and 5 s for the pool, with workers up to 30 s. */}}

@@ -18,6 +18,16 @@ interface PodSpec {
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
   readonly volumes?: readonly { readonly name: string }[];
+  readonly serviceAccountName: string;
+  readonly imagePullSecrets?: readonly object[];
+  readonly priorityClassName?: string;
+  readonly nodeSelector?: object;
+  readonly tolerations?: readonly object[];
+  readonly affinity?: object;
+}
+
+interface Service extends Manifest {
+  readonly spec: { readonly type: string; readonly ports: readonly { readonly name: string }[] };
 }
 
 interface Workload extends Manifest {
@@ -53,7 +63,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['--set', 'extraVolumes[0].name=ca,extraVolumes[0].secret.secretName=ca'],
     ...['--set', 'extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/etc/ca,serviceAccount.annotations.note=text'],
-    ...['--set', 'monitoring.labels.release=prometheus'],
+    ...['--set', 'monitoring.labels.release=prometheus,service.type=LoadBalancer'],
   ],
 };
 
@@ -139,13 +149,45 @@ describe.each(Object.entries(CASES))('with %s', (_name, args) => {
     }
   });
 
-  it('selectors select the pods of the service, and named ports exist', () => {
-    const { labels } = deployment.spec.template.metadata;
-    const selectors = manifests.flatMap((manifest) => selectorsOf(manifest));
-    expect(selectors.length).toBeGreaterThan(1);
-    for (const selector of selectors) expect(labels).toMatchObject(selector);
+  it('selectors select the pods of the service or of PostgreSQL, or the service of metrics, and named ports exist', () => {
+    const postgres = manifests.find(({ kind }) => kind === 'Cluster');
+    const services = manifests.filter(({ kind }) => kind === 'Service').map(({ metadata }) => metadata.labels);
+    for (const manifest of manifests) {
+      const targets = manifest.kind === 'ServiceMonitor' ? services : [deployment.spec.template.metadata.labels];
+      if (manifest.metadata.name === postgres?.metadata.name) targets.push({ 'cnpg.io/cluster': postgres.metadata.name });
+      for (const selector of selectorsOf(manifest)) {
+        const selected = targets.filter((labels) => Object.entries(selector).every(([name, value]) => labels?.[name] === value));
+        expect([manifest.kind, selected.length]).toEqual([manifest.kind, 1]);
+      }
+    }
     const named = [...JSON.stringify(manifests).matchAll(/"(?:targetPort|port)":"(\w+)"/g)].map(([, port]) => port);
     expect(new Set(named)).toEqual(new Set(api.ports?.map(({ name }) => name)));
+  });
+
+  it('publishes no port but that of the API outside of the cluster', () => {
+    const services = manifests.filter((manifest): manifest is Service => manifest.kind === 'Service');
+    const ports = services.map(({ spec }) => [spec.type, spec.ports.map(({ name }) => name)]);
+    expect(ports).toEqual([
+      [args.join().includes('LoadBalancer') ? 'LoadBalancer' : 'ClusterIP', ['http']],
+      ['ClusterIP', ['metrics']],
+    ]);
+  });
+
+  it('the pods of migrations have the settings of the pods of the service', () => {
+    const settings = pods.map(({ imagePullSecrets, priorityClassName, nodeSelector, tolerations, affinity }) => [
+      ...[imagePullSecrets, priorityClassName, nodeSelector, tolerations, affinity],
+    ]);
+    for (const each of settings) expect(each).toEqual(settings[0]);
+    for (const { initContainers = [], containers, volumes = [], serviceAccountName } of pods) {
+      expect(serviceAccountName).toMatch(args.join().includes('serviceAccount.name=other') ? /^other$/ : /^animal-store(?:-migrations)?$/);
+      if (!args.join().includes('extraVolumes')) continue;
+      expect(volumes).toContainEqual({ name: 'ca', secret: { secretName: 'ca' } });
+      for (const { env = [], volumeMounts } of [...initContainers, ...containers])
+        if (env.some(({ name }) => name.includes('DATABASE_URL')))
+          expect(volumeMounts).toContainEqual({ name: 'ca', mountPath: '/etc/ca' });
+    }
+    const [labels, ...others] = workloads.map((workload) => workload.spec.template.metadata.labels);
+    for (const other of others) expect(other['team']).toBe(labels?.['team']);
   });
 
   it('sets no number of replicas if there is an autoscaler', () => {
@@ -160,10 +202,11 @@ describe('in production', () => {
     expect(find<Manifest & { spec: unknown }>(manifests, 'PrometheusRule').spec).toEqual(ruleFile);
   });
 
-  it('there is one manifest of each kind', () => {
+  it('the kinds of the manifests', () => {
     expect(manifests.map(({ kind }) => kind).sort()).toEqual([
-      ...['Cluster', 'ConfigMap', 'ConfigMap', 'Deployment', 'HorizontalPodAutoscaler', 'Ingress', 'Job', 'NetworkPolicy'],
-      ...['PodDisruptionBudget', 'PrometheusRule', 'ScheduledBackup', 'Service', 'ServiceAccount', 'ServiceMonitor'],
+      ...['Cluster', 'ConfigMap', 'ConfigMap', 'Deployment', 'HorizontalPodAutoscaler', 'Ingress', 'Job', 'NetworkPolicy', 'NetworkPolicy'],
+      ...['PodDisruptionBudget', 'PrometheusRule', 'ScheduledBackup', 'Service', 'Service', 'ServiceAccount', 'ServiceAccount'],
+      'ServiceMonitor',
     ]);
   });
 
@@ -182,6 +225,25 @@ describe('in production', () => {
     };
     const podConnections = autoscaling.maxReplicas * (config['WORKERS'] ?? 1) * (config['DATABASE_POOL_SIZE'] ?? 10);
     expect(Number(postgres.parameters.max_connections)).toBeGreaterThan(2 * podConnections);
+  });
+
+  it('instances of PostgreSQL never share a node, and accept connections only from the release, each other and the operator', () => {
+    expect(find(manifests, 'Cluster')).toMatchObject({
+      spec: { affinity: { podAntiAffinityType: 'required', topologyKey: 'kubernetes.io/hostname' } },
+    });
+    const policy = manifests.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === 'animal-store-postgres');
+    const peers = JSON.stringify(policy);
+    for (const peer of ['"app.kubernetes.io/instance":"animal-store"', '"cnpg.io/cluster":"animal-store-postgres"', 'cnpg-system'])
+      expect(peers).toContain(peer);
+  });
+
+  it('pods that drained nodes cannot take are not counted', () => {
+    const { topologySpreadConstraints } = find<Workload>(manifests, 'Deployment').spec.template.spec as unknown as {
+      topologySpreadConstraints: readonly object[];
+    };
+    expect(topologySpreadConstraints).toHaveLength(2);
+    for (const constraint of topologySpreadConstraints)
+      expect(constraint).toMatchObject({ whenUnsatisfiable: 'DoNotSchedule', nodeTaintsPolicy: 'Honor' });
   });
 
   it('migrations run as the owner, before an upgrade and after the installation of the cluster', () => {
@@ -230,9 +292,10 @@ describe('the checks find', () => {
   });
 });
 
-function selectorsOf(manifest: Manifest): readonly object[] {
-  const { kind, spec } = manifest as Manifest & { spec?: { selector?: { matchLabels?: object }; podSelector?: { matchLabels?: object } } };
-  if (kind === 'Service') return [spec?.selector ?? {}];
+function selectorsOf(manifest: Manifest): readonly Readonly<Record<string, string>>[] {
+  type Labels = Readonly<Record<string, string>>;
+  const { kind, spec } = manifest as Manifest & { spec?: { selector?: { matchLabels?: Labels }; podSelector?: { matchLabels?: Labels } } };
+  if (kind === 'Service') return [(spec?.selector ?? {}) as Labels];
   const selected = spec?.selector?.matchLabels ?? spec?.podSelector?.matchLabels;
   return selected ? [selected] : [];
 }
