@@ -212,6 +212,7 @@ async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
         if (table === undefined) logger.warn('CITUS is on, but the database lacks the extension citus: no table is distributed');
         else logger.info({ table }, 'distributed a table');
       },
+      onProgress: (line) => logger.warn(line),
     });
     if (applied.length > 0) logger.info({ applied }, 'migrated');
   } finally {

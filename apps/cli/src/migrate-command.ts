@@ -29,6 +29,7 @@ export function migrateCommand(terminal: Terminal): Command {
   const waiting = ({ wait }: Options): MigrateOptions => ({
     ...(wait !== undefined && { timeoutMs: wait }),
     onWaiting: () => void terminal.stderr.write('waiting for another process that is migrating the database\n'),
+    onProgress: (line) => void terminal.stderr.write(`${line}\n`),
     onDistributed: (table) => {
       terminal.stderr.write(
         table === undefined

@@ -1,3 +1,4 @@
+export { type Backfill, backfill } from './backfill.js';
 export { Batcher } from './batcher.js';
 export { BatchedRepository, type Filter, type InsertOnceResult, type NewRow, type EntityWithId } from './batched-repository.js';
 export {

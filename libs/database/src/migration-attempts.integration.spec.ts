@@ -59,21 +59,44 @@ afterEach(async () => {
 });
 
 describe('a migration', () => {
-  it('waits 2 seconds for a lock and is tried 30 times at intervals of one second', async () => {
+  it('waits 2 seconds for a lock and is tried 15 times, with pauses that grow to 30 seconds', async () => {
     work = async (queryRunner) => {
       await showTimeout(queryRunner);
       await timeOut(queryRunner);
     };
     await expect(migrateUp(dataSource)).rejects.toMatchObject({ code: '55P03' });
-    expect(settings).toEqual(Array.from({ length: 30 }, () => ({ lock_timeout: '2s' })));
-    expect(sleep.mock.calls).toEqual(Array.from({ length: 29 }, () => [1_000]));
+    expect(settings).toEqual(Array.from({ length: 15 }, () => ({ lock_timeout: '2s' })));
+    const pauses = [1, 2, 4, 8, 16, ...Array.from({ length: 9 }, () => 30)];
+    expect(sleep.mock.calls).toEqual(pauses.map((seconds) => [seconds * 1000]));
+  });
+
+  it('names the session that has held a lock for the longest time', async () => {
+    const blocker = new Client({ connectionString: database.url, application_name: 'pg_dump' });
+    await blocker.connect();
+    const [{ pid }] = (await blocker.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows as [{ pid: number }];
+    await blocker.query('CREATE TABLE public.dumped ()');
+    await blocker.query('BEGIN; SELECT FROM public.dumped');
+    let attempts = 0;
+    work = async (queryRunner) => ++attempts < 3 && timeOut(queryRunner);
+    const lines: string[] = [];
+    events.push(() => blocker.end());
+    await migrateUp(dataSource, { onProgress: (line) => lines.push(line) });
+    expect(lines).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^a table lock is not available; the oldest session with one has the pid ${String(pid)} \\(\\w+, pg_dump\\), in a transaction for \\d+ s; the next attempt is in 1 s$`,
+        ),
+      ),
+      'a table lock is not available; no session holds one any more; the next attempt is in 2 s',
+    ]);
+    await dataSource.query('DROP TABLE public.dumped');
   });
 
   it('succeeds at a later attempt, and its connection has no lock timeout afterwards', async () => {
     let attempts = 0;
     work = async (queryRunner) => ++attempts < 3 && timeOut(queryRunner);
     expect(await migrateUp(dataSource)).toEqual(['Work1763683200000']);
-    expect(sleep.mock.calls).toEqual([[1_000], [1_000]]);
+    expect(sleep.mock.calls).toEqual([[1_000], [2_000]]);
     expect(await dataSource.query('SHOW lock_timeout')).toEqual([{ lock_timeout: '0' }]);
     attempts = 0;
     expect(await migrateDown(dataSource)).toBe('Work1763683200000');

@@ -16,8 +16,10 @@ const CLEAN_UP = /^(?:ROLLBACK|RESET)\b/;
 const CREATE_SCHEMA = /^CREATE SCHEMA IF NOT EXISTS (\w+)$/;
 /** Lock timeout for migrations, and so the maximum time that queries queue behind one. Afterwards the migration is retried. */
 const TABLE_LOCK_TIMEOUT_MS = 2_000;
-const TABLE_LOCK_ATTEMPTS = 30;
+const TABLE_LOCK_ATTEMPTS = 15;
+/** Doubles with each attempt, up to the maximum: about 5 minutes for all attempts. */
 const TABLE_LOCK_PAUSE_MS = 1_000;
+const MAX_TABLE_LOCK_PAUSE_MS = 30_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 const UNDEFINED_TABLE = '42P01';
 
@@ -27,6 +29,8 @@ export interface LockWait {
   readonly timeoutMs?: number;
   /** Called once, after 5 seconds. */
   readonly onWaiting?: () => void;
+  /** Called with a line about a lock that is not available, or about the rows of a backfill. */
+  readonly onProgress?: (line: string) => void;
 }
 
 export class MigrationLockError extends Error {
@@ -51,7 +55,7 @@ export async function migrateUp(dataSource: DataSource, options: MigrateOptions 
   if ((await isMigrated(dataSource)) && (await tablesToDistribute(dataSource))?.length === 0) return [];
   return withMigrationLock(dataSource, options, async (lock) => {
     const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
-    await withShortTableLocks(dataSource, lock, (executor) => executor.executePendingMigrations());
+    await withShortTableLocks(dataSource, lock, options, (executor) => executor.executePendingMigrations());
     await distributeTables(dataSource, options);
     return pending.map(({ name }) => name);
   });
@@ -94,7 +98,7 @@ export async function migrateDown(dataSource: DataSource, expected?: string, wai
     // TypeORM respects a migration's own `transaction = false` only when applying the migration, not when undoing it.
     const instance = dataSource.migrations.find((migration) => nameOf(migration) === latest?.name);
     if (latest) {
-      await withShortTableLocks(dataSource, lock, async (executor) => {
+      await withShortTableLocks(dataSource, lock, wait, async (executor) => {
         if (instance?.transaction === false) executor.transaction = 'none';
         await executor.undoLastMigration();
       });
@@ -213,10 +217,12 @@ function guard(queryRunner: QueryRunner, lock: DatabaseClient): void {
 async function withShortTableLocks(
   dataSource: DataSource,
   lock: DatabaseClient,
+  { onProgress }: LockWait = {},
   work: (executor: MigrationExecutor) => Promise<unknown>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const queryRunner = dataSource.createQueryRunner();
+    queryRunner.data = { onProgress };
     guard(queryRunner, lock);
     const executor = new MigrationExecutor(dataSource, queryRunner);
     executor.transaction = 'each';
@@ -230,6 +236,29 @@ async function withShortTableLocks(
       await queryRunner.query('RESET lock_timeout').catch(() => undefined);
       await queryRunner.release();
     }
-    await sleep(TABLE_LOCK_PAUSE_MS);
+    const pauseMs = Math.min(TABLE_LOCK_PAUSE_MS * 2 ** (attempt - 1), MAX_TABLE_LOCK_PAUSE_MS);
+    const pauseSeconds = String(pauseMs / 1000);
+    onProgress?.(`a table lock is not available; ${await describeOldestLock(lock)}; the next attempt is in ${pauseSeconds} s`);
+    await sleep(pauseMs);
   }
+}
+
+/** Reports progress to whoever started the migration. */
+export function reportProgress({ data }: QueryRunner, line: string): void {
+  (data as Pick<LockWait, 'onProgress'> | undefined)?.onProgress?.(line);
+}
+
+/** Describes the session of others that has held a table lock for the longest time. A role without pg_read_all_stats does not see its age. */
+async function describeOldestLock(lock: DatabaseClient): Promise<string> {
+  const { rows } = await lock.query<{ pid: number; usename: string; application_name: string | null; seconds: bigint | null }>(
+    `SELECT pid, usename, application_name, floor(extract(epoch FROM now() - xact_start))::bigint AS seconds
+     FROM pg_catalog.pg_locks JOIN pg_catalog.pg_stat_activity USING (pid) JOIN pg_catalog.pg_class ON pg_class.oid = relation
+     JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+     WHERE granted AND pid <> pg_backend_pid() AND datname = current_database() AND nspname <> 'pg_catalog'
+     ORDER BY xact_start LIMIT 1`,
+  );
+  if (!rows[0]) return 'no session holds one any more';
+  const { pid, usename, application_name: application, seconds } = rows[0];
+  const age = seconds === null ? '' : ` for ${String(seconds)} s`;
+  return `the oldest session with one has the pid ${String(pid)} (${usename}, ${application || 'unnamed'}), in a transaction${age}`;
 }

@@ -2,7 +2,7 @@ import { createDataSource, migrateDown, migrateUp, migrationStatus, type Persist
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { breakingSchemaChanges, readColumns } from './schema-changes.js';
+import { breakingSchemaChanges, readColumns, unlimitedChanges } from './schema-changes.js';
 
 const PROCESSES = 4;
 
@@ -16,6 +16,10 @@ export function describeMigrations(persistence: Persistence): void {
       expect(names.filter((name) => !/^[A-Z][A-Za-z0-9]*?[0-9]{13}$/.test(name))).toEqual([]);
       const timestamps = names.map((name) => name.slice(-13));
       expect(timestamps).toEqual([...new Set(timestamps)].sort());
+    });
+
+    it('change many rows only in batches', async () => {
+      for (const Migration of migrations) expect([Migration.name, await unlimitedChanges(new Migration())]).toEqual([Migration.name, []]);
     });
 
     describe('in PostgreSQL', () => {

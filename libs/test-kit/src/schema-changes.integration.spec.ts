@@ -1,8 +1,8 @@
-import { createDataSource } from '@animal-store/database';
+import { backfill, createDataSource } from '@animal-store/database';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
-import { breakingSchemaChanges, readColumns } from './schema-changes.js';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { breakingSchemaChanges, readColumns, unlimitedChanges } from './schema-changes.js';
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -55,4 +55,17 @@ it.each([
   'CREATE INDEX ON shop.orders (size)',
 ])('%s does not break the previous release', async (statement) => {
   expect(await changesOf(statement)).toEqual([]);
+});
+
+it.each([
+  'UPDATE shop.orders SET size = 1',
+  ' delete from shop.orders WHERE size = 0',
+  'WITH old AS (SELECT 1) UPDATE shop.orders SET size = 1',
+])('%s has no limit', async (statement) => {
+  const up = async (runner: QueryRunner) => {
+    await runner.query('CREATE TRIGGER t BEFORE UPDATE ON shop.orders FOR EACH ROW EXECUTE FUNCTION f()');
+    await runner.query(statement);
+    await backfill(runner, { table: 'shop.orders', key: ['id'], set: 'size = 1', where: 'size IS NULL' });
+  };
+  expect(await unlimitedChanges({ up, down: up })).toEqual([statement]);
 });

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 
 export interface ColumnShape {
   /** Schema, table and column, such as `pets.pets.name`. */
@@ -38,4 +38,12 @@ export function breakingSchemaChanges(before: readonly ColumnShape[], after: rea
       ];
     }),
   ];
+}
+
+/** Returns the UPDATE and DELETE statements without a limit, which lock all their rows until they end, and start again after a failure. */
+export async function unlimitedChanges(migration: MigrationInterface): Promise<string[]> {
+  const statements: string[] = [];
+  const recorder = { query: (text: string) => Promise.resolve((statements.push(text), [])) };
+  await migration.up(recorder as unknown as QueryRunner);
+  return statements.filter((text) => /^\s*(?:WITH\b[^]*\b)?(?:UPDATE|DELETE\s+FROM)\s/i.test(text) && !/\bLIMIT\b/i.test(text));
 }
