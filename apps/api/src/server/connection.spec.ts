@@ -26,7 +26,7 @@ it('is closed when the socket is', () => {
 });
 
 describe('closing', () => {
-  it.each(['close', 'destroySoon'] as const)('by %s sends the end, drops input, and destroys the socket after 2 seconds', (method) => {
+  it.each(['close', 'destroySoon'] as const)('by %s sends the end, drops input, and destroys a silent socket after 2 seconds', (method) => {
     const connection = connectionOf(socket);
     const end = jest.spyOn(socket, 'end').mockReturnValue(socket);
     const resume = jest.spyOn(socket, 'resume').mockReturnValue(socket);
@@ -36,6 +36,24 @@ describe('closing', () => {
     jest.advanceTimersByTime(1_999);
     expect(socket.destroyed).toBe(false);
     jest.advanceTimersByTime(1);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  const MIB = 1024 * 1024;
+
+  it.each([
+    ['2 s after its last byte', 1, 1, 4_000],
+    ['after 10 s', MIB, 10, 10_000],
+    ['after 8 MiB', 9 * MIB, 10, 2_000],
+  ])('destroys the socket of a client that is still sending %s', (_what, bytesPerSecond, seconds, destroyedAfter) => {
+    let bytesRead = 0;
+    Object.defineProperty(socket, 'bytesRead', { get: () => bytesRead });
+    connectionOf(socket).close();
+    for (let ms = 1_000; ms <= destroyedAfter; ms += 1_000) {
+      expect(socket.destroyed).toBe(false);
+      if (ms <= seconds * 1_000) bytesRead += bytesPerSecond;
+      jest.advanceTimersByTime(1_000);
+    }
     expect(socket.destroyed).toBe(true);
   });
 

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Refusal } from '../validation/request-body.js';
+import { MAX_DROPPED_BYTES, type Refusal } from '../validation/request-body.js';
 
-/** How long a client has to read the last response before the connection is destroyed. */
+/** How long a silent client has to read the last response before the connection is destroyed. */
 const LINGER_MS = 2_000;
+/** A client that is still sending has this many times LINGER_MS: a reset would discard a response that it has not read. */
+const MAX_LINGERS = 5;
 
 const CONNECTION = Symbol('connection');
 
@@ -49,14 +51,21 @@ export class Connection {
     };
   }
 
-  /** Closes the connection after the client has read the responses, or after LINGER_MS. Further input is dropped. */
+  /** Closes the connection after the client has read the responses, or when its time is over. Further input is dropped. */
   close(): void {
     this.isEnded = true;
     const { socket } = this;
     socket.end();
     socket.resume();
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-    socket.once('close', () => clearTimeout(timer));
+    const start = socket.bytesRead;
+    let received = start;
+    let lingers = 0;
+    const timer = setInterval(() => {
+      const { bytesRead } = socket;
+      if (bytesRead === received || bytesRead - start > MAX_DROPPED_BYTES || ++lingers === MAX_LINGERS) socket.destroy();
+      received = bytesRead;
+    }, LINGER_MS).unref();
+    socket.once('close', () => clearInterval(timer));
   }
 
   /** Accepts no further requests, and calls `last` after the pending responses. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Agent, type IncomingMessage, request, type RequestOptions } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthenticateApiKey } from '@animal-store/access-application';
@@ -246,6 +247,26 @@ describe('unread bodies', () => {
       await sleep(50);
       expect(await connection.read({ isHead: false })).toMatchObject({ status: 401, headers: { connection: 'close' } });
       expect(await connection.read({ isHead: false })).toBeUndefined();
+    });
+
+    it.each([
+      ['POST', '/v1/pets', 401],
+      ['POST', '/missing', 404],
+      ['PUT', '/v1/pets', 405],
+    ])('does not delay the next request of a client with one connection, which sends 8 MB: %s %s', async (method, path, status) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const send = async (options: RequestOptions, body = Buffer.alloc(0)) => {
+        const sent = request(service.url, { agent, ...options }).end(body);
+        const [response] = (await once(sent, 'response')) as [IncomingMessage];
+        await once(response.resume(), 'end');
+        return response.statusCode;
+      };
+      expect(await send({ method, path }, Buffer.alloc(8_000_000))).toBe(status);
+      const start = performance.now();
+      expect(await send({ path: '/health/live' })).toBe(200);
+      // 2 s if the client cannot send the rest of its body.
+      expect(performance.now() - start).toBeLessThan(1_000);
+      agent.destroy();
     });
 
     it.each<[what: string, status: number, beginning: () => string]>([

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { hasBody, isDrained } from '../validation/request-body.js';
+import { dropBody, hasBody, isDrained } from '../validation/request-body.js';
 import { connectionOf } from './connection.js';
 
 /** Adds `Connection: close` to responses to requests whose bodies will not be read completely. */
@@ -10,6 +10,7 @@ export function endConnectionsWithUnreadBodies(fastify: FastifyInstance): void {
       if (connection.isEnded || connection.withoutContinue === raw || !isDrained(raw)) {
         connection.isEnded = true;
         reply.header('connection', 'close');
+        dropBody(raw);
       }
     }
     done(null, payload);

@@ -4,10 +4,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_ERRORS, HttpError, MERGE_PATCH } from '../errors/http-errors.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
-/** Maximum size of a refused body that is read and dropped, so that the connection can be reused. */
+/** Maximum size of a refused body that is always read completely, so that the connection can be reused. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
-/** If a client sends more, it has this time to read the response. Then the connection is destroyed. */
-const LINGER_MS = 2_000;
+/** Maximum size of a refused body that is read and dropped, because many clients send the whole body before they read the response. */
+export const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
 
 /** Why a request is refused. */
 export type Refusal = HttpError | DomainError;
@@ -66,9 +66,7 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
       size += chunk.length;
       if (size > BODY_LIMIT_BYTES) tooLarge();
       else if (!settled) chunks.push(chunk);
-      if (size <= DRAIN_LIMIT_BYTES || payload.isPaused()) return;
-      payload.pause();
-      setTimeout(() => request.raw.destroy(), LINGER_MS).unref();
+      if (size > MAX_DROPPED_BYTES) payload.pause();
     });
     payload.on('end', () => {
       settle(checkContentType(request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
@@ -77,6 +75,15 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
       abandon(new HttpError(HTTP_ERRORS.malformedRequest));
     });
     if (declaresTooLargeBody(request.raw)) tooLarge();
+  });
+}
+
+/** Reads and drops the rest of a body, up to MAX_DROPPED_BYTES. */
+export function dropBody(request: IncomingMessage): void {
+  let size = 0;
+  request.on('data', ({ length }: Buffer) => {
+    size += length;
+    if (size > MAX_DROPPED_BYTES) request.pause();
   });
 }
 
