@@ -188,22 +188,46 @@ describe('a connection that must end', () => {
   });
 });
 
+const PET = '{"name":"Rex","categoryId":7}';
+
+const head = (line: string, ...fields: string[]) => `${line} HTTP/1.1\r\nHost: x\r\n${fields.join('')}`;
+const creation = (...fields: string[]) =>
+  `${head('POST /v1/pets', authorized(), 'Content-Type: application/json\r\n', ...fields)}Content-Length: ${String(PET.length)}\r\n\r\n${PET}`;
+
+/** Reads responses until the server closes the connection. */
+async function readResponses(connection: RawConnection): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (let response; (response = await connection.read({ isHead: false }));) {
+    all.push([response.status, response.headers['connection']]);
+    expect(response.headers['content-type']).toBe('application/json');
+  }
+  return all;
+}
+
+describe('a client that ends its side of the connection', () => {
+  it.each<[when: string, sent: () => string, expected: unknown[]]>([
+    ['after a request', () => creation(), [[201, 'close']]],
+    [
+      'after pipelined requests',
+      () => `${creation()}${creation()}`,
+      [
+        [201, 'keep-alive'],
+        [201, 'close'],
+      ],
+    ],
+    ['before a request', () => '', []],
+    ['in a header section', () => head('GET /health/live'), [[400, 'close']]],
+    ['in a body', () => creation().slice(0, -1), [[400, 'close']]],
+  ])('gets all responses, and then the server closes the connection: %s', async (_when, sent, expected) => {
+    const connection = await open();
+    connection.write(Buffer.from(sent()));
+    connection.end();
+    expect(await readResponses(connection)).toEqual(expected);
+  });
+});
+
 describe('unread bodies', () => {
   const MIB = 1024 * 1024;
-  const PET = '{"name":"Rex","categoryId":7}';
-
-  const head = (line: string, ...fields: string[]) => `${line} HTTP/1.1\r\nHost: x\r\n${fields.join('')}`;
-  const creation = (...fields: string[]) =>
-    `${head('POST /v1/pets', authorized(), 'Content-Type: application/json\r\n', ...fields)}Content-Length: ${String(PET.length)}\r\n\r\n${PET}`;
-
-  async function readResponses(connection: RawConnection): Promise<unknown[]> {
-    const all: unknown[] = [];
-    for (let response; (response = await connection.read({ isHead: false }));) {
-      all.push([response.status, response.headers['connection']]);
-      expect(response.headers['content-type']).toBe('application/json');
-    }
-    return all;
-  }
 
   describe('an error response to a request with an unread body', () => {
     const REFUSED: [what: string, status: number, beginning: () => string][] = [

@@ -110,20 +110,21 @@ describe('closing', () => {
   afterAll(stop);
 
   it('waits for pending and pipelined requests, but not for idle connections', async () => {
-    const [unused, used, busy, pipelined] = await Promise.all([connect(), connect(), connect(), connect()]);
+    const [unused, used, busy, ended, pipelined] = await Promise.all([connect(), connect(), connect(), connect(), connect()]);
     used.write(get('/v1/pets'));
     expect(await next(used)).toMatchObject({ status: 200 });
     const release = await lockPets();
-    for (const connection of [busy, pipelined]) connection.write(get('/v1/pets'));
+    for (const connection of [busy, ended, pipelined]) connection.write(get('/v1/pets'));
+    ended.end();
     await statementsWait(1);
-    await requestsPend(2);
+    await requestsPend(3);
     const closed = service.app.close();
     await waitFor(() => expect(service.app.getHttpServer().listening).toBe(false));
     pipelined.write(Buffer.concat([creation(), creation()]));
     await statementsWait(2);
     for (const connection of [unused, used]) expect(await next(connection)).toBeUndefined();
     await release();
-    expect(await statusesOf(busy, 1)).toEqual([[200, true]]);
+    for (const connection of [busy, ended]) expect(await statusesOf(connection, 1)).toEqual([[200, true]]);
     expect(await statusesOf(pipelined, 3)).toEqual([
       [200, false],
       [201, false],

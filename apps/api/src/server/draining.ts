@@ -24,7 +24,7 @@ export class Draining {
   }
 }
 
-/** While draining, responses carry `Connection: close`; on a pipelined connection only the last one does. */
+/** While draining, or after the client has ended its side, responses carry `Connection: close`. Of pipelined ones, only the last does. */
 export function closeConnectionsWhenDraining(fastify: FastifyInstance, draining: Draining): void {
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
     raw.socket[LAST_REQUEST] = raw;
@@ -34,7 +34,7 @@ export function closeConnectionsWhenDraining(fastify: FastifyInstance, draining:
   });
 
   fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
-    if (draining.isActive && raw.socket[LAST_REQUEST] === raw) {
+    if ((draining.isActive || raw.socket.readableEnded) && raw.socket[LAST_REQUEST] === raw) {
       connectionOf(raw.socket).isEnded = true;
       reply.header('connection', 'close');
     }

@@ -75,6 +75,8 @@ function createNodeServer(handle: RequestListener): Server {
     },
   );
   server.timeout = SILENCE_TIMEOUT_MS;
+  // A client may end its side of the connection after its last request and still gets the response (RFC 9112, section 9.6).
+  Object.assign(server, { httpAllowHalfOpen: true });
   // A hook counts the fields; Node silently drops those above its limit.
   server.maxHeadersCount = 0;
   return server;
