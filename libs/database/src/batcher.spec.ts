@@ -133,6 +133,28 @@ describe('Batcher', () => {
     expect(concurrency).toEqual(runs.map(() => 1));
   });
 
+  it.each([
+    { bad: 1, max: 15 },
+    { bad: 2, max: 27 },
+    { bad: 128, max: 255 },
+  ])('runs at most $max statements for a batch of 128 items of which $bad are bad', async ({ bad, max }) => {
+    let runs = 0;
+    const batcher = new Batcher<number, number>({
+      run: async (items) => {
+        runs++;
+        await setImmediate();
+        if (items.some((item) => item > 128 - bad)) throw new Error('bad value');
+        return [...items];
+      },
+      maxSize: 128,
+      isItemError: () => true,
+    });
+    // The first call runs alone, the others as one batch.
+    const ends = await Promise.allSettled(Array.from({ length: 129 }, (_, index) => batcher.submit(index)));
+    expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(bad);
+    expect(runs - 1).toBeLessThanOrEqual(max);
+  });
+
   it('starts no batch while the halves of the previous one run', async () => {
     const runs: (readonly number[])[] = [];
     const ends: ((result: number[] | Error) => void)[] = [];
