@@ -2,102 +2,14 @@ import { type IdempotencyKey, INT64_MAX, INT64_MIN, type Page } from '@animal-st
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Column, type DataSource, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
-import { BatchedRepository, type NewRow } from './batched-repository.js';
+import type { DataSource } from 'typeorm';
+import { BatchedRepository } from './batched-repository.js';
 import { createDataSource, poolOf } from './data-source.js';
-import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 import { migrateUp } from './migrations.js';
-import type { Persistence } from './persistence.js';
-import { createIdempotencyKeyTable } from './testing/idempotency-key-table.js';
-
-enum Size {
-  Small = 'small',
-  Large = 'large',
-}
-
-/** Has a column of every supported type, and names that SQL must quote. */
-@Entity({ schema: 'shop', name: 'Order lines' })
-class OrderLineEntity {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
-  id!: bigint;
-
-  @Column('text')
-  key!: string;
-
-  @Column('bigint', { name: 'client_id' })
-  clientId!: bigint;
-
-  @Column('integer')
-  quantity!: number;
-
-  @Column('smallint')
-  priority!: number;
-
-  @Column('boolean', { name: "is 'gift'" })
-  isGift!: boolean;
-
-  @Column('timestamptz', { name: 'due at' })
-  dueAt!: Date;
-
-  @Column('uuid')
-  token!: string;
-
-  @Column('varchar', { nullable: true })
-  note!: string | null;
-
-  @Column('bigint', { name: 'ordinal', nullable: true })
-  ordinal!: bigint | null;
-
-  @Column({ type: 'text', enum: Size })
-  size!: Size;
-}
-
-@Entity({ schema: 'shop', name: 'order_line_keys' })
-class OrderLineKeyEntity extends IdempotencyKeyEntity {
-  @Column('bigint', { name: 'line_id' })
-  override rowId!: bigint;
-}
-
-class CreateShop1763683200000 implements MigrationInterface {
-  async up(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('CREATE SCHEMA shop');
-    await queryRunner.query(`
-      CREATE TABLE shop."Order lines" (
-        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        key text NOT NULL CONSTRAINT line_key_check CHECK (key <> 'broken'),
-        client_id bigint NOT NULL, quantity integer NOT NULL, priority smallint NOT NULL, "is 'gift'" boolean NOT NULL, "due at" timestamptz NOT NULL,
-        token uuid NOT NULL, note varchar(300), ordinal bigint, size text COLLATE "C" NOT NULL
-      )`);
-    await queryRunner.query(createIdempotencyKeyTable('shop.order_line_keys', 'line_id'));
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP SCHEMA shop CASCADE');
-  }
-}
-
-const shop: Persistence = {
-  schema: 'shop',
-  entities: [OrderLineEntity, OrderLineKeyEntity],
-  migrations: [CreateShop1763683200000],
-};
-
-function aLine(overrides: Partial<NewRow<OrderLineEntity>> = {}): NewRow<OrderLineEntity> {
-  return {
-    key: 'first',
-    clientId: 1n,
-    quantity: 2,
-    priority: 1,
-    isGift: false,
-    dueAt: new Date('2026-11-22T10:00:00.123Z'),
-    token: '5a3c2e1d-0000-4000-8000-000000000001',
-    note: null,
-    ordinal: null,
-    size: Size.Small,
-    ...overrides,
-  };
-}
+import { listStatement } from './statements.js';
+import { Table } from './table.js';
+import { aLine, OrderLineEntity, OrderLineKeyEntity, shop, Size } from './testing/order-lines.js';
 
 // ECMAScript 2026, newer than TypeScript's library.
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
@@ -286,6 +198,62 @@ describe('concurrent calls', () => {
     const keys = pages.map(keysOf);
     expect(keys).toEqual([['one', 'two'], ['one'], ['two'], [], ['one'], ['two'], []]);
   });
+
+  it.each(TABLES)('find rows without a value by a filter of null: %s', async (_name, repository) => {
+    const ids: bigint[] = [];
+    for (const [note, ordinal, key] of [
+      [null, null, 'a'],
+      [null, 1n, 'b'],
+      ['null', null, 'c'],
+      [null, null, 'd'],
+    ] as const)
+      ids.push(await first.insert(aLine({ note, ordinal, key })));
+    const find = async (filter: Parameters<typeof first.page>[0], after?: bigint) =>
+      keysOf(await repository().page(filter, { limit: 100, after })).join('');
+    const pages = await Promise.all([
+      find({ note: null }),
+      find({ note: null, ordinal: null }),
+      find({ note: null, ordinal: 1n }),
+      find({ note: 'null', ordinal: null }),
+      find({ key: 'd', note: null, size: Size.Small }),
+      find({ note: null, size: Size.Large }),
+      find({ note: null }, ids[1]),
+    ]);
+    expect(pages).toEqual(['abd', 'ad', 'b', 'c', 'd', '', 'd']);
+    expect((await repository().page({ note: null }, { limit: 1 })).next).toBe(ids[0]);
+  });
+
+  it('find rows by a time that PostgreSQL set', async () => {
+    const id = await first.insert(aLine());
+    await dataSource.query(`UPDATE shop."Order lines" SET "due at" = '2026-11-22T10:00:00.1237Z'`);
+    const { dueAt } = (await first.findById(id)) as OrderLineEntity;
+    for (const repository of [first, sharded]) expect(keysOf(await repository.page({ dueAt }, { limit: 1 }))).toEqual(['first']);
+  });
+});
+
+it.each([
+  { filters: [], nulls: ['note'], values: [], index: 'by_note' },
+  { filters: ['size'], nulls: ['note'], values: ['{small}'], index: 'by_note_size' },
+  { filters: ['note', 'size'], nulls: [], values: ['{often}', '{small}'], index: 'by_note_size' },
+])('a page scans one index for the filters $filters and nulls $nulls', async ({ filters, nulls, values, index }) => {
+  const table = new Table(dataSource.getMetadata(OrderLineEntity));
+  const columns = (properties: readonly string[]) => table.columns.filter(({ property }) => properties.includes(property));
+  const runner = dataSource.createQueryRunner();
+  await runner.startTransaction();
+  await runner.query(`
+    CREATE INDEX by_note ON shop."Order lines" (note, id);
+    CREATE INDEX by_note_size ON shop."Order lines" (note, size, id);
+    INSERT INTO shop."Order lines" (key, client_id, quantity, priority, "is 'gift'", "due at", token, note, size)
+    SELECT '', 1, 1, 1, false, now(), gen_random_uuid(), CASE WHEN n % 100 > 0 THEN 'often' END, 'small' FROM generate_series(1, 5000) n;
+    ANALYZE shop."Order lines"`);
+  await runner.query(`PREPARE page AS ${listStatement(table, columns(filters), false, columns(nulls)).text}`);
+  const parameters = [...values, '{0}', '{10}'].map((value) => `'${value}'`).join();
+  const plan = (await runner.query(`EXPLAIN EXECUTE page(${parameters})`)) as unknown as { 'QUERY PLAN': string }[];
+  await runner.query('DEALLOCATE page');
+  await runner.rollbackTransaction();
+  await runner.release();
+  const lines = plan.map((line) => line['QUERY PLAN']).join('\n');
+  expect(lines.match(/\S+ Scan .*(?=on "Order lines")|Filter:/g)).toEqual([`Index Scan using ${index} `]);
 });
 
 describe('a page', () => {

@@ -44,7 +44,10 @@ export type NewRow<Entity extends EntityWithId> = {
   ]: Entity[Property];
 };
 
-/** Selects rows with exactly these values. Undefined members are ignored. Requires an index on the columns and the identifier. */
+/**
+ * Selects rows with exactly these values, null included. Undefined members are ignored. Requires an index on the columns, in the order of
+ * the entity, and the identifier.
+ */
 export type Filter<Entity extends EntityWithId> = { readonly [Property in keyof NewRow<Entity>]?: NewRow<Entity>[Property] | undefined };
 
 export interface InsertOnceResult<Entity extends EntityWithId> {
@@ -89,7 +92,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private readonly keyedInserts: Batcher<KeyedRow<Entity>, InsertOnceResult<Entity>>;
   private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
   private readonly finds: Batcher<bigint, Entity | undefined>;
-  /** One per statement, by the names of the filters. */
+  /** One per statement, by the names of the filters and whether they are null. */
   private readonly pages = new Map<string, Batcher<PageParameters, JsonPage<Entity>>>();
   private readonly pageSlots: BatchSlots;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
@@ -141,28 +144,30 @@ export class BatchedRepository<Entity extends EntityWithId> {
   page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<JsonPage<Entity>> {
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
       throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
-    const filters: Column[] = [];
     const parameters: Values[number][] = [];
     let names = '';
     let key = '';
     for (const column of this.prepared().table.columns) {
       const value = filter[column.property as keyof Filter<Entity>] as Values[number];
       if (value === undefined) continue;
-      filters.push(column);
+      names += value === null ? `${column.property} null ` : `${column.property} `;
+      if (value === null) continue;
       parameters.push(value);
-      names += `${column.property} `;
       key += `${elementOf(value)} `;
     }
     // No row comes after the greatest identifier.
     const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
     parameters.push(first, size);
-    const pages = this.pages.get(names) ?? this.addPages(names, filters);
+    const pages = this.pages.get(names) ?? this.addPages(names, filter);
     return pages.submit(parameters, `${key}${String(after)} ${String(size)}`);
   }
 
-  private addPages(names: string, filters: readonly Column[]): Batcher<PageParameters, JsonPage<Entity>> {
+  private addPages(names: string, filter: Filter<Entity>): Batcher<PageParameters, JsonPage<Entity>> {
     const { table, sharded } = this.prepared();
-    const statement = listStatement(table, filters, sharded);
+    const valueOf = ({ property }: Column): unknown => filter[property as keyof Filter<Entity>];
+    const nulls = table.columns.filter((column) => valueOf(column) === null);
+    const filters = table.columns.filter((column) => valueOf(column) !== undefined && !nulls.includes(column));
+    const statement = listStatement(table, filters, sharded, nulls);
     const pages = new Batcher({
       maxSize: MAX_PAGES,
       maxWaiting: MAX_WAITING_PAGES,

@@ -138,11 +138,16 @@ export interface PageText {
 /**
  * Parameters: for each page, the values of the filters, the lowest identifier, and the page size. Returns one row per page, in the order
  * of the pages. If more items follow, the SQL also returns the next item and the identifier of the page's last item; `toRow` removes the
- * next item. If sharded, supports one page only, because Citus cannot push down a LIMIT per page.
+ * next item. If sharded, supports one page only, because Citus cannot push down a LIMIT per page. Selects rows in which `nulls` are NULL.
  *
  * PostgreSQL writes the JSON exactly as clients receive it. That takes a tenth of the time of parsing and serialising rows in Node.js.
  */
-export function listStatement(table: Table, filters: readonly Column[], sharded: boolean): PreparedStatement<PageText> {
+export function listStatement(
+  table: Table,
+  filters: readonly Column[],
+  sharded: boolean,
+  nulls: readonly Column[] = [],
+): PreparedStatement<PageText> {
   const { id, columns, label, name } = table;
   const all = [id, ...columns];
   const open = `{"id":${id.json.open}`;
@@ -155,7 +160,8 @@ export function listStatement(table: Table, filters: readonly Column[], sharded:
   /** Cannot occur within a value, because JSON escapes its quotes. */
   const between = `${close},${open}`;
 
-  const order = names([...filters, id]);
+  const filtered = columns.filter((column) => filters.includes(column) || nulls.includes(column));
+  const order = names([...filtered, id]);
   const types = [...filters.map(({ type }) => type), 'bigint', 'integer'];
   const given = sharded
     ? types.map((type, index) => `($${String(index + 1)}::${type}[])[1]`)
@@ -163,14 +169,18 @@ export function listStatement(table: Table, filters: readonly Column[], sharded:
   const [values, first, size] = [given.slice(0, -2).join(', '), given.at(-2) as string, given.at(-1) as string];
   // Only the index on the filters and the identifier has this order. With `filter = …`, the planner could scan the primary key for a
   // rare value. The second comparison ends the index scan after the last matching row.
-  const rowsOfPage =
-    filters.length === 0 ? `${id.name} >= ${first}` : `(${order}) >= (${values}, ${first}) AND (${names(filters)}) <= (${values})`;
+  const rowsOfPage = [
+    ...nulls.map((column) => `${column.name} IS NULL`),
+    filters.length === 0
+      ? `${id.name} >= ${first}`
+      : `(${names([...filters, id])}) >= (${values}, ${first}) AND (${names(filters)}) <= (${values})`,
+  ].join(' AND ');
   const rows = (limit: string) => `SELECT ${names(all)} FROM ${name} WHERE ${rowsOfPage} ORDER BY ${order} LIMIT ${limit}`;
   const pages = `unnest(${hiddenArrays(types)}) WITH ORDINALITY AS page (${given.map((column) => column.replace('page.', '')).join(', ')}, ordinal)`;
   const from = sharded ? '' : `${pages} CROSS JOIN LATERAL `;
 
   return new PreparedStatement(
-    `list ${label}${filters.length === 0 ? '' : ` by ${filters.map(({ property }) => property).join()}`}`,
+    `list ${label}${filtered.length === 0 ? '' : ` by ${filtered.map((column) => `${column.property}${nulls.includes(column) ? '=null' : ''}`).join()}`}`,
     `
     SELECT list.json, CASE WHEN list.length > ${size} THEN list.ids[${size}] END
     FROM ${from}(
