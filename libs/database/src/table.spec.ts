@@ -93,10 +93,19 @@ class HiddenEntity {
   rank?: number;
 }
 
+@Entity()
+class TimeEntity {
+  @PrimaryColumn('bigint')
+  id!: bigint;
+
+  @Column('timestamptz')
+  at!: Date;
+}
+
 let metadataOf: (entity: new () => object) => EntityMetadata;
 
 beforeAll(async () => {
-  const entities = [OrderLineEntity, TextIdEntity, NumberEntity, TwoPartIdEntity, PointEntity, TagsEntity, HiddenEntity];
+  const entities = [OrderLineEntity, TextIdEntity, NumberEntity, TwoPartIdEntity, PointEntity, TagsEntity, HiddenEntity, TimeEntity];
   const dataSource = new DataSource({ type: 'postgres', entities });
   // What `initialize` does after connecting.
   await (dataSource as unknown as { buildMetadatas(): Promise<void> }).buildMetadatas();
@@ -131,6 +140,7 @@ describe('an entity of BatchedRepository', () => {
     [PointEntity, 'PointEntity.place: BatchedRepository does not support columns of type point.'],
     [HiddenEntity, 'HiddenEntity.rank has `select: false`, so it must be nullable or have a default.'],
     [TagsEntity, 'TagsEntity.tags: BatchedRepository does not support columns of type text.'],
+    [TimeEntity, 'TimeEntity.at must have `precision: 3`, and the type timestamptz(3) in its migration.'],
   ])('is rejected by name if its columns are not supported: %p', (entity, message) => {
     expect(() => new Table(metadataOf(entity))).toThrow(new Error(message));
   });

@@ -111,6 +111,9 @@ function columnOf(column: EntityMetadata['columns'][number], { name: entity, dat
   const columnType = TYPES[type];
   if (!columnType || column.isArray)
     throw new Error(`${entity}.${column.propertyName}: BatchedRepository does not support columns of type ${type}.`);
+  // A Date has milliseconds. A column with microseconds would never equal the value that was read from it.
+  if (type === 'timestamp with time zone' && column.precision !== 3)
+    throw new Error(`${entity}.${column.propertyName} must have \`precision: 3\`, and the type timestamptz(3) in its migration.`);
   const name = quoted(column.databaseName);
   const isPlain = !column.isNullable && column.enum?.every((word) => PLAIN_WORD.test(String(word)));
   return {

@@ -68,6 +68,17 @@ export function describeMigrations(persistence: Persistence): void {
         expect(await relations()).toEqual(created);
       });
 
+      it('create times with the precision of their entities', async () => {
+        await migrateUp(dataSource);
+        const types = new Map((await readColumns(dataSource, schema)).map(({ name, type }) => [name, type]));
+        const times = dataSource.entityMetadatas.flatMap(({ tablePath, columns }) =>
+          columns
+            .filter((column) => dataSource.driver.normalizeType(column) === 'timestamp with time zone')
+            .map(({ databaseName, precision }) => [`${tablePath}.${databaseName}`, precision === 3 ? '(3)' : ''] as const),
+        );
+        for (const [name, precision] of times) expect([name, types.get(name)]).toEqual([name, `timestamp${precision} with time zone`]);
+      });
+
       it('only add to the schema, so that the previous release runs on it', async () => {
         for (let count = 1; count <= migrations.length; count++) {
           const before = await readColumns(dataSource, schema);

@@ -39,7 +39,7 @@ export class OrderEntity {
   @Column('text')
   customer!: string;
 
-  @Column('timestamptz', { name: 'placed_at' })
+  @Column({ type: 'timestamptz', name: 'placed_at', precision: 3 })
   placedAt!: Date;
 
   @Column('text', { nullable: true })
@@ -58,7 +58,7 @@ class CreateShop1763683200000 implements MigrationInterface {
     await queryRunner.query(`
       CREATE TABLE shop.orders (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, pet_id bigint NOT NULL, customer text NOT NULL CHECK (customer <> 'broken'),
-        placed_at timestamptz NOT NULL, note text
+        placed_at timestamptz(3) NOT NULL, note text
       )`);
     await queryRunner.query(createIdempotencyKeyTable('shop.order_keys', 'order_id'));
     await queryRunner.query(`
