@@ -16,9 +16,9 @@ class ListToysQuery extends PageQueryOf('toys') {
 
 const query = (values: Partial<ListToysQuery>) => Object.assign(new ListToysQuery(), values);
 
-async function respond(work: (reply: FastifyReply) => JsonText): Promise<{ body: string; headers: Record<string, unknown> }> {
+async function respond(work: (reply: FastifyReply) => JsonText, url = '/'): Promise<{ body: string; headers: Record<string, unknown> }> {
   const app = fastify().get('/', (_request, reply) => work(reply).text);
-  const { body, headers } = await app.inject('/');
+  const { body, headers } = await app.inject(url);
   return { body, headers };
 }
 
@@ -60,6 +60,14 @@ describe('a page', () => {
     const link = async () => (await respond((reply) => respondWithPage(reply, '/v1/toys', query({}), shared))).headers['link'];
     const expected = `</v1/toys?limit=20&cursor=${encodeCursor(0n, '')}>; rel="next"`;
     expect([await link(), await link()]).toEqual([expected, expected]);
+  });
+
+  it('links to the next one with the filters of each request that shares it', async () => {
+    const shared: Page<object> = { ...items, next: 0n };
+    const link = async (colour: string) =>
+      (await respond((reply) => respondWithPage(reply, '/v1/toys', query({ colour }), shared), `/?colour=${colour}`)).headers['link'];
+    const links = [await link('red'), await link('RED'), await link('red')];
+    expect(links.map((value) => /colour=(\w+)/.exec(String(value))?.[1])).toEqual(['red', 'RED', 'red']);
   });
 
   it('starts after the identifier of its cursor, which is valid only for its filters', () => {

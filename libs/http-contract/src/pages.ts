@@ -63,12 +63,15 @@ export const pageHeaders = (path: string, filters: Filters = {}) =>
     },
   }) as const;
 
-/** The value of the `Link` header. A property instead of a WeakMap, whose entries V8 frees only when it collects the old generation. */
+/** The latest `Link` header. A property instead of a WeakMap, whose entries V8 frees only when it collects the old generation. */
 const LINK = Symbol('link');
 
-/** Concurrent equal requests share one page, so its link is created once. */
+/**
+ * Concurrent equal requests share one page, so its link is created once. Requests with another URL can also share the page, if they mean
+ * the same filter.
+ */
 interface SharedPage<Item> extends Page<Item> {
-  [LINK]?: string | undefined;
+  [LINK]?: { readonly requestUrl: string; readonly link: string };
 }
 
 /** Sets the `Link` header if there is a next page, and returns the body. `url` is the URL of the list. */
@@ -78,7 +81,11 @@ export function respondWithPage<Item>(
   query: PageQuery,
   page: SharedPage<Item>,
 ): JsonText<readonly Item[]> {
-  if (page.next !== undefined) reply.header('link', (page[LINK] ??= linkTo(url, query.limit, filtersOf(query), page.next)));
+  if (page.next !== undefined) {
+    const requestUrl = reply.request.url;
+    if (page[LINK]?.requestUrl !== requestUrl) page[LINK] = { requestUrl, link: linkTo(url, query.limit, filtersOf(query), page.next) };
+    reply.header('link', page[LINK].link);
+  }
   return page instanceof JsonPage ? (page as JsonPage<Item>).json : JsonText.of(page.items);
 }
 
