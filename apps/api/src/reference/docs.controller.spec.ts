@@ -1,8 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import * as fs from 'node:fs/promises';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
 import { HTTP_ERRORS } from '../errors/http-errors.js';
 import type { Representation } from '../server/json-adapter.js';
-import { DocsController } from './docs.controller.js';
+
+const readFile = jest.fn(fs.readFile);
+jest.unstable_mockModule('node:fs/promises', () => ({ ...fs, readFile }));
+const { DocsController } = await import('./docs.controller.js');
 
 const SAME_ORIGIN =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -78,4 +82,13 @@ describe('a page', () => {
   it.each(['index', 'unknown', 'errors.html', '../errors', '__proto__'])('does not exist: %s', async (name) => {
     await expect(page(name)).rejects.toThrow(HTTP_ERRORS.routeNotFound.message);
   });
+});
+
+it('a page or an asset is read again after a failed read', async () => {
+  const fresh = new DocsController();
+  for (const handle of [(reply: FastifyReply) => fresh.page('errors', reply), (reply: FastifyReply) => fresh.asset('docs.css', reply)]) {
+    readFile.mockRejectedValueOnce(new Error('EMFILE'));
+    await expect(sent(handle)).rejects.toThrow('EMFILE');
+    expect((await sent(handle)).text).not.toBe('');
+  }
 });

@@ -36,6 +36,7 @@ const REFERENCE_POLICY = policy("style-src 'self' 'unsafe-inline'; img-src 'self
 @Controller({ path: 'docs', version: VERSION_NEUTRAL })
 @Public()
 export class DocsController {
+  /** All pages, read once. As with assets, a failed read is repeated by the next request. */
   private pages: Promise<ReadonlyMap<string, Representation<Buffer>>> | undefined;
   /** Assets by file name, each read once. */
   private readonly assets = new Map<string, Promise<Representation<Buffer>>>();
@@ -62,12 +63,17 @@ export class DocsController {
     if (!asset) {
       asset = readFile(resolve(`#docs/${file}`)).then((content) => ({ content }));
       this.assets.set(file, asset);
+      asset.catch(() => this.assets.delete(file));
     }
     await send(reply, await asset, type, CONTENT_SECURITY_POLICY);
   }
 
   private async sendPage(name: string, reply: FastifyReply): Promise<void> {
-    const page = (await (this.pages ??= readPages())).get(name);
+    this.pages ??= readPages().catch((error: unknown) => {
+      this.pages = undefined;
+      throw error;
+    });
+    const page = (await this.pages).get(name);
     if (!page) throw new HttpError(HTTP_ERRORS.routeNotFound);
     await send(reply, page, 'text/html; charset=utf-8', name === REFERENCE ? REFERENCE_POLICY : CONTENT_SECURITY_POLICY);
   }
