@@ -8,24 +8,23 @@ const NO_SEARCH_PATH = "SET LOCAL search_path = ''";
 export type RolePurpose = keyof Privileges;
 
 /**
- * Returns the statements that grant a role the privileges of its purpose, and revoke others on tables and sequences of the same schemas.
- * Run them again after a migration to include new tables. They form one transaction, so a running service does not lose privileges in
- * between.
+ * Returns the statements that grant a role the privileges of its purpose, and revoke all others in the schemas of all contexts. Run them
+ * again after a migration to include new tables. They form one transaction, so a running service does not lose privileges in between.
  */
 export function grantStatements(persistence: readonly Persistence[], purpose: RolePurpose, role: string): string[] {
   const to = quoted(role);
   const general = purpose === 'service' ? [`GRANT USAGE ON SCHEMA public TO ${to}`, `GRANT SELECT ON ${MIGRATIONS_TABLE} TO ${to}`] : [];
   const ofContexts = persistence.flatMap(({ schema, privileges = allRows(schema) }) => {
+    const name = quoted(schema);
     const granted = privileges[purpose] ?? [];
-    if (granted.length === 0) return [];
     return [
-      `REVOKE ALL ON ALL TABLES IN SCHEMA ${quoted(schema)} FROM ${to}`,
-      `REVOKE ALL ON ALL SEQUENCES IN SCHEMA ${quoted(schema)} FROM ${to}`,
-      `GRANT USAGE ON SCHEMA ${quoted(schema)} TO ${to}`,
+      ...['TABLES', 'SEQUENCES', 'ROUTINES'].map((kind) => `REVOKE ALL ON ALL ${kind} IN SCHEMA ${name} FROM ${to}`),
+      `REVOKE ALL ON SCHEMA ${name} FROM ${to}`,
+      ...(granted.length > 0 ? [`GRANT USAGE ON SCHEMA ${name} TO ${to}`] : []),
       ...granted.map((privilege) => `GRANT ${privilege} TO ${to}`),
     ];
   });
-  return ['BEGIN', NO_SEARCH_PATH, ...general, ...ofContexts, 'COMMIT'];
+  return ['BEGIN', NO_SEARCH_PATH, `REVOKE ALL ON ${MIGRATIONS_TABLE} FROM ${to}`, ...general, ...ofContexts, 'COMMIT'];
 }
 
 function allRows(schema: string): Privileges {

@@ -150,11 +150,18 @@ describe('with the documented roles and a hostile search_path', () => {
 
   it('grants can be repeated and revoke privileges that are not required', async () => {
     await query(owner, `GRANT DELETE ON pets.pets TO ${SERVICE}; GRANT UPDATE (name) ON pets.pets TO ${SERVICE}`);
-    await query(service, 'DELETE FROM pets.pets WHERE false');
+    await query(owner, `GRANT USAGE ON SCHEMA pets TO ${KEYS}; GRANT SELECT ON pets.pets, public.schema_migrations TO ${KEYS}`);
+    const revoked = [
+      [service, 'DELETE FROM pets.pets WHERE false'],
+      [service, `UPDATE pets.pets SET name = 'x' WHERE false`],
+      [keys, 'SELECT id FROM pets.pets'],
+      [keys, 'SELECT name FROM public.schema_migrations'],
+    ] as const;
+    for (const [role, sql] of revoked) await query(role, sql);
     await grant();
-    for (const sql of ['DELETE FROM pets.pets WHERE false', `UPDATE pets.pets SET name = 'x'`]) {
-      await expect(query(service, sql)).rejects.toThrow(forbidden);
-    }
+    for (const [role, sql] of revoked) await expect(query(role, sql)).rejects.toThrow(forbidden);
+    const schemas = `SELECT nspname FROM pg_namespace WHERE nspname <> 'public' AND has_schema_privilege('${KEYS}', oid, 'USAGE')`;
+    expect(await asSuperuser(`${schemas} AND nspowner = '${OWNER}'::regrole`)).toEqual([{ nspname: 'access' }]);
   });
 });
 
