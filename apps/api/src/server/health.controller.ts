@@ -7,6 +7,9 @@ import { DataSource } from 'typeorm';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { Draining } from './draining.js';
 
+/** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
+const PROBE_TIMEOUT_MS = 2_000;
+
 interface Health {
   readonly status: 'ok';
 }
@@ -41,11 +44,23 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Concurrent probes share one query, because anyone can send many of them without an API key. */
+  /** Concurrent probes share one query and its timeout, because anyone can send many of them without an API key. */
   private isMigrated(): Promise<boolean> {
-    this.probe ??= isMigrated(this.dataSource).finally(() => {
+    this.probe ??= this.query().finally(() => {
       this.probe = undefined;
     });
     return this.probe;
+  }
+
+  private async query(): Promise<boolean> {
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      reject(new DomainError(SERVICE_UNAVAILABLE, 'The database does not respond.'));
+    }, PROBE_TIMEOUT_MS).unref();
+    try {
+      return await Promise.race([isMigrated(this.dataSource), timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }

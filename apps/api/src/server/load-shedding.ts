@@ -10,8 +10,8 @@ import { type Connection, connectionOf } from './connection.js';
 import { sendJson } from './send-json.js';
 
 const LAG_SAMPLE_MS = 100;
-/** Health probes are not subject to LoadLimits, so that a busy process is not restarted. */
-const HEALTH_PREFIX = '/health/';
+/** Health probes are not subject to LoadLimits, so that a busy process is not restarted, and are not in flight. */
+const isProbe = ({ url }: FastifyRequest) => url.startsWith('/health/');
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);
 
@@ -78,7 +78,7 @@ export function shedLoad(
   };
 
   /** Returns whether the limit allows the request. At the limit, closes an unread connection to make room. */
-  const makeRoom = ({ url }: FastifyRequest) => inFlight < maxInFlight || url.startsWith(HEALTH_PREFIX) || closeUnreadConnection();
+  const makeRoom = () => inFlight < maxInFlight || closeUnreadConnection();
   const count = (request: FastifyRequest) => {
     request.load = PROCESSING;
     inFlight++;
@@ -99,9 +99,11 @@ export function shedLoad(
     if (connection.pending > MAX_PIPELINED) {
       connection.isEnded = true;
       refuse(request, reply.header('connection', 'close'), 'pipelined');
-    } else if (!makeRoom(request)) {
+    } else if (isProbe(request)) {
+      done();
+    } else if (!makeRoom()) {
       refuse(request, reply, 'in_flight');
-    } else if (lag.ms > maxEventLoopLagMs && !request.url.startsWith(HEALTH_PREFIX)) {
+    } else if (lag.ms > maxEventLoopLagMs) {
       refuse(request, reply, 'event_loop_lag');
     } else {
       if (!isBodyReceived(request.raw)) count(request);
@@ -141,8 +143,8 @@ export function shedLoad(
   });
 
   return (request) => {
-    if (request.load !== NOT_COUNTED) return undefined;
-    if (!makeRoom(request)) {
+    if (request.load !== NOT_COUNTED || isProbe(request)) return undefined;
+    if (!makeRoom()) {
       metrics.requestsShed.inc({ reason: 'in_flight' });
       return new DomainError(SERVICE_UNAVAILABLE);
     }

@@ -147,6 +147,18 @@ describe('load shedding', () => {
       expect(await shedInFlight()).toBe(shedBefore + 2);
     });
 
+    it('does not count health probes, which wait for one query', async () => {
+      await database.query('BEGIN');
+      await database.query('LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE');
+      const probes = Array.from({ length: 2 * MAX_IN_FLIGHT }, () => fetch(`${service.url}/health/ready`));
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await waitFor(async () => expect((await database.query(waiting)).rowCount).toBe(1));
+      expect([(await list()).status, await inFlight()]).toEqual([200, 0]);
+      expect((await database.query(waiting)).rowCount).toBe(1);
+      await database.query('COMMIT');
+      for (const { status } of await Promise.all(probes)) expect(status).toBe(200);
+    });
+
     it('refuses a request whose body arrives later when the body is complete', async () => {
       const connection = await RawConnection.open(port());
       const body = '{"name":"Rex","categoryId":1}';
