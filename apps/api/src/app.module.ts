@@ -20,6 +20,7 @@ import { OpenApiController, OpenApiDocument } from './reference/openapi.controll
 import { DeprecationGuard } from './server/deprecation.guard.js';
 import { Draining } from './server/draining.js';
 import { HealthController } from './server/health.controller.js';
+import { Readiness } from './server/readiness.js';
 import { RouteTable } from './server/route-table.js';
 import { PreferenceGuard } from './validation/preference.guard.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
@@ -33,6 +34,7 @@ export interface Platform {
   readonly logger: Logger;
   readonly openApiDocument: OpenApiDocument;
   readonly draining: Draining;
+  readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly rateLimits: RateLimits;
 }
@@ -44,7 +46,8 @@ export class AppModule implements OnApplicationShutdown {
   constructor(@Inject(DatabaseConnection) private readonly connection: DatabaseConnection) {}
 
   static with(platform: Platform): DynamicModule {
-    const { dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits } = platform;
+    const { dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, readiness, metrics, rateLimits } =
+      platform;
     return {
       module: AppModule,
       imports: [...contexts],
@@ -57,6 +60,7 @@ export class AppModule implements OnApplicationShutdown {
         { provide: RouteTable, useValue: routes },
         { provide: OpenApiDocument, useValue: openApiDocument },
         { provide: Draining, useValue: draining },
+        { provide: Readiness, useValue: readiness },
         { provide: Metrics, useValue: metrics },
         { provide: RateLimits, useValue: rateLimits },
         {

@@ -21,6 +21,7 @@ import { createOpenApiDocument } from './reference/openapi-document.js';
 import { OpenApiDocument } from './reference/openapi.controller.js';
 import { ConfiguredPublicUrl } from './server/configured-public-url.js';
 import { Draining } from './server/draining.js';
+import { NOT_READY_REASONS, Readiness } from './server/readiness.js';
 import { createHttpServer } from './server/http-server.js';
 import { JsonAdapter } from './server/json-adapter.js';
 import { registerPipeline } from './server/pipeline.js';
@@ -88,6 +89,8 @@ async function assemble(
     observeStatements(dataSource, metrics);
     tracing?.traceStatements(dataSource);
   });
+  const readiness = new Readiness(dataSource, connection, draining);
+  metrics.observeReadiness(NOT_READY_REASONS, () => readiness.reason());
   metrics.observePool(() => (connection.isOpen ? poolOf(dataSource) : undefined));
   const replicas = replicasOf(dataSource);
   if (replicas) observeReplicas(replicas, metrics, logger);
@@ -107,7 +110,7 @@ async function assemble(
     rateLimits,
   });
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
-    AppModule.with({ dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, metrics, rateLimits }),
+    AppModule.with({ dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, readiness, metrics, rateLimits }),
     new JsonAdapter(server),
     { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
   );

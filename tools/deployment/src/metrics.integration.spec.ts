@@ -20,6 +20,8 @@ const VALUES = {
   'database_replica_reads_total{served_by="primary"}': 1,
   'database_replica_used{replica="127.0.0.1:1"}': 0,
   redis_connected: 0,
+  service_ready: 1,
+  'service_not_ready{reason="database"}': 0,
   http_requests_in_flight: 0,
   http_requests_rate_limited_total: 0,
   database_pool_waiting: 0,

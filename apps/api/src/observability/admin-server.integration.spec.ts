@@ -98,6 +98,8 @@ it('GET /metrics returns the metrics of the service', async () => {
       'database_statement_batch_size_sum{statement="find by key pets.pets"} 1',
       expect.stringMatching(/^database_statement_duration_seconds_bucket\{le="0.001",statement="list pets.pets"\} \d+$/),
       'database_migrations_pending 0',
+      'service_ready 1',
+      'service_not_ready{reason="database"} 0',
       `database_migration_info{latest="${newestMigration}"} 1`,
       expect.stringMatching(/^nodejs_eventloop_lag_p99_seconds [0-9]/),
     ]),

@@ -108,6 +108,17 @@ it('the requests in flight are those of the collection', async () => {
   expect(await samplesOf('http_requests_in_flight')).toEqual([' 1']);
 });
 
+it('the process is ready or not, with the reason', async () => {
+  let reason: string | undefined;
+  metrics.observeReadiness(['database', 'draining'], async () => reason);
+  const reasons = async () => (await samplesOf('service_not_ready')).filter((sample) => !sample.endsWith(' 0'));
+  expect([await samplesOf('service_ready'), await reasons()]).toEqual([[' 1'], []]);
+  reason = 'database';
+  expect([await samplesOf('service_ready'), await reasons()]).toEqual([[' 0'], ['{reason="database"} 1']]);
+  reason = 'draining';
+  expect(await reasons()).toEqual(['{reason="draining"} 1']);
+});
+
 it('Redis is connected or not', async () => {
   let isConnected = true;
   metrics.observeRedis(() => isConnected);
@@ -154,10 +165,13 @@ it('over all workers: what one worker lacks, the service lacks', async () => {
   metrics.observeRedis(() => true);
   metrics.observeReplicas(() => new Map());
   metrics.observeMigrations(() => undefined);
+  metrics.observeReadiness([], async () => undefined);
   const aggregators = (await metrics.registry.getMetricsAsJSON()).map(({ name, aggregator }) => [name, aggregator]);
   expect(Object.fromEntries(aggregators)).toMatchObject({
     build_info: 'first',
     redis_connected: 'min',
+    service_ready: 'min',
+    service_not_ready: 'max',
     database_replica_used: 'min',
     database_migrations_pending: 'max',
     database_migration_info: 'first',

@@ -137,6 +137,18 @@ export class Metrics implements StatementObserver {
     });
   }
 
+  /** @param reasonNow Returns why the process is not ready; undefined if it is. */
+  observeReadiness(reasons: readonly string[], reasonNow: () => Promise<string | undefined>): void {
+    this.gauge('service_ready', '1 while every process is ready for requests, otherwise 0.', [], 'min', async (gauge) => {
+      gauge.set((await reasonNow()) ? 0 : 1);
+    });
+    const help = '1 while a process is not ready for this reason, otherwise 0.';
+    this.gauge('service_not_ready', help, ['reason'], 'max', async (gauge) => {
+      const current = await reasonNow();
+      for (const reason of reasons) gauge.set({ reason }, reason === current ? 1 : 0);
+    });
+  }
+
   observeInFlight(inFlight: () => number): void {
     const help = 'Requests that are being processed, or whose responses have not been handed to the kernel.';
     this.gauge('http_requests_in_flight', help, [], 'sum', (gauge) => gauge.set(inFlight()));
@@ -170,7 +182,7 @@ export class Metrics implements StatementObserver {
     help: string,
     labelNames: readonly Label[],
     aggregator: Aggregator = 'max',
-    collect?: (gauge: Gauge<Label>) => void,
+    collect?: (gauge: Gauge<Label>) => void | Promise<void>,
   ): Gauge<Label> {
     const gauge: Gauge<Label> = new Gauge({
       name,

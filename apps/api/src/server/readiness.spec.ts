@@ -2,7 +2,7 @@ import type { DatabaseConnection } from '@animal-store/database';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { Draining } from './draining.js';
-import { HealthController } from './health.controller.js';
+import { Readiness } from './readiness.js';
 
 afterEach(() => {
   jest.useRealTimers();
@@ -13,15 +13,26 @@ it('is not ready after 2 s without a response of the database, and ready with it
   const responses: Promise<{ rows: [] }>[] = [new Promise(() => undefined), Promise.resolve({ rows: [] })];
   const query = jest.fn(() => responses.shift());
   const dataSource = { migrations: [], driver: { master: { query } } } as unknown as DataSource;
-  const health = new HealthController(dataSource, { isOpen: true } as DatabaseConnection, new Draining());
-  const probes = Promise.allSettled([health.ready(), health.ready()]);
+  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining());
+  const probes = Promise.allSettled([readiness.check(), readiness.check()]);
   await jest.advanceTimersByTimeAsync(1_999);
-  const late = Promise.allSettled([health.ready()]);
+  const late = Promise.allSettled([readiness.check()]);
   expect(query).toHaveBeenCalledTimes(1);
   await jest.advanceTimersByTimeAsync(1);
-  const reason: unknown = expect.objectContaining({ code: 'service_unavailable', message: 'The database does not respond.' });
+  const reason: unknown = expect.objectContaining({
+    code: 'service_unavailable',
+    message: 'The database does not respond.',
+    reason: 'database',
+  });
   const rejected = { status: 'rejected', reason };
   expect([...(await probes), ...(await late)]).toEqual([rejected, rejected, rejected]);
-  expect(await health.ready()).toEqual({ status: 'ok' });
+  await readiness.check();
   expect(jest.getTimerCount()).toBe(0);
+});
+
+it('names the cause if the query fails', async () => {
+  const cause = new Error('ECONNREFUSED');
+  const dataSource = { migrations: [], driver: { master: { query: () => Promise.reject(cause) } } } as unknown as DataSource;
+  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining());
+  await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
 });

@@ -1,0 +1,77 @@
+import { type DatabaseConnection, isMigrated } from '@animal-store/database';
+import { DomainError } from '@animal-store/kernel';
+import type { DataSource } from 'typeorm';
+import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import type { Draining } from './draining.js';
+
+/** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** The message of the response by reason. */
+const NOT_READY = {
+  draining: 'The process is shutting down.',
+  connecting: 'The database is not connected or not migrated yet.',
+  database: 'The database does not respond.',
+  migrations: 'Migrations are pending.',
+} as const;
+
+type NotReadyReason = keyof typeof NOT_READY;
+export const NOT_READY_REASONS = Object.keys(NOT_READY);
+
+class NotReadyError extends DomainError {
+  constructor(
+    readonly reason: NotReadyReason,
+    options?: ErrorOptions,
+  ) {
+    super(SERVICE_UNAVAILABLE, NOT_READY[reason], options);
+  }
+}
+
+/** Whether the process should receive requests. */
+export class Readiness {
+  private probe: Promise<void> | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly connection: DatabaseConnection,
+    private readonly draining: Draining,
+  ) {}
+
+  /** @throws NotReadyError */
+  async check(): Promise<void> {
+    if (this.draining.isActive) throw new NotReadyError('draining');
+    if (!this.connection.isOpen) throw new NotReadyError('connecting');
+    // Concurrent probes share one query and its timeout, because anyone can send many of them without an API key.
+    this.probe ??= this.query().finally(() => {
+      this.probe = undefined;
+    });
+    await this.probe;
+  }
+
+  /** Returns why the process is not ready; undefined if it is. */
+  async reason(): Promise<NotReadyReason | undefined> {
+    // After the gauges of the pool are read, since the probe uses a connection.
+    await Promise.resolve();
+    try {
+      await this.check();
+      return undefined;
+    } catch (error) {
+      return (error as NotReadyError).reason;
+    }
+  }
+
+  private async query(): Promise<void> {
+    const { promise: timeout, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      reject(new Error(`no response within ${String(PROBE_TIMEOUT_MS)} ms`));
+    }, PROBE_TIMEOUT_MS).unref();
+    try {
+      if (await Promise.race([isMigrated(this.dataSource), timeout])) return;
+    } catch (cause) {
+      throw new NotReadyError('database', { cause });
+    } finally {
+      clearTimeout(timer);
+    }
+    throw new NotReadyError('migrations');
+  }
+}
