@@ -95,7 +95,7 @@ async function assemble(
   const replicas = replicasOf(dataSource);
   if (replicas) observeReplicas(replicas, metrics, logger);
   const rateLimits = await RateLimits.create(config, logger, metrics);
-  const server = createHttpServer({ ...config, publicUrl });
+  const server = createHttpServer({ ...config, publicUrl, metrics });
   const { corsOrigins, logRequestsSample } = config;
   await registerPipeline(server, {
     limits: config,

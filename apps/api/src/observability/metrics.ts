@@ -18,7 +18,11 @@ export class Metrics implements StatementObserver {
     DURATION_BUCKETS_S,
   );
 
-  readonly requestsShed = this.counter('http_requests_shed_total', 'Requests refused with 503 because of overload.', ['reason']);
+  readonly requestsShed = this.counter(
+    'http_requests_shed_total',
+    'Requests and connections refused with 503 because of overload, and requests with slow headers.',
+    ['reason'],
+  );
 
   readonly keysRefused = this.counter(
     'api_keys_refused_total',

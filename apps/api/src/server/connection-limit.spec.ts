@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Metrics } from '../observability/metrics.js';
 import { connectionOf } from './connection.js';
 import { ConfiguredPublicUrl } from './configured-public-url.js';
 import { limitConnections } from './connection-limit.js';
@@ -11,13 +12,15 @@ const MAX = 200;
 const BATCH = 2;
 
 let server: EventEmitter;
+let metrics: Metrics;
 let now: number;
 
 beforeEach(() => {
   now = 1_000;
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   server = new EventEmitter();
-  limitConnections(server as Server, MAX, new ConfiguredPublicUrl());
+  metrics = new Metrics();
+  limitConnections(server as Server, MAX, { corsOrigins: ['https://a.example'], publicUrl: new ConfiguredPublicUrl(), metrics });
 });
 
 afterEach(() => {
@@ -55,16 +58,19 @@ describe('above the maximum', () => {
     expect(closed(newest)).toEqual([]);
   });
 
-  it('responds with 503 if all connections are busy, and destroys those above a small reserve without a response', () => {
+  it('responds with 503 if all connections are busy, and destroys those above a small reserve without a response', async () => {
     openMany(MAX, 'busy');
     const refused = openMany(BATCH, 'unused');
     for (const { socket, written } of refused) {
-      expect(written.join()).toMatch(/^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n/);
+      expect(written.join()).toMatch(
+        /^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n[^]*^access-control-allow-origin: https:\/\/a\.example\r\n/m,
+      );
       expect([connectionOf(socket).isEnded, socket.destroyed]).toEqual([true, false]);
     }
     const [destroyed] = openMany(1, 'unused');
     expect([destroyed?.written, destroyed?.socket.destroyed]).toEqual([[], true]);
     for (const { socket } of refused) socket.destroy();
+    expect((await metrics.requestsShed.get()).values).toMatchObject([{ labels: { reason: 'connections' }, value: BATCH + 1 }]);
   });
 
   it('searches for idle connections again after 100 ms', () => {

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
-import type { PublicUrl } from '@animal-store/http-contract';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { type Connection, connectionOf } from './connection.js';
-import { writeErrorAndClose } from './socket-errors.js';
+import { corsHeadersOfUnknown } from './cors.js';
+import { type SocketErrorOptions, writeErrorAndClose } from './socket-errors.js';
 
 /** Share of `max`. At most this many idle connections are closed at a time, and at most this many connections above `max` get a 503. */
 const SHARE = 1 / 100;
@@ -10,9 +10,10 @@ const SHARE = 1 / 100;
 const SEARCH_AGAIN_AFTER_MS = 100;
 
 /** Keeps at most `max` connections. Beyond that, idle ones are closed; if there are none, the new one gets 503 and is closed. */
-export function limitConnections(server: Server, max: number, publicUrl: PublicUrl): void {
+export function limitConnections(server: Server, max: number, { corsOrigins, publicUrl, metrics }: SocketErrorOptions): void {
   /** Oldest first. */
   const connections = new Set<Connection>();
+  const headers = { 'Retry-After': RETRY_AFTER_SECONDS, ...corsHeadersOfUnknown(corsOrigins) };
   const batch = Math.ceil(max * SHARE);
   let searchAfter = 0;
 
@@ -42,7 +43,8 @@ export function limitConnections(server: Server, max: number, publicUrl: PublicU
     socket.once('close', () => connections.delete(connection));
     if (connections.size <= max || closeIdle(connection)) return;
     connection.isEnded = true;
+    metrics.requestsShed.inc({ reason: 'connections' });
     if (connections.size > max + batch) socket.destroy();
-    else writeErrorAndClose(socket, SERVICE_UNAVAILABLE, publicUrl, { 'Retry-After': RETRY_AFTER_SECONDS });
+    else writeErrorAndClose(socket, SERVICE_UNAVAILABLE, publicUrl, headers);
   });
 }

@@ -6,12 +6,15 @@ import { AuthenticateApiKey } from '@animal-store/access-application';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
+import { Metrics } from '../observability/metrics.js';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { useTestApp } from '../testing/test-app.js';
 
 const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 72_000, timeout: 30_000 };
 
-const service = useTestApp(['pets:read', 'pets:write'], { env: { RATE_LIMIT: '0' } });
+const service = useTestApp(['pets:read', 'pets:write'], {
+  env: { RATE_LIMIT: '0', CORS_ORIGINS: 'https://app.example.com' },
+});
 
 const open = () => RawConnection.open(Number(new URL(service.url).port));
 const authorized = () => `Authorization: Bearer ${service.key}\r\n`;
@@ -88,20 +91,25 @@ describe('a slow client', () => {
 
   const post = () => `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${authorized()}Content-Type: application/json\r\n`;
 
-  it('gets 408 and is disconnected, whatever it sends slowly', async () => {
+  it('gets 408 that a script can read and is disconnected, whatever it sends slowly', async () => {
+    const body = `${post()}Origin: https://app.example.com\r\n`;
     const requests = [
       ['its first byte', '', ''],
       ['the header section', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ', 'y'],
       ['header fields', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X: y\r\n'],
-      ['the body', `${post()}Content-Length: 1000\r\n\r\n`, ' '],
-      ['chunks', `${post()}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
+      ['the body', `${body}Content-Length: 1000\r\n\r\n`, ' '],
+      ['chunks', `${body}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
     ] as const;
     const responses = await Promise.all(requests.map(async ([what, begin, more]) => [what, await trickle(begin, more)] as const));
     for (const [what, response] of responses) {
       const [head = '', body = ''] = response.split('\r\n\r\n');
       expect([what, head]).toEqual([what, expect.stringMatching(/^HTTP\/1\.1 408 [^]*^Connection: close$/im)]);
+      expect([what, head]).toEqual([what, expect.stringMatching(/^access-control-allow-origin: https:\/\/app\.example\.com$/im)]);
       expect([what, JSON.parse(body)]).toEqual([what, { code: 'request_timeout', message: expect.any(String), status: 408 }]);
     }
+    // Neither the connection without a request nor those with slow bodies, whose responses `http_request_duration_seconds` counts.
+    const shed = await service.app.get(Metrics).requestsShed.get();
+    expect(shed.values).toEqual([{ labels: { reason: 'slow_headers' }, value: 2 }]);
   });
 
   it('gets 408 for a second request after the response to the first', async () => {

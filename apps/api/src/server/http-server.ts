@@ -1,11 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { PublicUrl } from '@animal-store/http-contract';
 import fastify, { type FastifyInstance } from 'fastify';
 import { connectionOf } from './connection.js';
 import { limitConnections } from './connection-limit.js';
 import { requestIdOf } from './request-id.js';
 import { UNREADABLE_TARGET } from './malformed-requests.js';
-import { respondToClientError, handleExpectAndConnect } from './socket-errors.js';
+import { handleExpectAndConnect, respondToClientError, type SocketErrorOptions } from './socket-errors.js';
 
 const HEADER_SECTION_BYTES = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -15,15 +14,13 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Timeout of a silent connection with a pending request. Longer than any request takes: it only affects clients that do not read. */
 const SILENCE_TIMEOUT_MS = 30_000;
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends SocketErrorOptions {
   readonly trustedProxies: readonly string[];
   readonly maxConnections: number;
-  readonly corsOrigins: readonly string[];
-  readonly publicUrl: PublicUrl;
 }
 
 /** Creates the Fastify instance with its limits, without routes. */
-export function createHttpServer({ trustedProxies, maxConnections, corsOrigins, publicUrl }: HttpServerOptions): FastifyInstance {
+export function createHttpServer({ trustedProxies, maxConnections, ...socketErrors }: HttpServerOptions): FastifyInstance {
   const instance: FastifyInstance = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -41,11 +38,11 @@ export function createHttpServer({ trustedProxies, maxConnections, corsOrigins, 
       instance.routing(raw, reply.raw);
     },
     clientErrorHandler: (error, socket) => {
-      respondToClientError(error, socket, corsOrigins, publicUrl);
+      respondToClientError(error, socket, socketErrors);
     },
   });
-  handleExpectAndConnect(instance.server, corsOrigins, publicUrl);
-  limitConnections(instance.server, maxConnections, publicUrl);
+  handleExpectAndConnect(instance.server, socketErrors);
+  limitConnections(instance.server, maxConnections, socketErrors);
   return instance;
 }
 

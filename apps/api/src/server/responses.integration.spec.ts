@@ -215,6 +215,14 @@ describe('CORS', () => {
     expect(response?.headers['vary']).toBe('Origin');
   });
 
+  it('allows none of several origins if the request cannot be read', async () => {
+    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    connection.write(Buffer.from('GET\r\n\r\n'));
+    const { status, headers } = (await connection.read({ isHead: false })) ?? {};
+    expect([status, headers?.['vary'], headers?.['access-control-allow-origin']]).toEqual([400, 'Origin', undefined]);
+    connection.reset();
+  });
+
   it('sends no CORS headers to other origins', async () => {
     for (const origin of ['https://evil.example', `${ORIGIN}.evil.example`, 'null']) {
       expect(

@@ -5,10 +5,17 @@ import type { ErrorDefinition } from '@animal-store/kernel';
 import { defaultErrorBody } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/error-headers.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
+import type { Metrics } from '../observability/metrics.js';
 import { declaresTooLargeBody } from '../validation/request-body.js';
 import { connectionOf } from './connection.js';
-import { corsHeaders } from './cors.js';
+import { corsHeaders, corsHeadersOfUnknown } from './cors.js';
 import { newRequestId } from './request-id.js';
+
+export interface SocketErrorOptions {
+  readonly corsOrigins: readonly string[];
+  readonly publicUrl: PublicUrl;
+  readonly metrics: Metrics;
+}
 
 interface ClientError {
   readonly code?: string;
@@ -17,7 +24,7 @@ interface ClientError {
 }
 
 /** Responds to errors of Node's HTTP parser and server in our error shape, then closes the connection. */
-export function respondToClientError(error: ClientError, socket: Socket, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
+export function respondToClientError(error: ClientError, socket: Socket, { corsOrigins, publicUrl, metrics }: SocketErrorOptions): void {
   const connection = connectionOf(socket);
   if (error.code === 'ECONNRESET') {
     socket.destroy();
@@ -28,14 +35,19 @@ export function respondToClientError(error: ClientError, socket: Socket, corsOri
     connection.isEnded = true;
     connection.receiving.abandon(new HttpError(definitionOf(error)));
   } else {
+    const definition = definitionOf(error);
+    // Browsers open connections in advance, and may not use them.
+    if (definition === HTTP_ERRORS.requestTimeout && socket.bytesRead > 0) metrics.requestsShed.inc({ reason: 'slow_headers' });
+    const origin = originOf(error);
     connection.endWith(() => {
-      writeErrorAndClose(socket, definitionOf(error), publicUrl, corsHeaders(corsOrigins, originOf(error)));
+      const cors = origin === undefined ? corsHeadersOfUnknown(corsOrigins) : corsHeaders(corsOrigins, origin);
+      writeErrorAndClose(socket, definition, publicUrl, cors);
     });
   }
 }
 
 /** Handles Expect and CONNECT, to which Node would respond without our error shape. */
-export function handleExpectAndConnect(server: Server, corsOrigins: readonly string[], publicUrl: PublicUrl): void {
+export function handleExpectAndConnect(server: Server, { corsOrigins, publicUrl }: SocketErrorOptions): void {
   server.on('checkExpectation', (request, response) => {
     connectionOf(request.socket).isEnded = true;
     const { headers, body } = errorResponse(HTTP_ERRORS.expectationFailed, publicUrl);
