@@ -4,6 +4,7 @@ import type { DatabaseConnection } from '@animal-store/database';
 import { type Principal, Public } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
+import { Controller } from '@nestjs/common';
 import { pino } from 'pino';
 import { RateLimits } from '../rate-limit/rate-limits.js';
 import { guardContext } from '../testing/guard-context.js';
@@ -35,6 +36,18 @@ it('identifies the client of a cached key synchronously', () => {
   const { context, request } = guardContext(Pets, 'closed', withKey('known'));
   expect(guardWith(() => principal).canActivate(context)).toBe(true);
   expect(request).toMatchObject({ principal, operation: 'closed' });
+});
+
+it.each<[version: string | undefined, operation: string]>([
+  [undefined, 'closed'],
+  ['1', 'closed'],
+  ['2', 'closed_v2'],
+])('names the operation of version %s, which may inherit its handler: %s', (version, operation) => {
+  class Versioned extends Pets {}
+  Controller({ path: 'pets', ...(version !== undefined && { version }) })(Versioned);
+  const { context, request } = guardContext(Versioned, 'closed', withKey('known'));
+  for (let i = 0; i < 2; i++) expect(guardWith(() => principal).canActivate(context)).toBe(true);
+  expect(request.operation).toBe(operation);
 });
 
 it('waits for a key that is not cached', async () => {

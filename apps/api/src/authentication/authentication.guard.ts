@@ -8,6 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Quota } from '../rate-limit/rate-limiter.js';
 import { rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
+import { operationOf } from './operation-of.js';
 import { authorizationOf } from './route-authorization.js';
 
 export const CHALLENGE = 'Bearer realm="animal-store"';
@@ -28,7 +29,7 @@ export class AuthenticationGuard implements CanActivate {
     const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     if (authorizationOf(context) === 'public') return true;
     // For logs and metrics: no earlier hook knows the handler.
-    request.operation = context.getHandler().name;
+    request.operation = operationOf(context);
     if (!this.connection.isOpen) throw new DomainError(SERVICE_UNAVAILABLE);
     const identify = (principal: Principal): true => {
       request.principal = principal;

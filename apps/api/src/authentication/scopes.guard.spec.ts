@@ -36,6 +36,10 @@ class Orders {
   }
 }
 
+/** As a second version of a controller may. */
+@RequireScopes('orders.v2:read')
+class OrdersV2 extends Orders {}
+
 const contextOf = (handler: string, ...scopes: string[]) => guardContext(Pets, handler, { principal: { scopes } as unknown as Principal });
 const guard = new ScopesGuard();
 
@@ -68,6 +72,13 @@ it('prefers the scopes of a handler to those of its class', () => {
     expect(() => accepts('inherited', 'orders:write')).toThrow();
     expect(() => accepts('overridden', 'orders:read')).toThrow();
   }
+});
+
+it('reads the scopes of the class that inherits a handler', () => {
+  const accepts = (controller: typeof Orders, scope: string) =>
+    guard.canActivate(guardContext(controller, 'inherited', { principal: { scopes: [scope] } as unknown as Principal }).context);
+  expect([accepts(Orders, 'orders:read'), accepts(OrdersV2, 'orders.v2:read')]).toEqual([true, true]);
+  expect(() => accepts(OrdersV2, 'orders:read')).toThrow();
 });
 
 it('rejects a request without a client', () => {

@@ -7,7 +7,7 @@ const KEY_REFUSALS: ReadonlySet<string> = new Set([MISSING_API_KEY.code, INVALID
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Name of the handler of the route; undefined on public routes, and if the request did not reach the guards. */
+    /** Name of the handler of the route, such as `listPets`, or `listPets_v2` for version 2; undefined on public routes, and if the request did not reach the guards. */
     operation: string | undefined;
     /** Error code of the response. */
     errorCode: string | undefined;
