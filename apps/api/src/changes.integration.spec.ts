@@ -151,6 +151,8 @@ describe('@IfMatch', () => {
   it.each(['', 'x', '"', '"a" "b"', '*, "a"', 'w/"a"', '"a"b'])('rejects %j with 400', async (field) => {
     const { status, text } = await send('PATCH', { 'If-Match': field }, PATCH);
     expect([status, text]).toEqual([400, expect.stringContaining('If-Match must be * or a list of ETags')]);
+    const { text: withBody } = await send('PATCH', { 'If-Match': field }, '{"note":1}');
+    expect(withBody).toMatch(/If-Match must be .*; note must be text or null/);
   });
 });
 

@@ -75,6 +75,15 @@ describe('Idempotency-Key on createPet', () => {
     }
   });
 
+  it.each([
+    ['{"name":"","categoryId":"1"}', /^Idempotency-Key must be .*; name must be .*; categoryId must be /],
+    ['', /^Idempotency-Key must be .*; A JSON object is required as the body\.$/],
+    ['{"name":"Rex","categoryId":1}', /^Idempotency-Key must be [^;]*$/],
+  ])('is named in one error with the violations of the body %j', async (body, message) => {
+    const { status, text } = await create('a b', body);
+    expect([status, JSON.parse(text)]).toEqual([400, { code: 'invalid_request', message: expect.stringMatching(message), status: 400 }]);
+  });
+
   it('is only stored for successful creations', async () => {
     expect((await create('order-3', '{"name":"","categoryId":1}')).status).toBe(400);
     expect(await create('order-3', '{"name":"Rex","categoryId":1}')).toMatchObject({ status: 201, replayed: null });

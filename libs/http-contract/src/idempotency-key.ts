@@ -3,6 +3,7 @@ import { applyDecorators, createParamDecorator, type ExecutionContext } from '@n
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { INVALID_REQUEST } from './errors.js';
+import { readHeader } from './header-violations.js';
 
 /** A bare key, or a quoted one with escaped quotes and backslashes (RFC 8941, section 3.3.3). */
 const IDEMPOTENCY_KEY = /^(?:[!#-~][!-~]{0,254}|"(?:[!#-[\]-~]|\\["\\]){1,255}")$/;
@@ -25,13 +26,16 @@ export function parseIdempotencyKey(field: string): string {
 }
 
 /** Injects the request's Idempotency-Key (draft-ietf-httpapi-idempotency-key-header) with its client; undefined if there is none. */
-export const RequestIdempotencyKey = createParamDecorator((_data: unknown, context: ExecutionContext): IdempotencyKey | undefined => {
-  const [{ headers, principal }] = context.getArgs<[FastifyRequest]>();
-  const field = headers['idempotency-key'];
-  if (field === undefined) return undefined;
-  if (!principal) throw new Error('@RequestIdempotencyKey requires a route with authentication.');
-  return { clientId: principal.clientId, key: parseIdempotencyKey(String(field)) };
-});
+export const RequestIdempotencyKey = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): IdempotencyKey | undefined | Promise<never> => {
+    const [request] = context.getArgs<[FastifyRequest]>();
+    const { headers, principal } = request;
+    const field = headers['idempotency-key'];
+    if (field === undefined) return undefined;
+    if (!principal) throw new Error('@RequestIdempotencyKey requires a route with authentication.');
+    return readHeader(request, () => ({ clientId: principal.clientId, key: parseIdempotencyKey(String(field)) }));
+  },
+);
 
 /** Documents the header of an operation that uses `@RequestIdempotencyKey`. */
 export const ApiIdempotencyKey = (): MethodDecorator =>

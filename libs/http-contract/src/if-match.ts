@@ -4,6 +4,7 @@ import { ApiExtension, ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { entityTagOf } from './entity-tag.js';
 import { INVALID_REQUEST } from './errors.js';
+import { readHeader } from './header-violations.js';
 import { ExtendRouteConfig } from './route-config.js';
 
 /** A strong or weak entity tag (RFC 9110, section 8.8.3). */
@@ -28,10 +29,10 @@ export function parseIfMatch(field: string): Precondition {
   };
 }
 
-const InjectPrecondition = createParamDecorator((required: boolean, context: ExecutionContext): Precondition => {
-  const [{ headers }] = context.getArgs<[FastifyRequest]>();
-  const field = headers['if-match'];
-  if (field !== undefined) return parseIfMatch(field);
+const InjectPrecondition = createParamDecorator((required: boolean, context: ExecutionContext): Precondition | Promise<never> => {
+  const [request] = context.getArgs<[FastifyRequest]>();
+  const field = request.headers['if-match'];
+  if (field !== undefined) return readHeader(request, () => parseIfMatch(field));
   if (required) throw new DomainError(PRECONDITION_REQUIRED);
   return () => undefined;
 });

@@ -15,5 +15,6 @@ export { RATE_LIMIT, RATE_LIMIT_EXTENSION, RateLimit, type RateLimitPolicy } fro
 export { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
 export { provideUseCase } from './provide-use-case.js';
 export { MayBeAbsent, MemberRule, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
-// Extends the types of Fastify.
+// Extend the types of Fastify.
+import './header-violations.js';
 import './route-config.js';

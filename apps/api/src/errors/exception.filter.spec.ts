@@ -27,9 +27,15 @@ beforeEach(() => {
 /** Returns the response to a request whose handler throws. */
 function respondTo(
   exception: unknown,
-  { url = '/v1/pets', method = 'GET', is404 = false, announcement = undefined as object | undefined } = {},
+  {
+    url = '/v1/pets',
+    method = 'GET',
+    is404 = false,
+    announcement = undefined as object | undefined,
+    headerViolations = undefined as string[] | undefined,
+  } = {},
 ) {
-  const request = { id: 'r1', url, method, is404, routeOptions: { config: { announcement } }, errorCode: undefined };
+  const request = { id: 'r1', url, method, is404, routeOptions: { config: { announcement } }, headerViolations, errorCode: undefined };
   const headers: Record<string, string> = {};
   const response: { status?: number; text?: string } = {};
   let serialise: (body: unknown) => string = () => 'not serialised';
@@ -63,6 +69,13 @@ describe('the response', () => {
     expect(respondTo(new HttpError(HTTP_ERRORS.payloadTooLarge))).toMatchObject({ status: 413, loggedCode: 'payload_too_large' });
     expect(respondTo(new DomainError(RATE_LIMITED)).headers).not.toHaveProperty('retry-after');
     expect(lines).toEqual([]);
+  });
+
+  it('to an invalid request also names its invalid headers, once', () => {
+    const messageOf = (error: DomainError) => (respondTo(error, { headerViolations: ['a', 'b'] }).body as Error).message;
+    expect(messageOf(new DomainError(INVALID_REQUEST, 'name is empty'))).toBe('a; b; name is empty');
+    expect(messageOf(new DomainError(INVALID_REQUEST, 'a'))).toBe('a; b');
+    expect(messageOf(new DomainError(SERVICE_UNAVAILABLE, 'Down.'))).toBe('Down.');
   });
 
   it('on a deprecated route also has the headers of the deprecation', () => {

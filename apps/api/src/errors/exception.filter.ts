@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable, isNamedStatementLost } from '@animal-store/database';
-import type { PublicUrl } from '@animal-store/http-contract';
+import { INVALID_REQUEST, type PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -57,7 +57,8 @@ export class ApiExceptionFilter implements ExceptionFilter {
   }
 
   private toPublicError(exception: unknown, request: FastifyRequest, reply: FastifyReply): DomainError | HttpError {
-    if (exception instanceof DomainError || exception instanceof HttpError) return exception;
+    if (exception instanceof DomainError) return withHeaderViolations(exception, request);
+    if (exception instanceof HttpError) return exception;
     if (isDatabaseUnavailable(exception)) return new DomainError(SERVICE_UNAVAILABLE);
     if (!(exception instanceof HttpException)) return new HttpError(HTTP_ERRORS.internalError);
     // Nest throws a NotFoundException if no route matches.
@@ -70,4 +71,10 @@ export class ApiExceptionFilter implements ExceptionFilter {
     reply.header('allow', allow);
     return new HttpError(HTTP_ERRORS.methodNotAllowed);
   }
+}
+
+/** Returns an error that names every violation of the request. */
+function withHeaderViolations(error: DomainError, { headerViolations }: FastifyRequest): DomainError {
+  if (!headerViolations || error.code !== INVALID_REQUEST.code) return error;
+  return new DomainError(INVALID_REQUEST, [...new Set([...headerViolations, error.message])].join('; '));
 }
