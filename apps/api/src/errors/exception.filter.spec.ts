@@ -35,7 +35,8 @@ function respondTo(
     headerViolations = undefined as string[] | undefined,
   } = {},
 ) {
-  const request = { id: 'r1', url, method, is404, routeOptions: { config: { announcement } }, headerViolations, errorCode: undefined };
+  const routeOptions = { config: { announcement } };
+  const request = { id: 'r1', url, method, params: {}, is404, routeOptions, headerViolations, errorCode: undefined };
   const headers: Record<string, string> = {};
   const response: { status?: number; text?: string } = {};
   let serialise: (body: unknown) => string = () => 'not serialised';

@@ -1,5 +1,5 @@
 import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 
 /** The headers that announce the deprecation of a route. */
 type Announcement = Readonly<Record<'deprecation' | 'sunset' | 'link', string>>;
@@ -15,14 +15,19 @@ export function announceDeprecations(fastify: FastifyInstance, publicUrl: Public
   fastify.addHook('onRoute', (route) => {
     const deprecation = route.config?.deprecation;
     if (!deprecation) return;
-    const announced = announcement(deprecation, publicUrl);
-    route.config = { ...route.config, announcement: announced };
-    const announce: onRequestHookHandler = (_request, reply, done) => {
-      reply.headers(announced);
+    route.config = { ...route.config, announcement: announcement(deprecation, publicUrl) };
+    const announce: onRequestHookHandler = (request, reply, done) => {
+      reply.headers(announcementOf(request) ?? {});
       done();
     };
     route.onRequest = [announce, ...[route.onRequest ?? []].flat()];
   });
+}
+
+/** Returns the deprecation headers of a deprecated route. Nest responds with 404, as to an unknown path, if a path parameter is empty. */
+export function announcementOf({ routeOptions, params }: FastifyRequest): Announcement | undefined {
+  const { announcement: announced } = routeOptions.config;
+  return announced && !Object.values(params as object).includes('') ? announced : undefined;
 }
 
 function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Announcement {

@@ -286,6 +286,14 @@ describe('getPet on the day of its removal', () => {
       );
     }
     expect((await get(`/v1/pets/${String(id)}`, {})).status).toBe(401);
+    // The path has no identifier, so it is not that of getPet.
+    const other = await get('/v1/pets/');
+    expect([other.status, other.headers.get('deprecation'), other.headers.get('sunset'), other.headers.get('link')]).toEqual([
+      404,
+      null,
+      null,
+      '<https://api.example.org/store/docs/errors#route_not_found>; rel="help"',
+    ]);
     const list = await get(`/v1/pets?id=${String(id)}`);
     expect([list.status, list.headers.get('deprecation'), list.headers.get('link')]).toEqual([200, null, null]);
     expect(await list.json()).toEqual([{ id, name: 'Rex', categoryId: 1, status: 'available' }]);
