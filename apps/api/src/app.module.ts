@@ -13,6 +13,7 @@ import { Metrics } from './observability/metrics.js';
 import { EventDelivery } from './process/event-delivery.js';
 import { JobRunner } from './process/job-runner.js';
 import { MigrationWatch } from './process/migration-watch.js';
+import { WorkerGroup } from './server/worker-group.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { DocsController } from './reference/docs.controller.js';
@@ -34,6 +35,7 @@ export interface Platform {
   readonly logger: Logger;
   readonly openApiDocument: OpenApiDocument;
   readonly draining: Draining;
+  readonly workers: WorkerGroup;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly rateLimits: RateLimits;
@@ -46,7 +48,7 @@ export class AppModule implements OnApplicationShutdown {
   constructor(@Inject(DatabaseConnection) private readonly connection: DatabaseConnection) {}
 
   static with(platform: Platform): DynamicModule {
-    const { dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, readiness, metrics, rateLimits } =
+    const { dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, workers, readiness, metrics, rateLimits } =
       platform;
     return {
       module: AppModule,
@@ -60,6 +62,7 @@ export class AppModule implements OnApplicationShutdown {
         { provide: RouteTable, useValue: routes },
         { provide: OpenApiDocument, useValue: openApiDocument },
         { provide: Draining, useValue: draining },
+        { provide: WorkerGroup, useValue: workers },
         { provide: Readiness, useValue: readiness },
         { provide: Metrics, useValue: metrics },
         { provide: RateLimits, useValue: rateLimits },

@@ -20,6 +20,7 @@ import { RateLimits } from './rate-limit/rate-limits.js';
 import { createOpenApiDocument } from './reference/openapi-document.js';
 import { OpenApiDocument } from './reference/openapi.controller.js';
 import { ConfiguredPublicUrl } from './server/configured-public-url.js';
+import { WorkerGroup } from './server/worker-group.js';
 import { Draining } from './server/draining.js';
 import { NOT_READY_REASONS, Readiness } from './server/readiness.js';
 import { createHttpServer } from './server/http-server.js';
@@ -84,12 +85,13 @@ async function assemble(
   const routes = new RouteTable();
   const openApiDocument: OpenApiDocument = new OpenApiDocument(() => createOpenApiDocument(app, config, contexts));
   const draining = new Draining();
+  const workers = new WorkerGroup();
   const metrics = new Metrics();
   const connection = new DatabaseConnection(dataSource, () => {
     observeStatements(dataSource, metrics);
     tracing?.traceStatements(dataSource);
   });
-  const readiness = new Readiness(dataSource, connection, draining);
+  const readiness = new Readiness(dataSource, connection, draining, workers);
   metrics.observeReadiness(NOT_READY_REASONS, () => readiness.reason());
   metrics.observePool(() => (connection.isOpen ? poolOf(dataSource) : undefined));
   const replicas = replicasOf(dataSource);
@@ -110,7 +112,20 @@ async function assemble(
     rateLimits,
   });
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
-    AppModule.with({ dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, readiness, metrics, rateLimits }),
+    AppModule.with({
+      dataSource,
+      connection,
+      clock,
+      publicUrl,
+      routes,
+      logger,
+      openApiDocument,
+      draining,
+      workers,
+      readiness,
+      metrics,
+      rateLimits,
+    }),
     new JsonAdapter(server),
     { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
   );

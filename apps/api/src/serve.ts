@@ -15,6 +15,7 @@ import { retryConnecting } from './process/retry-connecting.js';
 import { FAILED_START, StartupError } from './process/startup-error.js';
 import { Supervisor, type WorkerState } from './process/supervisor.js';
 import { urlOf } from './process/url-of.js';
+import { WorkerGroup } from './server/worker-group.js';
 
 export { FAILED_START, StartupError } from './process/startup-error.js';
 
@@ -59,6 +60,7 @@ async function serveInThisProcess(
 ): Promise<RunningService> {
   const isSupervised = config.workers > 1 && cluster.isWorker;
   const app = await createApp({ config, logger });
+  if (isSupervised) app.get(WorkerGroup).followSupervisor();
   const stopping = new AbortController();
   let admin: AdminServer | undefined;
   try {

@@ -69,12 +69,17 @@ describe('a service with two workers', () => {
     kill(before.slice(0, 1), signal);
     await waitFor(() => expect(workersOf(service)).not.toEqual(before), WORKER_POLL);
     for (let i = 0; i < 10; i++) expect(await get('/health/live')).toBe(200);
+    const ready: number[] = [];
+    do ready.push(await get('/health/ready'));
+    while ((await metric(/^workers_ready (\d+)$/m)) !== WORKERS);
+    for (let i = 0; i < 10; i++) ready.push(await get('/health/ready'));
+    // Once the service is ready, both workers are.
+    expect(ready.join(' ')).toMatch(/^(?:503 )*200(?: 200)*$/);
     await waitFor(async () => {
       expect(await metric(/^workers (\d+)$/m)).toBe(WORKERS);
       expect(await metric(/^workers_ready (\d+)$/m)).toBe(WORKERS);
       expect(await metric(/^worker_restarts_total (\d+)$/m)).toBe(restarts);
     }, WORKER_POLL);
-    for (let i = 0; i < 10; i++) expect(await get('/health/ready')).toBe(200);
     expect(workersOf(service)).toHaveLength(WORKERS);
     expect(workersOf(service)).not.toContain(before[0]);
     expect(service.output.split('a worker ended unexpectedly')).toHaveLength(restarts + 1);

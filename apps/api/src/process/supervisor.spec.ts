@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type Logger, pino } from 'pino';
 import { EX_CONFIG } from './startup-error.js';
 import { Supervisor, type WorkerState } from './supervisor.js';
+import type { GroupState } from '../server/worker-group.js';
 
 const ADDRESS = { address: '127.0.0.1', port: 3000, addressType: 4 };
 const GRACE_MS = 60_000;
@@ -12,7 +13,16 @@ const KILL_AFTER_MS = 30_000;
 /** A worker without a process. */
 class StubWorker extends EventEmitter {
   readonly signals: string[] = [];
+  readonly sent: unknown[] = [];
   readonly process = { pid: 1, kill: (signal: string) => void this.signals.push(signal) };
+
+  isConnected(): boolean {
+    return true;
+  }
+
+  send(message: unknown): void {
+    this.sent.push(message);
+  }
 
   report(state: WorkerState): void {
     this.emit('message', { state });
@@ -170,6 +180,20 @@ describe('the first reports', () => {
     expect(await isReported()).toBe(true);
     expect(await metric('workers_ready')).toBe('0');
   });
+});
+
+it('reports to each worker whether all are ready, also after one was replaced', async () => {
+  const isReported = () => workers.map(({ sent }) => (sent.at(-1) as GroupState | undefined)?.areWorkersReady);
+  await start();
+  worker(FIRST).report('waiting');
+  worker(FIRST).report('ready');
+  expect(isReported()).toEqual([false, false]);
+  worker(SECOND).report('ready');
+  expect(isReported()).toEqual([true, true]);
+  await exit(FIRST, null, 'SIGKILL');
+  expect(isReported().slice(1)).toEqual([false, undefined]);
+  worker(2).report('ready');
+  expect(isReported().slice(1)).toEqual([true, true]);
 });
 
 describe('giving up', () => {

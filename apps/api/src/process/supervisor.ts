@@ -7,6 +7,7 @@ import type { MetricsSource } from '../observability/admin-server.js';
 import { CrashLoopDetector } from './crash-loop-detector.js';
 import { findFreePort, isFree } from './find-free-port.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
+import type { GroupState } from '../server/worker-group.js';
 
 const MAX_CRASHES = 10;
 const CRASH_WINDOW_MS = 60_000;
@@ -158,7 +159,14 @@ export class Supervisor implements MetricsSource {
     this.ready.add(worker);
     this.hasBeenReady = true;
     this.delayMs = INITIAL_DELAY_MS;
+    this.reportGroup();
     if (this.ready.size >= this.options.workers) this.firstReports.resolve();
+  }
+
+  /** Before `firstReports`: a connection that is handed to a worker later arrives after the message. */
+  private reportGroup(): void {
+    const state: GroupState = { areWorkersReady: this.ready.size >= this.options.workers };
+    for (const worker of this.running.keys()) if (worker.isConnected()) worker.send(state);
   }
 
   private async onEnd(worker: Worker, outcome: string | number): Promise<void> {
@@ -166,6 +174,7 @@ export class Supervisor implements MetricsSource {
     const { signal } = this.stopping;
     const isStopping = () => signal.aborted;
     if (isStopping()) return;
+    this.reportGroup();
     this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');
     if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start; stopping the service');
     if (wasReady && this.crashLoop.record(performance.now())) return this.giveUp('the workers crash repeatedly; stopping the service');

@@ -1,5 +1,6 @@
 import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import { announcementOf } from '../errors/error-headers.js';
 
 /** The headers that announce the deprecation of a route. */
 type Announcement = Readonly<Record<'deprecation' | 'sunset' | 'link', string>>;
@@ -22,12 +23,6 @@ export function announceDeprecations(fastify: FastifyInstance, publicUrl: Public
     };
     route.onRequest = [announce, ...[route.onRequest ?? []].flat()];
   });
-}
-
-/** Returns the deprecation headers of a deprecated route. Nest responds with 404, as to an unknown path, if a path parameter is empty. */
-export function announcementOf({ routeOptions, params }: FastifyRequest): Announcement | undefined {
-  const { announcement: announced } = routeOptions.config;
-  return announced && !Object.values(params as object).includes('') ? announced : undefined;
 }
 
 function announcement({ deprecatedAt, removedAt, successor }: Deprecation, publicUrl: PublicUrl): Announcement {

@@ -1,6 +1,7 @@
 import type { DatabaseConnection } from '@animal-store/database';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { WorkerGroup } from './worker-group.js';
 import { Draining } from './draining.js';
 import { Readiness } from './readiness.js';
 
@@ -13,7 +14,7 @@ it('is not ready after 2 s without a response of the database, and ready with it
   const responses: Promise<{ rows: [] }>[] = [new Promise(() => undefined), Promise.resolve({ rows: [] })];
   const query = jest.fn(() => responses.shift());
   const dataSource = { migrations: [], driver: { master: { query } } } as unknown as DataSource;
-  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining());
+  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
   const probes = Promise.allSettled([readiness.check(), readiness.check()]);
   await jest.advanceTimersByTimeAsync(1_999);
   const late = Promise.allSettled([readiness.check()]);
@@ -33,6 +34,6 @@ it('is not ready after 2 s without a response of the database, and ready with it
 it('names the cause if the query fails', async () => {
   const cause = new Error('ECONNREFUSED');
   const dataSource = { migrations: [], driver: { master: { query: () => Promise.reject(cause) } } } as unknown as DataSource;
-  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining());
+  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
   await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
 });

@@ -2,6 +2,7 @@ import { type DatabaseConnection, isMigrated } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import type { WorkerGroup } from './worker-group.js';
 import type { Draining } from './draining.js';
 
 /** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
@@ -11,6 +12,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 const NOT_READY = {
   draining: 'The process is shutting down.',
   connecting: 'The database is not connected or not migrated yet.',
+  workers: 'Another worker is not ready yet.',
   database: 'The database does not respond.',
   migrations: 'Migrations are pending.',
 } as const;
@@ -35,12 +37,14 @@ export class Readiness {
     private readonly dataSource: DataSource,
     private readonly connection: DatabaseConnection,
     private readonly draining: Draining,
+    private readonly workers: WorkerGroup,
   ) {}
 
   /** @throws NotReadyError */
   async check(): Promise<void> {
     if (this.draining.isActive) throw new NotReadyError('draining');
     if (!this.connection.isOpen) throw new NotReadyError('connecting');
+    if (!this.workers.isReady) throw new NotReadyError('workers');
     // Concurrent probes share one query and its timeout, because anyone can send many of them without an API key.
     this.probe ??= this.query().finally(() => {
       this.probe = undefined;

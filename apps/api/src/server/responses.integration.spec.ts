@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { RawConnection } from '../testing/fuzz/raw-connection.js';
 import { startTestApp, type TestApp, useTestApp } from '../testing/test-app.js';
+import { WorkerGroup } from './worker-group.js';
 import { Draining } from './draining.js';
 
 const service = useTestApp(['pets:read', 'pets:write']);
@@ -130,6 +131,15 @@ describe('health', () => {
     expect(await get('/health/ready')).toEqual(OK);
     // A migration of a newer version.
     await database.query(`INSERT INTO schema_migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')`);
+    expect(await get('/health/ready')).toEqual(OK);
+  });
+
+  it('is not ready while another worker is not, and still serves', async () => {
+    const workers = service.app.get(WorkerGroup);
+    workers.isReady = false;
+    expect(await get('/health/ready')).toMatchObject(notReady('Another worker is not ready yet.'));
+    expect(await get('/v1/pets')).toMatchObject({ status: 200 });
+    workers.isReady = true;
     expect(await get('/health/ready')).toEqual(OK);
   });
 
