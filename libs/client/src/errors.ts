@@ -44,7 +44,7 @@ export class APIError extends AnimalStoreError {
 
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** The connection failed, or the response was incomplete, or a successful response was not valid JSON. */
+/** The connection failed, or the response was incomplete, or a successful response was not valid JSON or did not match the request. */
 export class APIConnectionError extends APIError {
   override readonly name: string = 'APIConnectionError';
   override get retryable(): boolean {

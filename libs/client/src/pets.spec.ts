@@ -74,6 +74,17 @@ describe('create', () => {
 });
 
 describe('list', () => {
+  it('by id never returns another pet, which a process of an older release may send, and tries again', async () => {
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation(((done: () => void) => queueMicrotask(done)) as never);
+    const pages = ['[]', `[${PET}]`, `[${PET}]`, `[${PET}]`, '[]'];
+    const { pets, requests } = clientOf(...pages.map((text) => new Response(text)));
+    expect((await pets.list({ id: 7n })).data).toEqual([]);
+    expect((await pets.list({ id: REX.id })).data).toEqual([REX]);
+    await expect(pets.list({ id: 7n })).rejects.toThrow('does not match the parameters');
+    expect((await pets.list({ id: 7n }, { maxRetries: 1 })).data).toEqual([]);
+    expect(requests().length).toBe(5);
+  });
+
   it('sends the parameters and returns a page', async () => {
     const { pets, requests } = clientOf(new Response(`[${PET}]`));
     const params: PetListParams = { status: 'sold', limit: 5, id: 9007199254740993n };

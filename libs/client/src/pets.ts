@@ -15,7 +15,9 @@ export class Pets {
 
   /** Lists pets in ascending order of their ids. Await it for the first page, or iterate over all pages. */
   list(params: PetListParams = {}, options?: RequestOptions): PagePromise<Pet> {
-    return listPage(this.transport, { operation: 'listPets', path: '/pets' }, params, options);
+    // Release 1.0.0 ignores the parameter `id`.
+    const accepts = (pets: unknown) => params.id === undefined || (pets as Pet[]).every(({ id }) => id === params.id);
+    return listPage(this.transport, { operation: 'listPets', path: '/pets', accepts }, params, options);
   }
 
   /** Adds a pet. All attempts have the same idempotency key, so retries never add a second pet. */

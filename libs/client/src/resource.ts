@@ -3,7 +3,7 @@ import type { CreateOptions, RequestOptions } from './options.js';
 import { PagePromise } from './page.js';
 import type { APIRequest, Transport } from './transport.js';
 
-type Target = Pick<APIRequest, 'operation' | 'path'>;
+type Target = Pick<APIRequest, 'operation' | 'path' | 'accepts'>;
 
 /** Requests a page of a list. Its next pages are requested with the same options. */
 export function listPage<T>(transport: Transport, target: Target, query: object, options: RequestOptions | undefined): PagePromise<T> {

@@ -20,6 +20,8 @@ export interface APIRequest {
   readonly query?: object;
   readonly body?: object;
   readonly idempotencyKey?: string;
+  /** Whether the body matches the request. During an upgrade, a process of an older release may ignore a parameter. */
+  readonly accepts?: (body: unknown) => boolean;
 }
 
 /** Sends requests and retries them. */
@@ -35,7 +37,7 @@ export class Transport {
   }
 
   async send(request: APIRequest, requestOptions: RequestOptions = {}): Promise<CompletedRequest> {
-    const { operation, method, body, idempotencyKey } = request;
+    const { operation, method, body, idempotencyKey, accepts } = request;
     const { apiKey, cache, hooks } = this.options;
     const { maxRetries, totalTimeout, timeout, signal } = withDefaults(requestOptions, this.options);
     const url = this.prefix + targetOf(request);
@@ -57,6 +59,7 @@ export class Transport {
       let error: APIError;
       try {
         const completed = await this.sendAttempt(current, text, Math.min(timeout, timeLeft, MAX_TIMER_MS), signal, cached);
+        if (accepts?.(completed.body) === false) throw new APIConnectionError('The response does not match the parameters of the request');
         if (cache && method === 'GET') await store(cache, url, completed);
         return completed;
       } catch (thrown) {

@@ -1,5 +1,6 @@
 export { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes, SCOPES_EXTENSION } from './require-scopes.js';
 export { createdHeaders, respondWithCreated } from './created-response.js';
+export { type CursorFormat, CURSORS } from './cursor.js';
 export { Deprecated, type Deprecation, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
 export { ETAG_HEADER, entityTagOf } from './entity-tag.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
