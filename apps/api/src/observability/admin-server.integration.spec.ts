@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { contexts } from '../contexts.js';
@@ -127,6 +128,17 @@ it('HEAD returns the headers of the metrics', async () => {
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
     ...[200, 'text/plain; version=0.0.4; charset=utf-8', ''],
   ]);
+});
+
+it('responds to a client that ends its side of the connection', async () => {
+  // Workers report their metrics asynchronously.
+  const slow = await startAdminServer({ host: '127.0.0.1', port: 0 }, { contentType: 'text/plain', metrics: () => sleep(20, '') });
+  const connection = await RawConnection.open(slow.port);
+  connection.write(Buffer.from('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'));
+  connection.end();
+  expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
+  expect(await connection.read({ isHead: false })).toBeUndefined();
+  await slow.close();
 });
 
 it('responds with 500 if the metrics cannot be collected, and ends open connections when it closes', async () => {

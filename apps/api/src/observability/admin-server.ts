@@ -33,6 +33,8 @@ export async function startAdminServer({ host, port }: { host: string; port: num
       );
     }
   });
+  // As for the API: a client may end its side of the connection after its request.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.listen(port, host);
   await once(server, 'listening');
   return {
