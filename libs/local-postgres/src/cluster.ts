@@ -39,6 +39,8 @@ export interface Session {
   /** Process ids of the server and of its backend for this connection. */
   readonly pid: number;
   readonly backend: number;
+  /** Aborted when the connection has ended. */
+  readonly lost: AbortSignal;
 }
 
 /** The PostgreSQL cluster in a data folder, and its server. */
@@ -46,11 +48,13 @@ export class Cluster {
   /** The server, if this process has started it. */
   server: ChildProcess | undefined;
   readonly folder: string;
+  readonly logFile: string;
   private readonly programs: Programs;
   private readonly password: string;
 
   private constructor(folder: string, programs: Programs, password: string) {
     this.folder = folder;
+    this.logFile = join(folder, 'postgres.log');
     this.programs = programs;
     this.password = password;
   }
@@ -104,6 +108,8 @@ export class Cluster {
       ssl: false,
     });
     client.on('error', () => undefined);
+    const lost = new AbortController();
+    client.once('end', () => lost.abort());
     try {
       await client.connect();
       // Waits for a process that is stopping the server.
@@ -112,7 +118,7 @@ export class Cluster {
       ]);
       // A shutdown closes connections one after the other, so this one may still be open.
       if ((await this.readPostmasterFile())[7] !== READY_STATUS) throw new Error('The server is stopping.');
-      return { client, port: Number(port), pid: Number(pid), backend: Number(rows[0]?.backend) };
+      return { client, port: Number(port), pid: Number(pid), backend: Number(rows[0]?.backend), lost: lost.signal };
     } catch {
       void client.end().catch(() => undefined);
       return undefined;
@@ -122,7 +128,7 @@ export class Cluster {
   /** Connects to the server. Starts it if it is not running. */
   async start({ settings = [], port }: ServerOptions = {}): Promise<Session> {
     const deadline = Date.now() + START_TIMEOUT_MS;
-    const logFile = join(this.folder, 'postgres.log');
+    const { logFile } = this;
     // Several processes may start the server concurrently, so each logs to its own file until one succeeds.
     const log = `${logFile}.${randomBytes(8).toString('hex')}`;
     const fail = async (problem: string) => {
@@ -144,7 +150,7 @@ export class Cluster {
           if (isLate || !TEMPORARY_PROBLEM.test(problem)) await fail(problem);
         }
         if (isLate) await fail(`it was not ready after ${START_TIMEOUT_MS / 1000} s.`);
-        if (!this.server) server = await this.spawnServer(log, [`port=${port ?? randomPort()}`, ...settings]);
+        if (!this.server) server = await this.spawnServer(log, settings, port);
         await sleep(POLL_MS);
       }
     } finally {
@@ -164,7 +170,7 @@ export class Cluster {
   }
 
   /** Reconnects after the server has recovered. Returns undefined if it ends or another process has started a new one. */
-  private async reconnect(pid: number): Promise<Session | undefined> {
+  async reconnect(pid: number): Promise<Session | undefined> {
     for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
       const session = await this.connect();
       if (session) return session;
@@ -192,13 +198,15 @@ export class Cluster {
     await once(this.server, 'exit');
   }
 
-  private async spawnServer(log: string, settings: readonly string[]): Promise<ChildProcess> {
-    const flags = [...settings, 'listen_addresses=127.0.0.1', 'unix_socket_directories='].flatMap((setting) => ['-c', setting]);
+  private async spawnServer(log: string, settings: readonly string[], port: number | undefined): Promise<ChildProcess> {
     // PostgreSQL does not start if the pid in the postmaster.pid of a killed server now belongs to another program, unless
     // PG_GRANDPARENT_PID contains that pid. PostgreSQL then detects a running server only by its shared memory block. A server that has
     // no status yet, or is stopping, may not have the block.
-    const [stalePid, , , , , , sharedMemory, status] = await this.readPostmasterFile();
+    const [stalePid, , , stalePort, , , sharedMemory, status] = await this.readPostmasterFile();
     const env = stalePid && sharedMemory && status && status !== 'stopping' ? { PG_GRANDPARENT_PID: stalePid } : {};
+    // A killed server comes back on its port, which a running service still uses. If that fails, its postmaster.pid is gone.
+    const address = [`port=${port ?? (stalePort || randomPort())}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
+    const flags = [...settings, ...address].flatMap((setting) => ['-c', setting]);
     const output = await open(log, 'w', 0o600);
     try {
       await this.programs.changeOwner(log);

@@ -12,6 +12,7 @@ import { setprivCommand } from './account.js';
 import { Cluster } from './cluster.js';
 import { LocalPostgresError } from './local-postgres-error.js';
 import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, connectLocalPostgres } from './local-postgres.js';
+import { MAX_DEATHS, RestartPolicy } from './restart-policy.js';
 import { query } from './testing/query.js';
 import { createTemporaryFolder } from './testing/temporary-folder.js';
 import { startThrowAwayPostgres } from './testing/throw-away-postgres.js';
@@ -35,8 +36,8 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((postgres) => postgres.stop()));
 });
 
-async function startLocalPostgres(options: { dataDir: string }): Promise<ServicePostgres> {
-  const postgres = await start(options);
+async function startLocalPostgres(...options: Parameters<typeof start>): Promise<ServicePostgres> {
+  const postgres = await start(...options);
   started.push(postgres);
   return postgres;
 }
@@ -158,7 +159,7 @@ it('a program can access a private folder of the user, even if it runs as anothe
 });
 
 describe('after a fault', () => {
-  it('takes over the server of a killed service, recovers if PostgreSQL is killed, and stops even if it is down', async () => {
+  it('takes over the server of a killed service, starts it again if it is killed, and stops even if it is down', async () => {
     const holder = await startService(dataDir);
     process.kill(-holder.pid, 'SIGINT'); // As with Ctrl-C. The signal does not reach the server.
     await query(holder.url, "CREATE TABLE committed AS SELECT 'yes' AS stored");
@@ -172,12 +173,26 @@ describe('after a fault', () => {
     await client.connect();
     await client.query("INSERT INTO committed VALUES ('also')");
     await killServer();
-    const second = await startLocalPostgres({ dataDir });
-    // Does not stop the server of another process.
-    await first.stop();
-    expect(await query(second.url, 'SELECT stored FROM committed')).toEqual([{ stored: 'yes' }, { stored: 'also' }]);
+    // The URL stays the same.
+    await waitFor(async () => expect(await serviceLocks(first)).toHaveLength(1));
+    expect(await query(first.url, 'SELECT stored FROM committed')).toEqual([{ stored: 'yes' }, { stored: 'also' }]);
     await killServer();
-    await second.stop();
+    await first.stop();
+  });
+
+  it('starts a killed server on its port even if a command does that first, and gives up after five deaths in a minute', async () => {
+    const postgres = await startLocalPostgres({ dataDir }, new RestartPolicy(1));
+    for (let deaths = 1; deaths < MAX_DEATHS; deaths++) {
+      await killServer();
+      const command = await connectLocalPostgres({ dataDir });
+      expect(command.url).toBe(postgres.url);
+      await waitFor(async () => expect(await serviceLocks(postgres)).toHaveLength(1));
+      await command.stop();
+    }
+    await killServer();
+    await expect(postgres.failed).rejects.toThrow(
+      new LocalPostgresError(`PostgreSQL died 5 times within a minute. See ${join(dataDir, 'postgres.log')}.`),
+    );
   });
 
   it('stops the server after PostgreSQL has recovered from a crashed backend', async () => {
@@ -269,6 +284,12 @@ async function setting(url: string, ...names: string[]): Promise<unknown[]> {
 /** The sessions in the database `postgres`, which show that the server is in use. */
 function sessions({ url }: LocalPostgres) {
   return query(url, "SELECT pid FROM pg_stat_activity WHERE datname = 'postgres'");
+}
+
+/** The advisory lock that a running service holds. */
+function serviceLocks({ url }: LocalPostgres) {
+  const database = `(SELECT oid FROM pg_database WHERE datname = 'postgres')`;
+  return query(url, `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted AND database = ${database}`);
 }
 
 async function mode(path: string): Promise<number> {

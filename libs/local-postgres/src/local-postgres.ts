@@ -1,5 +1,7 @@
 import { Cluster, SERVICE_ROLE, type Session, tryLock } from './cluster.js';
 import { asDataFolderError, LocalPostgresError } from './local-postgres-error.js';
+import type { RestartPolicy } from './restart-policy.js';
+import { ServerKeeper } from './server-keeper.js';
 
 /** Key of the advisory lock in the database `postgres`, which allows one service per data folder. */
 const SERVICE_LOCK = 2;
@@ -16,34 +18,50 @@ export interface LocalPostgres {
   kill(): void;
 }
 
-/** The server for a service, with a separate role. */
+/** The server for a service, with a separate role. It is started again on the same port when it dies. */
 export interface ServicePostgres extends LocalPostgres {
   /** Like `url`, but for a role that owns nothing and is not a superuser. The owner must grant it privileges. */
   readonly serviceUrl: string;
   readonly serviceRole: string;
+  /** Rejects with a LocalPostgresError if the server dies too often or cannot be started again. */
+  readonly failed: Promise<never>;
 }
 
 /**
  * Starts the server of a data folder for the service, or takes over the server of a killed service.
  * @throws LocalPostgresError if another service uses the folder
  */
-export function startLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<ServicePostgres> {
+export function startLocalPostgres({ dataDir }: { readonly dataDir: string }, policy?: RestartPolicy): Promise<ServicePostgres> {
   return openDataFolder(dataDir, async (cluster, session) => {
-    const { client, port } = session;
-    while (!(await tryLock(client, SERVICE_LOCK))) {
-      const service = await findService(client);
-      // If none is found, the service that held the lock has released it in the meantime.
-      if (service !== undefined) throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${service}.`);
-    }
+    const lock = ({ client }: Session) => lockService(client, dataDir);
+    await lock(session);
     const password = await cluster.prepareServiceRole(session);
-    const postgres = await toLocalPostgres(cluster, session);
-    return { ...postgres, serviceRole: SERVICE_ROLE, serviceUrl: cluster.url(port, { user: SERVICE_ROLE, password }) };
+    const version = await versionOf(session);
+    const keeper = new ServerKeeper(cluster, session, lock, policy);
+    return {
+      ...toLocalPostgres(
+        cluster,
+        version,
+        () => keeper.current,
+        () => keeper.stop(),
+      ),
+      serviceRole: SERVICE_ROLE,
+      serviceUrl: cluster.url(session.port, { user: SERVICE_ROLE, password }),
+      failed: keeper.failed,
+    };
   });
 }
 
 /** Connects a command to the server of a data folder, which a service may share. Starts the server if necessary. */
 export function connectLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
-  return openDataFolder(dataDir, toLocalPostgres);
+  return openDataFolder(dataDir, async (cluster, session) =>
+    toLocalPostgres(
+      cluster,
+      await versionOf(session),
+      () => session,
+      () => cluster.release(session),
+    ),
+  );
 }
 
 async function openDataFolder<T>(dataDir: string, use: (cluster: Cluster, session: Session) => Promise<T>): Promise<T> {
@@ -61,20 +79,30 @@ async function openDataFolder<T>(dataDir: string, use: (cluster: Cluster, sessio
   }
 }
 
-async function toLocalPostgres(cluster: Cluster, session: Session): Promise<LocalPostgres> {
-  const { client, port, pid } = session;
-  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
-  let isLost = false;
-  client.once('end', () => (isLost = true));
+function toLocalPostgres(cluster: Cluster, version: string, session: () => Session, stop: () => Promise<void>): LocalPostgres {
   let stopped: Promise<void> | undefined;
   return {
-    url: cluster.url(port),
-    version: rows[0]?.server_version ?? '',
-    stop: () => (stopped ??= cluster.release(session)),
+    url: cluster.url(session().port),
+    version,
+    stop: () => (stopped ??= stop()),
     kill() {
-      if (!isLost) process.kill(pid, 'SIGQUIT');
+      const { lost, pid } = session();
+      if (!lost.aborted) process.kill(pid, 'SIGQUIT');
     },
   };
+}
+
+async function versionOf({ client }: Session): Promise<string> {
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+  return rows[0]?.server_version ?? '';
+}
+
+async function lockService(client: Session['client'], dataDir: string): Promise<void> {
+  while (!(await tryLock(client, SERVICE_LOCK))) {
+    const service = await findService(client);
+    // If none is found, the service that held the lock has released it in the meantime.
+    if (service !== undefined) throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${service}.`);
+  }
 }
 
 async function findService(client: Session['client']): Promise<string | undefined> {

@@ -37,6 +37,11 @@ export class LocalEnvironment {
     return welcomeText(url, { dataDir: this.dataDir, version: this.postgres.version, apiKey });
   }
 
+  /** Rejects with a LocalPostgresError if the embedded PostgreSQL cannot be kept running. */
+  get failed(): Promise<never> {
+    return this.postgres?.failed ?? new Promise(() => undefined);
+  }
+
   async close(): Promise<void> {
     await this.postgres?.stop();
   }

@@ -16,11 +16,14 @@ export interface Service {
 export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => Service | Promise<Service>): Promise<never> {
   const environment = new LocalEnvironment(process.env);
   const stop = stopSignal(() => environment.kill());
-  const stopped = once(stop, 'abort').then(() => undefined);
+  const aborted = once(stop, 'abort').then(() => undefined);
   let service: Service | undefined;
   let exitCode = 0;
   try {
     const env = await environment.open();
+    const stopped = Promise.race([aborted, environment.failed]);
+    // Awaited below, once the service has started.
+    stopped.catch(() => undefined);
     if (!stop.aborted) service = await startService(env);
     const url = await Promise.race([service?.url, stopped]);
     if (url !== undefined && !stop.aborted) console.log(await environment.welcome(url));

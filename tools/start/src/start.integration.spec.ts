@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { StartupError } from '@animal-store/api/serve';
@@ -70,7 +71,7 @@ describe('npm start', () => {
     expect(await processesOf(dataDir)).not.toEqual([]);
   });
 
-  it('responds with 503 if PostgreSQL dies, and stops if its parent npm is gone', async () => {
+  it('serves again soon after PostgreSQL dies, and stops if its parent npm is gone', async () => {
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${RUN}" start; true`], { env: environment({ npm_lifecycle_event: 'start' }) });
     children.push(shell);
     const service = await started(shell);
@@ -80,6 +81,8 @@ describe('npm start', () => {
     const [pid] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
     process.kill(Number(pid), 'SIGKILL');
     await waitFor(async () => expect((await get()).status).toBe(503));
+    await waitFor(async () => expect((await get()).status).toBe(200));
+    expect(await (await get()).json()).toHaveLength(2);
     await kill(shell);
     await waitFor(() => expect(get()).rejects.toThrow('fetch failed'));
     await waitFor(async () => expect(await processesOf(dataDir)).toEqual([]));
@@ -206,6 +209,19 @@ describe('runUntilStopped', () => {
       expect.stringMatching(/^ {2}Address {3}http:\/\/localhost:3000\/v1$[^]*npm run animal-store -- keys create --client/m),
     ]);
     await expect(access(variables.DATA_DIR)).rejects.toThrow();
+  });
+
+  it.each(['while the service starts', 'while the service runs'])('ends if PostgreSQL cannot be kept running, %s', async (when) => {
+    const { promise: failed, reject } = Promise.withResolvers<never>();
+    jest.spyOn(LocalEnvironment.prototype, 'failed', 'get').mockReturnValue(failed);
+    let isClosed = false;
+    const running = run({ DATABASE_URL: 'any' }, async () => {
+      setTimeout(() => reject(new LocalPostgresError('PostgreSQL died.')), 1);
+      if (when === 'while the service starts') await failed.catch(() => sleep(1));
+      return { url: 'http://localhost:3000', close: () => Promise.resolve((isClosed = true)) };
+    });
+    expect(await running).toMatchObject({ exitCode: 1, stderr: ['PostgreSQL died.'] });
+    expect(isClosed).toBe(true);
   });
 
   it('stops before the service listens', async () => {
