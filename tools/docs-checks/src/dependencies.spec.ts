@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { readText } from '@animal-store/checks/workspace';
 
-const manifest = JSON.parse(readText('package.json')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
-const [, deployed = '', development = ''] = readText('docs/dependencies.md').split(/^## /m);
+type Section = 'dependencies' | 'devDependencies' | 'overrides';
+const manifest = JSON.parse(readText('package.json')) as Record<Section, Record<string, unknown>>;
+const [, deployed = '', development = '', , versions = ''] = readText('docs/dependencies.md').split(/^## /m);
 
 describe('docs/dependencies.md has a reason for exactly', () => {
   it.each([
@@ -11,5 +12,9 @@ describe('docs/dependencies.md has a reason for exactly', () => {
   ])('%s', (_, section, dependencies) => {
     const explained = [...section.matchAll(/^\| `([^`]+)` +\| /gm)].map(([, name]) => name);
     expect(explained).toEqual(Object.keys(dependencies).sort());
+  });
+
+  it('the overrides', () => {
+    expect(Object.keys(manifest.overrides).filter((name) => !versions.includes(`\`${name}\``))).toEqual([]);
   });
 });
