@@ -86,7 +86,7 @@ export class PetsController {
     summary: 'Get an animal',
     deprecated: true,
     description:
-      'To be removed on 5 December 2030. Use `listPets` with the `status` filter, or with the `id` filter to get a single animal.',
+      'To be removed on 5 December 2030. The replacement is `listPets` with the `status` filter. To get a single animal, use its `id` filter.',
   })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
   @ApiParam({ name: 'petId', schema: INT64_SCHEMA, description: 'Identifier of the animal.' })
