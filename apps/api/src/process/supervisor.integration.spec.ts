@@ -1,9 +1,10 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import pino from 'pino';
@@ -11,7 +12,7 @@ import { findFreePort } from './find-free-port.js';
 import { Supervisor, type SupervisorOptions } from './supervisor.js';
 
 const HOST = '127.0.0.1';
-const LISTEN = `const listen = () => require('node:net').createServer().on('error', () => process.exit(78)).listen(process.env.PORT, '${HOST}');`;
+const LISTEN = `const listen = () => require('node:net').createServer((socket) => socket.end()).on('error', () => process.exit(78)).listen(process.env.PORT, '${HOST}');`;
 /** The first worker exits when the second one starts. Other workers listen after the first one has exited. */
 const FIRST_EXITS = `
   const { existsSync, readFileSync, writeFileSync } = require('node:fs');
@@ -72,5 +73,20 @@ it('replaces a worker that has listened and exits before the others listen', asy
   const supervisor = await supervise(FIRST_EXITS, { port: 0 });
   await supervisor.start();
   await waitFor(() => expect(Object.keys(cluster.workers ?? {})).toHaveLength(2));
+  await supervisor.stop('SIGTERM');
+});
+
+it('closes the connections that a killed worker has not accepted', async () => {
+  const supervisor = await supervise('listen()', { port: 0 });
+  const { port } = await supervisor.start();
+  const workers = Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []);
+  for (const { process } of workers) process.kill('SIGSTOP');
+  // One connection is handed to each worker.
+  const sockets = workers.map(() => connect(port, HOST).on('error', () => undefined));
+  const closed = Promise.all(sockets.map((socket) => once(socket, 'close')));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  await setImmediate();
+  for (const { process } of workers) process.kill('SIGKILL');
+  await closed;
   await supervisor.stop('SIGTERM');
 });

@@ -14,7 +14,11 @@ const KILL_AFTER_MS = 30_000;
 class StubWorker extends EventEmitter {
   readonly signals: string[] = [];
   readonly sent: unknown[] = [];
-  readonly process = { pid: 1, kill: (signal: string) => void this.signals.push(signal) };
+  readonly process = Object.assign(new EventEmitter(), {
+    pid: 1,
+    kill: (signal: string) => void this.signals.push(signal),
+    send: () => true,
+  });
 
   isConnected(): boolean {
     return true;

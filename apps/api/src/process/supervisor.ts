@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import type { MetricsSource } from '../observability/admin-server.js';
+import { closeLostConnections } from './close-lost-connections.js';
 import { CrashLoopDetector } from './crash-loop-detector.js';
 import { findFreePort, isFree } from './find-free-port.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
@@ -133,6 +134,7 @@ export class Supervisor implements MetricsSource {
   /** Resolves to the address on which the worker listens. An initial worker that ends before that is not replaced: `start` rejects. */
   private fork(kind: 'initial' | 'replacement'): Promise<Address> {
     const worker = cluster.fork({ ...this.options.env, PORT: String(this.port) });
+    closeLostConnections(worker.process);
     let hasListened = false;
     worker.once('listening', () => {
       hasListened = true;
