@@ -6,7 +6,7 @@ import { chmod, cp, link, mkdir, mkdtemp, open, readdir, readFile, realpath, ren
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
+import { findErrorMessage, LocalPostgresError, ServerKilledError } from './local-postgres-error.js';
 import { Programs } from './programs.js';
 
 const OWNER = 'animal_store';
@@ -131,9 +131,9 @@ export class Cluster {
     const { logFile } = this;
     // Several processes may start the server concurrently, so each logs to its own file until one succeeds.
     const log = `${logFile}.${randomBytes(8).toString('hex')}`;
-    const fail = async (problem: string) => {
+    const fail = async (problem: string, ErrorType = LocalPostgresError) => {
       await rename(log, logFile);
-      throw new LocalPostgresError(`PostgreSQL did not start: ${problem} See ${logFile}.`);
+      throw new ErrorType(`PostgreSQL did not start: ${problem} See ${logFile}.`);
     };
     try {
       for (let server: ChildProcess | undefined; ;) {
@@ -147,6 +147,7 @@ export class Cluster {
         // With exit code 0, another process has already used the new server and stopped it.
         if (server && !this.server && (isLate || server.exitCode !== 0)) {
           const problem = findErrorMessage(await readFile(log, 'utf8'));
+          if (server.signalCode) await fail(`it was killed by ${server.signalCode}.`, ServerKilledError);
           if (isLate || !TEMPORARY_PROBLEM.test(problem)) await fail(problem);
         }
         if (isLate) await fail(`it was not ready after ${START_TIMEOUT_MS / 1000} s.`);

@@ -6,6 +6,9 @@ export class LocalPostgresError extends Error {
   }
 }
 
+/** The server was killed while it started. */
+export class ServerKilledError extends LocalPostgresError {}
+
 /** Turns a file system error into one line about the data folder. Returns any other error unchanged. */
 export function asDataFolderError(dataDir: string, error: unknown): unknown {
   const isFileSystemError = Error.isError(error) && 'code' in error && 'path' in error;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Session } from './cluster.js';
-import { LocalPostgresError } from './local-postgres-error.js';
+import { LocalPostgresError, ServerKilledError } from './local-postgres-error.js';
 import { MAX_DEATHS, RestartPolicy } from './restart-policy.js';
 
 /** Starts the server of a service again, on the same port, whenever it dies. */
@@ -64,7 +64,7 @@ export class ServerKeeper {
   }
 }
 
-/** Ignores the errors of a connection to a server that dies. */
+/** Ignores the errors of a server that is killed while it starts, and of connections to a server that dies. */
 function rethrowUnlessLost(error: unknown): undefined {
-  if (error instanceof LocalPostgresError) throw error;
+  if (error instanceof LocalPostgresError && !(error instanceof ServerKilledError)) throw error;
 }
