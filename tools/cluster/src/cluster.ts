@@ -101,24 +101,45 @@ export class Cluster {
     return `postgres://${DATABASE}:${this.settings.passwords.service}@${host}:${port}/${DATABASE}`;
   }
 
-  /** Starts each process that does not run. Resolves when requests are served and both standbys replicate; stops everything on failure. */
+  /**
+   * Starts each process that does not run. Resolves when requests are served and both standbys replicate. On failure, stops the processes
+   * that it has started, and no others.
+   */
   async up(): Promise<void> {
     const programs = findPrograms();
     await this.writeConfiguration(programs);
+    const running = await this.running();
     try {
       await this.startAll();
     } catch (error) {
-      await this.down();
+      if (running.length === 0) await this.down();
+      else await this.stop(this.processes().filter((name) => !running.includes(name)));
       throw error;
     }
   }
 
-  /** Resolves when every Patroni sees a primary, a synchronous standby and another standby on one timeline. */
+  /** Resolves when every Patroni sees a primary, a synchronous standby and another standby on one timeline, and both receive WAL. */
   async waitUntilComplete(): Promise<void> {
     await this.waitFor('cluster', async () => {
       const views = await Promise.all(NODES.map((name) => this.membersSeenBy(name)));
       if (!views.every(isComplete)) throw new Error(JSON.stringify(views));
+      const streaming = await this.streaming();
+      if (streaming.length < NODES.length - 1) throw new Error(`Only these standbys receive WAL: ${streaming.join()}`);
     });
+  }
+
+  /** Returns the standbys that receive WAL. A standby that runs but has missed WAL that the primary has removed is not among them. */
+  async streaming(): Promise<readonly string[]> {
+    const query = `SELECT application_name AS name FROM pg_stat_replication WHERE state = 'streaming'`;
+    const { rows } = await this.asSuperuser((client) => client.query<{ name: string }>(query));
+    return rows.map(({ name }) => name);
+  }
+
+  /** Returns the names of the processes that run. */
+  private async running(): Promise<readonly string[]> {
+    const names = this.processes();
+    const pids = await Promise.all(names.map((name) => this.pidsOf(name)));
+    return names.filter((_, index) => (pids[index]?.length ?? 0) > 0);
   }
 
   /** Stops all processes. The data stays. */
@@ -259,14 +280,8 @@ export class Cluster {
 
   /** Creates the role and the database of the service if they are missing. */
   private async createDatabase(): Promise<void> {
-    const { superuser, service } = this.settings.passwords;
-    const client = new Client({
-      connectionString: `postgres://postgres:${superuser}@${LOOPBACK}:${this.layout.ports.primary}/postgres`,
-      connectionTimeoutMillis: REQUEST_TIMEOUT_MS,
-    });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
+    const { service } = this.settings.passwords;
+    await this.asSuperuser(async (client) => {
       const exists = async (query: string) => (await client.query(query)).rowCount === 1;
       if (!(await exists(`SELECT FROM pg_roles WHERE rolname = '${DATABASE}'`))) {
         await client.query(`CREATE ROLE ${DATABASE} LOGIN PASSWORD '${service}'`);
@@ -277,6 +292,19 @@ export class Cluster {
       if (!(await exists(`SELECT FROM pg_database WHERE datname = '${DATABASE}'`))) {
         await client.query(`CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`);
       }
+    });
+  }
+
+  /** Runs `work` with a connection to the primary. */
+  async asSuperuser<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = new Client({
+      connectionString: `postgres://postgres:${this.settings.passwords.superuser}@${LOOPBACK}:${this.layout.ports.primary}/postgres`,
+      connectionTimeoutMillis: REQUEST_TIMEOUT_MS,
+    });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return await work(client);
     } finally {
       await client.end().catch(() => undefined);
     }

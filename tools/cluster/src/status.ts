@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Cluster, Member } from './cluster.js';
-import { LOOPBACK } from './layout.js';
+import { LOOPBACK, NODES } from './layout.js';
 
 /** PostgreSQL's role names by Patroni's role names. */
 const ROLES: Readonly<Record<string, string>> = { leader: 'primary', sync_standby: 'synchronous standby', replica: 'standby' };
@@ -11,13 +11,14 @@ export async function describeStatus(cluster: Cluster): Promise<string> {
   const pids = await Promise.all(cluster.processes().map(async (name) => [name, await cluster.pidsOf(name)] as const));
   const down = pids.filter(([, found]) => found.length === 0).map(([name]) => name);
   const members = await cluster.members().catch((): readonly Member[] => []);
+  const streaming = await cluster.streaming().catch((): readonly string[] => []);
   const rows = members.map(({ name, role, state, timeline, lag }) => {
     const { host, postgres } = cluster.layout.nodes[name];
     return [
       name,
       `${host}:${postgres}`,
       ROLES[role] ?? role,
-      state,
+      role === 'leader' ? state : streaming.includes(name) ? 'streaming' : 'not streaming',
       `timeline ${timeline ?? '?'}`,
       role === 'leader' ? '' : `${lag ?? '?'} bytes behind`,
     ];
@@ -26,6 +27,7 @@ export async function describeStatus(cluster: Cluster): Promise<string> {
   return [
     `Folder: ${cluster.layout.folder}`,
     `Processes: ${pids.length - down.length} of ${pids.length} running${down.length > 0 ? `; down: ${down.join(', ')}` : ''}`,
+    `Standbys: ${streaming.length} of ${NODES.length - 1} streaming`,
     '',
     ...(rows.length > 0 ? alignColumns(rows) : ['No Patroni responds.']),
     '',

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,8 +12,10 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Cluster } from '../cluster.js';
-import { API_PROCESSES } from '../layout.js';
-import { processesIn } from '../processes.js';
+import { patroniOf } from '../configuration.js';
+import { API_PROCESSES, LOOPBACK } from '../layout.js';
+import { processesIn, signalAll } from '../processes.js';
+import { describeStatus } from '../status.js';
 import { ClusterLoad } from './cluster-load.js';
 import { type Fault, networkFaults, PROCESS_FAULTS } from './faults.js';
 import { longestGap, type Measurement, recoveryAfterFailover, reportFaults } from './measurement.js';
@@ -27,6 +31,8 @@ const CALM_MS = 3_000;
 const RECOVERY_TIMEOUT_MS = 90_000;
 const MAX_RECOVERY_AFTER_FAILOVER_MS = 2_000;
 const FAULT_TIMEOUT_MS = 240_000;
+/** 16 MiB each: more than max_wal_size and wal_keep_size together. */
+const WAL_SEGMENTS = 40;
 
 const namespaces = await Namespaces.create();
 const measurements: Measurement[] = [];
@@ -50,7 +56,7 @@ describe('npm run cluster', () => {
 
   it('up starts the service, status describes it, down stops everything, and the next up has the data', async () => {
     const up = await run('--folder', folder, 'up', '--port', `${BASE_PORT}`);
-    expect(up).toContain('Processes: 10 of 10 running');
+    expect(up).toContain('Processes: 10 of 10 running\nStandbys: 2 of 2 streaming');
     const pets = `http://127.0.0.1:${BASE_PORT}/v1/pets`;
     const key = (await readFile(join(folder, 'api-key'), 'utf8')).trim();
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
@@ -62,10 +68,25 @@ describe('npm run cluster', () => {
     expect(await processesIn(folder)).toEqual([]);
     expect(await run('--folder', folder, 'status')).toContain('No Patroni responds.');
     expect(await run('--folder', folder, 'up')).toContain(`200 [${pet}]`);
+    await expectThatFailedUpStopsNothing(folder);
     await run('--folder', folder, 'down');
     expect(await processesIn(folder)).toEqual([]);
   }, 300_000);
 });
+
+/** Kills PgBouncer, so that `up` has to start it, and takes its port. */
+async function expectThatFailedUpStopsNothing(folder: string): Promise<void> {
+  const cluster = (await Cluster.open(folder)) as Cluster;
+  const others = cluster.processes().filter((name) => name !== 'pgbouncer');
+  const pidsOfOthers = () => Promise.all(others.map((name) => cluster.pidsOf(name)));
+  signalAll(await cluster.pidsOf('pgbouncer'), 'SIGKILL');
+  const port = createServer().listen(cluster.layout.ports.pgbouncer, LOOPBACK);
+  await once(port, 'listening');
+  const pids = await pidsOfOthers();
+  await expect(run('--folder', folder, 'up')).rejects.toThrow('pgbouncer exited');
+  expect((await pidsOfOthers()).map(([pid]) => pid)).toEqual(pids.map(([pid]) => pid));
+  port.close();
+}
 
 interface Environment {
   readonly network: Namespaces | undefined;
@@ -130,6 +151,22 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
     },
     FAULT_TIMEOUT_MS,
   );
+
+  it('a standby that was down while the primary wrote more than max_wal_size of WAL receives all of it', async () => {
+    const [name] = (await cluster.members()).flatMap((member) => (member.role === 'replica' ? member.name : []));
+    if (!name) throw new Error('There is no asynchronous standby.');
+    signalAll(await cluster.pidsOf(patroniOf(name)), 'SIGKILL');
+    await cluster.asSuperuser(async (client) => {
+      for (let segment = 0; segment < WAL_SEGMENTS; segment++) {
+        await client.query(`SELECT pg_logical_emit_message(false, '', '')`);
+        await client.query('SELECT pg_switch_wal()');
+      }
+      await client.query('CHECKPOINT');
+    });
+    expect(await describeStatus(cluster)).toContain('Standbys: 1 of 2 streaming');
+    await cluster.start(patroniOf(name));
+    await cluster.waitUntilComplete();
+  }, 240_000);
 
   it('PgBouncer closes a connection to a standby before a client gets it', async () => {
     const [, connectQuery = ''] = /connect_query='(.*)'/.exec(await readFile(join(folder, 'pgbouncer', 'pgbouncer.ini'), 'utf8')) ?? [];
