@@ -156,6 +156,9 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
     const [name] = (await cluster.members()).flatMap((member) => (member.role === 'replica' ? member.name : []));
     if (!name) throw new Error('There is no asynchronous standby.');
     signalAll(await cluster.pidsOf(patroniOf(name)), 'SIGKILL');
+    // Patroni drops the slots of members that it no longer knows, unless they are permanent.
+    await waitFor(async () => expect((await cluster.members()).map((member) => member.name)).not.toContain(name), { timeoutMs: 60_000 });
+    await sleep(CALM_MS);
     await cluster.asSuperuser(async (client) => {
       for (let segment = 0; segment < WAL_SEGMENTS; segment++) {
         await client.query(`SELECT pg_logical_emit_message(false, '', '')`);
