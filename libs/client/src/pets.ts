@@ -16,7 +16,8 @@ export class Pets {
   /** Lists pets in ascending order of their ids. Await it for the first page, or iterate over all pages. */
   list(params: PetListParams = {}, options?: RequestOptions): PagePromise<Pet> {
     // Release 1.0.0 ignores the parameter `id`.
-    const accepts = (pets: unknown) => params.id === undefined || (pets as Pet[]).every(({ id }) => id === params.id);
+    const accepts = (pets: unknown) =>
+      params.id === undefined || (Array.isArray(pets) && (pets as Pet[]).every(({ id }) => id === params.id));
     return listPage(this.transport, { operation: 'listPets', path: '/pets', accepts }, params, options);
   }
 

@@ -61,12 +61,12 @@ export function filtersOf(query: object): string {
 }
 
 /** Returns the OpenAPI `headers` of a page's 200, with an example link for these filters. */
-export const pageHeaders = (path: string, filters: Filters = {}) =>
+export const pageHeaders = (path: string, filters: Filters = {}, cursors = CURSORS) =>
   ({
     Link: {
       description: 'URL of the next page (RFC 8288). Present only if there are more items. Use the URL unchanged.',
       schema: { type: 'string' },
-      example: linkTo(path, DEFAULT_PAGE_SIZE, filtersOf(filters), 20n, CURSORS),
+      example: linkTo(path, DEFAULT_PAGE_SIZE, filtersOf(filters), 20n, cursors),
     },
   }) as const;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster, Session } from './cluster.js';
-import { LocalPostgresError, ServerKilledError } from './local-postgres-error.js';
+import { asDataFolderError, LocalPostgresError, ServerKilledError } from './local-postgres-error.js';
 import { MAX_DEATHS, RestartPolicy } from './restart-policy.js';
 
 /** Starts the server of a service again, on the same port, whenever it dies. */
@@ -60,7 +60,9 @@ export class ServerKeeper {
       throw new LocalPostgresError(`PostgreSQL died ${MAX_DEATHS} times within a minute. See ${this.cluster.logFile}.`);
     const { signal } = this.stopping;
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    return signal.aborted ? undefined : this.cluster.start({ port }).catch(rethrowUnlessLost);
+    return signal.aborted
+      ? undefined
+      : this.cluster.start({ port }).catch((error: unknown) => rethrowUnlessLost(asDataFolderError(this.cluster.folder, error)));
   }
 }
 

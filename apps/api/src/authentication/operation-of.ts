@@ -8,5 +8,6 @@ const reflector = new Reflector();
 export const operationOf = cachedByRoute((context) => {
   const handler = context.getHandler();
   const version = reflector.getAllAndOverride<unknown>(VERSION_METADATA, [handler, context.getClass()]);
-  return typeof version === 'string' && version !== '1' ? `${handler.name}_v${version}` : handler.name;
+  const versions = [version].flat().filter((each) => typeof each === 'string');
+  return versions.length === 0 || versions.includes('1') ? handler.name : `${handler.name}_v${versions.join('_')}`;
 });

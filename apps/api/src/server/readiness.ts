@@ -31,7 +31,7 @@ class NotReadyError extends DomainError {
 
 /** Whether the process should receive requests. */
 export class Readiness {
-  private probe: Promise<void> | undefined;
+  private query: Promise<boolean> | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -45,11 +45,11 @@ export class Readiness {
     if (this.draining.isActive) throw new NotReadyError('draining');
     if (!this.connection.isOpen) throw new NotReadyError('connecting');
     if (!this.workers.isReady) throw new NotReadyError('workers');
-    // Concurrent probes share one query and its timeout, because anyone can send many of them without an API key.
-    this.probe ??= this.query().finally(() => {
-      this.probe = undefined;
+    // Probes share a query until it ends, because anyone can send many of them without an API key.
+    this.query ??= isMigrated(this.dataSource).finally(() => {
+      this.query = undefined;
     });
-    await this.probe;
+    if (!(await inTime(this.query))) throw new NotReadyError('migrations');
   }
 
   /** Returns why the process is not ready; undefined if it is. */
@@ -63,19 +63,18 @@ export class Readiness {
       return (error as NotReadyError).reason;
     }
   }
+}
 
-  private async query(): Promise<void> {
-    const { promise: timeout, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      reject(new Error(`no response within ${String(PROBE_TIMEOUT_MS)} ms`));
-    }, PROBE_TIMEOUT_MS).unref();
-    try {
-      if (await Promise.race([isMigrated(this.dataSource), timeout])) return;
-    } catch (cause) {
-      throw new NotReadyError('database', { cause });
-    } finally {
-      clearTimeout(timer);
-    }
-    throw new NotReadyError('migrations');
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new Error(`no response within ${String(PROBE_TIMEOUT_MS)} ms`));
+  }, PROBE_TIMEOUT_MS).unref();
+  try {
+    return await Promise.race([work, timeout]);
+  } catch (cause) {
+    throw new NotReadyError('database', { cause });
+  } finally {
+    clearTimeout(timer);
   }
 }

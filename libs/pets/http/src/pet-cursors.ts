@@ -15,7 +15,7 @@ const CURSOR = /^[\w-]{19}$/;
 const FILTERS = ['', '&status=available', '&status=pending', '&status=sold'];
 
 /**
- * Cursors that processes of 1.0.0 accept as well, because they run at the same time during an upgrade or a rollback. The release after next
+ * Cursors that processes of 1.0.0 accept as well, because they run at the same time during an upgrade or a rollback. The next release
  * issues those of CURSORS.
  */
 export const PET_CURSORS: CursorFormat = {
