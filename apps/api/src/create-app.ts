@@ -28,6 +28,10 @@ import { JsonAdapter } from './server/json-adapter.js';
 import { registerPipeline } from './server/pipeline.js';
 import { RouteTable } from './server/route-table.js';
 
+const LIMITED =
+  'PostgreSQL accepts no further connection, so statements wait for the open ones: ' +
+  'lower DATABASE_POOL_SIZE, or raise max_connections or the CONNECTION LIMIT of the role';
+
 export interface AppOptions {
   readonly config: Config;
   readonly clock?: Clock;
@@ -35,21 +39,23 @@ export interface AppOptions {
 }
 
 /** Creates the initialised app, for `main` and all tests. It does not listen yet; `DatabaseConnection` connects it to PostgreSQL. */
-export async function createApp(options: AppOptions): Promise<NestFastifyApplication> {
+export async function createApp({ config, ...options }: AppOptions): Promise<NestFastifyApplication> {
+  const logger = options.logger ?? createLogger(config.logLevel, undefined, config.logFormat);
   const dataSource = createDataSource({
-    url: options.config.databaseUrl,
-    replicaUrls: options.config.databaseReplicaUrls,
+    url: config.databaseUrl,
+    replicaUrls: config.databaseReplicaUrls,
     applicationName: 'animal-store-api',
-    poolSize: options.config.databasePoolSize,
-    connectTimeoutMs: options.config.databaseConnectTimeoutMs,
-    statementTimeoutMs: options.config.databaseStatementTimeoutMs,
-    preparedStatements: options.config.databasePrepared,
-    citus: options.config.citus,
+    poolSize: config.databasePoolSize,
+    connectTimeoutMs: config.databaseConnectTimeoutMs,
+    onLimited: (err) => logger.warn({ err }, LIMITED),
+    statementTimeoutMs: config.databaseStatementTimeoutMs,
+    preparedStatements: config.databasePrepared,
+    citus: config.citus,
     persistence: contexts.map(({ persistence }) => persistence),
-    subscriptions: collectSubscriptions(contexts, options.config),
+    subscriptions: collectSubscriptions(contexts, config),
   });
-  const tracing = await startTracing(options);
-  const { app, server } = await assemble(dataSource, options, tracing);
+  const tracing = await startTracing(config, logger);
+  const { app, server } = await assemble(dataSource, { config, ...options, logger }, tracing);
   await app.init();
   await server.ready();
   tracing?.traceUseCases(app);
@@ -66,10 +72,7 @@ export async function describeApp(config: Config): Promise<OpenAPIObject> {
 }
 
 /** Starts tracing if a collector is configured. Otherwise, the OpenTelemetry SDK is not loaded. */
-async function startTracing({
-  config,
-  logger = createLogger(config.logLevel, undefined, config.logFormat),
-}: AppOptions): Promise<Tracing | undefined> {
+async function startTracing(config: Config, logger: ServiceLogger): Promise<Tracing | undefined> {
   const { otlpEndpoint: endpoint, serviceName, sampledShare } = config;
   if (endpoint === undefined) return undefined;
   const { Tracing } = await import('./observability/tracing.js');
@@ -78,7 +81,7 @@ async function startTracing({
 
 async function assemble(
   dataSource: DataSource,
-  { config, clock = new SystemClock(), logger = createLogger(config.logLevel, undefined, config.logFormat) }: AppOptions,
+  { config, clock = new SystemClock(), logger }: AppOptions & { readonly logger: ServiceLogger },
   tracing?: Tracing,
 ): Promise<{ app: NestFastifyApplication; server: FastifyInstance; openApiDocument: OpenApiDocument }> {
   const publicUrl = new ConfiguredPublicUrl(config.publicBaseUrl);

@@ -151,7 +151,7 @@ describe('behind a pooler that loses statements', () => {
   let key: string;
 
   beforeAll(async () => {
-    const logger = createLogger('error', { write: (line: string) => void lines.push(line) });
+    const logger = createLogger('warn', { write: (line: string) => void lines.push(line) });
     service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger });
     key = await service.createKey('pets:read');
   });
@@ -174,5 +174,11 @@ describe('behind a pooler that loses statements', () => {
     }
     expect((await list()).status).toBe(200);
     expect(lines.filter((line) => line.includes('max_prepared_statements'))).toHaveLength(1);
+  });
+
+  it('logs which setting to change if the server accepts fewer connections than the pool', () => {
+    const { onLimited } = service.app.get(DataSource).options.extra as { onLimited: (error: Error) => void };
+    onLimited(new Error('too many connections for role "service"'));
+    expect(lines.at(-1)).toMatch(/"level":40.*too many connections for role.*DATABASE_POOL_SIZE/);
   });
 });

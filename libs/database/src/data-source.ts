@@ -36,6 +36,8 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** Maximum time to wait for a free or new connection. */
   readonly connectTimeoutMs?: number;
+  /** Called when the server accepts fewer connections than `poolSize`. Statements then wait for the open ones. */
+  readonly onLimited?: (error: Error) => void;
   /** Statement timeout of the server; 0 or absent: no limit. If the server has not responded a second later, the connection is closed. */
   readonly statementTimeoutMs?: number;
   /** Set to false for a pooler that does not support named statements; see `UnnamedStatementsClient`. */
@@ -49,7 +51,8 @@ export interface DatabaseOptions {
 
 /** Creates a DataSource without connecting it. Call `connect()` or `initialize()` to open it and `destroy()` to close it. */
 export function createDataSource(options: DatabaseOptions): DataSource {
-  const extra: object = { Client: DatabaseClient, types: exactTypes, keepAlive: true, ...statementOptions(options) };
+  const { onLimited } = options;
+  const extra: object = { Client: DatabaseClient, types: exactTypes, keepAlive: true, onLimited, ...statementOptions(options) };
   const dataSource = new DataSource({
     type: 'postgres',
     // By default, TypeORM loads `pg` from node_modules, which a bundle does not have.

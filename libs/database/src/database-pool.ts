@@ -1,15 +1,44 @@
 import pg, { type PoolClient, type PoolConfig } from 'pg';
 import { READ_ONLY } from './database-client.js';
 
-/** A pool that leaves a server that became read-only: it closes idle connections immediately and the others on release. */
-export class DatabasePool extends pg.Pool {
+/** too_many_connections: of the server, the database or the role. */
+const TOO_MANY_CONNECTIONS = '53300';
+/** Time until the pool tries to grow again. */
+const GROW_AGAIN_AFTER_MS = 1_000;
+
+type Callback = (error: Error | undefined, client: PoolClient | undefined, release: (error?: unknown) => void) => void;
+
+/** A request for a connection, of the internals of `pg-pool`. */
+interface PendingItem {
+  readonly callback: Callback;
+  readonly timedOut?: boolean;
+}
+
+export interface DatabasePoolConfig extends PoolConfig {
+  /** Called when the server accepts no further connection, at most once until it accepts one again. */
+  readonly onLimited?: (error: Error) => void;
+}
+
+const Pool = pg.Pool as unknown as new (config: PoolConfig) => pg.Pool & { newClient(item: PendingItem): void };
+
+/**
+ * A pool that leaves a server that became read-only: it closes idle connections immediately and the others on release. If the server
+ * accepts no further connection, statements wait for the open ones.
+ */
+export class DatabasePool extends Pool {
   private readonly idle = new Set<PoolClient>();
   private readonly busy = new Set<PoolClient>();
   private readonly closeOnRelease = new WeakSet<PoolClient>();
+  private readonly max = this.options.max;
+  private readonly onLimited: DatabasePoolConfig['onLimited'];
+  private isLimited = false;
+  private isReported = false;
 
-  constructor(config: PoolConfig) {
+  constructor({ onLimited, ...config }: DatabasePoolConfig) {
     super(config);
+    this.onLimited = onLimited;
     this.on('connect', (client) => {
+      if (!this.isLimited) this.isReported = false;
       client.connection.on('errorMessage', ({ code }: { code?: string }) => {
         if (code === READ_ONLY) this.leaveServer();
       });
@@ -27,10 +56,46 @@ export class DatabasePool extends pg.Pool {
     this.on('remove', (client) => this.idle.delete(client));
   }
 
+  /** The pool calls this to open a connection. */
+  override newClient(item: PendingItem): void {
+    // Concurrent logins may all be rejected, so a statement fails only if its login was the only one.
+    const isOnly = this.isLimited && this.totalCount === 0;
+    const callback: Callback = (error, client, release) => {
+      if (isOnly || !isTooManyConnections(error)) {
+        item.callback(error, client, release);
+        return;
+      }
+      this.limit(error);
+      this.connect((waitError, waited, releaseWaited) => {
+        if (item.timedOut) waited?.release();
+        else item.callback(waitError, waited, releaseWaited);
+      });
+    };
+    super.newClient(Object.create(item, { callback: { value: callback } }) as PendingItem);
+  }
+
+  /** Makes the pool full, so that it queues statements until a connection is released. */
+  private limit(error: Error): void {
+    this.options.max = Math.max(1, this.idle.size + this.busy.size);
+    if (!this.isReported) this.onLimited?.(error);
+    this.isReported = true;
+    if (this.isLimited) return;
+    this.isLimited = true;
+    setTimeout(() => {
+      this.isLimited = false;
+      this.options.max = this.max;
+    }, GROW_AGAIN_AFTER_MS).unref();
+  }
+
   private leaveServer(): void {
     for (const client of this.busy) this.closeOnRelease.add(client);
     // The pool handles this as if the server had closed the connections.
     for (const client of this.idle) client.connection.stream.destroy();
     this.idle.clear();
   }
+}
+
+function isTooManyConnections(error: unknown): error is Error {
+  const { code, errors } = (error ?? {}) as { code?: unknown; errors?: unknown };
+  return code === TOO_MANY_CONNECTIONS || (Array.isArray(errors) && errors.some(isTooManyConnections));
 }
