@@ -13,6 +13,7 @@ import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { observeReplicas } from './observability/observe-replicas.js';
 import { NestLogger } from './observability/nest-logger.js';
+import { ShedRequests } from './observability/shed-requests.js';
 import type { Tracing } from './observability/tracing.js';
 import type { Config } from './process/config.js';
 import { collectSubscriptions } from './process/event-delivery.js';
@@ -99,8 +100,9 @@ async function assemble(
   metrics.observePool(() => (connection.isOpen ? poolOf(dataSource) : undefined));
   const replicas = replicasOf(dataSource);
   if (replicas) observeReplicas(replicas, metrics, logger);
+  const shed = new ShedRequests(metrics, logger);
   const rateLimits = await RateLimits.create(config, logger, metrics);
-  const server = createHttpServer({ ...config, publicUrl, metrics });
+  const server = createHttpServer({ ...config, publicUrl, shed });
   const { corsOrigins, logRequestsSample } = config;
   await registerPipeline(server, {
     limits: config,
@@ -111,6 +113,7 @@ async function assemble(
     logger,
     logRequestsSample,
     metrics,
+    shed,
     tracing,
     rateLimits,
   });

@@ -2,7 +2,9 @@ import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
+import { ShedRequests } from '../observability/shed-requests.js';
 import { connectionOf } from './connection.js';
 import { ConfiguredPublicUrl } from './configured-public-url.js';
 import { limitConnections } from './connection-limit.js';
@@ -20,7 +22,8 @@ beforeEach(() => {
   jest.spyOn(performance, 'now').mockImplementation(() => now);
   server = new EventEmitter();
   metrics = new Metrics();
-  limitConnections(server as Server, MAX, { corsOrigins: ['https://a.example'], publicUrl: new ConfiguredPublicUrl(), metrics });
+  const shed = new ShedRequests(metrics, createLogger('silent'));
+  limitConnections(server as Server, MAX, { corsOrigins: ['https://a.example'], publicUrl: new ConfiguredPublicUrl(), shed });
 });
 
 afterEach(() => {

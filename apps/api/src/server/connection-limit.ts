@@ -10,7 +10,7 @@ const SHARE = 1 / 100;
 const SEARCH_AGAIN_AFTER_MS = 100;
 
 /** Keeps at most `max` connections. Beyond that, idle ones are closed; if there are none, the new one gets 503 and is closed. */
-export function limitConnections(server: Server, max: number, { corsOrigins, publicUrl, metrics }: SocketErrorOptions): void {
+export function limitConnections(server: Server, max: number, { corsOrigins, publicUrl, shed }: SocketErrorOptions): void {
   /** Oldest first. */
   const connections = new Set<Connection>();
   const headers = { 'Retry-After': RETRY_AFTER_SECONDS, ...corsHeadersOfUnknown(corsOrigins) };
@@ -43,7 +43,7 @@ export function limitConnections(server: Server, max: number, { corsOrigins, pub
     socket.once('close', () => connections.delete(connection));
     if (connections.size <= max || closeIdle(connection)) return;
     connection.isEnded = true;
-    metrics.requestsShed.inc({ reason: 'connections' });
+    shed.count('connections');
     if (connections.size > max + batch) socket.destroy();
     else writeErrorAndClose(socket, SERVICE_UNAVAILABLE, publicUrl, headers);
   });

@@ -5,6 +5,7 @@ import { errorBody } from '../errors/error-body.js';
 import { errorHeaders, helpLink } from '../errors/error-headers.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
+import type { ShedRequests } from '../observability/shed-requests.js';
 import { isBodyReceived, type Refusal } from '../validation/request-body.js';
 import { type Connection, connectionOf } from './connection.js';
 import { sendJson } from './send-json.js';
@@ -46,6 +47,7 @@ export function shedLoad(
   { maxInFlight, maxEventLoopLagMs }: LoadLimits,
   publicUrl: PublicUrl,
   metrics: Metrics,
+  shed: ShedRequests,
 ): Admission {
   const headers = { 'cache-control': 'no-store', 'retry-after': RETRY_AFTER_SECONDS };
   const help = helpLink(publicUrl, BODY.code);
@@ -84,7 +86,7 @@ export function shedLoad(
     inFlight++;
   };
   const refuse = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
-    metrics.requestsShed.inc({ reason });
+    shed.count(reason);
     request.errorCode = BODY.code;
     void sendJson(reply.code(BODY.status).headers(headers).headers(errorHeaders(request, help)), TEXT);
   };
@@ -145,7 +147,7 @@ export function shedLoad(
   return (request) => {
     if (request.load !== NOT_COUNTED || isProbe(request)) return undefined;
     if (!makeRoom()) {
-      metrics.requestsShed.inc({ reason: 'in_flight' });
+      shed.count('in_flight');
       return new DomainError(SERVICE_UNAVAILABLE);
     }
     count(request);

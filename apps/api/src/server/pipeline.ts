@@ -5,6 +5,7 @@ import type { ServiceLogger } from '../observability/logger.js';
 import { measureRequests } from '../observability/measure-requests.js';
 import type { Metrics } from '../observability/metrics.js';
 import { logRequests } from '../observability/request-log.js';
+import type { ShedRequests } from '../observability/shed-requests.js';
 import type { Tracing } from '../observability/tracing.js';
 import type { RateLimits } from '../rate-limit/rate-limits.js';
 import { receiveBodies } from '../validation/request-body.js';
@@ -29,13 +30,14 @@ export interface Pipeline {
   readonly logger: ServiceLogger;
   readonly logRequestsSample: number;
   readonly metrics: Metrics;
+  readonly shed: ShedRequests;
   readonly tracing: Tracing | undefined;
   readonly rateLimits: RateLimits;
 }
 
 /** Registers every hook of the server, in the order in which they run. Guards, pipes and the handler follow (app.module.ts). */
 export async function registerPipeline(server: FastifyInstance, pipeline: Pipeline): Promise<void> {
-  const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, tracing, rateLimits } = pipeline;
+  const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, shed, tracing, rateLimits } = pipeline;
 
   // Hooks on routes, before Nest adds its routes.
   routes.recordRoutesOf(server);
@@ -60,7 +62,7 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   logRequests(server, logger, logRequestsSample);
   measureRequests(server, metrics);
   // Before any work on the request.
-  const admit = shedLoad(server, limits, publicUrl, metrics);
+  const admit = shedLoad(server, limits, publicUrl, metrics, shed);
   // Adds no request hooks, only connects to Redis.
   rateLimits.addRedisHooks(server);
   // After load shedding, because a preflight is work too.

@@ -5,7 +5,7 @@ import type { ErrorDefinition } from '@animal-store/kernel';
 import { defaultErrorBody } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/error-headers.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
-import type { Metrics } from '../observability/metrics.js';
+import type { ShedRequests } from '../observability/shed-requests.js';
 import { declaresTooLargeBody } from '../validation/request-body.js';
 import { connectionOf } from './connection.js';
 import { corsHeaders, corsHeadersOfUnknown } from './cors.js';
@@ -14,7 +14,7 @@ import { newRequestId } from './request-id.js';
 export interface SocketErrorOptions {
   readonly corsOrigins: readonly string[];
   readonly publicUrl: PublicUrl;
-  readonly metrics: Metrics;
+  readonly shed: ShedRequests;
 }
 
 interface ClientError {
@@ -24,7 +24,7 @@ interface ClientError {
 }
 
 /** Responds to errors of Node's HTTP parser and server in our error shape, then closes the connection. */
-export function respondToClientError(error: ClientError, socket: Socket, { corsOrigins, publicUrl, metrics }: SocketErrorOptions): void {
+export function respondToClientError(error: ClientError, socket: Socket, { corsOrigins, publicUrl, shed }: SocketErrorOptions): void {
   const connection = connectionOf(socket);
   if (error.code === 'ECONNRESET') {
     socket.destroy();
@@ -37,7 +37,7 @@ export function respondToClientError(error: ClientError, socket: Socket, { corsO
   } else {
     const definition = definitionOf(error);
     // Browsers open connections in advance, and may not use them.
-    if (definition === HTTP_ERRORS.requestTimeout && socket.bytesRead > 0) metrics.requestsShed.inc({ reason: 'slow_headers' });
+    if (definition === HTTP_ERRORS.requestTimeout && socket.bytesRead > 0) shed.count('slow_headers');
     const origin = originOf(error);
     connection.endWith(() => {
       const cors = origin === undefined ? corsHeadersOfUnknown(corsOrigins) : corsHeaders(corsOrigins, origin);
