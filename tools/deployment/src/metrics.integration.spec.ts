@@ -1,6 +1,6 @@
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseMetrics, parseValues } from './testing/exported-metrics.js';
+import { FOREIGN_METRICS, parseMetrics, parseValues } from './testing/exported-metrics.js';
 import { queries, rules } from './testing/files.js';
 import { ObservedService } from './testing/observed-service.js';
 import { type Matcher, parseQuery } from './testing/queries.js';
@@ -57,6 +57,9 @@ beforeAll(async () => {
     return new Map([
       ...metrics,
       ['up', new Map()],
+      ...Object.entries(FOREIGN_METRICS).map(
+        ([metric, labels]) => [metric, new Map(Object.entries(labels).map(([label, value]) => [label, new Set([value])]))] as const,
+      ),
       ...subscription.map((metric) => [metric, new Map([['subscription', new Set<string>()]])] as const),
     ]);
   });
@@ -72,12 +75,16 @@ describe.each(queries.map(({ usedIn, ...query }) => [usedIn, query] as const))('
   const { selectors, grouping } = parseQuery(expr);
   const read = selectors.filter(({ metric }) => !isRecorded(metric));
 
-  it('reads metrics that the service exports, or that are recorded', () => {
+  it('reads metrics that the service exports, that are recorded, or that are listed as foreign', () => {
     expect(read.map(({ metric }) => metric).filter((metric) => !exported.has(metric))).toEqual([]);
   });
 
-  it('selects the targets of the service', () => {
-    for (const { matchers } of read) expect(matchers).toContainEqual({ label: 'job', operator: '=', value: 'animal-store' });
+  it('selects the targets of the service, or the instances of PostgreSQL', () => {
+    for (const { metric, matchers } of read) {
+      const foreign = FOREIGN_METRICS[metric];
+      if (foreign) expect(matchers.map(({ label }) => label)).toEqual(Object.keys(foreign));
+      else expect(matchers).toContainEqual({ label: 'job', operator: '=', value: 'animal-store' });
+    }
   });
 
   it('matches labels and values that the metrics have', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { alerts, readChartFile, readWorkspaceFile } from './testing/files.js';
+import { alerts, readChartFile, readWorkspaceFile, RULE_FILES } from './testing/files.js';
 
 const runbook = readWorkspaceFile('docs/runbook.md');
 const [, ...sections] = runbook.split(/^### /m);
@@ -11,7 +11,7 @@ interface TestFile {
   }[];
 }
 
-const { tests } = parse(readChartFile('prometheus/rules.test.yml')) as TestFile;
+const tests = RULE_FILES.flatMap((name) => (parse(readChartFile(`prometheus/${name.replace('.yml', '.test.yml')}`)) as TestFile).tests);
 
 it('docs/runbook.md has one section for each alert and no others', () => {
   const titles = sections.map((section) => section.split('\n', 1)[0]);

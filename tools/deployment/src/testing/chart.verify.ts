@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '@animal-store/api/configuration';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { readValues, ruleFile } from './files.js';
+import { readRuleFile, readValues } from './files.js';
 import { type Container, helm, type Manifest, render, requireHelm, requireModels, schemaErrors, typeErrors } from './manifests.js';
 
 // `npm run verify -- chart`: not part of `npm test`, since Helm is not in the npm registry for every platform.
@@ -198,15 +198,33 @@ describe.each(Object.entries(CASES))('with %s', (_name, args) => {
 describe('in production', () => {
   const manifests = render('--values', 'values-production.yaml');
 
-  it('the rules are those of prometheus/rules.yml', () => {
-    expect(find<Manifest & { spec: unknown }>(manifests, 'PrometheusRule').spec).toEqual(ruleFile);
+  const rulesOf = (rendered: readonly Manifest[]) =>
+    rendered.filter(({ kind }) => kind === 'PrometheusRule').map((rule) => (rule as Manifest & { spec: unknown }).spec);
+
+  it('the rules are those of prometheus, without a cluster only those of the service', () => {
+    expect(rulesOf(manifests)).toEqual([readRuleFile('rules.yml'), readRuleFile('postgres-rules.yml')]);
+    expect(rulesOf(render(...DATABASE, '--set', 'monitoring.enabled=true'))).toEqual([readRuleFile('rules.yml')]);
+  });
+
+  it('the expected number of standbys follows postgres.instances', () => {
+    const rendered = rulesOf(render('--values', 'values-production.yaml', '--set', 'postgres.instances=5'));
+    expect(JSON.stringify(rendered)).toContain(') < 5 - 1');
+  });
+
+  it('Prometheus scrapes the port of the metrics of PostgreSQL', () => {
+    expect(find(manifests, 'PodMonitor')).toMatchObject({
+      spec: {
+        selector: { matchLabels: { 'cnpg.io/cluster': 'animal-store-postgres' } },
+        podMetricsEndpoints: [{ port: 'metrics', interval: '15s' }],
+      },
+    });
   });
 
   it('the kinds of the manifests', () => {
     expect(manifests.map(({ kind }) => kind).sort()).toEqual([
       ...['Cluster', 'ConfigMap', 'ConfigMap', 'Deployment', 'HorizontalPodAutoscaler', 'Ingress', 'Job', 'NetworkPolicy', 'NetworkPolicy'],
-      ...['PodDisruptionBudget', 'PrometheusRule', 'ScheduledBackup', 'Service', 'Service', 'ServiceAccount', 'ServiceAccount'],
-      'ServiceMonitor',
+      ...['PodDisruptionBudget', 'PodMonitor', 'PrometheusRule', 'PrometheusRule', 'ScheduledBackup', 'Service', 'Service'],
+      ...['ServiceAccount', 'ServiceAccount', 'ServiceMonitor'],
     ]);
   });
 

@@ -1,6 +1,26 @@
 /** The series of a metric: for each label, the values that were seen. */
 type Labels = ReadonlyMap<string, ReadonlySet<string>>;
 
+const INSTANCE = { pod: 'animal-store-postgres-1' };
+const VOLUME = { persistentvolumeclaim: 'animal-store-postgres-1-wal' };
+
+/**
+ * Metrics that the service does not export: those of CloudNativePG (config/manager/default-monitoring.yaml in its repository), of its plugin
+ * Barman Cloud (https://cloudnative-pg.io/plugin-barman-cloud/docs/observability/) and of the kubelet. Each with the labels that a rule must
+ * select, and a value of each.
+ */
+export const FOREIGN_METRICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  cnpg_pg_replication_streaming_replicas: INSTANCE,
+  cnpg_pg_replication_lag: INSTANCE,
+  cnpg_pg_stat_archiver_last_failed_time: INSTANCE,
+  cnpg_pg_stat_archiver_last_archived_time: INSTANCE,
+  cnpg_backends_total: INSTANCE,
+  cnpg_pg_settings_setting: { ...INSTANCE, name: 'max_connections' },
+  barman_cloud_cloudnative_pg_io_last_available_backup_timestamp: INSTANCE,
+  kubelet_volume_stats_available_bytes: VOLUME,
+  kubelet_volume_stats_capacity_bytes: VOLUME,
+};
+
 /** Parses the text format of Prometheus. Returns the labels of each metric, also of those without series. */
 export function parseMetrics(text: string): ReadonlyMap<string, Labels> {
   const metrics = new Map<string, Map<string, Set<string>>>();

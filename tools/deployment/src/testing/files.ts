@@ -27,8 +27,9 @@ interface RuleFile {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
 }
 
-export const ruleFile = parse(readChartFile('prometheus/rules.yml')) as RuleFile;
-export const rules: readonly Rule[] = ruleFile.groups.flatMap((group) => group.rules);
+export const RULE_FILES = ['rules.yml', 'postgres-rules.yml'] as const;
+export const readRuleFile = (name: (typeof RULE_FILES)[number]): RuleFile => parse(readChartFile(`prometheus/${name}`)) as RuleFile;
+export const rules: readonly Rule[] = RULE_FILES.flatMap((name) => readRuleFile(name).groups.flatMap((group) => group.rules));
 export const alerts: readonly (Rule & { readonly alert: string })[] = rules.flatMap(({ alert, ...rule }) =>
   alert === undefined ? [] : [{ alert, ...rule }],
 );

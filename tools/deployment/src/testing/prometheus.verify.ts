@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findFreePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { stringify, parse } from 'yaml';
-import { alerts, queries, readChartFile, readWorkspaceFile, rules } from './files.js';
+import { alerts, queries, readChartFile, readWorkspaceFile, RULE_FILES, rules } from './files.js';
 import { ObservedService } from './observed-service.js';
 
 // `npm run verify -- prometheus`: not part of `npm test`, since Prometheus is not in the npm registry.
@@ -15,22 +15,23 @@ if (spawnSync('promtool', ['--version']).error) {
   throw new Error("promtool is missing. Install Debian's package prometheus (apt-get install --no-install-recommends prometheus)");
 }
 
+const TEST_FILES = RULE_FILES.map((file) => file.replace('.yml', '.test.yml'));
 const LONG_TIMEOUT = { timeoutMs: 60_000 };
 
 const folder = mkdtempSync(join(tmpdir(), 'animal-store-prometheus-'));
 const promtool = (...args: readonly string[]) => spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' });
 
 beforeAll(() => {
-  for (const file of ['rules.yml', 'rules.test.yml']) writeFileSync(join(folder, file), readChartFile(`prometheus/${file}`));
+  for (const file of [...RULE_FILES, ...TEST_FILES]) writeFileSync(join(folder, file), readChartFile(`prometheus/${file}`));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 it('promtool accepts the rules', () => {
-  expect(promtool('check', 'rules', '--lint=all', '--lint-fatal', 'rules.yml')).toMatchObject({ status: 0, stderr: '' });
+  expect(promtool('check', 'rules', '--lint=all', '--lint-fatal', ...RULE_FILES)).toMatchObject({ status: 0, stderr: '' });
 });
 
 it('the unit tests of the rules pass', () => {
-  expect(promtool('test', 'rules', 'rules.test.yml')).toMatchObject({ status: 0, stderr: '' });
+  expect(promtool('test', 'rules', ...TEST_FILES)).toMatchObject({ status: 0, stderr: '' });
 }, 300_000);
 
 it('the unit tests of the rules fail if a threshold changes', () => {
@@ -75,7 +76,7 @@ describe('a Prometheus that scrapes the service', () => {
       join(folder, 'scraping.yml'),
       stringify({
         global: { scrape_interval: '1s', evaluation_interval: '1s' },
-        rule_files: [join(folder, 'rules.yml')],
+        rule_files: RULE_FILES.map((file) => join(folder, file)),
         scrape_configs: [{ ...job, static_configs: [{ targets: [service.metricsAddress] }] }],
       }),
     );
