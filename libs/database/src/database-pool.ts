@@ -14,7 +14,7 @@ interface PendingItem {
   readonly timedOut?: boolean;
 }
 
-export interface DatabasePoolConfig extends PoolConfig {
+interface DatabasePoolConfig extends PoolConfig {
   /** Called when the server accepts no further connection, at most once until it accepts one again. */
   readonly onLimited?: (error: Error) => void;
 }
