@@ -10,11 +10,10 @@ export const ETAG_HEADER = {
 
 /** Returns the ETag of a response with this body and `Link` header. */
 export function entityTagOf(content: string | Buffer, link?: string): string {
-  const digest = digestOf(content);
-  // Hashed separately, because concatenation would copy the content.
-  return `"${link === undefined ? digest : digestOf(digest + link)}"`;
+  return `"${hash('sha1', link === undefined ? content : withLink(content, link), 'base64url')}"`;
 }
 
-function digestOf(content: string | Buffer): string {
-  return hash('sha1', content, 'base64url');
+/** Clients have entity tags of 1.0.0, which have this form. Concatenating costs less than a second digest. */
+function withLink(content: string | Buffer, link: string): string | Buffer {
+  return typeof content === 'string' ? `${content}\n${link}` : Buffer.concat([content, Buffer.from(`\n${link}`)]);
 }

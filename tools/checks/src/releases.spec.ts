@@ -1,6 +1,7 @@
 import { contexts } from '@animal-store/api/contexts';
 import { describe, expect, it } from '@jest/globals';
 import {
+  COMMIT_OF_RELEASE,
   hashOf,
   migrationProblems,
   migrationFiles,
@@ -25,6 +26,10 @@ describe('migrations', () => {
 
   it.each(releases())('release %s has recorded SQL statements, for the tests of a rollback (ADR 49)', (version) => {
     expect(workspaceFiles()).toContain(`${RELEASES}/${version}/${STATEMENTS_OF_RELEASE}`);
+  });
+
+  it.each(releases())('release %s has recorded its commit, for the suite rolling-upgrade', (version) => {
+    expect(readText(`${RELEASES}/${version}/${COMMIT_OF_RELEASE}`)).toMatch(/^[0-9a-f]{40}\n$/);
   });
 
   it('are registered under the time of their file name, ordered by time', () => {

@@ -8,6 +8,8 @@ export const RELEASES = 'docs/releases';
 export const MIGRATIONS_OF_RELEASE = 'migrations.json';
 /** The SQL statements of a release, for the tests of a rollback (ADR 49). */
 export const STATEMENTS_OF_RELEASE = 'statements.json';
+/** The commit from which the suite `rolling-upgrade` builds a release. */
+export const COMMIT_OF_RELEASE = 'commit.txt';
 
 export type MigrationHashes = Readonly<Record<string, string>>;
 

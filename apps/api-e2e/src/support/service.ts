@@ -30,16 +30,11 @@ export class Service {
   /**
    * Starts the service on a free port and waits until it listens. Unless MIGRATION_DATABASE_URL is set, migrates the database first and
    * gives the service a role with only the privileges of docs/deployment.md.
+   * @param main program of the service, by default the bundle of this workspace
    */
-  static async start(databaseUrl: string, environment: Environment = {}): Promise<Service> {
+  static async start(databaseUrl: string, environment: Environment = {}, main?: string): Promise<Service> {
     const url = environment['MIGRATION_DATABASE_URL'] === undefined ? await serviceRoleUrl(databaseUrl, runAnimalStore) : databaseUrl;
-    const { process: service, output } = spawnService({
-      DATABASE_URL: url,
-      PORT: '0',
-      DRAIN_SECONDS: '0',
-      ...PATIENT,
-      ...environment,
-    });
+    const { process: service, output } = spawnService({ DATABASE_URL: url, PORT: '0', DRAIN_SECONDS: '0', ...PATIENT, ...environment }, main);
     let timer: NodeJS.Timeout | undefined;
     try {
       const listening = await new Promise<string>((resolve, reject) => {
@@ -122,8 +117,8 @@ export async function createKey(
   return JSON.parse(printed) as CreatedKey;
 }
 
-function spawnService(environment: Environment): { process: ChildProcess; output: () => string } {
-  const service = spawn(process.execPath, [built(API_MAIN)], {
+function spawnService(environment: Environment, main = built(API_MAIN)): { process: ChildProcess; output: () => string } {
+  const service = spawn(process.execPath, [main], {
     env: processEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
