@@ -21,11 +21,14 @@ beforeAll(async () => {
   const port = await findFreePort();
   url = `redis://127.0.0.1:${port}`;
   redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], { stdio: 'ignore' });
-  await once(redis, 'spawn');
+  await once(redis, 'spawn').catch((error: unknown) => {
+    throw new Error("there is no redis-server: install Debian's package redis-server (apt-get install redis-server)", { cause: error });
+  });
 });
 
 afterAll(async () => {
   for (const server of servers) await server.close();
+  if (redis.pid === undefined) return;
   const exit = once(redis, 'exit');
   redis.kill('SIGKILL');
   await exit;
