@@ -42,7 +42,7 @@ async function connectMachine(): Promise<ClientLimit> {
   limits.addRedisHooks(server);
   servers.push(server);
   await server.ready();
-  await waitFor(async () => expect(await metrics.registry.metrics()).toContain('redis_connected 1'));
+  await waitFor(async () => expect(await metrics.registry.metrics()).toContain('\nredis_connected 1\n'));
   return limits.limitOfPolicy(POLICY) as ClientLimit;
 }
 
