@@ -57,6 +57,7 @@ describe('npm run cluster', () => {
   it('up starts the service, status describes it, down stops everything, and the next up has the data', async () => {
     const up = await run('--folder', folder, 'up', '--port', `${BASE_PORT}`);
     expect(up).toContain('Processes: 10 of 10 running\nStandbys: 2 of 2 streaming');
+    for (const pid of await processesIn(folder)) expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^CapEff:\s*0+$/m);
     const pets = `http://127.0.0.1:${BASE_PORT}/v1/pets`;
     const key = (await readFile(join(folder, 'api-key'), 'utf8')).trim();
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
