@@ -13,7 +13,7 @@ mkdirSync(folder, { recursive: true });
 for (const file of openApiFiles()) writeFileSync(join(folder, basename(file)), readText(file));
 const hashes = Object.fromEntries(migrationFiles().map((file) => [file, hashOf(file)]));
 writeFileSync(join(folder, MIGRATIONS_OF_RELEASE), `${JSON.stringify(hashes, undefined, 2)}\n`);
-console.log(`${RELEASES}/${version} is written. Add the SQL statements as ${STATEMENTS_OF_RELEASE} (ADR 49), commit, and tag v${version}`);
+console.log(`${RELEASES}/${version} is written. Add the SQL statements as ${STATEMENTS_OF_RELEASE} (ADR 13), commit, and tag v${version}`);
 
 function fail(reason: string): never {
   console.error(reason);
