@@ -55,7 +55,7 @@ async function start(jobs: readonly ScheduledJob[], dataSource = database.dataSo
   return { ...environment, runner, value };
 }
 
-// Promise (Events and jobs): A job runs once per period in the deployment, and never overlaps.
+// Promise (Events and jobs): A job runs once per period, never twice at once while connected.
 it('two processes share one schedule, and runs never overlap', async () => {
   const period = 200;
   const starts: number[] = [];
