@@ -223,7 +223,7 @@ const SHARED_PARAMETERS = {
 
 /** Statuses of requests whose client is not known. */
 const BEFORE_AUTHENTICATION = ['401', '408', '414', '417', '431'];
-/** Statuses of requests that are refused before their preference is read. */
+/** Statuses of requests that are rejected before their preference is read. */
 const BEFORE_PREFERENCE = [...BEFORE_AUTHENTICATION, '403', '410', '429'];
 
 function completeOperation(operation: Operation, publicUrl: PublicUrl): Operation {
