@@ -70,8 +70,12 @@ describe('Idempotency-Key on createPet', () => {
       { code: 'idempotency_key_reused', message: expect.any(String), status: 422 },
     ]);
     for (const malformed of ['a b', '"a', '', '"a b"', 'x'.repeat(256)]) {
-      const refused = await create(malformed, '{"name":"Rex","categoryId":1}');
-      expect([malformed, refused.status, (JSON.parse(refused.text) as { code: string }).code]).toEqual([malformed, 400, 'invalid_request']);
+      const rejected = await create(malformed, '{"name":"Rex","categoryId":1}');
+      expect([malformed, rejected.status, (JSON.parse(rejected.text) as { code: string }).code]).toEqual([
+        malformed,
+        400,
+        'invalid_request',
+      ]);
     }
   });
 

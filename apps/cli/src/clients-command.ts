@@ -30,7 +30,7 @@ export function clientsCommand(terminal: Terminal): Command {
       ),
     )
     .addCommand(
-      ofClient('disable', 'Disable a client. All processes of the service refuse its keys within five seconds.').action(
+      ofClient('disable', 'Disable a client. All processes of the service reject its keys within five seconds.').action(
         (name: string, options: Options) => change(({ manageClients }) => manageClients.disable(name), options, 'is disabled.'),
       ),
     )

@@ -53,7 +53,7 @@ describe('animal-store keys', () => {
 
   it('create prints the expiry, and a note if the client is disabled', async () => {
     const create = () => store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read', '--expires-in', '90d');
-    const note = 'The client is disabled: the key is refused until the client is enabled.';
+    const note = 'The client is disabled: the key is rejected until the client is enabled.';
     const enabled = await create();
     const [{ expiresAt }] = json<[KeyJson]>(await store.run('keys', 'list', '--json'));
     expect(enabled.stdout).toMatch(

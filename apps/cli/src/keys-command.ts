@@ -125,7 +125,7 @@ export function keysCommand(terminal: Terminal): Command {
     )
     .addCommand(
       new Command('revoke')
-        .description('Revoke a key. All processes of the service refuse it within five seconds.')
+        .description('Revoke a key. All processes of the service reject it within five seconds.')
         .argument('<key>', 'id, visible prefix, or the whole key')
         .option('--json', 'print JSON')
         .action((reference: string, { json }: RevokeOptions) =>
@@ -183,7 +183,7 @@ function newKeyView(key: ApiKey, secret: ApiKeySecret) {
 }
 
 function showNewKey(key: ApiKey, secret: ApiKeySecret): string {
-  const note = key.client.disabledAt ? '\nThe client is disabled: the key is refused until the client is enabled.\n' : '';
+  const note = key.client.disabledAt ? '\nThe client is disabled: the key is rejected until the client is enabled.\n' : '';
   return `Key ${String(key.id)} of the client ${key.client.name}, scopes ${key.scopes.join(' ')}, expires ${expiryOf(key)}:
 
 ${secret}

@@ -29,9 +29,9 @@ describe('animal-store migrate', () => {
     });
     expect(await store.run('migrate', 'up')).toMatchObject({ exitCode: 0, stdout: 'The database is up to date.\n' });
     const newest = names.at(-1) ?? '';
-    const refused = await store.run('migrate', 'down');
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(refused.stderr).toMatch(
+    const rejected = await store.run('migrate', 'down');
+    expect(rejected).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(rejected.stderr).toMatch(
       new RegExp(`^Reverting ${newest} loses its data. It runs these statements:\n(?:  .+\n)*error: use --yes .+\n$`),
     );
     expect(await store.run('migrate', 'down', '--yes')).toEqual({ exitCode: 0, stdout: `reverted ${newest}\n`, stderr: '' });
@@ -118,8 +118,8 @@ describe('animal-store migrate', () => {
       /^Reverting IndexPetsByStatus1763683260000 loses its data\. It runs .*:\n(?: {2}\S+(?: \S+)*\n)+$/,
     );
     const destroy = jest.spyOn(DataSource.prototype, 'destroy');
-    const refused = await down(false);
-    expect(refused).toEqual({
+    const rejected = await down(false);
+    expect(rejected).toEqual({
       exitCode: 1,
       stdout: '',
       stderr: expect.stringMatching(/ {2}DROP INDEX .*\nerror: nothing was reverted\n$/),

@@ -1,4 +1,4 @@
-import { runAnimalStore, runUntilRefused, Service } from '@animal-store/api-e2e/support/service';
+import { runAnimalStore, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
 import { findFreePort, query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
@@ -89,7 +89,7 @@ describe('a single process', () => {
     Object.assign(url, { username: role, password: 'secret' });
     const service = await outage.start({}, url.href);
     await outage.expectWaiting();
-    expect(outage.count('refuses the connection: password authentication failed')).toBe(1);
+    expect(outage.count('rejects the connection: password authentication failed')).toBe(1);
     await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
     const key = await outage.expectServing();
     expect(outage.count('connected to the database')).toBe(1);
@@ -165,7 +165,7 @@ describe('exits with code 1', () => {
     ['two workers that do not migrate', { WORKERS: '2', MIGRATE_ON_START: 'false' }],
   ])('%s with an invalid setting, immediately', async (_what, environment) => {
     const DATABASE_URL = `${outage.database.url}?sslmode=require`;
-    const { exitCode, output } = await runUntilRefused({ DATABASE_URL, PORT: '0', ...environment });
+    const { exitCode, output } = await runUntilExit({ DATABASE_URL, PORT: '0', ...environment });
     expect(exitCode).toBe(1);
     expect(output).toMatch(/^The database at \S+ cannot be reached: the server does not support TLS, which sslmode requires$/m);
   });

@@ -2,7 +2,7 @@ import { Api } from '@animal-store/api-e2e/support/api';
 import { expectError, linksOf } from '@animal-store/api-e2e/support/http-response';
 import { readPet } from '@animal-store/api-e2e/support/json';
 import { insertKey, unknownKey } from '@animal-store/api-e2e/support/keys';
-import { createStoreDatabase, runUntilRefused, Service } from '@animal-store/api-e2e/support/service';
+import { createStoreDatabase, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
 import { TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
@@ -112,20 +112,20 @@ describe('a pet that was confirmed with 201', () => {
 
 describe('the log', () => {
   it('contains no key, valid or rejected', async () => {
-    const refused = unknownKey(key);
-    await api.get('/v1/pets', { authorization: `Bearer ${refused}` });
-    await api.get(`/v1/pets?api_key=${refused}`, { authorization: null });
+    const rejected = unknownKey(key);
+    await api.get('/v1/pets', { authorization: `Bearer ${rejected}` });
+    await api.get(`/v1/pets?api_key=${rejected}`, { authorization: null });
     await api.get('/v1/pets');
     await service.stop();
     expect(service.output).not.toBe('');
-    for (const secret of [key, refused]) expect(service.output).not.toContain(secret);
+    for (const secret of [key, rejected]) expect(service.output).not.toContain(secret);
   });
 });
 
 describe('an invalid configuration', () => {
   it('stops the start with an error for each variable', async () => {
     const bad = { DATABASE_URL: 'nonsense', PORT: '65536', PUBLIC_BASE_URL: 'nonsense' };
-    const { exitCode, output } = await runUntilRefused(bad);
+    const { exitCode, output } = await runUntilExit(bad);
     expect(exitCode).toBeGreaterThan(0);
     for (const variable of Object.keys(bad)) expect(output).toContain(variable);
   });

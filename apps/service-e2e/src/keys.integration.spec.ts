@@ -45,7 +45,7 @@ async function responsesAfterChange(key: string, changedAt = performance.now()):
   return [await list(api), await list(other)];
 }
 
-async function expectRefusedInTime(key: string, endedAt?: number): Promise<void> {
+async function expectRejectedInTime(key: string, endedAt?: number): Promise<void> {
   for (const response of await responsesAfterChange(key, endedAt)) expectUnauthenticated(response, 'invalid_api_key');
 }
 
@@ -54,13 +54,13 @@ describe('a key', () => {
   it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await use(await insertKey(own.databaseUrl, 'suite'));
     await runAnimalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
-    await expectRefusedInTime(revoked.key);
+    await expectRejectedInTime(revoked.key);
     await expectAccepted(api.target.key);
   });
 
   it.concurrent('is rejected by every process after it expires', async () => {
     const { key } = await use(await createKey(own.databaseUrl, 'visitor', undefined, '--expires-in', '4s'));
-    await expectRefusedInTime(key, performance.now() + 4_000);
+    await expectRejectedInTime(key, performance.now() + 4_000);
   });
 
   it.concurrent('is rejected after the overlap when it is rotated, not before', async () => {
@@ -68,7 +68,7 @@ describe('a key', () => {
     const second = await rotate(first);
     for (const { key } of [first, second]) await expectAccepted(key);
     const third = await rotate(second, '--overlap', '0s');
-    await expectRefusedInTime(second.key);
+    await expectRejectedInTime(second.key);
     for (const { key } of [first, third]) await expectAccepted(key);
   });
 
@@ -82,7 +82,7 @@ describe('a client', () => {
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await use(await insertKey(own.databaseUrl, 'suspended'));
     await runAnimalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
-    await expectRefusedInTime(key);
+    await expectRejectedInTime(key);
     await expectAccepted(api.target.key);
     await runAnimalStore(own.databaseUrl, 'clients', 'enable', 'suspended');
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Api } from '@animal-store/api-e2e/support/api';
 import { readPet, readPets } from '@animal-store/api-e2e/support/json';
 import { readAllPages } from '@animal-store/api-e2e/support/read-pages';
-import { createKey, type Environment, runUntilRefused, Service } from '@animal-store/api-e2e/support/service';
+import { createKey, type Environment, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
 import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEBIAN_PATH, DebianServer } from './support/debian-server.js';
@@ -186,7 +186,7 @@ describe('a primary and a replica, each behind a pooler', () => {
 describe('a pooler that does not track named statements', () => {
   it('rejects statement_timeout, and the service exits with an error that names it', async () => {
     const pooler = await startPooler(...UNTRACKED);
-    const { exitCode, output } = await runUntilRefused({ DATABASE_URL: pooler.url, MIGRATION_DATABASE_URL: database.url, PORT: '0' });
+    const { exitCode, output } = await runUntilExit({ DATABASE_URL: pooler.url, MIGRATION_DATABASE_URL: database.url, PORT: '0' });
     expect(exitCode).toBe(1);
     expect(output).toContain('statement_timeout');
     await pooler.stop();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { insertKey } from '@animal-store/api-e2e/support/keys';
-import { createStoreDatabase, runUntilRefused, Service } from '@animal-store/api-e2e/support/service';
+import { createStoreDatabase, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { kill, WORKER_POLL, workersOf } from './support/workers.js';
@@ -98,7 +98,7 @@ describe('a service whose workers cannot start', () => {
     const holder = net.createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const PORT = String((holder.address() as net.AddressInfo).port);
-    const { exitCode, output } = await runUntilRefused({ DATABASE_URL: database.url, WORKERS: '2', PORT });
+    const { exitCode, output } = await runUntilExit({ DATABASE_URL: database.url, WORKERS: '2', PORT });
     holder.close();
     expect(exitCode).toBe(1);
     expect(output).toContain(`Port ${PORT} is in use; set PORT to another one.`);

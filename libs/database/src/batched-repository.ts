@@ -74,7 +74,7 @@ type PageParameters = Values;
 const MAX_INSERTS = 128;
 const MAX_FINDS = 256;
 const MAX_PAGES = 32;
-/** So many pages do not wait for the running batch, because PostgreSQL needs longer for a page than for a row. */
+/** If this many pages wait, their batch starts although another one is running: PostgreSQL takes longer for a page than for a row. */
 const MAX_WAITING_PAGES = 8;
 
 /**

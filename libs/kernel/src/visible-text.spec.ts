@@ -57,5 +57,5 @@ describe('isVisibleText', () => {
 });
 
 it('visibleTextRule names the greatest length', () => {
-  expect(visibleTextRule(7)).toMatch(/^must be a string of 1 to 7 characters with at least one that is not white space/);
+  expect(visibleTextRule(7)).toMatch(/^must be a string of 1 to 7 characters, not only white space/);
 });

@@ -8,9 +8,9 @@ const PAIR = '[\\ud800-\\udbff][\\udc00-\\udfff]';
 export const VISIBLE_TEXT_PATTERN = `^[${WHITE_SPACE}]*(?:[^${WHITE_SPACE}${FORBIDDEN}]|${PAIR})(?:[^${FORBIDDEN}]|${PAIR})*$`;
 const VISIBLE_TEXT = new RegExp(VISIBLE_TEXT_PATTERN);
 
-/** The rule in error messages, after the name of the field. The length is in Unicode code points. */
+/** Returns the rule for error messages, which follows the name of the field. The length is in Unicode code points. */
 export const visibleTextRule = (maxLength: number) =>
-  `must be a string of 1 to ${String(maxLength)} characters with at least one that is not white space, and without U+0000 and unpaired surrogates`;
+  `must be a string of 1 to ${String(maxLength)} characters, not only white space, without U+0000 or unpaired surrogates`;
 
 /** Returns whether the value follows `visibleTextRule`. PostgreSQL stores and returns such a text unchanged. */
 export function isVisibleText(value: unknown, maxLength: number): value is string {

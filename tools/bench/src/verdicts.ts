@@ -2,6 +2,7 @@ import { cpu, type Metric, p50, p99, perSecond, ratio } from './comparison.js';
 import { GOALS } from './goals.js';
 import type { ScenarioResult } from './rounds.js';
 import { ANIMAL_STORE } from './targets.js';
+import type { Workload } from './workloads.js';
 
 export const MANY_CONNECTIONS = 64;
 const TWO_WORKERS = 'animal-store-2';
@@ -9,6 +10,8 @@ const BASELINE = 'baseline';
 
 export interface Verdict {
   readonly goal: string;
+  /** Undefined for goals that concern no single workload. */
+  readonly workload?: Workload;
   readonly measured: number;
   readonly required: string;
   readonly met: boolean;
@@ -27,13 +30,10 @@ export function judge(results: readonly ScenarioResult[], startMs?: number): Ver
     ...many.flatMap((result) => compareWithPeers(result, { [BASELINE]: GOALS.baseline.cpu }, 'CPU per request', cpu, atMost)),
     ...many.flatMap((result) => compareWithPeers(result, { [BASELINE]: GOALS.baseline.p99 }, 'p99', p99, atMost)),
     ...single.flatMap((result) => compareWithPeers(result, GOALS.single, 'p50 at 1 connection', p50, atMost)),
-    ...many.map((result) =>
-      atLeast(
-        `${result.workload}: requests/s, WORKERS=2 ÷ WORKERS=1`,
-        ratio(result, TWO_WORKERS, ANIMAL_STORE, perSecond),
-        GOALS.twoWorkers,
-      ),
-    ),
+    ...many.map((result) => ({
+      ...atLeast('requests/s, WORKERS=2 ÷ WORKERS=1', ratio(result, TWO_WORKERS, ANIMAL_STORE, perSecond), GOALS.twoWorkers),
+      workload: result.workload,
+    })),
     atMost('resident MB of a process under load', Math.max(...memory), GOALS.residentMb),
     atMost('start to first response, ms', startMs ?? NaN, GOALS.startMs),
   ];
@@ -52,7 +52,8 @@ function compareWithPeers(
   metric: Metric,
   judgement: Judgement,
 ): Verdict[] {
-  return Object.entries(limits).map(([peer, limit]) =>
-    judgement(`${result.workload}: ${metricName} ÷ ${peer}`, ratio(result, ANIMAL_STORE, peer, metric), limit),
-  );
+  return Object.entries(limits).map(([peer, limit]) => ({
+    ...judgement(`${metricName} ÷ ${peer}`, ratio(result, ANIMAL_STORE, peer, metric), limit),
+    workload: result.workload,
+  }));
 }

@@ -3,15 +3,17 @@ import { readText } from '@animal-store/checks/workspace';
 
 type Section = 'dependencies' | 'devDependencies' | 'overrides';
 const manifest = JSON.parse(readText('package.json')) as Record<Section, Record<string, unknown>>;
-const [, deployed = '', development = '', , versions = ''] = readText('docs/dependencies.md').split(/^## /m);
+const [, deployed = '', development = '', versions = ''] = readText('docs/dependencies.md').split(/^## /m);
 
-describe('docs/dependencies.md has a reason for exactly', () => {
+describe('docs/dependencies.md names exactly', () => {
   it.each([
     ['the deployed dependencies', deployed, manifest.dependencies],
     ['the development dependencies', development, manifest.devDependencies],
   ])('%s', (_, section, dependencies) => {
     const explained = [...section.matchAll(/^\| `([^`]+)` +\| /gm)].map(([, name]) => name);
-    expect(explained).toEqual(Object.keys(dependencies).sort());
+    const [, others = ''] = section.split(/^Others: /m);
+    const listed = [...others.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+    expect([...explained, ...listed].sort()).toEqual(Object.keys(dependencies).sort());
   });
 
   it('the overrides', () => {

@@ -4,10 +4,11 @@ import { readText } from '@animal-store/checks/workspace';
 const [performance, scaling] = [readText('docs/performance.md'), readText('docs/scaling.md')];
 
 /** Returns the CPU of a request in ms. performance.md has it per 1,000 requests. */
-function measured(workload: string, column: 'CPU service' | 'CPU PostgreSQL'): number {
-  const table = performance.split(`### ${workload}, 64 connections`)[1]?.split('\n### ')[0] ?? '';
+function measured(workload: string, process: 'service' | 'PostgreSQL'): number {
+  const title = { service: 'CPU of the service', PostgreSQL: 'CPU of PostgreSQL' }[process];
+  const table = performance.split(`### ${title}, ms per 1,000 requests`)[1]?.split('\n### ')[0] ?? '';
   const rows = table.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
-  const index = rows.find((row) => row.includes(column))?.indexOf(column) ?? -1;
+  const index = rows.find((row) => row.includes(workload))?.indexOf(workload) ?? -1;
   return Number(rows.find((row) => row[1] === 'animal-store')?.[index]) / 1_000;
 }
 
@@ -21,11 +22,11 @@ it('docs/scaling.md plans 1 to 2.5 times the CPU in docs/performance.md', () => 
   const [postgres] = planned('PostgreSQL, per request');
   const [page, get, creation] = planned('PostgreSQL, per page / `get` / creation');
   const ratios = {
-    service: Number(service) / measured('mixed', 'CPU service'),
-    postgres: Number(postgres) / measured('mixed', 'CPU PostgreSQL'),
-    page: Number(page) / measured('list-mixed', 'CPU PostgreSQL'),
-    get: Number(get) / measured('get', 'CPU PostgreSQL'),
-    creation: Number(creation) / measured('create', 'CPU PostgreSQL'),
+    service: Number(service) / measured('mixed', 'service'),
+    postgres: Number(postgres) / measured('mixed', 'PostgreSQL'),
+    page: Number(page) / measured('list-mixed', 'PostgreSQL'),
+    get: Number(get) / measured('get', 'PostgreSQL'),
+    creation: Number(creation) / measured('create', 'PostgreSQL'),
   };
   for (const [name, ratio] of Object.entries(ratios)) {
     expect({ name, isPlanned: ratio >= 1 && ratio <= 2.5 }).toEqual({ name, isPlanned: true });

@@ -145,7 +145,7 @@ export function describeCalls(run: Run): void {
   });
 
   describe('errors', () => {
-    const refused = (name: string, status: number, code: string): Failure => ({
+    const rejected = (name: string, status: number, code: string): Failure => ({
       name,
       status,
       code,
@@ -159,16 +159,16 @@ export function describeCalls(run: Run): void {
       [
         'an unknown key',
         () => run('listFailure', { ...direct(), apiKey: 'ast_wrong' }, {}),
-        refused('AuthenticationError', 401, 'invalid_api_key'),
+        rejected('AuthenticationError', 401, 'invalid_api_key'),
       ],
       [
         'a missing scope',
         () => run('createFailure', { ...direct(), apiKey: readOnlyKey }, 'Rex'),
-        refused('PermissionDeniedError', 403, 'insufficient_scope'),
+        rejected('PermissionDeniedError', 403, 'insufficient_scope'),
       ],
-      ['an invalid name', () => run('createFailure', direct(), ''), refused('BadRequestError', 400, 'invalid_request')],
-      ['an invalid parameter', () => run('listFailure', direct(), { limit: 101 }), refused('BadRequestError', 400, 'invalid_request')],
-      ['an unknown pet', () => run('retrieveFailure', direct(), '5'), refused('NotFoundError', 404, 'pet_not_found')],
+      ['an invalid name', () => run('createFailure', direct(), ''), rejected('BadRequestError', 400, 'invalid_request')],
+      ['an invalid parameter', () => run('listFailure', direct(), { limit: 101 }), rejected('BadRequestError', 400, 'invalid_request')],
+      ['an unknown pet', () => run('retrieveFailure', direct(), '5'), rejected('NotFoundError', 404, 'pet_not_found')],
     ])('are typed for %s', async (_what, fail, failure) => {
       expect(await fail()).toEqual(failure);
     });
@@ -176,7 +176,7 @@ export function describeCalls(run: Run): void {
     it('are typed for an idempotency key that was used for another pet', async () => {
       await run('create', direct(), 'Rex', '7', { idempotencyKey: 'once' });
       expect(await run('createFailure', direct(), 'Ada', { idempotencyKey: 'once' })).toEqual(
-        refused('UnprocessableEntityError', 422, 'idempotency_key_reused'),
+        rejected('UnprocessableEntityError', 422, 'idempotency_key_reused'),
       );
     });
 

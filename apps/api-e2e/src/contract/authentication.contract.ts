@@ -25,8 +25,8 @@ const OPERATIONS: readonly Operation[] = [
   { name: 'getPet', method: 'GET', path: () => `/v1/pets/${petId}`, options: {}, success: 200 },
 ];
 
-/** Values of `Authorization` that are refused, some of them built from a valid key, and the expected error codes. */
-const REFUSED: readonly [string, (key: string) => string | readonly string[] | null, ...string[]][] = [
+/** Values of `Authorization` that are rejected, some of them built from a valid key, and the expected error codes. */
+const REJECTED: readonly [string, (key: string) => string | readonly string[] | null, ...string[]][] = [
   ['a missing header', () => null, 'missing_api_key'],
   ['an empty header', () => '', 'missing_api_key'],
   ['the key without a scheme', (key) => key, 'missing_api_key'],
@@ -88,7 +88,7 @@ describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, suc
     expectStatus(response, success);
   });
 
-  it.each(REFUSED)('responds with 401 to %s', async (_what, authorization, ...codes) => {
+  it.each(REJECTED)('responds with 401 to %s', async (_what, authorization, ...codes) => {
     expectUnauthenticated(await api.send(method, path(), { ...options, authorization: authorization(api.target.key) }), ...codes);
   });
 

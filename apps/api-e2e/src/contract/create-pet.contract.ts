@@ -92,7 +92,7 @@ describe('createPet: name', () => {
   it('is rejected above 255 code points', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: fc.constantFrom('x', 'é', '犬', '🐕'), minLength: 256, maxLength: 300 }), async (name) => {
-        expectNameRefused(await api.create(`{"name":${JSON.stringify(name)},"categoryId":7}`));
+        expectNameRejected(await api.create(`{"name":${JSON.stringify(name)},"categoryId":7}`));
       }),
       { numRuns: 20 },
     );
@@ -103,7 +103,7 @@ describe('createPet: name', () => {
       fc.asyncProperty(
         fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r', '\u00a0', '\u2003', '\u3000'), maxLength: 255 }),
         async (name) => {
-          expectNameRefused(await api.create(`{"name":${JSON.stringify(name)},"categoryId":7}`));
+          expectNameRejected(await api.create(`{"name":${JSON.stringify(name)},"categoryId":7}`));
         },
       ),
       { numRuns: 20 },
@@ -124,9 +124,9 @@ describe('createPet: name', () => {
     ['256 code points', `"${'x'.repeat(256)}"`],
     ['256 code points of two units each', `"${'🐕'.repeat(256)}"`],
     ['60,000 characters', `"${'x'.repeat(60_000)}"`],
-  ])('rejects %s', async (_what, name) => expectNameRefused(await api.create(`{"name":${name},"categoryId":7}`)));
+  ])('rejects %s', async (_what, name) => expectNameRejected(await api.create(`{"name":${name},"categoryId":7}`)));
 
-  function expectNameRefused(response: Awaited<ReturnType<typeof api.create>>): void {
+  function expectNameRejected(response: Awaited<ReturnType<typeof api.create>>): void {
     const message = expectError(response, 'invalid_request');
     expect(message).toMatch(/\bname\b/);
     expect(message).not.toMatch(/\b(?:categoryId|status)\b/);

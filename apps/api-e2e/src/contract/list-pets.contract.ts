@@ -312,7 +312,7 @@ describe('listPets: paging', () => {
 
   it('rejects a cursor with characters added or removed', async () => {
     const cursor = await cursorOf('?limit=2');
-    await expectRefused([
+    await expectRejected([
       ...Array.from(cursor, (_, index) => cursor.slice(0, index)),
       ...['A', '=', '==', '.', ' ', '\n', '\0'].flatMap((added) => [cursor + added, added + cursor]),
       cursor + cursor,
@@ -322,10 +322,10 @@ describe('listPets: paging', () => {
   it('rejects a cursor with a changed character', async () => {
     const cursor = await cursorOf('?limit=2');
     const swap = (character: string): string => (character === 'A' ? 'B' : 'A');
-    await expectRefused(Array.from(cursor, (character, index) => cursor.slice(0, index) + swap(character) + cursor.slice(index + 1)));
+    await expectRejected(Array.from(cursor, (character, index) => cursor.slice(0, index) + swap(character) + cursor.slice(index + 1)));
   });
 
-  async function expectRefused(cursors: readonly string[]): Promise<void> {
+  async function expectRejected(cursors: readonly string[]): Promise<void> {
     const responses = await Promise.all(cursors.map((cursor) => api.get(`/v1/pets?limit=2&cursor=${encodeURIComponent(cursor)}`)));
     expect(cursors.filter((_, index) => responses[index]?.status !== 400)).toEqual([]);
     for (const response of responses) expectError(response, 'invalid_request');

@@ -4,7 +4,7 @@ import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HOSTILE_SCHEMA } from '../support/hostile-schema.js';
 import { asRole } from '../support/service-role.js';
-import { runAnimalStore, createKey, runUntilRefused, Service } from '../support/service.js';
+import { runAnimalStore, createKey, runUntilExit, Service } from '../support/service.js';
 
 const PASSWORD = 'of-tests-only';
 /** Roles belong to the whole server, so this file uses unique names. */
@@ -95,7 +95,7 @@ describe('with the documented roles and a hostile search_path', () => {
 
   it('the service reports in one line that its role may not migrate', async () => {
     await asSuperuser(`DELETE FROM public.schema_migrations WHERE name LIKE 'AddClientLimits%'`);
-    const { exitCode, output } = await runUntilRefused({ DATABASE_URL: service });
+    const { exitCode, output } = await runUntilExit({ DATABASE_URL: service });
     await asSuperuser(
       `INSERT INTO public.schema_migrations (timestamp, name) VALUES (1763683500000, 'AddClientLimitsAndAuditEvents1763683500000')`,
     );

@@ -88,7 +88,7 @@ export class Service {
 }
 
 /** Runs the service with a configuration that it must reject. Returns its exit code and output. */
-export async function runUntilRefused(environment: Environment): Promise<{ exitCode: number | null; output: string }> {
+export async function runUntilExit(environment: Environment): Promise<{ exitCode: number | null; output: string }> {
   const { process: service, output } = spawnService(environment);
   const timer = setTimeout(() => service.kill('SIGKILL'), START_TIMEOUT_MS);
   const [exitCode] = (await once(service, 'close')) as [number | null];

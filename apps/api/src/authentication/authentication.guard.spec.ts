@@ -80,7 +80,7 @@ it('requires no key on a public route', () => {
   expect(request).not.toHaveProperty('operation');
 });
 
-it('refuses all other requests before the database is connected', () => {
+it('rejects all other requests before the database is connected', () => {
   const { context, request, headers } = guardContext(Pets, 'closed', withKey('known'));
   expect(() => guardWith(() => principal, { isOpen: false }).canActivate(context)).toThrow(
     expect.objectContaining({ code: 'service_unavailable' }),

@@ -35,20 +35,20 @@ export class AuthenticationGuard implements CanActivate {
       request.principal = principal;
       return true;
     };
-    const refuse = (error: unknown) => this.refuse(error, request, reply);
+    const reject = (error: unknown) => this.reject(error, request, reply);
     const key = BEARER.exec(request.headers.authorization ?? '')?.[1];
-    if (key === undefined) return refuse(new DomainError(MISSING_API_KEY));
+    if (key === undefined) return reject(new DomainError(MISSING_API_KEY));
     try {
       // For a cached key, the result is not a promise, which saves Nest an await.
       const principal = this.authenticate.execute(key);
-      return principal instanceof Promise ? principal.then(identify, refuse) : identify(principal);
+      return principal instanceof Promise ? principal.then(identify, reject) : identify(principal);
     } catch (error) {
-      return refuse(error);
+      return reject(error);
     }
   }
 
   /** Throws the error, and counts it for the address if the authentication failed. Clients with a valid key are not limited by address. */
-  private refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): never | Promise<never> {
+  private reject(error: unknown, request: FastifyRequest, reply: FastifyReply): never | Promise<never> {
     if (!(error instanceof DomainError) || error.kind !== 'unauthenticated') throw error;
     const fail = (quota: Quota | undefined): never => {
       if (quota?.isExceeded) throw rateLimitedError(quota, reply);

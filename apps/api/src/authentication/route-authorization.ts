@@ -2,7 +2,7 @@ import { PUBLIC, REQUIRED_SCOPES } from '@animal-store/http-contract';
 import { Reflector } from '@nestjs/core';
 import { cachedByRoute } from './cached-by-route.js';
 
-/** `public`, or the required scopes. Empty if the route declares nothing; ScopesGuard refuses such routes. */
+/** `public`, or the required scopes. Empty if the route declares nothing; ScopesGuard rejects such routes. */
 export type RouteAuthorization = 'public' | readonly string[];
 
 const reflector = new Reflector();

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CHALLENGE } from './authentication.guard.js';
 import { authorizationOf } from './route-authorization.js';
 
-/** Requires the scopes of the route. Refuses all requests to routes that declare neither scopes nor `@Public`. */
+/** Requires the scopes of the route. Rejects all requests to routes that declare neither scopes nor `@Public`. */
 @Injectable()
 export class ScopesGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {

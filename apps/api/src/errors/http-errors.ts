@@ -47,7 +47,7 @@ export const HTTP_ERRORS = {
 
 /** The media type of a JSON merge patch (RFC 7396). PATCH also accepts JSON, with the same meaning. */
 export const MERGE_PATCH = 'application/merge-patch+json';
-/** Accept-Patch of a PATCH that is refused for its media type, and of OPTIONS (RFC 5789, section 3.1). */
+/** Accept-Patch of a PATCH that is rejected for its media type, and of OPTIONS (RFC 5789, section 3.1). */
 export const ACCEPT_PATCH = `${MERGE_PATCH}, application/json`;
 
 /** Retry-After of each 503. */
@@ -71,7 +71,7 @@ export const OPERATION_REMOVED = {
   message: 'This operation has been removed; the Link header holds the URL of its replacement.',
 } as const satisfies ErrorDefinition;
 
-/** Thrown if a request is refused before a use case runs. */
+/** Thrown if a request is rejected before a use case runs. */
 export class HttpError extends Error {
   constructor(
     readonly definition: HttpErrorDefinition,

@@ -22,14 +22,14 @@ export async function startAdminServer({ host, port }: { host: string; port: num
   const server = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (request, response) => {
     request.resume();
     const path = request.url?.split('?', 1)[0];
-    if (path !== '/metrics') refuse(response, defaultErrorBody(HTTP_ERRORS.routeNotFound));
+    if (path !== '/metrics') reject(response, defaultErrorBody(HTTP_ERRORS.routeNotFound));
     else if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD');
-      refuse(response, defaultErrorBody(HTTP_ERRORS.methodNotAllowed));
+      reject(response, defaultErrorBody(HTTP_ERRORS.methodNotAllowed));
     } else {
       source.metrics().then(
         (text) => response.setHeader('Content-Type', source.contentType).end(text),
-        () => refuse(response, defaultErrorBody(HTTP_ERRORS.internalError)),
+        () => reject(response, defaultErrorBody(HTTP_ERRORS.internalError)),
       );
     }
   });
@@ -46,6 +46,6 @@ export async function startAdminServer({ host, port }: { host: string; port: num
   };
 }
 
-function refuse(response: ServerResponse, error: ErrorBody): void {
+function reject(response: ServerResponse, error: ErrorBody): void {
   response.writeHead(error.status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }).end(JSON.stringify(error));
 }

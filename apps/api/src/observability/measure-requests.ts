@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { RATE_LIMITED } from '../errors/http-errors.js';
 import type { Metrics } from './metrics.js';
 
-const KEY_REFUSALS: ReadonlySet<string> = new Set([MISSING_API_KEY.code, INVALID_API_KEY.code, INSUFFICIENT_SCOPE.code]);
+const KEY_REJECTIONS: ReadonlySet<string> = new Set([MISSING_API_KEY.code, INVALID_API_KEY.code, INSUFFICIENT_SCOPE.code]);
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,8 +23,8 @@ export function measureRequests(fastify: FastifyInstance, metrics: Metrics): voi
     metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
     if (errorCode === undefined) {
       if (request.method === 'POST' && reply.hasHeader('idempotent-replayed')) metrics.replays.inc();
-    } else if (KEY_REFUSALS.has(errorCode)) {
-      metrics.keysRefused.inc({ code: errorCode });
+    } else if (KEY_REJECTIONS.has(errorCode)) {
+      metrics.keysRejected.inc({ code: errorCode });
     } else if (errorCode === RATE_LIMITED.code) {
       metrics.requestsLimited.inc();
     }

@@ -71,7 +71,7 @@ describe('the metrics of requests', () => {
     expect(await samplesOf('idempotent_replays_total')).toEqual([' 1']);
   });
 
-  it('count refused keys by code, and rate-limited requests', async () => {
+  it('count rejected keys by code, and rate-limited requests', async () => {
     const codes = ['missing_api_key', 'invalid_api_key', 'invalid_api_key', 'insufficient_scope', 'rate_limited', 'pet_not_found'];
     await measure(...codes.map((errorCode) => ({ errorCode })));
     expect(await samplesOf('api_keys_refused_total')).toEqual([

@@ -20,17 +20,17 @@ export class Metrics implements StatementObserver {
 
   readonly requestsShed = this.counter(
     'http_requests_shed_total',
-    'Requests and connections refused with 503 because of overload, and requests with slow headers.',
+    'Requests and connections rejected with 503 because of overload, and requests with slow headers.',
     ['reason'],
   );
 
-  readonly keysRefused = this.counter(
+  readonly keysRejected = this.counter(
     'api_keys_refused_total',
-    'Requests refused because of a missing or invalid API key, or a missing scope.',
+    'Requests rejected because of a missing or invalid API key, or a missing scope.',
     ['code'],
   );
 
-  readonly requestsLimited = this.counter('http_requests_rate_limited_total', 'Requests refused with 429.');
+  readonly requestsLimited = this.counter('http_requests_rate_limited_total', 'Requests rejected with 429.');
 
   readonly replays = this.counter(
     'idempotent_replays_total',
@@ -154,7 +154,7 @@ export class Metrics implements StatementObserver {
   }
 
   observeInFlight(inFlight: () => number): void {
-    const help = 'Requests that are being processed, or whose responses have not been handed to the kernel.';
+    const help = 'Requests that are being processed, or whose responses have not been handed to the operating system.';
     this.gauge('http_requests_in_flight', help, [], 'sum', (gauge) => gauge.set(inFlight()));
   }
 

@@ -24,7 +24,7 @@ const count = (reason: string, times: number) => {
   for (let i = 0; i < times; i++) shed.count(reason);
 };
 
-it.each(['in_flight', 'event_loop_lag', 'connections'])('logs the first request refused because of %s as a warning', (reason) => {
+it.each(['in_flight', 'event_loop_lag', 'connections'])('logs the first request rejected because of %s as a warning', (reason) => {
   shed.count(reason);
   expect(logged()).toEqual([{ level: 40, reason, count: 1 }]);
 });
@@ -46,7 +46,7 @@ it('logs a line for each reason every 10 s, with the requests since the last lin
   expect(logged()).toEqual([{ level: 40, reason: 'in_flight', count: 1 }]);
 });
 
-it('only counts requests that are refused because of their client', async () => {
+it('only counts requests that are rejected because of their client', async () => {
   count('pipelined', 2);
   count('slow_headers', 1);
   expect(logged()).toEqual([]);

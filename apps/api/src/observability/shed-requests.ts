@@ -9,7 +9,7 @@ const OVERLOAD: Readonly<Record<string, string>> = {
   connections: 'MAX_CONNECTIONS connections are open, and none is idle',
 };
 
-/** Counts refused requests. Logs those refused because of overload, at most one line for each reason in 10 s. */
+/** Counts rejected requests. Logs those rejected because of overload, at most one line for each reason in 10 s. */
 export class ShedRequests {
   /** The requests of each reason since its last line, while the next line has to wait. */
   private readonly unlogged = new Map<string, number>();
@@ -28,7 +28,7 @@ export class ShedRequests {
   }
 
   private log(reason: string, count: number): void {
-    this.logger.warn({ reason, count }, `requests refused with 503: ${OVERLOAD[reason]}`);
+    this.logger.warn({ reason, count }, `requests rejected with 503: ${OVERLOAD[reason]}`);
     this.unlogged.set(reason, 0);
     setTimeout(() => {
       const unlogged = this.unlogged.get(reason) ?? 0;

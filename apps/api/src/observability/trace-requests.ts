@@ -12,7 +12,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseTraceParent } from './trace-parent.js';
 
-/** Creates a SERVER span for each request, before any hook that may refuse it. The span contains no client data except the ids of `traceparent`. */
+/** Creates a SERVER span for each request, before any hook that may reject it. The span contains no client data except the ids of `traceparent`. */
 export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {
   const spans = new WeakMap<FastifyRequest, Span>();
 

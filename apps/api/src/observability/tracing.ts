@@ -49,7 +49,7 @@ export class Tracing {
     trace.setGlobalTracerProvider(this.provider);
   }
 
-  /** Call before any hook that may refuse a request is added. The last spans are exported when the server closes. */
+  /** Call before any hook that may reject a request is added. The last spans are exported when the server closes. */
   traceRequests(fastify: FastifyInstance): void {
     traceRequests(fastify, this.tracer);
     fastify.addHook('onClose', () => this.stop());

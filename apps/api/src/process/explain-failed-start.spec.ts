@@ -48,11 +48,11 @@ describe('explainFailedStart', () => {
     ],
     [
       failure('28P01', {}, 'password authentication failed\nfor nobody'),
-      'The database at db.example:5432,db2.example:5433 refuses the connection: password authentication failed',
+      'The database at db.example:5432,db2.example:5433 rejects the connection: password authentication failed',
     ],
     [
       failure('3D000', {}, 'database "store" does not exist'),
-      'The database at db.example:5432,db2.example:5433 refuses the connection: database "store" does not exist',
+      'The database at db.example:5432,db2.example:5433 rejects the connection: database "store" does not exist',
     ],
     [
       failure('42501', {}, 'permission denied for schema public'),

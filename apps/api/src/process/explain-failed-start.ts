@@ -18,7 +18,7 @@ export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHo
   // The supervisor binds the port of the workers, with the syscall `bind`.
   if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
   const database = () => formatServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
-  if (isLoginRejected(error)) return new StartupError(`The database at ${database()} refuses the connection: ${firstLine(message, code)}`);
+  if (isLoginRejected(error)) return new StartupError(`The database at ${database()} rejects the connection: ${firstLine(message, code)}`);
   if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
   if (code === INSUFFICIENT_PRIVILEGE)
     return new StartupError(

@@ -29,7 +29,7 @@ export interface SupervisorOptions {
   readonly host: string;
   /** 0 uses a port from `findPort`. */
   readonly port: number;
-  /** Not the port 0 of the system: a worker that starts when no other worker runs would get a different port. */
+  /** Finds the port of all workers if `port` is 0. If each worker listened on port 0, one that starts alone would get another port. */
   readonly findPort?: typeof findFreePort;
   /** The default is that of Node.js. */
   readonly sleep?: (ms: number, value: undefined, options: { readonly signal: AbortSignal }) => Promise<unknown>;

@@ -37,9 +37,9 @@ interface Window {
 
 /** Share of the limit by which all processes together may exceed it. */
 const OVERSHOOT = 0.1;
-/** If the number of processes is unknown, OVERSHOOT is not exceeded with up to this many processes. */
+/** If the number of processes is unknown, up to this many processes together stay within OVERSHOOT. */
 const MAX_PROCESSES = 20;
-/** Share of the overshoot for a process that has counted all requests of a key so far. */
+/** Part of OVERSHOOT that is reserved for the first process that counts a key, as long as no other process counts it. */
 const SHARE_OF_ONLY_PROCESS = 0.25;
 const REPORTS_PER_SHARE = 4;
 const MAX_WINDOWS = 100_000;
@@ -49,7 +49,7 @@ const CLOCK_TOLERANCE_MS = 1_000;
 /**
  * Counts requests in fixed windows, in memory, and reports them to the shared counter in batches, so that few requests wait for it.
  * A process whose unconfirmed requests reach its share of the overshoot asks the shared counter first. If the number of processes is
- * unknown, a process that has counted all requests of a key so far has a larger share.
+ * unknown, the only process that has counted a key so far has a larger share.
  */
 export class RateLimiter {
   /** Oldest first. */

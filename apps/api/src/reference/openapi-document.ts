@@ -130,8 +130,8 @@ Every operation requires an API key: \`Authorization: Bearer <API_KEY>\`.
 
 Identifiers are 64-bit integers, sent as JSON numbers. Use a JSON parser that does not round them.
 
-Every error response has the shape \`Error\`, and its \`Link\` header holds the URL of the documentation of its code. In addition to the errors of each operation, an unknown path returns
-${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join(', and an unsupported method returns ')} with the supported methods in the \`Allow\` header.
+Every error response has the shape \`Error\`, and its \`Link\` header links to the documentation of its code. Unknown paths return
+${SHARED_ERRORS.outsideOperations.map(({ code, status }) => `${String(status)} \`${code}\``).join('. Unsupported methods return ')}, and the \`Allow\` header lists the supported ones.
 
 Requests are rate-limited per client. The \`RateLimit\` header holds the number of remaining requests.
 
@@ -223,7 +223,7 @@ const SHARED_PARAMETERS = {
 
 /** Statuses of requests whose client is not known. */
 const BEFORE_AUTHENTICATION = ['401', '408', '414', '417', '431'];
-/** Statuses of requests that are refused before their preference is read. */
+/** Statuses of requests that are rejected before their preference is read. */
 const BEFORE_PREFERENCE = [...BEFORE_AUTHENTICATION, '403', '410', '429'];
 
 function completeOperation(operation: Operation, publicUrl: PublicUrl): Operation {
@@ -304,7 +304,7 @@ function sharedResponses(operation: Operation, publicUrl: PublicUrl): (readonly 
   return errorsByStatus(operation).map(([status, errors]) => [
     nameOf(errors, operation),
     {
-      description: errors.map(({ message }) => message).join(' Or: '),
+      description: errors.map(({ message }) => (errors.length > 1 ? `- ${message}` : message)).join('\n'),
       headers: headersOf(status, {
         'Cache-Control': shared('NoStore'),
         Link: header(

@@ -63,8 +63,8 @@ describe('above the maximum', () => {
 
   it('responds with 503 if all connections are busy, and destroys those above a small reserve without a response', async () => {
     openMany(MAX, 'busy');
-    const refused = openMany(BATCH, 'unused');
-    for (const { socket, written } of refused) {
+    const rejected = openMany(BATCH, 'unused');
+    for (const { socket, written } of rejected) {
       expect(written.join()).toMatch(
         /^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n[^]*^access-control-allow-origin: https:\/\/a\.example\r\n/m,
       );
@@ -72,7 +72,7 @@ describe('above the maximum', () => {
     }
     const [destroyed] = openMany(1, 'unused');
     expect([destroyed?.written, destroyed?.socket.destroyed]).toEqual([[], true]);
-    for (const { socket } of refused) socket.destroy();
+    for (const { socket } of rejected) socket.destroy();
     expect((await metrics.requestsShed.get()).values).toMatchObject([{ labels: { reason: 'connections' }, value: BATCH + 1 }]);
   });
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { MAX_DROPPED_BYTES, type Refusal } from '../validation/request-body.js';
+import { MAX_DROPPED_BYTES, type Rejection } from '../validation/request-body.js';
 
 /** How long a silent client has to read the last response before the connection is destroyed. */
 const LINGER_MS = 2_000;
@@ -19,16 +19,16 @@ declare module 'node:net' {
 /** A request whose body is being received. */
 export interface Reception {
   readonly request: FastifyRequest;
-  /** Stops waiting for the rest of the body and refuses the request. */
-  readonly abandon: (refusal: Refusal) => void;
+  /** Stops waiting for the rest of the body and rejects the request. */
+  readonly abandon: (rejection: Rejection) => void;
   isOver: boolean;
 }
 
 /** State of one client connection. */
 export class Connection {
-  /** Requests whose responses have not been handed to the kernel. */
+  /** Requests whose responses have not been handed to the operating system. */
   pending = 0;
-  /** Responses that are complete but have not been handed to the kernel. */
+  /** Responses that are complete but have not been handed to the operating system. */
   unsent = 0;
   /** No further request is processed, because a response carries `Connection: close` (RFC 9112, section 9.6). */
   isEnded = false;
@@ -75,7 +75,7 @@ export class Connection {
     else this.last = last;
   }
 
-  /** Call after a response has been handed to the kernel. */
+  /** Call after a response has been handed to the operating system. */
   finishResponse(): void {
     this.pending--;
     if (this.pending === 0 && this.last && this.socket.writable) this.last();

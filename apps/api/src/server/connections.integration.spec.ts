@@ -239,7 +239,7 @@ describe('unread bodies', () => {
   const MIB = 1024 * 1024;
 
   describe('an error response to a request with an unread body', () => {
-    const REFUSED: [what: string, status: number, beginning: () => string][] = [
+    const REJECTED: [what: string, status: number, beginning: () => string][] = [
       ['no key', 401, () => head('POST /v1/pets')],
       ['an unknown path', 404, () => head('POST /nothing')],
       ['another method', 405, () => head('PUT /v1/pets')],
@@ -249,7 +249,7 @@ describe('unread bodies', () => {
       ['a GET with a body', 401, () => head('GET /v1/pets')],
     ];
 
-    it.each(REFUSED)('of at most 1 MiB keeps the connection open: %s', async (_what, status, beginning) => {
+    it.each(REJECTED)('of at most 1 MiB keeps the connection open: %s', async (_what, status, beginning) => {
       const connection = await open();
       connection.write(Buffer.from(`${beginning()}Content-Length: ${String(MIB)}\r\n\r\n${'x'.repeat(100)}`));
       expect(await connection.read({ isHead: false })).toMatchObject({ status, headers: { connection: 'keep-alive' } });
@@ -264,7 +264,7 @@ describe('unread bodies', () => {
     ];
 
     it.each(
-      REFUSED.flatMap(([what, status, beginning]) => LARGER.map(([size, ...more]) => [size, what, status, beginning, ...more] as const)),
+      REJECTED.flatMap(([what, status, beginning]) => LARGER.map(([size, ...more]) => [size, what, status, beginning, ...more] as const)),
     )('of %s announces that it closes the connection: %s', async (_size, _what, status, beginning, fields, unit) => {
       const connection = await open();
       connection.write(Buffer.from(`${beginning()}${fields}\r\n${unit}`));

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
-import type { Refusal } from '../validation/request-body.js';
+import type { Rejection } from '../validation/request-body.js';
 import { connectionOf, type Reception } from './connection.js';
 import { HalfReceivedRequests } from './half-received-requests.js';
 
@@ -12,7 +12,7 @@ const MAX_OF_ADDRESS = 2;
 const SAME_NETWORK = ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3'] as const;
 
 /** Receptions by an observer, and the addresses whose requests it abandoned, in order. */
-function observe(admit: () => Refusal | undefined = () => undefined) {
+function observe(admit: () => Rejection | undefined = () => undefined) {
   const abandoned: string[] = [];
   const requests = new HalfReceivedRequests(MAX, admit);
   const begin = (ip: string, socket = new Socket()): Reception => {
@@ -66,10 +66,10 @@ describe('HalfReceivedRequests', () => {
     expect(abandoned).toEqual([]);
   });
 
-  it('returns the refusal of the admission', () => {
-    const refusal = {} as Refusal;
-    const { begin, end } = observe(() => refusal);
-    expect(end(begin('192.0.2.1'))).toBe(refusal);
+  it('returns the rejection of the admission', () => {
+    const rejection = {} as Rejection;
+    const { begin, end } = observe(() => rejection);
+    expect(end(begin('192.0.2.1'))).toBe(rejection);
   });
 
   it('keeps the reception of the next request of the connection', () => {

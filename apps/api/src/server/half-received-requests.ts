@@ -2,16 +2,16 @@ import { DomainError } from '@animal-store/kernel';
 import type { FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { addressGroup } from '../rate-limit/address-group.js';
-import type { BodyObserver, Refusal } from '../validation/request-body.js';
+import type { BodyObserver, Rejection } from '../validation/request-body.js';
 import { connectionOf, type Reception } from './connection.js';
 
 /** Maximum share of `max` per address. */
 const SHARE_OF_ADDRESS = 1 / 4;
 
 /**
- * Limits the number of requests whose bodies are being received, in total and per address. Above the limit, the oldest one is refused.
+ * Limits the number of requests whose bodies are being received, in total and per address. Above the limit, the oldest one is rejected.
  * Most bodies are complete at the end of the turn of the event loop in which they begin. They are not counted.
- * @param admit Counts a request that has been received, or returns why it is refused.
+ * @param admit Counts a request that has been received, or returns why it is rejected.
  */
 export class HalfReceivedRequests implements BodyObserver<Reception> {
   private newReceptions: Reception[] = [];
@@ -20,17 +20,17 @@ export class HalfReceivedRequests implements BodyObserver<Reception> {
 
   constructor(
     private readonly max: number,
-    private readonly admit: (request: FastifyRequest) => Refusal | undefined,
+    private readonly admit: (request: FastifyRequest) => Rejection | undefined,
   ) {}
 
-  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): Reception {
+  begin(request: FastifyRequest, abandon: (rejection: Rejection) => void): Reception {
     const reception = { request, abandon, isOver: false };
     connectionOf(request.raw.socket).receiving = reception;
     if (this.newReceptions.push(reception) === 1) setImmediate(() => this.countNewReceptions());
     return reception;
   }
 
-  end(reception: Reception): Refusal | undefined {
+  end(reception: Reception): Rejection | undefined {
     const { request } = reception;
     reception.isOver = true;
     const connection = connectionOf(request.raw.socket);
@@ -51,8 +51,8 @@ export class HalfReceivedRequests implements BodyObserver<Reception> {
     const ofAddress = this.byAddress.get(address) ?? new Set();
     this.byAddress.set(address, ofAddress.add(reception));
     this.all.add(reception);
-    if (ofAddress.size > Math.ceil(this.max * SHARE_OF_ADDRESS)) refuseOldest(ofAddress);
-    else if (this.all.size > this.max) refuseOldest(this.all);
+    if (ofAddress.size > Math.ceil(this.max * SHARE_OF_ADDRESS)) rejectOldest(ofAddress);
+    else if (this.all.size > this.max) rejectOldest(this.all);
   }
 
   private removeFromAddress(address: string, reception: Reception): void {
@@ -62,6 +62,6 @@ export class HalfReceivedRequests implements BodyObserver<Reception> {
   }
 }
 
-function refuseOldest([oldest]: ReadonlySet<Reception>): void {
+function rejectOldest([oldest]: ReadonlySet<Reception>): void {
   oldest?.abandon(new DomainError(SERVICE_UNAVAILABLE, 'Too many requests are being received; try again shortly.'));
 }

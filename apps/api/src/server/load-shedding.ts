@@ -6,7 +6,7 @@ import { errorHeaders, helpLink } from '../errors/error-headers.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
-import { isBodyReceived, type Refusal } from '../validation/request-body.js';
+import { isBodyReceived, type Rejection } from '../validation/request-body.js';
 import { type Connection, connectionOf } from './connection.js';
 import { sendJson } from './send-json.js';
 
@@ -16,7 +16,7 @@ const isProbe = ({ url }: FastifyRequest) => url.startsWith('/health/');
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);
 
-/** Maximum number of requests of one connection whose responses have not been handed to the kernel. Further requests are refused. */
+/** Maximum number of requests of one connection whose responses have not been handed to the operating system. Further requests are rejected. */
 const MAX_PIPELINED = 64;
 
 const NOT_COUNTED = 0;
@@ -35,12 +35,12 @@ export interface LoadLimits {
   readonly maxEventLoopLagMs: number;
 }
 
-/** Counts a request whose body has been received, or returns why it is refused. */
-type Admission = (request: FastifyRequest) => Refusal | undefined;
+/** Counts a request whose body has been received, or returns why it is rejected. */
+type Admission = (request: FastifyRequest) => Rejection | undefined;
 
 /**
- * Refuses requests above the limits before they cause any work. A request is in flight from when it has been received
- * until its response has been handed to the kernel, or until its work is done if the connection has closed.
+ * Rejects requests above the limits before they cause any work. A request is in flight from when it has been received
+ * until its response has been handed to the operating system, or until its work is done if the connection has closed.
  */
 export function shedLoad(
   fastify: FastifyInstance,
@@ -85,7 +85,7 @@ export function shedLoad(
     request.load = PROCESSING;
     inFlight++;
   };
-  const refuse = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
+  const reject = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
     shed.count(reason);
     request.errorCode = BODY.code;
     void sendJson(reply.code(BODY.status).headers(headers).headers(errorHeaders(request, help)), TEXT);
@@ -100,13 +100,13 @@ export function shedLoad(
     const connection = connectionOf(request.raw.socket);
     if (connection.pending > MAX_PIPELINED) {
       connection.isEnded = true;
-      refuse(request, reply.header('connection', 'close'), 'pipelined');
+      reject(request, reply.header('connection', 'close'), 'pipelined');
     } else if (isProbe(request)) {
       done();
     } else if (!makeRoom()) {
-      refuse(request, reply, 'in_flight');
+      reject(request, reply, 'in_flight');
     } else if (lag.ms > maxEventLoopLagMs) {
-      refuse(request, reply, 'event_loop_lag');
+      reject(request, reply, 'event_loop_lag');
     } else {
       if (!isBodyReceived(request.raw)) count(request);
       done();

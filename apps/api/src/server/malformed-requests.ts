@@ -9,14 +9,14 @@ const MAX_HEADER_FIELDS = 64;
 /** uri-host [ ":" port ] (RFC 9112, section 3.2). A comma means that the field was repeated. */
 const HOST = /^[^\s,/?#@]*$/;
 
-/** Refuses malformed requests that Node's HTTP parser accepts. */
-export function refuseMalformedRequests(fastify: FastifyInstance): void {
+/** Rejects malformed requests that Node's HTTP parser accepts. */
+export function rejectMalformedRequests(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    done(refusalOf(request, reply));
+    done(rejectionOf(request, reply));
   });
 }
 
-function refusalOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
+function rejectionOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
   const { host, upgrade } = raw.headers;
   const end = () => {
     connectionOf(raw.socket).isEnded = true;

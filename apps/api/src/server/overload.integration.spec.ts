@@ -70,7 +70,7 @@ describe('requests with incomplete bodies', () => {
     expect([await statusOf('GET'), await statusOf('POST')]).toEqual([200, 201]);
   });
 
-  it('are refused in favour of newer ones of the same address, the oldest first', async () => {
+  it('are rejected in favour of newer ones of the same address, the oldest first', async () => {
     const other = send('198.51.100.1', authorization(), BODY.slice(0, 5));
     await waitFor(async () => expect(await statusOf('GET')).toBe(200));
     const same: Uploader[] = [];
@@ -129,7 +129,7 @@ describe('load shedding', () => {
 
   // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, requests get 503, except probes.
   describe('with MAX_IN_FLIGHT requests in flight', () => {
-    it('refuses further requests immediately, and completes the accepted ones', async () => {
+    it('rejects further requests immediately, and completes the accepted ones', async () => {
       const pets: unknown = await (await list()).json();
       const shedBefore = (await shedInFlight()) || 0;
       const release = await lockPets();
@@ -163,7 +163,7 @@ describe('load shedding', () => {
       expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
     });
 
-    it('refuses a request whose body arrives later when the body is complete', async () => {
+    it('rejects a request whose body arrives later when the body is complete', async () => {
       const connection = await RawConnection.open(port());
       const body = '{"name":"Rex","categoryId":1}';
       const fields = `Host: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
@@ -222,7 +222,7 @@ describe('load shedding', () => {
     });
 
     // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, requests get 503, except probes.
-    it('refuses requests except health probes, and serves them again afterwards', async () => {
+    it('rejects requests except health probes, and serves them again afterwards', async () => {
       const connection = await RawConnection.open(port());
       const statusOf = async (path: string) => {
         connection.write(Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`));
@@ -348,16 +348,16 @@ describe('MAX_CONNECTIONS', () => {
       const { rowCount } = await database.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass");
       expect(rowCount).toBeGreaterThan(0);
     });
-    const refused = await open();
-    refused.write(request('/health/live'));
-    const response = await refused.read({ isHead: false });
+    const rejected = await open();
+    rejected.write(request('/health/live'));
+    const response = await rejected.read({ isHead: false });
     expect(response).toMatchObject({
       status: 503,
       headers: { connection: 'close', 'retry-after': '1', 'content-type': 'application/json' },
     });
     expect(response?.headers['link']).toBe('</docs/errors#service_unavailable>; rel="help"');
     expect(JSON.parse(response?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
-    expect(await refused.read({ isHead: false })).toBeUndefined();
+    expect(await rejected.read({ isHead: false })).toBeUndefined();
     await database.query('COMMIT');
     for (const connection of busy) expect((await connection.read({ isHead: false }))?.status).toBe(200);
     await waitFor(async () => expect(await statusOf(await open())).toBe(200));

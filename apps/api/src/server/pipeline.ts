@@ -17,7 +17,7 @@ import { addEntityTags } from './entity-tags.js';
 import { HalfReceivedRequests } from './half-received-requests.js';
 import { identifyRequests } from './identify-requests.js';
 import { type LoadLimits, shedLoad } from './load-shedding.js';
-import { refuseMalformedRequests } from './malformed-requests.js';
+import { rejectMalformedRequests } from './malformed-requests.js';
 import type { RouteTable } from './route-table.js';
 import { endConnectionsWithUnreadBodies } from './unread-bodies.js';
 
@@ -44,18 +44,18 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   announceDeprecations(server, publicUrl);
   addEntityTags(server);
 
-  // First, because a request that a later hook refuses may be the last one of its connection.
+  // First, because a request that a later hook rejects may be the last one of its connection.
   closeConnectionsWhenDraining(server, draining);
   // Before all hooks that may respond without reading the body.
   endConnectionsWithUnreadBodies(server);
-  // Before all hooks that may refuse a request, so that refused requests have a span too.
+  // Before all hooks that may reject a request, so that rejected requests have a span too.
   tracing?.traceRequests(server);
-  // Before all hooks that may refuse a request, so that every error carries the request id.
+  // Before all hooks that may reject a request, so that every error carries the request id.
   identifyRequests(server);
-  // Before all hooks that may refuse a request, so that scripts can read every error.
+  // Before all hooks that may reject a request, so that scripts can read every error.
   if (corsOrigins.length > 0) allowOrigins(server, corsOrigins);
   // Before any hook that trusts the request line or the headers.
-  refuseMalformedRequests(server);
+  rejectMalformedRequests(server);
   // Before load shedding, because responses to OPTIONS are cheap and need no key.
   respondToOptions(server, routes);
   // These two run after the response, so they cover every request.

@@ -134,7 +134,7 @@ it.each(ROUTES)('parses every header value about as fast as a harmless one of th
       beginnings.flatMap((beginning) =>
         FILLERS.map((filler) => {
           const value = `${beginning}${fill(filler, HEADER_SIZE - beginning.length)}x`;
-          // An invalid Host is refused before other headers are read. That closes the connection, and `timeOf` then opens a new one.
+          // An invalid Host is rejected before other headers are read. That closes the connection, and `timeOf` then opens a new one.
           return [`${name}: ${value.slice(0, 80)}…`, withHeader(name, value)] as const;
         }),
       ),

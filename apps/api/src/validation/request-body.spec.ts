@@ -14,7 +14,7 @@ import {
   isDrained,
   receiveBodies,
   type ReceivedBody,
-  type Refusal,
+  type Rejection,
 } from './request-body.js';
 
 const KIB = 1024;
@@ -24,19 +24,19 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Records which bodies are being received, and fails if one ends twice. */
 class Receptions implements BodyObserver<FastifyRequest> {
-  readonly begun: { readonly request: FastifyRequest; readonly abandon: (refusal: Refusal) => void }[] = [];
+  readonly begun: { readonly request: FastifyRequest; readonly abandon: (rejection: Rejection) => void }[] = [];
   readonly open = new Set<FastifyRequest>();
-  refusal: Refusal | undefined;
+  rejection: Rejection | undefined;
 
-  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): FastifyRequest {
+  begin(request: FastifyRequest, abandon: (rejection: Rejection) => void): FastifyRequest {
     this.begun.push({ request, abandon });
     this.open.add(request);
     return request;
   }
 
-  end(request: FastifyRequest): Refusal | undefined {
+  end(request: FastifyRequest): Rejection | undefined {
     if (!this.open.delete(request)) throw new Error('ended twice');
-    return this.refusal;
+    return this.rejection;
   }
 }
 
@@ -61,14 +61,14 @@ beforeEach(() => {
 
 afterEach(() => server.close());
 
-/** Returns the text of the received body, or the code of its refusal. */
+/** Returns the text of the received body, or the code of its rejection. */
 const received = ([body]: readonly (ReceivedBody | undefined)[]) => {
   if (!body) return undefined;
   if ('bytes' in body) return body.bytes.toString();
-  return body.refusal instanceof HttpError ? body.refusal.definition.code : body.refusal.code;
+  return body.rejection instanceof HttpError ? body.rejection.definition.code : body.rejection.code;
 };
 
-/** Sends a body, and returns its text or the code of its refusal. */
+/** Sends a body, and returns its text or the code of its rejection. */
 async function post(payload: string | PassThrough, headers: Record<string, string> = JSON_TYPE) {
   const framing = payload instanceof PassThrough && { 'transfer-encoding': 'chunked' };
   await server.inject({ method: 'POST', url: '/', headers: { ...framing, ...headers }, payload });
@@ -105,7 +105,7 @@ describe('a body', () => {
     expect(await post(chunked(largest, 'x', 'x'.repeat(100 * KIB)))).toBe(TOO_LARGE);
   });
 
-  it('is refused before it arrives if its Content-Length is too large', async () => {
+  it('is rejected before it arrives if its Content-Length is too large', async () => {
     void server.inject({
       method: 'POST',
       url: '/',
@@ -116,8 +116,8 @@ describe('a body', () => {
     expect(receptions.open.size).toBe(0);
   });
 
-  it('is replaced by the refusal of the observer', async () => {
-    receptions.refusal = new HttpError(HTTP_ERRORS.requestTimeout);
+  it('is replaced by the rejection of the observer', async () => {
+    receptions.rejection = new HttpError(HTTP_ERRORS.requestTimeout);
     expect(await post('{}')).toBe('request_timeout');
     expect(await post('{}', {})).toBe('request_timeout');
   });
@@ -140,11 +140,11 @@ describe('a body', () => {
     await waitFor(() => expect(receptions.open.size).toBe(1));
     socket.resetAndDestroy();
     await waitFor(() => expect(receptions.open.size).toBe(0));
-    expect(handled).toMatchObject([{ refusal: { definition: HTTP_ERRORS.malformedRequest } }]);
+    expect(handled).toMatchObject([{ rejection: { definition: HTTP_ERRORS.malformedRequest } }]);
   });
 });
 
-describe('a refused body', () => {
+describe('a rejected body', () => {
   const MIB = KIB * KIB;
   const TOO_MUCH = 8 * MIB + 1;
 
@@ -208,7 +208,7 @@ describe('a Content-Type', () => {
     expect(await post('{}', { ...JSON_TYPE, 'content-encoding': 'gzip' })).toBe(UNSUPPORTED);
   });
 
-  it('is kept for later hooks, and no type of QUERY is refused by Fastify', async () => {
+  it('is kept for later hooks, and no type of QUERY is rejected by Fastify', async () => {
     const send = async (method: string, headers: Record<string, string>) => {
       const options = { method: method as 'POST', url: '/', headers, payload: Buffer.from('{}') };
       return (await server.inject(options)).json<{ contentType?: string }>();

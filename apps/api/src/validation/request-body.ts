@@ -4,23 +4,23 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HTTP_ERRORS, HttpError, MERGE_PATCH } from '../errors/http-errors.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
-/** Maximum size of a refused body that is always read completely, so that the connection can be reused. */
+/** Maximum size of a rejected body that is always read completely, so that the connection can be reused. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
-/** Maximum size of a refused body that is read and dropped, because many clients send the whole body before they read the response. */
+/** Maximum size of a rejected body that is read and dropped, because many clients send the whole body before they read the response. */
 export const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
 
-/** Why a request is refused. */
-export type Refusal = HttpError | DomainError;
+/** Why a request is rejected. */
+export type Rejection = HttpError | DomainError;
 
 /** Called when the service starts to receive a body, and when it has received it or stops waiting for it. */
 export interface BodyObserver<Reception> {
-  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): Reception;
-  /** Returns a refusal if the request must not be processed. */
-  end(reception: Reception): Refusal | undefined;
+  begin(request: FastifyRequest, abandon: (rejection: Rejection) => void): Reception;
+  /** Returns a rejection if the request must not be processed. */
+  end(reception: Reception): Rejection | undefined;
 }
 
-/** The result of receiving a body. The pipe throws the refusal, because the guards must run first, for example for a 401. */
-export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: Refusal }) & {
+/** The result of receiving a body. The pipe throws the rejection, because the guards must run first, for example for a 401. */
+export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly rejection: Rejection }) & {
   /** Unknown members are errors. */
   strict?: boolean;
 };
@@ -51,12 +51,12 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
       if (settled) return;
       settled = true;
       chunks = [];
-      const refusal = observer.end(reception);
+      const rejection = observer.end(reception);
       // With an error, Fastify would close the connection and lose the responses to pipelined requests.
-      done(null, refusal ? { refusal } : body);
+      done(null, rejection ? { rejection } : body);
     };
-    const abandon = (refusal: Refusal) => {
-      settle({ refusal });
+    const abandon = (rejection: Rejection) => {
+      settle({ rejection });
     };
     const tooLarge = () => {
       abandon(new HttpError(HTTP_ERRORS.payloadTooLarge));
@@ -98,7 +98,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
 }
 
-/** Returns whether the rest of a refused body is read and dropped. The size of a chunked body is not known. */
+/** Returns whether the rest of a rejected body is read and dropped. The size of a chunked body is not known. */
 export function isDrained({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length']) <= DRAIN_LIMIT_BYTES;
 }
@@ -113,7 +113,7 @@ function checkContentType(request: FastifyRequest, bytes: Buffer): ReceivedBody 
   const isPatch = request.method === 'PATCH';
   const isSupported =
     request.headers['content-encoding'] === undefined && (isEmptyAndUntyped || isJsonInUtf8(request.contentType, isPatch));
-  return isSupported ? { bytes } : { refusal: new HttpError(isPatch ? HTTP_ERRORS.unsupportedPatch : HTTP_ERRORS.unsupportedMediaType) };
+  return isSupported ? { bytes } : { rejection: new HttpError(isPatch ? HTTP_ERRORS.unsupportedPatch : HTTP_ERRORS.unsupportedMediaType) };
 }
 
 // RFC 9110, sections 5.6.6 and 8.3.1

@@ -47,9 +47,9 @@ describe('a body', () => {
   );
 
   it('is rejected with each invalid member and its rule', () => {
-    const refused = () => body('{"title":7,"gift":null}');
-    expect(refused).toThrow(DomainError);
-    expect(refused).toThrow(/^title must be text; amount must be a positive integer; gift must be true$/);
+    const rejected = () => body('{"title":7,"gift":null}');
+    expect(rejected).toThrow(DomainError);
+    expect(rejected).toThrow(/^title must be text; amount must be a positive integer; gift must be true$/);
   });
 
   it.each([
@@ -60,9 +60,9 @@ describe('a body', () => {
     ['{', 'The body is not well-formed JSON.'],
   ])('is rejected if it is %j', (text, message) => expect(() => body(text)).toThrow(message));
 
-  it('is rejected with the refusal of the parser, after the guards', () => {
-    const refusal = new HttpError(HTTP_ERRORS.payloadTooLarge);
-    expect(() => pipe.transform({ refusal }, { type: 'body', metatype: OrderDto })).toThrow(refusal);
+  it('is rejected with the rejection of the parser, after the guards', () => {
+    const rejection = new HttpError(HTTP_ERRORS.payloadTooLarge);
+    expect(() => pipe.transform({ rejection }, { type: 'body', metatype: OrderDto })).toThrow(rejection);
   });
 
   it('results in an instance or a client error', () => {

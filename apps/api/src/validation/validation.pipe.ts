@@ -41,7 +41,7 @@ function toInstance(metatype: Type, source: object, strict = false): object {
 }
 
 function parseObject(body: ReceivedBody | undefined): object {
-  if (body && 'refusal' in body) throw body.refusal;
+  if (body && 'rejection' in body) throw body.rejection;
   if (!body || body.bytes.length === 0) throw new DomainError(INVALID_REQUEST, 'A JSON object is required as the body.');
   const value = parse(body.bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

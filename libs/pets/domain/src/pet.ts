@@ -18,7 +18,7 @@ export interface NewPetInput {
   readonly status?: string | undefined;
 }
 
-/** A pet without an identifier, which the store assigns. */
+/** A pet that is not stored yet, and has no identifier. */
 export class NewPet {
   private constructor(
     readonly name: string,
@@ -50,7 +50,7 @@ export class NewPet {
 /** An animal of the catalogue. */
 export class Pet {
   private constructor(
-    /** Assigned by the store and never reused. Any int64. */
+    /** Assigned when the pet is stored, and never reused. Any int64. */
     readonly id: bigint,
     readonly name: string,
     /** A category of another service. Its existence is not checked. */
@@ -64,7 +64,7 @@ export class Pet {
   }
 }
 
-/** A pet as a row of the catalogue, not an aggregate: its fields without its methods. */
+/** The data of a pet, without its methods. Reads return it instead of a `Pet`. */
 export type PetView = {
   readonly [Field in keyof Pet as Pet[Field] extends (...args: never) => unknown ? never : Field]: Pet[Field];
 };

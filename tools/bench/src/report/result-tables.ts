@@ -63,7 +63,12 @@ export function scenarioTitle({ workload, connections }: ScenarioResult): string
 export function verdictTable(verdicts: readonly Verdict[]): string {
   return table(
     ['goal', 'measured', 'required', 'met'],
-    verdicts.map(({ goal, measured, required, met }) => [goal, number(measured), required, met ? 'yes' : 'no']),
+    verdicts.map(({ goal, workload, measured, required, met }) => [
+      workload === undefined ? goal : `${workload}: ${goal}`,
+      number(measured),
+      required,
+      met ? 'yes' : 'no',
+    ]),
   );
 }
 

@@ -95,7 +95,7 @@ export class ObservedService {
     const socket = connect(Number(port), hostname);
     const received = text(socket);
     socket.write('GET /health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(PIPELINED));
-    if (!(await received).includes('503')) throw new Error('the service refused no pipelined request');
+    if (!(await received).includes('503')) throw new Error('the service rejected no pipelined request');
   }
 }
 

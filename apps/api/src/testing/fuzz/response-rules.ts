@@ -38,7 +38,7 @@ interface Expectation {
 }
 
 const VERSION_PREFIX = '/v1';
-/** Error codes by status, for requests that are refused before routing or match no operation. */
+/** Error codes by status, for requests that are rejected before routing or match no operation. */
 const CODES_WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   400: 'invalid_request',
   404: 'route_not_found',
