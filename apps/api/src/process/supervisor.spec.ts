@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type Logger, pino } from 'pino';
 import { EX_CONFIG } from './startup-error.js';
 import { Supervisor, type WorkerState } from './supervisor.js';
-import type { GroupState } from '../server/worker-group.js';
+import type { GroupState } from '../health/worker-group.js';
 
 const ADDRESS = { address: '127.0.0.1', port: 3000, addressType: 4 };
 const GRACE_MS = 60_000;

@@ -8,7 +8,7 @@ import { closeLostConnections } from './close-lost-connections.js';
 import { CrashLoopDetector } from './crash-loop-detector.js';
 import { findFreePort, isFree } from './find-free-port.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
-import type { GroupState } from '../server/worker-group.js';
+import type { GroupState } from '../health/worker-group.js';
 
 const MAX_CRASHES = 10;
 const CRASH_WINDOW_MS = 60_000;

@@ -16,8 +16,8 @@ import type { ErrorBody } from '../errors/error-body.js';
 import { defaultErrorBody, SHARED_ERRORS } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/error-headers.js';
 import { ACCEPT_PATCH, MERGE_PATCH } from '../errors/http-errors.js';
-import { ConfiguredPublicUrl } from '../server/configured-public-url.js';
-import { REQUEST_ID_SCHEMA } from '../server/request-id.js';
+import { ConfiguredPublicUrl } from '../responses/configured-public-url.js';
+import { REQUEST_ID_SCHEMA } from '../observability/request-id.js';
 
 const VERSION_PREFIX = '/v1';
 const SECURITY_SCHEME = 'apiKey';

@@ -5,7 +5,7 @@ import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constan
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { declaredMembers } from './declared-members.js';
 import { prefersStrictHandling } from './prefers-strict-handling.js';
-import type { ReceivedBody } from './request-body.js';
+import type { ReceivedBody } from '../sockets/request-body.js';
 import { unknownNameMessage, validateWithClassValidator } from './validate-with-class-validator.js';
 
 /** RouteParamtypes.QUERY of Nest. */

@@ -5,7 +5,7 @@ import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 import { type CompiledDto, compileDto } from './compiled-dto.js';
 import { declaredMembers } from './declared-members.js';
 import { MalformedJsonError, parseJson } from './json.js';
-import type { ReceivedBody } from './request-body.js';
+import type { ReceivedBody } from '../sockets/request-body.js';
 import { validateWithClassValidator } from './validate-with-class-validator.js';
 
 /** Converts bodies and query strings to validated instances of the handler's DTO. */
