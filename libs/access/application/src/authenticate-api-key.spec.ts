@@ -1,8 +1,7 @@
 import type { ApiKey, ApiKeySecret } from '@animal-store/access-domain';
 import { anIssuedApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ApiKeyCache } from './api-key-cache.js';
-import { AuthenticateApiKey, type Principal } from './authenticate-api-key.js';
+import { ApiKeyCache, AuthenticateApiKey, type Principal } from './authenticate-api-key.js';
 
 const HOUR = 3_600_000;
 const MAX_REVOCATION_DELAY_MS = 5_000;
