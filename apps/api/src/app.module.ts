@@ -18,7 +18,7 @@ import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { DocsController } from './reference/docs.controller.js';
 import { OpenApiController, OpenApiDocument } from './reference/openapi.controller.js';
-import { DeprecationGuard } from './hooks/deprecation.guard.js';
+import { DeprecationGuard } from './hooks/deprecation.js';
 import { Draining } from './sockets/draining.js';
 import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { createDataSource, DatabaseConnection, observeStatements, poolOf, replicasOf } from '@animal-store/database';
+import { PublicUrl } from '@animal-store/http-contract';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -20,7 +21,6 @@ import { collectSubscriptions } from './jobs/event-delivery.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { createOpenApiDocument } from './reference/openapi-document.js';
 import { OpenApiDocument } from './reference/openapi.controller.js';
-import { ConfiguredPublicUrl } from './responses/configured-public-url.js';
 import { WorkerGroup } from './health/worker-group.js';
 import { Draining } from './sockets/draining.js';
 import { NOT_READY_REASONS, Readiness } from './health/readiness.js';
@@ -85,7 +85,7 @@ async function assemble(
   { config, clock = new SystemClock(), logger }: AppOptions & { readonly logger: ServiceLogger },
   tracing?: Tracing,
 ): Promise<{ app: NestFastifyApplication; server: FastifyInstance; openApiDocument: OpenApiDocument }> {
-  const publicUrl = new ConfiguredPublicUrl(config.publicBaseUrl);
+  const publicUrl = new PublicUrl(config.publicBaseUrl);
   const routes = new RouteTable();
   const openApiDocument: OpenApiDocument = new OpenApiDocument(() => createOpenApiDocument(app, config, contexts));
   const draining = new Draining();

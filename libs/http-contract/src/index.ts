@@ -1,14 +1,12 @@
 export { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes, SCOPES_EXTENSION } from './require-scopes.js';
-export { createdHeaders, respondWithCreated } from './created-response.js';
 export { type CursorFormat, CURSORS } from './cursor.js';
 export { Deprecated, type Deprecation, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
 export { ETAG_HEADER, entityTagOf } from './entity-tag.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
-export { EXAMPLE_ID } from './example-id.js';
 export { IdPipe } from './id.pipe.js';
-export { ApiIdempotencyKey, RequestIdempotencyKey } from './idempotency-key.js';
+export { ApiIdempotencyKey, createdHeaders, RequestIdempotencyKey, respondWithCreated } from './idempotency-key.js';
 export { IfMatch, PRECONDITION_EXTENSION } from './if-match.js';
-export { INT64_SCHEMA } from './int64-schema.js';
+export { EXAMPLE_ID, INT64_SCHEMA } from './int64-schema.js';
 export { pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
 export type { Principal } from './principal.js';
 export { PublicUrl } from './public-url.js';

@@ -122,7 +122,7 @@ export const PROBES: readonly Probe[] = [
     forbidden: from('./testing/probe.js'),
     legal: from('./create-app.js'),
   },
-  inFolder('errors', '../observability/logger.js', './error-body.js'),
+  inFolder('errors', '../observability/logger.js', './error-response.js'),
   inFolder('observability', '../rate-limit/rate-limits.js', '../errors/http-errors.js'),
   inFolder('rate-limit', '../responses/cors.js', '../observability/logger.js'),
   inFolder('responses', '../sockets/connection.js', '../rate-limit/rate-limits.js'),

@@ -8,10 +8,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Quota } from '../rate-limit/rate-limiter.js';
 import { rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
-import { operationOf } from './operation-of.js';
-import { authorizationOf } from './route-authorization.js';
+import { authorizationOf, CHALLENGE, operationOf } from './scopes.guard.js';
 
-export const CHALLENGE = 'Bearer realm="animal-store"';
 // RFC 9110, section 11.1: the scheme is case-insensitive.
 const BEARER = /^bearer +(\S.*)$/i;
 

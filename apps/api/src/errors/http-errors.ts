@@ -82,6 +82,9 @@ export class HttpError extends Error {
   }
 }
 
+/** Why a request is refused. */
+export type Refusal = DomainError | HttpError;
+
 /** Returns the error for the status of a Nest HttpException. Its own message is dropped, because it may contain internals. */
 export function errorOfStatus(status: number): DomainError | HttpError {
   if (status === 503) return new DomainError(SERVICE_UNAVAILABLE);

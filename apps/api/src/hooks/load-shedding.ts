@@ -1,14 +1,13 @@
 import type { PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { errorBody } from '../errors/error-body.js';
-import { errorHeaders, helpLink } from '../errors/error-headers.js';
-import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { errorBody, errorHeaders, helpLink } from '../errors/error-response.js';
+import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE, type Refusal } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
-import { isBodyReceived, type Refusal } from '../sockets/request-body.js';
+import { isBodyReceived } from '../sockets/request-body.js';
 import { type Connection, connectionOf } from '../sockets/connection.js';
-import { sendJson } from '../responses/send-json.js';
+import { sendJson } from '../responses/json-adapter.js';
 
 const LAG_SAMPLE_MS = 100;
 /** Health probes are not subject to LoadLimits, so that a busy process is not restarted, and are not in flight. */

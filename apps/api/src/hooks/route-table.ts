@@ -1,5 +1,6 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import FindMyWay, { type Instance } from 'find-my-way';
+import { ACCEPT_PATCH } from '../errors/http-errors.js';
 
 /** The methods of each known path, for 405, OPTIONS and Allow. Fastify only reports whether method and path match together. */
 export class RouteTable {
@@ -40,4 +41,22 @@ export class RouteTable {
     methods.add(method);
     if (!this.allMethods.includes(method)) this.allMethods.push(method);
   }
+}
+
+/** Responds to OPTIONS on every known path with the methods it has. */
+export function respondToOptions(fastify: FastifyInstance, routes: RouteTable): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const allow = request.method === 'OPTIONS' && !isPreflight(request) ? routes.allowedMethods(request.url) : undefined;
+    if (allow === undefined) {
+      done();
+      return;
+    }
+    if (allow.split(', ').includes('PATCH')) reply.header('accept-patch', ACCEPT_PATCH);
+    void reply.code(204).header('allow', allow).send();
+  });
+}
+
+/** Returns whether @fastify/cors responds to the request. It is only registered if origins are configured. */
+function isPreflight({ raw, server }: FastifyRequest): boolean {
+  return raw.headers['access-control-request-method'] !== undefined && server.hasRequestDecorator('corsPreflightEnabled');
 }

@@ -11,7 +11,7 @@ import { context, ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemet
 import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { runInSpan } from '../observability/run-in-span.js';
-import { parseTraceParent } from '../observability/trace-parent.js';
+import { parseTraceParent } from '../observability/identify-requests.js';
 import type { Config } from '../process/config.js';
 import { StartupError } from '../process/startup-error.js';
 

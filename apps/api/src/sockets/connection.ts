@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { MAX_DROPPED_BYTES, type Refusal } from './request-body.js';
+import type { Refusal } from '../errors/http-errors.js';
 
+/** Maximum size of a refused body that is read and dropped, because many clients send the whole body before they read the response. */
+export const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
 /** How long a silent client has to read the last response before the connection is destroyed. */
 const LINGER_MS = 2_000;
 /** A client that is still sending has this many times LINGER_MS: a reset would discard a response that it has not read. */

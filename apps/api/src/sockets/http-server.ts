@@ -1,9 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import fastify, { type FastifyInstance } from 'fastify';
-import { connectionOf } from './connection.js';
-import { limitConnections } from './connection-limit.js';
-import { requestIdOf } from '../observability/request-id.js';
-import { handleExpectAndConnect, respondToClientError, type SocketErrorOptions } from './socket-errors.js';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { requestIdOf } from '../observability/identify-requests.js';
+import { corsHeadersOfUnknown } from '../responses/cors.js';
+import { type Connection, connectionOf } from './connection.js';
+import { handleExpectAndConnect, respondToClientError, type SocketErrorOptions, writeErrorAndClose } from './socket-errors.js';
 
 const HEADER_SECTION_BYTES = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
@@ -14,7 +15,16 @@ const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 const SILENCE_TIMEOUT_MS = 30_000;
 
 /** Replaces a target that the router cannot parse. Clients cannot send it: Node's HTTP parser rejects white space in targets. */
-export const UNREADABLE_TARGET = '/ ';
+const UNREADABLE_TARGET = '/ ';
+const MAX_TARGET_LENGTH = 4096;
+const MAX_HEADER_FIELDS = 64;
+/** uri-host [ ":" port ] (RFC 9112, section 3.2). A comma means that the field was repeated. */
+const HOST = /^[^\s,/?#@]*$/;
+
+/** Share of `max`. At most this many idle connections are closed at a time, and at most this many connections above `max` get a 503. */
+const SHARE = 1 / 100;
+/** Minimum time between a search that found no idle connection and the next search. */
+const SEARCH_AGAIN_AFTER_MS = 100;
 
 export interface HttpServerOptions extends SocketErrorOptions {
   readonly trustedProxies: readonly string[];
@@ -91,4 +101,74 @@ function escapeInvalidEncoding(url: string): string {
   } catch {
     return [path.replaceAll('%', '%25'), ...query].join('?');
   }
+}
+
+/** Keeps at most `max` connections. Beyond that, idle ones are closed; if there are none, the new one gets 503 and is closed. */
+export function limitConnections(server: Server, max: number, { corsOrigins, publicUrl, shed }: SocketErrorOptions): void {
+  /** Oldest first. */
+  const connections = new Set<Connection>();
+  const headers = { 'Retry-After': RETRY_AFTER_SECONDS, ...corsHeadersOfUnknown(corsOrigins) };
+  const batch = Math.ceil(max * SHARE);
+  let searchAfter = 0;
+
+  const closeIdle = (newest: Connection) => {
+    const now = performance.now();
+    if (now < searchAfter) return false;
+    let unused: Connection[] = [];
+    const idle: Connection[] = [];
+    for (const connection of connections) {
+      if (connection.pending > 0 || connection === newest) continue;
+      (connection.isUsed ? idle : unused).push(connection);
+      if (unused.length === batch) break;
+    }
+    // Connections that never sent a request are closed first.
+    if (unused.length === 0) unused = idle.slice(0, batch);
+    for (const connection of unused) {
+      connections.delete(connection);
+      connection.socket.destroy();
+    }
+    if (unused.length === 0) searchAfter = now + SEARCH_AGAIN_AFTER_MS;
+    return unused.length > 0;
+  };
+
+  server.on('connection', (socket) => {
+    const connection = connectionOf(socket);
+    connections.add(connection);
+    socket.once('close', () => connections.delete(connection));
+    if (connections.size <= max || closeIdle(connection)) return;
+    connection.isEnded = true;
+    shed.count('connections');
+    if (connections.size > max + batch) socket.destroy();
+    else writeErrorAndClose(socket, SERVICE_UNAVAILABLE, publicUrl, headers);
+  });
+}
+
+/** Refuses malformed requests that Node's HTTP parser accepts. */
+export function refuseMalformedRequests(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    done(refusalOf(request, reply));
+  });
+}
+
+function refusalOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
+  const { host, upgrade } = raw.headers;
+  const end = () => {
+    connectionOf(raw.socket).isEnded = true;
+    reply.header('connection', 'close');
+  };
+  // Node drops the bytes that arrived after an upgrade request, so the next bytes may begin in the middle of a body.
+  if (upgrade !== undefined) end();
+  // Node's parser treats a request line without a version as HTTP/0.9.
+  if (raw.httpVersionMajor < 1) {
+    end();
+    return new HttpError(HTTP_ERRORS.malformedRequest);
+  }
+  if ((host === undefined && raw.httpVersion === '1.1') || (host !== undefined && !HOST.test(host))) {
+    end();
+    return new HttpError(HTTP_ERRORS.malformedRequest, 'The request must have exactly one valid Host header.');
+  }
+  if (url === UNREADABLE_TARGET) return new HttpError(HTTP_ERRORS.malformedRequest);
+  if (originalUrl.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
+  if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return new HttpError(HTTP_ERRORS.headersTooLarge);
+  return undefined;
 }

@@ -1,20 +1,21 @@
 import type { IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
+import { HTTP_ERRORS, HttpError, type Refusal } from '../errors/http-errors.js';
+import { connectionOf, type Reception } from './connection.js';
 import {
-  type BodyObserver,
   declaresTooLargeBody,
   dropBody,
+  HalfReceivedRequests,
   hasBody,
   isBodyReceived,
   isDrained,
   receiveBodies,
   type ReceivedBody,
-  type Refusal,
 } from './request-body.js';
 
 const KIB = 1024;
@@ -23,19 +24,20 @@ const UNSUPPORTED = 'unsupported_media_type';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** Records which bodies are being received, and fails if one ends twice. */
-class Receptions implements BodyObserver<FastifyRequest> {
-  readonly begun: { readonly request: FastifyRequest; readonly abandon: (refusal: Refusal) => void }[] = [];
-  readonly open = new Set<FastifyRequest>();
+class Receptions {
+  readonly begun: Reception[] = [];
+  readonly open = new Set<Reception>();
   refusal: Refusal | undefined;
 
-  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): FastifyRequest {
-    this.begun.push({ request, abandon });
-    this.open.add(request);
-    return request;
+  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): Reception {
+    const reception = { request, abandon, isOver: false };
+    this.begun.push(reception);
+    this.open.add(reception);
+    return reception;
   }
 
-  end(request: FastifyRequest): Refusal | undefined {
-    if (!this.open.delete(request)) throw new Error('ended twice');
+  end(reception: Reception): Refusal | undefined {
+    if (!this.open.delete(reception)) throw new Error('ended twice');
     return this.refusal;
   }
 }
@@ -239,5 +241,83 @@ describe('the headers of a request', () => {
     expect(lengths.map(isDrained)).toEqual([true, true, true, false]);
     const ofUnknownSize = request({ 'transfer-encoding': 'chunked' });
     expect([declaresTooLargeBody(ofUnknownSize), isDrained(ofUnknownSize)]).toEqual([false, false]);
+  });
+});
+
+const MAX = 8;
+const MAX_OF_ADDRESS = 2;
+/** Addresses of one /64 network. */
+const SAME_NETWORK = ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3'] as const;
+
+/** Receptions by an observer, and the addresses whose requests it abandoned, in order. */
+function observe(admit: () => Refusal | undefined = () => undefined) {
+  const abandoned: string[] = [];
+  const requests = new HalfReceivedRequests(MAX, admit);
+  const begin = (ip: string, socket = new Socket()): Reception => {
+    const reception = requests.begin({ ip, raw: { socket } } as FastifyRequest, () => {
+      abandoned.push(ip);
+      requests.end(reception);
+    });
+    return reception;
+  };
+  return { abandoned, begin, end: (reception: Reception) => requests.end(reception) };
+}
+
+describe('HalfReceivedRequests', () => {
+  it.each([
+    ['an IPv4 address', '192.0.2.1', '192.0.2.1', '192.0.2.1'],
+    ['an IPv6 network', ...SAME_NETWORK],
+  ])('limits the requests of %s, and forgets those that have ended', async (_what, one, other, newest) => {
+    const { abandoned, begin, end } = observe();
+    for (let i = 0; i < 2 * MAX; i++) {
+      const reception = begin(one);
+      await turn();
+      end(reception);
+    }
+    begin(one);
+    begin(other);
+    await turn();
+    expect(abandoned).toEqual([]);
+    begin(newest);
+    await turn();
+    expect(abandoned).toEqual([one]);
+  });
+
+  it('limits the requests of all addresses, and abandons the oldest', async () => {
+    const { abandoned, begin, end } = observe();
+    const receptions = Array.from({ length: MAX }, (_, i) => begin(`192.0.2.${String(i)}`));
+    await turn();
+    for (const reception of receptions.splice(0, 1)) end(reception);
+    begin('192.0.2.100');
+    await turn();
+    expect(abandoned).toEqual([]);
+    begin('192.0.2.101');
+    await turn();
+    expect(abandoned).toEqual(['192.0.2.1']);
+  });
+
+  it('does not count requests that are received in one turn of the event loop', async () => {
+    const { abandoned, begin, end } = observe();
+    for (let i = 0; i < 2 * MAX; i++) end(begin('192.0.2.1'));
+    for (let i = 0; i < MAX_OF_ADDRESS; i++) begin('192.0.2.1');
+    await turn();
+    expect(abandoned).toEqual([]);
+  });
+
+  it('returns the refusal of the admission', () => {
+    const refusal = {} as Refusal;
+    const { begin, end } = observe(() => refusal);
+    expect(end(begin('192.0.2.1'))).toBe(refusal);
+  });
+
+  it('keeps the reception of the next request of the connection', () => {
+    const { begin, end } = observe();
+    const socket = new Socket();
+    const first = begin('192.0.2.1', socket);
+    const second = begin('192.0.2.1', socket);
+    end(first);
+    expect(connectionOf(socket).receiving).toBe(second);
+    end(second);
+    expect(connectionOf(socket).receiving).toBeUndefined();
   });
 });

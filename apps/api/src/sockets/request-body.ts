@@ -1,23 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import type { DomainError } from '@animal-store/kernel';
+import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { HTTP_ERRORS, HttpError, MERGE_PATCH } from '../errors/http-errors.js';
+import { HTTP_ERRORS, HttpError, MERGE_PATCH, type Refusal, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { addressGroup } from '../rate-limit/address-group.js';
+import { connectionOf, MAX_DROPPED_BYTES, type Reception } from './connection.js';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** Maximum size of a refused body that is always read completely, so that the connection can be reused. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
-/** Maximum size of a refused body that is read and dropped, because many clients send the whole body before they read the response. */
-export const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
-
-/** Why a request is refused. */
-export type Refusal = HttpError | DomainError;
-
-/** Called when the service starts to receive a body, and when it has received it or stops waiting for it. */
-export interface BodyObserver<Reception> {
-  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): Reception;
-  /** Returns a refusal if the request must not be processed. */
-  end(reception: Reception): Refusal | undefined;
-}
+/** Maximum share of half-received requests per address. */
+const SHARE_OF_ADDRESS = 1 / 4;
 
 /** The result of receiving a body. The pipe throws the refusal, because the guards must run first, for example for a 401. */
 export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly refusal: Refusal }) & {
@@ -32,7 +24,7 @@ declare module 'fastify' {
 }
 
 /** Replaces Fastify's body parsers by one that receives every body, with or without a type, as a ReceivedBody for the pipe. */
-export function receiveBodies<Reception>(fastify: FastifyInstance, observer: BodyObserver<Reception>): void {
+export function receiveBodies(fastify: FastifyInstance, halfReceived: Pick<HalfReceivedRequests, 'begin' | 'end'>): void {
   fastify.decorateRequest('contentType', undefined);
   fastify.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;
@@ -51,7 +43,7 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
       if (settled) return;
       settled = true;
       chunks = [];
-      const refusal = observer.end(reception);
+      const refusal = halfReceived.end(reception);
       // With an error, Fastify would close the connection and lose the responses to pipelined requests.
       done(null, refusal ? { refusal } : body);
     };
@@ -61,7 +53,7 @@ export function receiveBodies<Reception>(fastify: FastifyInstance, observer: Bod
     const tooLarge = () => {
       abandon(new HttpError(HTTP_ERRORS.payloadTooLarge));
     };
-    const reception = observer.begin(request, abandon);
+    const reception = halfReceived.begin(request, abandon);
     payload.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > BODY_LIMIT_BYTES) tooLarge();
@@ -131,4 +123,79 @@ function isJsonInUtf8(contentType: string | undefined, isPatch: boolean): boolea
       return name.toLowerCase() === 'charset' ? (token ?? quoted ?? '').toLowerCase() === 'utf-8' : name !== '';
     })
   );
+}
+
+/** Adds `Connection: close` to responses to requests whose bodies will not be read completely. */
+export function endConnectionsWithUnreadBodies(fastify: FastifyInstance): void {
+  fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
+    if (!raw.complete && hasBody(raw)) {
+      const connection = connectionOf(raw.socket);
+      if (connection.isEnded || connection.withoutContinue === raw || !isDrained(raw)) {
+        connection.isEnded = true;
+        reply.header('connection', 'close');
+        dropBody(raw);
+      }
+    }
+    done(null, payload);
+  });
+}
+
+/**
+ * Limits the number of requests whose bodies are being received, in total and per address. Above the limit, the oldest one is refused.
+ * Most bodies are complete at the end of the turn of the event loop in which they begin. They are not counted.
+ * @param admit Counts a request that has been received, or returns why it is refused.
+ */
+export class HalfReceivedRequests {
+  private newReceptions: Reception[] = [];
+  private readonly all = new Set<Reception>();
+  private readonly byAddress = new Map<string, Set<Reception>>();
+
+  constructor(
+    private readonly max: number,
+    private readonly admit: (request: FastifyRequest) => Refusal | undefined,
+  ) {}
+
+  /** Call when the service starts to receive a body. */
+  begin(request: FastifyRequest, abandon: (refusal: Refusal) => void): Reception {
+    const reception = { request, abandon, isOver: false };
+    connectionOf(request.raw.socket).receiving = reception;
+    if (this.newReceptions.push(reception) === 1) setImmediate(() => this.countNewReceptions());
+    return reception;
+  }
+
+  /** Call when the body has been received, or when it is abandoned. Returns a refusal if the request must not be processed. */
+  end(reception: Reception): Refusal | undefined {
+    const { request } = reception;
+    reception.isOver = true;
+    const connection = connectionOf(request.raw.socket);
+    // The next request of the connection may have begun.
+    if (connection.receiving === reception) connection.receiving = undefined;
+    if (this.all.delete(reception)) this.removeFromAddress(addressGroup(request.ip), reception);
+    return this.admit(request);
+  }
+
+  private countNewReceptions(): void {
+    const { newReceptions } = this;
+    this.newReceptions = [];
+    for (const reception of newReceptions) if (!reception.isOver) this.count(reception);
+  }
+
+  private count(reception: Reception): void {
+    const address = addressGroup(reception.request.ip);
+    const ofAddress = this.byAddress.get(address) ?? new Set();
+    this.byAddress.set(address, ofAddress.add(reception));
+    this.all.add(reception);
+    if (ofAddress.size > Math.ceil(this.max * SHARE_OF_ADDRESS)) refuseOldest(ofAddress);
+    else if (this.all.size > this.max) refuseOldest(this.all);
+  }
+
+  private removeFromAddress(address: string, reception: Reception): void {
+    const ofAddress = this.byAddress.get(address);
+    ofAddress?.delete(reception);
+    if (ofAddress?.size === 0) this.byAddress.delete(address);
+  }
+}
+
+function refuseOldest([oldest]: ReadonlySet<Reception>): void {
+  oldest?.abandon(new DomainError(SERVICE_UNAVAILABLE, 'Too many requests are being received; try again shortly.'));
 }

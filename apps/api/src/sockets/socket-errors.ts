@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 import type { PublicUrl } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import { defaultErrorBody } from '../errors/error-catalogue.js';
-import { helpLink } from '../errors/error-headers.js';
+import { helpLink } from '../errors/error-response.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { declaresTooLargeBody } from './request-body.js';
 import { connectionOf } from './connection.js';
 import { corsHeaders, corsHeadersOfUnknown } from '../responses/cors.js';
-import { newRequestId } from '../observability/request-id.js';
+import { newRequestId } from '../observability/identify-requests.js';
 
 export interface SocketErrorOptions {
   readonly corsOrigins: readonly string[];

@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
+import { PublicUrl } from '@animal-store/http-contract';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { connectionOf } from './connection.js';
-import { ConfiguredPublicUrl } from '../responses/configured-public-url.js';
-import { limitConnections } from './connection-limit.js';
+import { limitConnections } from './http-server.js';
 
 const MAX = 200;
 /** 1 % of the maximum. */
@@ -23,7 +23,7 @@ beforeEach(() => {
   server = new EventEmitter();
   metrics = new Metrics();
   const shed = new ShedRequests(metrics, createLogger('silent'));
-  limitConnections(server as Server, MAX, { corsOrigins: ['https://a.example'], publicUrl: new ConfiguredPublicUrl(), shed });
+  limitConnections(server as Server, MAX, { corsOrigins: ['https://a.example'], publicUrl: new PublicUrl(), shed });
 });
 
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toJson } from './to-json.js';
+import { toJson } from './json-adapter.js';
 
 /** JSON.stringify can return `undefined`, but its declared return type lacks this. */
 const stringify: (value: unknown) => string | undefined = JSON.stringify;

@@ -2,8 +2,7 @@ import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { fastify } from 'fastify';
-import { identifyRequests } from './identify-requests.js';
-import { REQUEST_ID_SCHEMA, requestIdOf } from './request-id.js';
+import { identifyRequests, parseTraceParent, REQUEST_ID_SCHEMA, requestIdOf } from './identify-requests.js';
 
 const idFor = (given: string | undefined) => requestIdOf({ headers: given === undefined ? {} : { 'x-request-id': given } });
 
@@ -51,5 +50,42 @@ describe('identifyRequests', () => {
       const { headers, body } = await server.inject({ url: '/', headers: invalid === undefined ? {} : { traceparent: invalid } });
       expect([headers['x-request-id'], body]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), '{}']);
     }
+  });
+});
+
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const SPAN_ID = '00f067aa0ba902b7';
+const ids = { traceId: TRACE_ID, spanId: SPAN_ID };
+
+describe('parseTraceParent', () => {
+  it('parses the ids and the sampled flag', () => {
+    expect(parseTraceParent(`00-${TRACE_ID}-${SPAN_ID}-01`)).toEqual({ ...ids, sampled: true });
+    expect(parseTraceParent(`00-${TRACE_ID}-${SPAN_ID}-00`)).toEqual({ ...ids, sampled: false });
+    expect(parseTraceParent(`00-${TRACE_ID}-${SPAN_ID}-03`)).toEqual({ ...ids, sampled: true });
+    expect(parseTraceParent(`00-${TRACE_ID}-${SPAN_ID}-02`)).toEqual({ ...ids, sampled: false });
+  });
+
+  it('parses later versions, without their additions', () => {
+    expect(parseTraceParent(`cc-${TRACE_ID}-${SPAN_ID}-01-what-comes-later`)).toEqual({ ...ids, sampled: true });
+    expect(parseTraceParent(`cc-${TRACE_ID}-${SPAN_ID}-01`)).toEqual({ ...ids, sampled: true });
+  });
+
+  it.each([
+    undefined,
+    '',
+    `00-${TRACE_ID}-${SPAN_ID}`,
+    `00-${TRACE_ID}-${SPAN_ID}-01-more`,
+    `00-${TRACE_ID}-${SPAN_ID}-1`,
+    `ff-${TRACE_ID}-${SPAN_ID}-01`,
+    `cc-${TRACE_ID}-${SPAN_ID}-01more`,
+    `00-${TRACE_ID.toUpperCase()}-${SPAN_ID}-01`,
+    `00-${'0'.repeat(32)}-${SPAN_ID}-01`,
+    `00-${TRACE_ID}-${'0'.repeat(16)}-01`,
+    ` 00-${TRACE_ID}-${SPAN_ID}-01`,
+    `00-${TRACE_ID}-${SPAN_ID}-01\n`,
+    `00-${TRACE_ID}-${SPAN_ID}-01, 00-${TRACE_ID}-${SPAN_ID}-01`,
+    [`00-${TRACE_ID}-${SPAN_ID}-01`],
+  ])('rejects %j', (field) => {
+    expect(parseTraceParent(field)).toBeUndefined();
   });
 });
