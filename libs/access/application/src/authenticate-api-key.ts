@@ -7,7 +7,6 @@ import {
   type ClientName,
   INVALID_API_KEY,
   isApiKeySecret,
-  type KeyHasher,
   type Scope,
 } from '@animal-store/access-domain';
 import { type Clock, DomainError } from '@animal-store/kernel';
@@ -35,10 +34,9 @@ export class AuthenticateApiKey {
 
   constructor(
     private readonly keys: ApiKeyRepository,
-    hasher: KeyHasher,
     private readonly clock: Clock,
   ) {
-    this.cache = new ApiKeyCache(keys, hasher);
+    this.cache = new ApiKeyCache(keys);
   }
 
   /**
@@ -86,16 +84,15 @@ interface Entry {
 type Found = CachedApiKey | Promise<CachedApiKey | undefined>;
 
 /**
- * Caches `findByHash` of the repository for a short time. Cache hits return without a promise. Concurrent misses for the same key share
+ * Caches `findBySecret` of the repository for a short time. Cache hits return without a promise. Concurrent misses for the same key share
  * one query. Unknown keys and errors are not cached.
  */
 export class ApiKeyCache {
-  /** By secret, so that only queries need a hash. Oldest first; expired entries are removed before the next query. */
+  /** By secret. Oldest first; expired entries are removed before the next query. */
   private readonly entries = new Map<string, Entry>();
 
   constructor(
-    private readonly keys: Pick<ApiKeyRepository, 'findByHash'>,
-    private readonly hasher: KeyHasher,
+    private readonly keys: Pick<ApiKeyRepository, 'findBySecret'>,
     private readonly maxEntries: number = MAX_ENTRIES,
   ) {}
 
@@ -110,7 +107,7 @@ export class ApiKeyCache {
   query(secret: ApiKeySecret, nowMs: number): Promise<CachedApiKey | undefined> {
     this.entries.delete(secret);
     this.evict(nowMs);
-    const query = this.keys.findByHash(this.hasher.hash(secret)).then(
+    const query = this.keys.findBySecret(secret).then(
       (key) => {
         const cached = key && { key, principal: principalOf(key), lastUseMs: key.lastUsedAt?.getTime() ?? -Infinity };
         if (cached) entry.found = cached;
