@@ -1,4 +1,4 @@
-import { DomainError, type IdempotencyKey } from '@animal-store/kernel';
+import { DomainError, type IdempotencyKey, type Principal } from '@animal-store/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ArgumentsHost, Controller, Get, Module, Post, Query } from '@nestjs/common';
 import { NestFactory, Reflector } from '@nestjs/core';
@@ -10,7 +10,6 @@ import { Deprecated, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js
 import { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 import { EXAMPLE_ID } from './int64-schema.js';
 import { PageQueryOf } from './pages.js';
-import type { Principal } from './principal.js';
 import { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes } from './require-scopes.js';
 import { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
 

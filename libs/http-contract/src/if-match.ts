@@ -15,6 +15,13 @@ const IF_MATCH = new RegExp(`^(?:\\*|[ \\t,]*${TAG}(?:[ \\t]*,[ \\t,]*${TAG})*[ 
 /** Extension with the errors of the precondition. The generation of the OpenAPI document reads and removes it. */
 export const PRECONDITION_EXTENSION = 'x-precondition';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether 200 and 201 responses have an ETag. */
+    conditional?: boolean;
+  }
+}
+
 /**
  * Returns the precondition of an If-Match header value. Compares strongly, so weak tags never match.
  * @throws DomainError INVALID_REQUEST if the value is not `*` or a list of entity tags

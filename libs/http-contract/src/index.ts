@@ -8,7 +8,6 @@ export { ApiIdempotencyKey, createdHeaders, RequestIdempotencyKey, respondWithCr
 export { IfMatch, PRECONDITION_EXTENSION } from './if-match.js';
 export { EXAMPLE_ID, INT64_SCHEMA } from './int64-schema.js';
 export { pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
-export type { Principal } from './principal.js';
 export { PublicUrl } from './public-url.js';
 export { RATE_LIMIT, RATE_LIMIT_EXTENSION, RateLimit, type RateLimitPolicy } from './rate-limit.js';
 export { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
@@ -16,4 +15,3 @@ export { provideUseCase } from './provide-use-case.js';
 export { MayBeAbsent, MemberRule, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
 // Extend the types of Fastify.
 import './header-violations.js';
-import './route-config.js';

@@ -1,8 +1,7 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
 import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import { DatabaseConnection } from '@animal-store/database';
-import type { Principal } from '@animal-store/http-contract';
-import { DomainError } from '@animal-store/kernel';
+import { DomainError, type Principal } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';

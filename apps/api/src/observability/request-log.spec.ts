@@ -1,5 +1,5 @@
 import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
-import type { Principal } from '@animal-store/http-contract';
+import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';

@@ -1,4 +1,5 @@
-import { MayBeAbsent, type Principal, QueryInteger, Rule } from '@animal-store/http-contract';
+import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
+import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { guardContext } from '../testing/guard-context.js';

@@ -1,7 +1,8 @@
 import type { ApiKey, ApiKeySecret } from '@animal-store/access-domain';
 import { aNewApiKey, InMemoryApiKeys, SettableClock } from '@animal-store/access-testing';
+import type { Principal } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ApiKeyCache, AuthenticateApiKey, type Principal } from './authenticate-api-key.js';
+import { ApiKeyCache, AuthenticateApiKey } from './authenticate-api-key.js';
 
 const HOUR = 3_600_000;
 const MAX_REVOCATION_DELAY_MS = 5_000;

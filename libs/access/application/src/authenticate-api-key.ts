@@ -1,15 +1,5 @@
-import {
-  type ApiKey,
-  type ApiKeyId,
-  type ApiKeyRepository,
-  type ApiKeySecret,
-  type ClientId,
-  type ClientName,
-  INVALID_API_KEY,
-  isApiKeySecret,
-  type Scope,
-} from '@animal-store/access-domain';
-import { type Clock, DomainError } from '@animal-store/kernel';
+import { type ApiKey, type ApiKeyRepository, type ApiKeySecret, INVALID_API_KEY, isApiKeySecret } from '@animal-store/access-domain';
+import { type Clock, DomainError, type Principal } from '@animal-store/kernel';
 
 const RECORD_USE_EVERY_MS = 60_000;
 /**
@@ -18,16 +8,6 @@ const RECORD_USE_EVERY_MS = 60_000;
  */
 const MAX_AGE_MS = 2_000;
 const MAX_ENTRIES = 10_000;
-
-/** The client, its key, and the scopes of the key. */
-export interface Principal {
-  readonly clientId: ClientId;
-  readonly clientName: ClientName;
-  readonly keyId: ApiKeyId;
-  readonly scopes: readonly Scope[];
-  /** The client's limit in requests per minute; undefined if the service's limit applies. */
-  readonly rateLimit: number | undefined;
-}
 
 export class AuthenticateApiKey {
   private readonly cache: ApiKeyCache;

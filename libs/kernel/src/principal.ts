@@ -7,10 +7,3 @@ export interface Principal {
   /** The client's limit in requests per minute; undefined if the service's limit applies. */
   readonly rateLimit: number | undefined;
 }
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by the authentication guard; undefined on a public route. */
-    principal: Principal | undefined;
-  }
-}
