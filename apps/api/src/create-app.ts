@@ -74,7 +74,7 @@ export async function describeApp(config: Config): Promise<OpenAPIObject> {
 
 /** Starts tracing if a collector is configured. Otherwise, the OpenTelemetry SDK is not loaded. */
 async function startTracing(config: Config, logger: ServiceLogger): Promise<Tracing | undefined> {
-  const { otlpEndpoint: endpoint, serviceName, sampledShare } = config;
+  const { otelExporterOtlpEndpoint: endpoint, otelServiceName: serviceName, otelTracesSamplerArg: sampledShare } = config;
   if (endpoint === undefined) return undefined;
   const { Tracing } = await import('./observability/tracing.js');
   return new Tracing({ endpoint, serviceName, sampledShare, logger });

@@ -110,6 +110,7 @@ async function expectNewIds(api: Api, knownIds: ReadonlySet<Pet['id']>): Promise
 const KEYS_WITHOUT_PET = `SELECT key FROM pets.idempotency_keys LEFT JOIN pets.pets ON pets.id = pet_id WHERE pets.id IS NULL`;
 
 describe('while clients add pets', () => {
+  // Promise (Backups and failover): A dump has every write acknowledged before it, with keys and cursors.
   it('a dump restores all pets confirmed before it started, with idempotency keys and cursors', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);
@@ -134,6 +135,7 @@ describe('while clients add pets', () => {
     await expectNewIds(restored, new Set([...load.confirmed.map(({ pet }) => pet.id), ...byId.keys()]));
   });
 
+  // Promise (Backups and failover): Archived WAL restores every write until the recovery time.
   it('a base backup and the archived WAL restore to a point in time', async () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);

@@ -23,6 +23,7 @@ describe.each([
   });
   afterAll(() => outage.end());
 
+  // Promise (Starting and stopping): Without its database, a process responds with 503, and connects later.
   it('waits for a database that does not respond, and then cannot be reached', async () => {
     await outage.expectWaiting();
     await outage.proxy.cut();
@@ -134,6 +135,7 @@ describe('a single process', () => {
   });
 });
 
+// Promise (Starting and stopping): A wrong setting ends the process, with one line per problem.
 describe('exits with code 1', () => {
   beforeAll(async () => {
     outage = await Outage.prepare();

@@ -15,6 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+// Promise (Starting and stopping): After `SIGTERM`, all requests get responses, and the exit code is 0.
 it.each([
   ['SIGTERM', {}],
   ['SIGINT', {}],

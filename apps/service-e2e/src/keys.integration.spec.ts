@@ -50,6 +50,7 @@ async function expectRefusedInTime(key: string, endedAt?: number): Promise<void>
 }
 
 describe('a key', () => {
+  // Promise (Keys and clients): A revoked key is rejected within 5 s.
   it.concurrent('is rejected by every process after it is revoked, and other keys are not', async () => {
     const revoked = await use(await insertKey(own.databaseUrl, 'suite'));
     await runAnimalStore(own.databaseUrl, 'keys', 'revoke', String(revoked.id));
@@ -77,6 +78,7 @@ describe('a key', () => {
 });
 
 describe('a client', () => {
+  // Promise (Keys and clients): A disabled client is rejected within 5 s, until enabled.
   it.concurrent('is rejected by every process while it is disabled, and other clients are not', async () => {
     const { key } = await use(await insertKey(own.databaseUrl, 'suspended'));
     await runAnimalStore(own.databaseUrl, 'clients', 'disable', 'suspended');
@@ -86,6 +88,7 @@ describe('a client', () => {
     await waitFor(() => expectAccepted(key), { intervalMs: 200 });
   });
 
+  // Promise (Rate limits): A changed limit takes effect within 5 s.
   it.concurrent('has its own rate limit in the response headers, and a change takes effect in every process', async () => {
     const { key } = await createKey(own.databaseUrl, 'slow', undefined, '--rate-limit', '3');
     const list = () => api.get('/v1/pets', { authorization: `Bearer ${key}` });

@@ -76,6 +76,7 @@ const expectMetric = (connected: number) =>
 const LOST_LOG = 'the connection to Redis is lost; counting only the requests of this machine';
 const RECONNECTED_LOG = 'reconnected to Redis; counting the requests of all machines';
 
+// Promise (Rate limits): Machines share counts through Redis; without it, each counts alone.
 describe('two machines', () => {
   it('count the requests of a client together in Redis', async () => {
     await expectOneCount();

@@ -34,6 +34,7 @@ const get = async (path: string, key = '') => {
 const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[1]);
 
 describe('a service with two workers', () => {
+  // Promise (Rate limits): Workers share one count per client.
   it('enforces the rate limit and reports metrics across its workers', async () => {
     const { key } = await insertKey(database.url, 'limited');
     const statuses: number[] = [];

@@ -20,6 +20,7 @@ afterEach(() => outage.end());
 const exitsOf = ({ output }: Service) =>
   [...output.matchAll(/"time":(\d+),.*"a worker ended unexpectedly"/g)].map(([, time]) => Number(time));
 
+// Promise (Starting and stopping): Ready workers that exit are replaced immediately, others after at most 2 s.
 describe('two workers', () => {
   it.each(['at the start', 'later'])('are replaced however often they are killed while the database cannot be reached %s', async (when) => {
     if (when === 'at the start') await outage.proxy.cut();
@@ -39,6 +40,7 @@ describe('two workers', () => {
   });
 });
 
+// Promise (Starting and stopping): 11 exits of ready workers within a minute end the service.
 it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if its workers exit repeatedly: %s', async (signal) => {
   // Two rounds are more than ten exits.
   const many = 6;

@@ -43,6 +43,7 @@ describe('a URL in a file', () => {
     await rm(file);
   });
 
+  // Promise (Connections): A password in a file changes without a restart.
   it('is read for each new connection', async () => {
     const rotate = async (password: string) => {
       const url = new URL(database.url);
@@ -139,6 +140,7 @@ describe('several servers', () => {
     await first.remove();
   });
 
+  // Promise (Connections): `target_session_attrs=read-write` finds the writable server, also after failovers.
   it('with target_session_attrs=read-write, the writable one is used, and one that became read-only is left', async () => {
     await setReadOnly(second, 'on');
     const pool = await open(readWrite, { poolSize: 3 });

@@ -59,6 +59,7 @@ afterEach(async () => {
 });
 
 describe('a migration', () => {
+  // Promise (Migrations): A migration waits 2 s for a table lock, 15 times, and names its holder.
   it('waits 2 seconds for a lock and is tried 15 times, with pauses that grow to 30 seconds', async () => {
     work = async (queryRunner) => {
       await showTimeout(queryRunner);
@@ -70,6 +71,7 @@ describe('a migration', () => {
     expect(sleep.mock.calls).toEqual(pauses.map((seconds) => [seconds * 1000]));
   });
 
+  // Promise (Migrations): A migration waits 2 s for a table lock, 15 times, and names its holder.
   it('names the session that has held a lock for the longest time', async () => {
     const blocker = new Client({ connectionString: database.url, application_name: 'pg_dump' });
     await blocker.connect();
@@ -132,6 +134,7 @@ describe('the migration lock', () => {
   });
   afterEach(() => holder.end());
 
+  // Promise (Migrations): A process waits for the migrations of another one for `MIGRATION_WAIT_SECONDS`.
   it.each([
     [undefined, 300],
     [5_500, 5],

@@ -119,6 +119,7 @@ describe('lists', () => {
   });
 });
 
+// Promise (Reads and writes): A lagging or lost replica serves no lists until it has recovered.
 describe('a replica that lags', () => {
   it('serves no list without a row that any process has committed', async () => {
     const [writer, reader] = [await open(), await open()];
@@ -157,6 +158,7 @@ describe('a replica that lags', () => {
   });
 });
 
+// Promise (Reads and writes): A lagging or lost replica serves no lists until it has recovered.
 describe('a replica', () => {
   it.each([
     ['refuses connections', () => network.cut()],
@@ -192,6 +194,7 @@ describe('a server that is not a replica of the primary', () => {
     expect(process.servers).toEqual(['primary']);
   });
 
+  // Promise (Reads and writes): Only replicas of the primary serve lists.
   it('is excluded: a replica of another cluster', async () => {
     const other = await createTestDatabase();
     await query(other.url, 'CREATE TABLE public.things (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL)');

@@ -55,6 +55,7 @@ const terminate = (dataSource: DataSource) =>
     .then(() => dataSource);
 
 describe('a statement', () => {
+  // Promise (Reads and writes): Statements and waits for a connection have a time limit.
   it('that runs too long is cancelled by the server, and the next one succeeds', async () => {
     const pool = poolOf(await open({ statementTimeoutMs: 1_000, poolSize: 1 }));
     const error = await failure(pool.query('SELECT pg_sleep(10)'));
@@ -85,6 +86,7 @@ describe('a statement', () => {
 });
 
 describe('a connection', () => {
+  // Promise (Reads and writes): Statements and waits for a connection have a time limit.
   it('is awaited for at most connectTimeoutMs if the pool is exhausted', async () => {
     const pool = poolOf(await open({ poolSize: 1, connectTimeoutMs: 2_000 }));
     const taken = await pool.connect();

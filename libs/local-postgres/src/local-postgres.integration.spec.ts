@@ -3,7 +3,7 @@ import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_proces
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -148,14 +148,25 @@ describe('a command', () => {
   });
 });
 
-it('a program can access a private folder of the user, even if it runs as another account', async () => {
-  const folder = join(temporary, 'private');
-  await mkdir(folder, { mode: 0o700 });
-  await writeFile(join(folder, 'program'), '', { mode: 0o755 });
-  // As initdb does before it runs postgres.
-  const code = `fs.accessSync(${JSON.stringify(join(folder, 'program'))}, fs.constants.X_OK)`;
-  const account = process.getuid?.() === 0 ? setprivCommand({ uid: 65_534, gid: 65_534 }) : [];
-  await promisify(execFile)('env', [...account, process.execPath, '--eval', code]);
+describe('a program that runs as another account', () => {
+  const prefix = async (folder: string) =>
+    process.getuid?.() === 0 ? setprivCommand({ uid: 65_534, gid: 65_534 }, [folder, dirname(process.execPath)]) : [];
+  const evaluate = async (folder: string, code: string) =>
+    (await promisify(execFile)('env', [...(await prefix(folder)), process.execPath, '--eval', code])).stdout;
+
+  it('can access a private folder of the user', async () => {
+    const folder = join(temporary, 'private');
+    await mkdir(folder, { mode: 0o700 });
+    await writeFile(join(folder, 'program'), '', { mode: 0o755 });
+    // As initdb does before it runs postgres.
+    await evaluate(folder, `fs.accessSync(${JSON.stringify(join(folder, 'program'))}, fs.constants.X_OK)`);
+  });
+
+  it('has no capability if every account can enter the folder, and cannot read /etc/shadow', async () => {
+    const code = `let read; try { read = fs.readFileSync('/etc/shadow').length > 0 } catch { read = false }
+      process.stdout.write(String([read, /CapEff:\\s*0*[\\r\\n]/.test(fs.readFileSync('/proc/self/status', 'utf8'))]))`;
+    if (process.platform === 'linux') expect(await evaluate('/', code)).toBe('false,true');
+  });
 });
 
 describe('after a fault', () => {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events';
 import { chown } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Account, findAccount, setprivCommand } from './account.js';
 import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
@@ -24,14 +24,14 @@ export class Programs {
     if (process.getuid?.() !== 0) return new Programs();
     const account = await findAccount(dataDir);
     const canRun = (programs: Programs) => programs.run('postgres', ['--version']);
-    const privileged = new Programs(account, setprivCommand(account));
+    const separate = new Programs(account, await setprivCommand(account, [dirname(resolve(dataDir)), binFolder()]));
     if (
-      await canRun(privileged).then(
+      await canRun(separate).then(
         () => true,
         () => false,
       )
     )
-      return privileged;
+      return separate;
     // If setpriv or the capability is missing, the account needs access to the workspace.
     const plain = new Programs(account);
     await canRun(plain).catch((error: unknown) => {

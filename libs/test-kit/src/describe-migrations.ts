@@ -79,6 +79,7 @@ export function describeMigrations(persistence: Persistence): void {
         for (const [name, precision] of times) expect([name, types.get(name)]).toEqual([name, `timestamp${precision} with time zone`]);
       });
 
+      // Promise (Migrations): Migrations only add, so releases can be rolled back.
       it('only add to the schema, so that the previous release runs on it', async () => {
         for (let count = 1; count <= migrations.length; count++) {
           const before = await readColumns(dataSource, schema);
@@ -99,6 +100,7 @@ export function describeMigrations(persistence: Persistence): void {
         }
       });
 
+      // Promise (Migrations): One process migrates at a time.
       it('are applied once by several concurrent processes', async () => {
         const processes = await Promise.all(Array.from({ length: PROCESSES }, connect));
         const applied = await Promise.all(processes.map((process) => migrateUp(process)));

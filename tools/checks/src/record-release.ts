@@ -23,7 +23,7 @@ for (const file of openApiFiles()) writeFileSync(join(folder, basename(file)), r
 const hashes = Object.fromEntries(migrationFiles().map((file) => [file, hashOf(file)]));
 writeFileSync(join(folder, MIGRATIONS_OF_RELEASE), `${JSON.stringify(hashes, undefined, 2)}\n`);
 writeFileSync(join(folder, COMMIT_OF_RELEASE), execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT }));
-console.log(`${RELEASES}/${version} is written. Add the SQL statements as ${STATEMENTS_OF_RELEASE} (ADR 49), commit, and tag v${version}`);
+console.log(`${RELEASES}/${version} is written. Add the SQL statements as ${STATEMENTS_OF_RELEASE} (ADR 13), commit, and tag v${version}`);
 
 function fail(reason: string): never {
   console.error(reason);

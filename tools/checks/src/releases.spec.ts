@@ -24,7 +24,7 @@ describe('migrations', () => {
     expect(migrationProblems(released, today)).toEqual([]);
   });
 
-  it.each(releases())('release %s has recorded SQL statements, for the tests of a rollback (ADR 49)', (version) => {
+  it.each(releases())('release %s has recorded SQL statements, for the tests of a rollback (ADR 13)', (version) => {
     expect(workspaceFiles()).toContain(`${RELEASES}/${version}/${STATEMENTS_OF_RELEASE}`);
   });
 

@@ -6,7 +6,7 @@ import { readText, workspaceFiles } from './workspace.js';
 /** The folder of the recorded releases: their OpenAPI documents, and the hashes of their migrations. */
 export const RELEASES = 'docs/releases';
 export const MIGRATIONS_OF_RELEASE = 'migrations.json';
-/** The SQL statements of a release, for the tests of a rollback (ADR 49). */
+/** The SQL statements of a release, for the tests of a rollback (ADR 13). */
 export const STATEMENTS_OF_RELEASE = 'statements.json';
 /** The commit from which the suite `rolling-upgrade` builds a release. */
 export const COMMIT_OF_RELEASE = 'commit.txt';

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { type Account, findAccount, setprivCommand } from '@animal-store/local-postgres';
+import { type Account, findAccount, findClosedFolder, setprivCommand } from '@animal-store/local-postgres';
 import { Client } from 'pg';
 import { configurationOf, etcdOf, type Passwords, patroniOf } from './configuration.js';
 import { type DebianPrograms, findPrograms } from './debian.js';
@@ -162,7 +162,7 @@ export class Cluster {
     const folder = folderOf(this.layout, name);
     const log = await open(join(folder, 'log'), 'a', 0o600);
     try {
-      const [file = '', ...args] = [...this.commandPrefix(name), ...this.commandOf(name, findPrograms())];
+      const [file = '', ...args] = [...(await this.commandPrefix(name)), ...this.commandOf(name, findPrograms())];
       const child = spawn(file, args, {
         cwd: folder,
         env: { PATH: process.env['PATH'], ...(API_PROCESSES.some((api) => api === name) && this.serviceEnvironment(name)) },
@@ -236,9 +236,9 @@ export class Cluster {
     return pids.flat();
   }
 
-  private commandPrefix(name: string): readonly string[] {
+  private async commandPrefix(name: string): Promise<readonly string[]> {
     const node = NODES.find((candidate) => name.endsWith(candidate));
-    return [...(node ? this.network.commandOf(node) : []), ...(this.account ? setprivCommand(this.account) : [])];
+    return [...(node ? this.network.commandOf(node) : []), ...(this.account ? await setprivCommand(this.account, []) : [])];
   }
 
   private commandOf(name: string, programs: DebianPrograms): readonly string[] {
@@ -342,9 +342,19 @@ function settingsFile(folder: string): string {
   return join(folder, 'cluster.json');
 }
 
-/** If this process is root, returns the account that the cluster's processes run as. */
+/**
+ * If this process is root, returns the account that the cluster's processes run as, without capabilities.
+ * @throws Error if the account cannot enter the folders of the data and of the programs
+ */
 async function accountOf(folder: string): Promise<Account | undefined> {
-  return process.getuid?.() === 0 ? findAccount(folder) : undefined;
+  if (process.getuid?.() !== 0) return undefined;
+  const account = await findAccount(folder);
+  for (const path of [dirname(folder), dirname(API), dirname(process.execPath)]) {
+    const closed = await findClosedFolder(account, path);
+    if (closed !== undefined)
+      throw new Error(`the user ${account.uid} runs the cluster and cannot enter ${closed}: move it, or run chmod o+x ${closed}`);
+  }
+  return account;
 }
 
 function isComplete(members: readonly Member[]): boolean {

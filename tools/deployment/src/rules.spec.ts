@@ -22,6 +22,7 @@ it.each(['**Means.**', '**Look.**', '**Do.**'])('each section contains %s', (par
   expect(sections.filter((section) => !section.includes(part))).toEqual([]);
 });
 
+// Promise (Observability): Each alert is tested and has a runbook section.
 describe.each(alerts.map((rule) => [rule.alert, rule] as const))('%s', (alert, { labels, annotations }) => {
   it('links to its section', () => {
     expect(annotations?.['runbook_url']).toMatch(new RegExp(`/docs/runbook\\.md#${alert.toLowerCase()}$`));

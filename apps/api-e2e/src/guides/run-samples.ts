@@ -36,7 +36,7 @@ export interface Runner {
 }
 
 /** Defines a test for each sample in these languages, which compares its output. The pets are reset before each guide. */
-export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readonly withCurl: boolean }): void {
+export function itRunsSamples(runners: readonly Runner[]): void {
   const own = useOwnService();
   const folder = join(RESULTS, `guides-${process.pid}`);
   const programs = join(folder, 'bin');
@@ -44,7 +44,6 @@ export function itRunsSamples(runners: readonly Runner[], { withCurl }: { readon
   beforeAll(() => {
     mkdirSync(programs, { recursive: true });
     addProgram('animal-store', CLI);
-    if (!withCurl) addProgram('curl', join(import.meta.dirname, 'curl.ts'));
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

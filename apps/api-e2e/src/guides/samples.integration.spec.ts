@@ -8,15 +8,12 @@ import { describe, expect, it } from '@jest/globals';
 import { itRunsSamples } from './run-samples.js';
 import { GUIDES, readSamples } from './samples.js';
 
+// `npm run verify -- samples` also runs those in sh and Python.
 describe('the samples of the guides', () => {
-  itRunsSamples(
-    [
-      { language: 'sh', file: 'sample.sh', command: ['sh', '-eu'] },
-      { language: 'ts', file: 'sample.ts' },
-      { language: 'js', file: 'sample.mjs' },
-    ],
-    { withCurl: false },
-  );
+  itRunsSamples([
+    { language: 'ts', file: 'sample.ts' },
+    { language: 'js', file: 'sample.mjs' },
+  ]);
 
   it('compile with the types of the client', async () => {
     const folder = join(import.meta.dirname, '../../test-results', `guide-types-${process.pid}`);

@@ -86,6 +86,7 @@ const stored = () => countOf('SELECT count(*) FROM pets.pets');
 const waitingForLocks = () =>
   countOf(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
 
+// Promise (Reads and writes): For 24 hours, a creation with `Idempotency-Key` happens once, with one response.
 describe.each([
   ['one API key', () => ({ first: beforeRotation, second: beforeRotation })],
   ['the API keys before and after a rotation', () => ({ first: beforeRotation, second: afterRotation })],

@@ -34,7 +34,10 @@ export class Service {
    */
   static async start(databaseUrl: string, environment: Environment = {}, main?: string): Promise<Service> {
     const url = environment['MIGRATION_DATABASE_URL'] === undefined ? await serviceRoleUrl(databaseUrl, runAnimalStore) : databaseUrl;
-    const { process: service, output } = spawnService({ DATABASE_URL: url, PORT: '0', DRAIN_SECONDS: '0', ...PATIENT, ...environment }, main);
+    const { process: service, output } = spawnService(
+      { DATABASE_URL: url, PORT: '0', DRAIN_SECONDS: '0', ...PATIENT, ...environment },
+      main,
+    );
     let timer: NodeJS.Timeout | undefined;
     try {
       const listening = await new Promise<string>((resolve, reject) => {

@@ -9,6 +9,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+// Promise (Starting and stopping): Readiness requires the database, migrations and all workers.
 it('is not ready after 2 s without a response of the database, and ready with its response', async () => {
   jest.useFakeTimers();
   const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();

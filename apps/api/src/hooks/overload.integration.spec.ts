@@ -29,6 +29,7 @@ interface Uploader {
   received: string;
 }
 
+// Promise (Overload): Incomplete bodies are limited, in total and per address.
 describe('requests with incomplete bodies', () => {
   let clients: Uploader[];
 
@@ -126,6 +127,7 @@ describe('load shedding', () => {
     expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
   }
 
+  // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, requests get 503, except probes.
   describe('with MAX_IN_FLIGHT requests in flight', () => {
     it('refuses further requests immediately, and completes the accepted ones', async () => {
       const pets: unknown = await (await list()).json();
@@ -147,6 +149,7 @@ describe('load shedding', () => {
       expect(await shedInFlight()).toBe(shedBefore + 2);
     });
 
+    // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, requests get 503, except probes.
     it('does not count health probes, which wait for one query', async () => {
       await database.query('BEGIN');
       await database.query('LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE');
@@ -218,6 +221,7 @@ describe('load shedding', () => {
       jest.restoreAllMocks();
     });
 
+    // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, requests get 503, except probes.
     it('refuses requests except health probes, and serves them again afterwards', async () => {
       const connection = await RawConnection.open(port());
       const statusOf = async (path: string) => {
@@ -245,6 +249,7 @@ describe('pipelined requests', () => {
 
   const shedPipelined = async () => (await metric(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)) || 0;
 
+  // Promise (Overload): A connection has at most 64 pending requests.
   it('get responses up to the limit; then the connection is closed with 503', async () => {
     const shedBefore = await shedPipelined();
     const connection = await RawConnection.open(port());
@@ -260,6 +265,7 @@ describe('pipelined requests', () => {
     expect(await shedPipelined()).toBe(shedBefore + 1);
   });
 
+  // Promise (Overload): At `MAX_IN_FLIGHT`, connections with unread responses are closed first.
   it('are in flight until their responses are read, and are closed in favour of other clients', async () => {
     const max = 100;
     const other = await startTestApp({ env: { MAX_IN_FLIGHT: String(max) } });
@@ -279,6 +285,7 @@ describe('pipelined requests', () => {
   });
 });
 
+// Promise (Overload): Above `MAX_CONNECTIONS`, idle connections are closed; new ones get 503.
 describe('MAX_CONNECTIONS', () => {
   const MAX_CONNECTIONS = 4;
 

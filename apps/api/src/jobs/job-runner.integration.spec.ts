@@ -55,6 +55,7 @@ async function start(jobs: readonly ScheduledJob[], dataSource = database.dataSo
   return { ...environment, runner, value };
 }
 
+// Promise (Events and jobs): A job runs once per period, never twice at once while connected.
 it('two processes share one schedule, and runs never overlap', async () => {
   const period = 200;
   const starts: number[] = [];
@@ -80,6 +81,7 @@ it('two processes share one schedule, and runs never overlap', async () => {
   expect((last - first) / (starts.length - 1)).toBeGreaterThan(0.9 * period);
 });
 
+// Promise (Events and jobs): A failed job runs again in the next period.
 it('a failure is logged, counted, and followed by a run in the next period', async () => {
   let runs = 0;
   work = () => {

@@ -167,6 +167,7 @@ describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_
   });
 });
 
+// Promise (Rate limits): Up to 20 processes exceed limits by at most 10 %.
 describe('limiters with a shared counter', () => {
   it.each([
     [100, 2],

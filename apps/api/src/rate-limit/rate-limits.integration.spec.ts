@@ -96,6 +96,7 @@ describe('without Redis and without a trusted proxy', () => {
   });
   afterAll(() => service.close());
 
+  // Promise (Rate limits): Each client can send `RATE_LIMIT` requests per minute, or its own limit.
   it('the rate limit of a client is sent on every response and enforced', expectRateLimitOf4);
 
   it('the rate limit of a client counts creations', async () => {
@@ -137,6 +138,7 @@ describe('without Redis and without a trusted proxy', () => {
       expect(limits(await get(undefined, { path }))).toEqual([null, null, null]);
   });
 
+  // Promise (Rate limits): 600 failed authentications per minute block an address, except its valid keys.
   it('failed authentications are limited per address, without effect on valid keys', async () => {
     const key = await keyOf('known', 'pets:read');
     const withoutKey = await get(undefined);
@@ -166,6 +168,7 @@ describe('while Redis is unavailable, behind a trusted proxy', () => {
 
   it('the rate limit of a client is sent on every response and enforced', expectRateLimitOf4);
 
+  // Promise (Rate limits): Only `TRUSTED_PROXIES` may set `X-Forwarded-For`.
   it('failed authentications count for the address that the proxy forwards', async () => {
     await countFailures('192.0.2.1', 1);
     expect(await fail(from('192.0.2.1'))).toBe(401);

@@ -53,6 +53,7 @@ async function connectTo(url: string | { file: string }): Promise<boolean> {
   return outcome.finally(() => client.destroy());
 }
 
+// Promise (Connections): Redis URLs support TLS and passwords in files.
 describe('a rediss:// URL', () => {
   it.each([
     ['sslmode=require', true, true],
@@ -66,6 +67,7 @@ describe('a rediss:// URL', () => {
     expect(await connect('localhost', parameters)).toBe(byName);
   });
 
+  // Promise (Connections): Redis URLs support TLS and passwords in files.
   it('in a file is read again for each new connection', async () => {
     const file = join(certificates.ca, '..', 'redis-url');
     const { port } = server.address() as AddressInfo;

@@ -102,6 +102,7 @@ describe('ETag and If-None-Match', () => {
   });
 });
 
+// Promise (Starting and stopping): Readiness requires the database, migrations and all workers.
 describe('health', () => {
   let database: Client;
   afterAll(() => database.end());

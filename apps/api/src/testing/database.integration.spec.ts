@@ -43,6 +43,7 @@ describe('when the database closes all connections', () => {
     }
   });
 
+  // Promise (Reads and writes): After a lost connection, a read is retried once, a creation never.
   it('a pending read is repeated, a pending creation is not', async () => {
     const other = new Client({ connectionString: service.databaseUrl });
     await other.connect();
@@ -69,6 +70,7 @@ describe('when the database closes all connections', () => {
   }
 });
 
+// Promise (Starting and stopping): A lost database causes 503, and requires no restart.
 describe('responds with 503, and recovers afterwards', () => {
   let proxy: TcpProxy;
   const service = useTestApp(SCOPES, {
@@ -109,6 +111,7 @@ describe('responds with 503, and recovers afterwards', () => {
 describe('with a newer schema', () => {
   const service = useTestApp(SCOPES);
 
+  // Promise (Migrations): The previous release keeps running on the next schema.
   it('a process continues to work after migrations of the next release have added columns', async () => {
     const authorization = `Bearer ${service.key}`;
     const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {

@@ -141,7 +141,7 @@ describe('links', () => {
   });
 });
 
-describeReferencePage(own, browser, ['desktop']);
+describeReferencePage(own, browser, { devices: ['desktop'], isAudited: false });
 
 it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);

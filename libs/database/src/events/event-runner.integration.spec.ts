@@ -101,6 +101,7 @@ describe('a subscription', () => {
     expect((await eventStatus(admin)).map(({ name }) => name)).toEqual(['connected']);
   });
 
+  // Promise (Events and jobs): A subscription handles each event once, in order per aggregate.
   it('handles each event once, in order per aggregate, in several processes', async () => {
     const processes = await Promise.all([1, 2, 3].map(() => open(recorder('one'), recorder('two'))));
     for (const { run } of processes) run();
@@ -219,6 +220,7 @@ describe('an event that fails', () => {
     expect(await delay()).toBeLessThanOrEqual(60);
   });
 
+  // Promise (Events and jobs): After 8 failures, an event and later ones of its aggregate are parked.
   it('is parked after the last attempt with the later events of its aggregate, and the others go on', async () => {
     const steps = new Set([2]);
     const { dataSource, observer, run } = await open(recorder('parking', failing(steps)));

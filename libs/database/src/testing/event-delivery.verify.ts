@@ -41,6 +41,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited;
 }
 
+// Promise (Events and jobs): A subscription handles each event once, in order per aggregate.
 it(
   'processes that are killed at any time lose no event and handle none twice',
   async () => {

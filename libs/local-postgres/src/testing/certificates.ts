@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
+import { findAccount } from '../account.js';
 
 /** Paths of PEM files for a server on this machine. */
 export interface Certificates {
@@ -16,12 +17,16 @@ export interface Certificates {
 
 export async function createCertificates(): Promise<Certificates> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-certificates-'));
+  const account = process.getuid?.() === 0 ? await findAccount(folder) : undefined;
+  const own = (path: string) => account && chown(path, account.uid, account.gid);
   const write = async (name: string, text: string) => {
     const file = join(folder, name);
     // PostgreSQL and libpq reject a key that other users can read.
     await writeFile(file, text, { mode: 0o600 });
+    await own(file);
     return file;
   };
+  await own(folder);
   const ca = await createCa('animal-store test CA');
   const otherCa = await createCa('another test CA');
   const server = await generate([{ name: 'commonName', value: 'localhost' }], {

@@ -57,6 +57,7 @@ describe('npm run cluster', () => {
   it('up starts the service, status describes it, down stops everything, and the next up has the data', async () => {
     const up = await run('--folder', folder, 'up', '--port', `${BASE_PORT}`);
     expect(up).toContain('Processes: 10 of 10 running\nStandbys: 2 of 2 streaming');
+    for (const pid of await processesIn(folder)) expect(await readFile(`/proc/${pid}/status`, 'utf8')).toMatch(/^CapEff:\s*0+$/m);
     const pets = `http://127.0.0.1:${BASE_PORT}/v1/pets`;
     const key = (await readFile(join(folder, 'api-key'), 'utf8')).trim();
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
@@ -121,6 +122,7 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
     await rm(folder, { recursive: true, force: true });
   }, 120_000);
 
+  // Promise (Backups and failover): The service uses a new primary within 2 s, and never a standby.
   it.each(faults.map((fault) => [fault.name, fault] as const))(
     '%s',
     async (name, fault) => {
@@ -178,6 +180,7 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
     await expect(query(cluster.urlOf({ port: standbys }), connectQuery)).rejects.toMatchObject({ code: '57P01' });
   });
 
+  // Promise (Backups and failover): A failover loses or repeats no acknowledged write.
   it('no acknowledged write is lost, and none is stored twice', async () => {
     await load.stop();
     const verdict = await ledger.compare(cluster.primaryUrl);

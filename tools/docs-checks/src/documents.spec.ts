@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { readText } from '@animal-store/checks/workspace';
+import { DOCUMENTS } from './documents.js';
+import { promisesIn, renderPromises } from './promises.js';
+
+it.each(Object.entries(DOCUMENTS))('%s is up to date: `npx nx documents docs-checks` writes it', (file, render) => {
+  expect(readText(file)).toBe(render());
+});
+
+describe('a promise', () => {
+  const promise = '// Promise (Overload): Probes are exempt.';
+
+  it('is a comment above a test, and has a link to its first test', () => {
+    const promises = ['a.spec.ts', 'b.verify.ts'].flatMap((file) => promisesIn(file, `  ${promise}\n  it.each([\n`));
+    expect(renderPromises(promises)).toContain('\n## Overload\n\n- [Probes are exempt.](../a.spec.ts)\n\n');
+  });
+
+  it.each([
+    [`${promise}\nconst x = 1;\n`, 'a.spec.ts:1: a promise must be directly above describe or it'],
+    ['// Promise (Speed): It is fast.\nit(\n', /^a\.spec\.ts:1: the group must be one of Rate limits, /],
+  ])('is rejected without a test or with an unknown group: %j', (source, message) => {
+    expect(() => promisesIn('a.spec.ts', source)).toThrow(message);
+  });
+});

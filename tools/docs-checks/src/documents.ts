@@ -1,0 +1,9 @@
+import { readPromises, renderPromises } from './promises.js';
+import { renderEnvExample, renderVariables } from './variables.js';
+
+/** The generated documents, and functions that return their text. */
+export const DOCUMENTS: Readonly<Record<string, () => string>> = {
+  '.env.example': renderEnvExample,
+  'docs/promises.md': () => renderPromises(readPromises()),
+  'docs/variables.md': renderVariables,
+};
