@@ -1,12 +1,19 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import {
+  HEADER_SECTION_BYTES,
+  HTTP_ERRORS,
+  HttpError,
+  MAX_HEADER_FIELDS,
+  MAX_TARGET_LENGTH,
+  RETRY_AFTER_SECONDS,
+  SERVICE_UNAVAILABLE,
+} from '../errors/http-errors.js';
 import { requestIdOf } from '../observability/identify-requests.js';
 import { corsHeadersOfUnknown } from '../responses/cors.js';
 import { type Connection, connectionOf } from './connection.js';
 import { handleExpectAndConnect, respondToClientError, type SocketErrorOptions, writeErrorAndClose } from './socket-errors.js';
 
-const HEADER_SECTION_BYTES = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -16,8 +23,6 @@ const SILENCE_TIMEOUT_MS = 30_000;
 
 /** Replaces a target that the router cannot parse. Clients cannot send it: Node's HTTP parser rejects white space in targets. */
 const UNREADABLE_TARGET = '/ ';
-const MAX_TARGET_LENGTH = 4096;
-const MAX_HEADER_FIELDS = 64;
 /** uri-host [ ":" port ] (RFC 9112, section 3.2). A comma means that the field was repeated. */
 const HOST = /^[^\s,/?#@]*$/;
 

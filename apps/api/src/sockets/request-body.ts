@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { HTTP_ERRORS, HttpError, MERGE_PATCH, type Refusal, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { BODY_LIMIT_BYTES, HTTP_ERRORS, HttpError, MERGE_PATCH, type Refusal, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { addressGroup } from '../rate-limit/address-group.js';
 import { connectionOf, MAX_DROPPED_BYTES, type Reception } from './connection.js';
 
-const BODY_LIMIT_BYTES = 64 * 1024;
 /** Maximum size of a refused body that is always read completely, so that the connection can be reused. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
 /** Maximum share of half-received requests per address. */

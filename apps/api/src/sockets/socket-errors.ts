@@ -4,12 +4,14 @@ import type { PublicUrl } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import { defaultErrorBody } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/error-response.js';
-import { HTTP_ERRORS, HttpError, type HttpErrorDefinition } from '../errors/http-errors.js';
+import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { declaresTooLargeBody } from './request-body.js';
 import { connectionOf } from './connection.js';
 import { corsHeaders, corsHeadersOfUnknown } from '../responses/cors.js';
 import { newRequestId } from '../observability/identify-requests.js';
+
+const LONG_TARGET = new RegExp(`^[A-Z]+ [^ \\r\\n]{${String(MAX_TARGET_LENGTH + 1)}}`);
 
 export interface SocketErrorOptions {
   readonly corsOrigins: readonly string[];
@@ -80,7 +82,7 @@ function originOf({ rawPacket }: ClientError): string | undefined {
 
 /** Returns whether the target is too long. Node's parser counts it as part of the header section and reports the same error for both. */
 function startsWithLongTarget(packet: unknown): boolean {
-  return Buffer.isBuffer(packet) && /^[A-Z]+ [^ \r\n]{4097}/.test(packet.toString('latin1'));
+  return Buffer.isBuffer(packet) && LONG_TARGET.test(packet.toString('latin1'));
 }
 
 /** Writes an error response to the socket and closes the connection. */
