@@ -1,4 +1,4 @@
-import { startPostgres } from './tools/testing/src/postgres.ts';
+import { startPostgres } from './tools/test-runner/src/postgres.ts';
 
 const SQL_FILES = [
   'libs/database/src/{batched-repository,statements,table,delete-expired-idempotency-keys,idempotency-key.entity}.ts',
