@@ -57,7 +57,20 @@ const EXTRA_IN_CLI = { app: ['app', 'local'] };
 const PURE_PROJECTS = ['libs/kernel', 'libs/client', 'libs/*/contract', 'libs/*/domain', 'libs/*/application'];
 
 /** The folders of the API, from the inside out. Each may import the folders before it, and no file outside the folders. */
-const API_FOLDERS = ['errors', 'observability', 'validation', 'rate-limit', 'authentication', 'server', 'reference', 'process'];
+const API_FOLDERS = [
+  'errors',
+  'observability',
+  'rate-limit',
+  'responses',
+  'sockets',
+  'validation',
+  'authentication',
+  'hooks',
+  'health',
+  'reference',
+  'process',
+  'jobs',
+];
 
 const TESTS = ['**/*.{spec,verify}.ts', '**/src/testing/**/*.ts'];
 const TEST_PROJECTS = ['libs/*/testing', 'libs/test-kit', 'apps/*-e2e'];
@@ -207,6 +220,8 @@ export default defineConfig(
       rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept(inner, message)),
     };
   }),
+  // Programs that run when the service is built. They may import every file of the service.
+  { files: ['apps/api/src/build/**/*.ts'], rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT) },
   {
     files: PURE_PROJECTS.map((root) => `${root}/**/*.ts`),
     rules: {

@@ -26,7 +26,7 @@ const NOT_COVERED = [
 process.env.NODE_V8_COVERAGE = join(FOLDER, 'processes');
 process.env.PROGRAM_FOLDER = 'dist';
 
-/** `npx nx coverage testing`: all suites in one run, merged with the processes that they start. */
+/** `npx nx coverage test-runner`: all suites in one run, merged with the processes that they start. */
 export default {
   ...jestConfig,
   collectCoverage: true,

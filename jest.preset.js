@@ -27,8 +27,8 @@ export default {
       },
     ],
   },
-  globalSetup: join(import.meta.dirname, 'tools/testing/src/jest-global-setup.ts'),
-  globalTeardown: join(import.meta.dirname, 'tools/testing/src/jest-global-teardown.ts'),
+  globalSetup: join(import.meta.dirname, 'tools/test-runner/src/jest-global-setup.ts'),
+  globalTeardown: join(import.meta.dirname, 'tools/test-runner/src/jest-global-teardown.ts'),
   // The http library of a context may have no specs: apps/api-e2e tests its routes.
   passWithNoTests: true,
   // Most specs wait rather than compute. Nx runs several projects at once, most of them without workers (nx.json).

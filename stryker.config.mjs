@@ -1,4 +1,4 @@
-import { startPostgres } from './tools/testing/src/postgres.ts';
+import { startPostgres } from './tools/test-runner/src/postgres.ts';
 
 const SQL_FILES = [
   'libs/database/src/{batched-repository,statements,table,delete-expired-idempotency-keys,idempotency-key.entity}.ts',
@@ -40,7 +40,11 @@ const AREAS = {
   'api-authentication': folderOfApi('authentication'),
   'api-errors': folderOfApi('errors'),
   'api-rate-limit': folderOfApi('rate-limit'),
-  'api-validation': folderOfApi('validation'),
+  'api-validation': {
+    ...folderOfApi('validation'),
+    mutate: ['apps/api/src/{validation/**/*,sockets/request-body}.ts'],
+    specs: ['apps/api/src/{validation/**/!(*.integration),sockets/request-body}.spec.ts'],
+  },
 };
 
 function area(folder, files = '**') {

@@ -9,7 +9,7 @@ const [command] = process.argv.slice(2);
 const tsc = join(createRequire(import.meta.url).resolve('@typescript/7/package.json'), '../bin/tsc');
 const steps = [
   [tsc, '-b', join(import.meta.dirname, 'tsconfig.lib.json')],
-  [join(import.meta.dirname, '../../apps/api/dist/write-guides.js')],
+  [join(import.meta.dirname, '../../apps/api/dist/build/write-guides.js')],
 ];
 for (const step of steps) if (spawnSync(process.execPath, step, { stdio: 'inherit' }).status !== 0) process.exit(1);
 

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { createDataSource, DatabaseConnection, observeStatements, poolOf, replicasOf } from '@animal-store/database';
+import { PublicUrl } from '@animal-store/http-contract';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import { VersioningType } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -16,18 +17,17 @@ import { NestLogger } from './observability/nest-logger.js';
 import { ShedRequests } from './observability/shed-requests.js';
 import type { Tracing } from './observability/tracing.js';
 import type { Config } from './process/config.js';
-import { collectSubscriptions } from './process/event-delivery.js';
+import { collectSubscriptions } from './jobs/event-delivery.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { createOpenApiDocument } from './reference/openapi-document.js';
 import { OpenApiDocument } from './reference/openapi.controller.js';
-import { ConfiguredPublicUrl } from './server/configured-public-url.js';
-import { WorkerGroup } from './server/worker-group.js';
-import { Draining } from './server/draining.js';
-import { NOT_READY_REASONS, Readiness } from './server/readiness.js';
-import { createHttpServer } from './server/http-server.js';
-import { JsonAdapter } from './server/json-adapter.js';
-import { registerPipeline } from './server/pipeline.js';
-import { RouteTable } from './server/route-table.js';
+import { WorkerGroup } from './health/worker-group.js';
+import { Draining } from './sockets/draining.js';
+import { NOT_READY_REASONS, Readiness } from './health/readiness.js';
+import { createHttpServer } from './sockets/http-server.js';
+import { JsonAdapter } from './responses/json-adapter.js';
+import { registerPipeline } from './hooks/pipeline.js';
+import { RouteTable } from './hooks/route-table.js';
 
 const LIMITED =
   'PostgreSQL accepts no further connection, so statements wait for the open ones: ' +
@@ -85,7 +85,7 @@ async function assemble(
   { config, clock = new SystemClock(), logger }: AppOptions & { readonly logger: ServiceLogger },
   tracing?: Tracing,
 ): Promise<{ app: NestFastifyApplication; server: FastifyInstance; openApiDocument: OpenApiDocument }> {
-  const publicUrl = new ConfiguredPublicUrl(config.publicBaseUrl);
+  const publicUrl = new PublicUrl(config.publicBaseUrl);
   const routes = new RouteTable();
   const openApiDocument: OpenApiDocument = new OpenApiDocument(() => createOpenApiDocument(app, config, contexts));
   const draining = new Draining();

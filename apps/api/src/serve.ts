@@ -15,7 +15,7 @@ import { retryConnecting } from './process/retry-connecting.js';
 import { FAILED_START, StartupError } from './process/startup-error.js';
 import { Supervisor, type WorkerState } from './process/supervisor.js';
 import { urlOf } from './process/url-of.js';
-import { WorkerGroup } from './server/worker-group.js';
+import { WorkerGroup } from './health/worker-group.js';
 
 export { FAILED_START, StartupError } from './process/startup-error.js';
 

@@ -39,10 +39,10 @@ export function parseDatabaseUrl(url: string): DatabaseTarget {
   // libpq also accepts JDBC's `ssl=true`. Without sslmode, libpq prefers TLS, but `pg` and this library connect without it.
   const mode = sslmode ?? (ssl === 'true' ? 'require' : process.env['PGSSLMODE']);
   return {
-    servers: serversOf(host ?? decode(authority), port),
-    user: decode(user) || undefined,
-    password: decode(password.join(':')) || undefined,
-    database: decode(path) || undefined,
+    servers: serversOf(host ?? percentDecode(authority), port),
+    user: percentDecode(user) || undefined,
+    password: percentDecode(password.join(':')) || undefined,
+    database: percentDecode(path) || undefined,
     isReadWrite: attributes === 'read-write',
     tls: tlsAttempts({ sslmode: mode, sslrootcert, sslcert, sslkey }),
     parameters: others,
@@ -59,7 +59,7 @@ function paramsOf(query: string): Partial<Record<string, string>> & Record<strin
   return Object.fromEntries(
     pairs.map((pair) => {
       const [name = '', ...value] = pair.split('=');
-      return [decode(name), decode(value.join('='))];
+      return [percentDecode(name), percentDecode(value.join('='))];
     }),
   );
 }
@@ -77,7 +77,8 @@ function serversOf(hosts: string, ports: string | undefined): readonly [Server, 
   }) as unknown as readonly [Server, ...Server[]];
 }
 
-function decode(text: string): string {
+/** Decodes a part of a URL. @throws Error whose message begins with "must" */
+export function percentDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -10,7 +10,7 @@ export { connect, createDataSource, type DatabaseOptions, poolOf, replicasOf, ta
 export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';
 export { type DistributedTable, distributedTables } from './distribution.js';
-export { parseDatabaseUrl, formatServers } from './database-url.js';
+export { formatServers, parseDatabaseUrl, percentDecode } from './database-url.js';
 export { repeat } from './repeat.js';
 export { appendEvents, eventsPersistence } from './events/event-log.js';
 export { EventRunner, type EventObserver, type StoredEvent } from './events/event-runner.js';

@@ -1,17 +1,15 @@
-import { DomainError, type IdempotencyKey } from '@animal-store/kernel';
+import { DomainError, type IdempotencyKey, type Principal } from '@animal-store/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ArgumentsHost, Controller, Get, Module, Post, Query } from '@nestjs/common';
 import { NestFactory, Reflector } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyReply } from 'fastify';
-import { createdHeaders } from './created-response.js';
+import { ApiIdempotencyKey, createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
 import { Deprecated, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
 import { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
-import { EXAMPLE_ID } from './example-id.js';
-import { ApiIdempotencyKey, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
+import { EXAMPLE_ID } from './int64-schema.js';
 import { PageQueryOf } from './pages.js';
-import type { Principal } from './principal.js';
 import { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes } from './require-scopes.js';
 import { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
 

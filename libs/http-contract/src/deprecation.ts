@@ -19,6 +19,13 @@ export interface Deprecation {
   readonly successor: string;
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Announced in every response of the route. */
+    deprecation?: Deprecation;
+  }
+}
+
 /** Marks an operation as deprecated: its responses announce the removal, and from `removedAt` on it responds with 410. */
 export const Deprecated = (deprecation: Deprecation): MethodDecorator =>
   applyDecorators(

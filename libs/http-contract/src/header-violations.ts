@@ -9,13 +9,9 @@ declare module 'fastify' {
   }
 }
 
-/** Returns what `read` returns. If it throws INVALID_REQUEST, rejects after the pipes, so that the error can name the violations of the body. */
-export function readHeader<Value>(request: FastifyRequest, read: () => Value): Value | Promise<never> {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== INVALID_REQUEST.code) throw error;
-    (request.headerViolations ??= []).push(error.message);
-    return new Promise((_resolve, reject) => setImmediate(reject, error));
-  }
+/** Rejects with INVALID_REQUEST after the pipes, so that the error can name the violations of the body. Throws other errors. */
+export function rejectHeader(request: FastifyRequest, error: unknown): Promise<never> {
+  if (!(error instanceof DomainError) || error.code !== INVALID_REQUEST.code) throw error;
+  (request.headerViolations ??= []).push(error.message);
+  return new Promise((_resolve, reject) => setImmediate(reject, error));
 }

@@ -1,9 +1,9 @@
 import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey } from '@animal-store/kernel';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { INVALID_REQUEST } from './errors.js';
-import { readHeader } from './header-violations.js';
+import { rejectHeader } from './header-violations.js';
 
 /** A bare key, or a quoted one with escaped quotes and backslashes (RFC 8941, section 3.3.3). */
 const IDEMPOTENCY_KEY = /^(?:[!#-~][!-~]{0,254}|"(?:[!#-[\]-~]|\\["\\]){1,255}")$/;
@@ -33,7 +33,11 @@ export const RequestIdempotencyKey = createParamDecorator(
     const field = headers['idempotency-key'];
     if (field === undefined) return undefined;
     if (!principal) throw new Error('@RequestIdempotencyKey requires a route with authentication.');
-    return readHeader(request, () => ({ clientId: principal.clientId, key: parseIdempotencyKey(String(field)) }));
+    try {
+      return { clientId: principal.clientId, key: parseIdempotencyKey(String(field)) };
+    } catch (error) {
+      return rejectHeader(request, error);
+    }
   },
 );
 
@@ -48,3 +52,21 @@ export const ApiIdempotencyKey = (): MethodDecorator =>
       schema: IDEMPOTENCY_KEY_SCHEMA,
     }),
   );
+
+/** Returns the OpenAPI `headers` of the 201 of an `@ApiIdempotencyKey` operation. `example` is the URL of a created resource. */
+export const createdHeaders = (example: string) =>
+  ({
+    Location: { description: 'URL of the created resource.', required: true, schema: { type: 'string' }, example },
+    'Idempotent-Replayed': {
+      description: '`true` if an earlier request with the same Idempotency-Key created the resource.',
+      schema: { type: 'string' },
+      example: 'true',
+    },
+  }) as const;
+
+/** Sets the headers of a 201 and returns the body. `replayed`: an earlier request with the same Idempotency-Key created the resource. */
+export function respondWithCreated<Body>(reply: FastifyReply, url: string, body: Body, replayed: boolean): Body {
+  reply.header('location', url);
+  if (replayed) reply.header('idempotent-replayed', 'true');
+  return body;
+}

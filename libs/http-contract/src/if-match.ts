@@ -4,7 +4,7 @@ import { ApiExtension, ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { entityTagOf } from './entity-tag.js';
 import { INVALID_REQUEST } from './errors.js';
-import { readHeader } from './header-violations.js';
+import { rejectHeader } from './header-violations.js';
 import { ExtendRouteConfig } from './route-config.js';
 
 /** A strong or weak entity tag (RFC 9110, section 8.8.3). */
@@ -14,6 +14,13 @@ const IF_MATCH = new RegExp(`^(?:\\*|[ \\t,]*${TAG}(?:[ \\t]*,[ \\t,]*${TAG})*[ 
 
 /** Extension with the errors of the precondition. The generation of the OpenAPI document reads and removes it. */
 export const PRECONDITION_EXTENSION = 'x-precondition';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether 200 and 201 responses have an ETag. */
+    conditional?: boolean;
+  }
+}
 
 /**
  * Returns the precondition of an If-Match header value. Compares strongly, so weak tags never match.
@@ -32,9 +39,15 @@ export function parseIfMatch(field: string): Precondition {
 const InjectPrecondition = createParamDecorator((required: boolean, context: ExecutionContext): Precondition | Promise<never> => {
   const [request] = context.getArgs<[FastifyRequest]>();
   const field = request.headers['if-match'];
-  if (field !== undefined) return readHeader(request, () => parseIfMatch(field));
-  if (required) throw new DomainError(PRECONDITION_REQUIRED);
-  return () => undefined;
+  if (field === undefined) {
+    if (required) throw new DomainError(PRECONDITION_REQUIRED);
+    return () => undefined;
+  }
+  try {
+    return parseIfMatch(field);
+  } catch (error) {
+    return rejectHeader(request, error);
+  }
 });
 
 /** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */

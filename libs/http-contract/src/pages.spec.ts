@@ -4,7 +4,7 @@ import { validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { fastify, type FastifyReply } from 'fastify';
 import { CURSORS } from './cursor.js';
-import { respondWithCreated } from './created-response.js';
+import { respondWithCreated } from './idempotency-key.js';
 import { IdPipe } from './id.pipe.js';
 import { filtersOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
 import { provideUseCase } from './provide-use-case.js';

@@ -1,5 +1,13 @@
+import type { Principal } from '@animal-store/kernel';
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the authentication guard; undefined on a public route. */
+    principal: Principal | undefined;
+  }
+}
 
 export const PUBLIC = Symbol('public');
 export const REQUIRED_SCOPES = Symbol('requiredScopes');

@@ -16,6 +16,13 @@ export const REVALIDATION_HEADERS = {
   ETag: ETAG_HEADER,
 } as const;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether 200 responses have an ETag, and requests with a matching If-None-Match get a 304. */
+    revalidated?: boolean;
+  }
+}
+
 /** Adds an ETag to the 200 of a GET operation, and responds with 304 if the request has that ETag in If-None-Match. */
 export const Revalidated = (): MethodDecorator =>
   applyDecorators(

@@ -6,4 +6,5 @@ export { INT64_MAX, INT64_MIN, INT64_RULE, int64FromJsonNumber, isInt64, parseIn
 export { JsonText } from './json-text.js';
 export { DEFAULT_PAGE_SIZE, JsonPage, MAX_PAGE_SIZE, type Page, type PageRequest } from './page.js';
 export { type Precondition, PRECONDITION_FAILED, PRECONDITION_REQUIRED } from './precondition.js';
+export type { Principal } from './principal.js';
 export { isVisibleText, VISIBLE_TEXT_PATTERN, visibleTextRule } from './visible-text.js';

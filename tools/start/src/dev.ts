@@ -20,7 +20,7 @@ const renderGuides: Plugin = {
   },
   watchChange(file) {
     if (!file.startsWith(GUIDES)) return;
-    spawnSync(process.execPath, [join(WORKSPACE, 'apps/api/dist/write-guides.js')], { stdio: 'inherit' });
+    spawnSync(process.execPath, [join(WORKSPACE, 'apps/api/dist/build/write-guides.js')], { stdio: 'inherit' });
   },
 };
 

@@ -29,7 +29,7 @@ async function isAccepted(
 ): Promise<boolean> {
   try {
     const { scopes } = await authenticateApiKey.execute(key);
-    return requiredScopes.every((scope) => (scopes as readonly string[]).includes(scope));
+    return requiredScopes.every((scope) => scopes.includes(scope));
   } catch (error) {
     if (error instanceof DomainError) return false;
     throw error;

@@ -1,17 +1,14 @@
 import { AuthenticateApiKey } from '@animal-store/access-application';
 import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import { DatabaseConnection } from '@animal-store/database';
-import type { Principal } from '@animal-store/http-contract';
-import { DomainError } from '@animal-store/kernel';
+import { DomainError, type Principal } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { Quota } from '../rate-limit/rate-limiter.js';
 import { rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
-import { operationOf } from './operation-of.js';
-import { authorizationOf } from './route-authorization.js';
+import { authorizationOf, CHALLENGE, operationOf } from './scopes.guard.js';
 
-export const CHALLENGE = 'Bearer realm="animal-store"';
 // RFC 9110, section 11.1: the scheme is case-insensitive.
 const BEARER = /^bearer +(\S.*)$/i;
 

@@ -1,4 +1,5 @@
-import { type Principal, Public, RequireScopes } from '@animal-store/http-contract';
+import { Public, RequireScopes } from '@animal-store/http-contract';
+import type { Principal } from '@animal-store/kernel';
 import { expect, it } from '@jest/globals';
 import { guardContext } from '../testing/guard-context.js';
 import { ScopesGuard } from './scopes.guard.js';

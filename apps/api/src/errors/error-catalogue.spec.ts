@@ -1,7 +1,7 @@
 import { API_KEY_NOT_FOUND } from '@animal-store/access-domain';
 import { DomainError, type ErrorKind } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { errorBody } from './error-body.js';
+import { errorBody } from './error-response.js';
 import { defaultErrorBody, SHARED_ERRORS } from './error-catalogue.js';
 import { HTTP_ERRORS, HttpError } from './http-errors.js';
 

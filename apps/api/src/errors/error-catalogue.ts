@@ -1,7 +1,7 @@
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
-import { type ErrorBody, errorBody } from './error-body.js';
+import { type ErrorBody, errorBody } from './error-response.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, OPERATION_REMOVED, RATE_LIMITED, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 /** Returns the error body with the default message of a definition. */

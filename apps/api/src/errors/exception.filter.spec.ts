@@ -7,12 +7,6 @@ import { pino } from 'pino';
 import { ApiExceptionFilter } from './exception.filter.js';
 import { HTTP_ERRORS, HttpError, RATE_LIMITED, SERVICE_UNAVAILABLE } from './http-errors.js';
 
-class StorePublicUrl extends PublicUrl {
-  override of(path: string): string {
-    return `https://store.test${path}`;
-  }
-}
-
 const MINUTE_MS = 60_000;
 const ROUTES = { allowedMethods: (url: string) => (url === '/v1/pets' ? 'GET, POST' : undefined) };
 const lines: Record<string, unknown>[] = [];
@@ -21,7 +15,7 @@ let filter: ApiExceptionFilter;
 
 beforeEach(() => {
   lines.length = 0;
-  filter = new ApiExceptionFilter(ROUTES, new StorePublicUrl(), logger);
+  filter = new ApiExceptionFilter(ROUTES, new PublicUrl('https://store.test'), logger);
 });
 
 /** Returns the response to a request whose handler throws. */

@@ -4,8 +4,7 @@ import { DomainError } from '@animal-store/kernel';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { errorBody } from './error-body.js';
-import { errorHeaders, helpLink } from './error-headers.js';
+import { errorBody, errorHeaders, helpLink } from './error-response.js';
 import { ACCEPT_PATCH, errorOfStatus, HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
 const POOLER_HINT =

@@ -9,6 +9,12 @@ export interface HttpErrorDefinition {
   readonly message: string;
 }
 
+/** Limits of a request. */
+export const BODY_LIMIT_BYTES = 64 * 1024;
+export const MAX_TARGET_LENGTH = 4096;
+export const HEADER_SECTION_BYTES = 8 * 1024;
+export const MAX_HEADER_FIELDS = 64;
+
 /** Errors of the HTTP layer. Together with the errors of the contexts they are the error catalogue. */
 export const HTTP_ERRORS = {
   malformedJson: { code: 'malformed_json', status: 400, message: 'The body is not well-formed JSON in UTF-8.' },
@@ -20,8 +26,8 @@ export const HTTP_ERRORS = {
     message: 'This resource does not support the method; the Allow header lists the supported methods.',
   },
   requestTimeout: { code: 'request_timeout', status: 408, message: 'The request did not arrive in time.' },
-  payloadTooLarge: { code: 'payload_too_large', status: 413, message: 'The body is larger than 65536 bytes.' },
-  uriTooLong: { code: 'uri_too_long', status: 414, message: 'The request target is longer than 4096 characters.' },
+  payloadTooLarge: { code: 'payload_too_large', status: 413, message: `The body is larger than ${String(BODY_LIMIT_BYTES)} bytes.` },
+  uriTooLong: { code: 'uri_too_long', status: 414, message: `The request target is longer than ${String(MAX_TARGET_LENGTH)} characters.` },
   unsupportedMediaType: {
     code: 'unsupported_media_type',
     status: 415,
@@ -36,7 +42,7 @@ export const HTTP_ERRORS = {
   headersTooLarge: {
     code: 'headers_too_large',
     status: 431,
-    message: 'The header section is larger than 8192 bytes or has more than 64 fields.',
+    message: `The header section is larger than ${String(HEADER_SECTION_BYTES)} bytes or has more than ${String(MAX_HEADER_FIELDS)} fields.`,
   },
   internalError: {
     code: 'internal_error',
@@ -81,6 +87,9 @@ export class HttpError extends Error {
     this.name = 'HttpError';
   }
 }
+
+/** Why a request is rejected. */
+export type Rejection = DomainError | HttpError;
 
 /** Returns the error for the status of a Nest HttpException. Its own message is dropped, because it may contain internals. */
 export function errorOfStatus(status: number): DomainError | HttpError {

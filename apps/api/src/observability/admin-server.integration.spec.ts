@@ -4,7 +4,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { contexts } from '../contexts.js';
 import { serve, StartupError } from '../serve.js';
-import { RawConnection } from '../testing/fuzz/raw-connection.js';
+import { RawConnection } from '../testing/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { type AdminServer, startAdminServer } from './admin-server.js';
 import { exposeMetrics } from './expose-metrics.js';

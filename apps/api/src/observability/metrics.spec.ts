@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { measureRequests } from './measure-requests.js';
-import { Metrics } from './metrics.js';
+import { measureRequests, Metrics } from './metrics.js';
 import { observeReplicas } from './observe-replicas.js';
 
 let metrics: Metrics;

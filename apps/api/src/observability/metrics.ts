@@ -1,11 +1,25 @@
+import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import type { MigrationState, StatementObserver, SubscriptionStatus } from '@animal-store/database';
+import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { RATE_LIMITED } from '../errors/http-errors.js';
 import { buildInfo } from './build-info.js';
 
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const JOB_BUCKETS_S = [0.01, 0.1, 1, 10, 60, 300, 1800];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+const KEY_REJECTIONS: ReadonlySet<string> = new Set([MISSING_API_KEY.code, INVALID_API_KEY.code, INSUFFICIENT_SCOPE.code]);
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Name of the handler of the route, such as `listPets`, or `listPets_v2` for version 2; undefined on public routes, and if the request did not reach the guards. */
+    operation: string | undefined;
+    /** Error code of the response. */
+    errorCode: string | undefined;
+  }
+}
 
 /** The Prometheus metrics of this process, listed in docs/operations.md. */
 export class Metrics implements StatementObserver {
@@ -198,4 +212,22 @@ export class Metrics implements StatementObserver {
     });
     return gauge;
   }
+}
+
+/** Measures every response after it has been sent. */
+export function measureRequests(fastify: FastifyInstance, metrics: Metrics): void {
+  fastify.decorateRequest('operation', undefined);
+  fastify.decorateRequest('errorCode', undefined);
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { operation = 'none', errorCode } = request;
+    metrics.requestDurations.observe({ operation, status: reply.statusCode }, reply.elapsedTime / 1000);
+    if (errorCode === undefined) {
+      if (request.method === 'POST' && reply.hasHeader('idempotent-replayed')) metrics.replays.inc();
+    } else if (KEY_REJECTIONS.has(errorCode)) {
+      metrics.keysRejected.inc({ code: errorCode });
+    } else if (errorCode === RATE_LIMITED.code) {
+      metrics.requestsLimited.inc();
+    }
+    done();
+  });
 }

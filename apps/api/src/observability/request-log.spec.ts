@@ -1,11 +1,11 @@
-import type { Principal } from '@animal-store/http-contract';
-import { expect, it, jest } from '@jest/globals';
+import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
+import type { Principal } from '@animal-store/kernel';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
-import { loggedPath } from './logged-path.js';
 import { LOG_FORMATS, type LogFormatName } from './log-format.js';
 import { createLogger } from './logger.js';
-import { logRequests, createRequestLogger } from './request-log.js';
+import { createRequestLogger, loggedPath, logRequests } from './request-log.js';
 
 async function linesOf(level: string, about: object = {}, { share = 1, statuses = [404] } = {}): Promise<string[]> {
   const lines: string[] = [];
@@ -118,4 +118,34 @@ it.each(Object.keys(LOG_FORMATS) as LogFormatName[])('writes the same line as th
     ),
   );
   now.mockRestore();
+});
+
+const key = generateApiKeySecret('production' as KeyEnvironment);
+const redacted = `${prefixOf(key)}…`;
+
+const percentEncoded = (text: string) => [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
+
+describe('loggedPath', () => {
+  it('removes the query string', () => {
+    expect(loggedPath(`/v1/pets?api_key=${key}`)).toBe('/v1/pets');
+    expect(loggedPath('/v1/pets/1')).toBe('/v1/pets/1');
+  });
+
+  it('keeps the encoding of a path without a key', () => {
+    expect(loggedPath('/v1/pets/%2F%zz')).toBe('/v1/pets/%2F%zz');
+  });
+
+  it('keeps control characters around a redacted key encoded', () => {
+    expect(loggedPath(`/v1/pets/%1B[31m%0a%9b%2520${key}`)).toBe(`/v1/pets/%1b[31m%0a%9b%20${redacted}`);
+  });
+
+  it.each([
+    ['plain', key],
+    ['with an encoded underscore', key.replaceAll('_', '%5F')],
+    ['encoded', percentEncoded(key)],
+    ['encoded twice', percentEncoded(key).replaceAll('%', '%25')],
+    ['encoded three times', percentEncoded(key).replaceAll('%', '%2525')],
+  ])('redacts a key %s', (_, text) => {
+    expect(loggedPath(`/v1/pets/${text}`)).toBe(`/v1/pets/${redacted}`);
+  });
 });

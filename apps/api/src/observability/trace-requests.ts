@@ -10,7 +10,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseTraceParent } from './trace-parent.js';
+import { parseTraceParent } from './identify-requests.js';
 
 /** Creates a SERVER span for each request, before any hook that may reject it. The span contains no client data except the ids of `traceparent`. */
 export function traceRequests(fastify: FastifyInstance, tracer: Tracer): void {

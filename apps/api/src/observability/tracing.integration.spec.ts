@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { trace } from '@opentelemetry/api';
 import type { TracerProvider } from '@opentelemetry/sdk-trace';
 import { DataSource } from 'typeorm';
-import { RawConnection } from '../testing/fuzz/raw-connection.js';
+import { RawConnection } from '../testing/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
 import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../testing/trace-collector.js';
 import { createLogger } from './logger.js';

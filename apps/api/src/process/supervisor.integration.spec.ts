@@ -8,8 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import pino from 'pino';
-import { findFreePort } from './find-free-port.js';
-import { Supervisor, type SupervisorOptions } from './supervisor.js';
+import { findFreePort, Supervisor, type SupervisorOptions } from './supervisor.js';
 
 const HOST = '127.0.0.1';
 const LISTEN = `const listen = () => require('node:net').createServer((socket) => socket.end()).on('error', () => process.exit(78)).listen(process.env.PORT, '${HOST}');`;

@@ -1,10 +1,11 @@
 import cluster, { type Worker } from 'node:cluster';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Logger, pino } from 'pino';
+import type { GroupState } from '../health/worker-group.js';
 import { EX_CONFIG } from './startup-error.js';
-import { Supervisor, type WorkerState } from './supervisor.js';
-import type { GroupState } from '../server/worker-group.js';
+import { CrashLoopDetector, findFreePort, Supervisor, type WorkerState } from './supervisor.js';
 
 const ADDRESS = { address: '127.0.0.1', port: 3000, addressType: 4 };
 const GRACE_MS = 60_000;
@@ -247,4 +248,22 @@ describe('giving up', () => {
     await exit(FIRST, 0);
     expect(onGiveUp).toHaveBeenCalledTimes(1);
   });
+});
+
+it('detects more than the maximum number of crashes within the time, and nothing else', () => {
+  const loop = new CrashLoopDetector(2, 1_000);
+  expect([0, 500, 1_001].map((at) => loop.record(at))).toEqual([false, false, false]);
+  expect([1_500, 2_600, 2_601, 2_602].map((at) => loop.record(at))).toEqual([true, false, false, true]);
+});
+
+it('returns a port that can be listened on, and that no port 0 is assigned', async () => {
+  const port = await findFreePort('127.0.0.1');
+  expect(port).toBeLessThan(32_768);
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  server.close();
+});
+
+it('rejects for a host that is not an address of this machine', async () => {
+  await expect(findFreePort('192.0.2.1')).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
 });

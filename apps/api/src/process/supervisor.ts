@@ -1,14 +1,15 @@
 import cluster, { type Address, type Worker } from 'node:cluster';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
+import type { GroupState } from '../health/worker-group.js';
 import type { MetricsSource } from '../observability/admin-server.js';
 import { closeLostConnections } from './close-lost-connections.js';
-import { CrashLoopDetector } from './crash-loop-detector.js';
-import { findFreePort, isFree } from './find-free-port.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
-import type { GroupState } from '../server/worker-group.js';
 
 const MAX_CRASHES = 10;
 const CRASH_WINDOW_MS = 60_000;
@@ -17,6 +18,9 @@ const KILL_AFTER_MS = 30_000;
 /** Delay before replacing a worker that ended before it was ready. Doubled each time, up to MAX_DELAY_MS, until a worker is ready. */
 const INITIAL_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
+/** Below the ports that operating systems assign, so that no other socket gets the port before the workers listen. */
+const MIN_PORT = 20_000;
+const MAX_PORT = 32_767;
 
 /** State that a worker reports: ready, or waiting for the database. */
 export type WorkerState = 'ready' | 'waiting';
@@ -197,4 +201,42 @@ export class Supervisor implements MetricsSource {
     await this.stop('SIGTERM');
     this.options.onGiveUp();
   }
+}
+
+/** Detects crash loops: more than `maxCrashes` crashes within `windowMs`. */
+export class CrashLoopDetector {
+  private crashes: readonly number[] = [];
+
+  constructor(
+    private readonly maxCrashes: number,
+    private readonly windowMs: number,
+  ) {}
+
+  /** Records a crash. Returns whether it is part of a crash loop. */
+  record(nowMs: number): boolean {
+    this.crashes = [...this.crashes, nowMs].filter((at) => nowMs - at <= this.windowMs);
+    return this.crashes.length > this.maxCrashes;
+  }
+}
+
+/** Returns a port that is not in use. */
+export async function findFreePort(host: string): Promise<number> {
+  for (;;) {
+    const port = randomInt(MIN_PORT, MAX_PORT + 1);
+    if (await isFree(host, port)) return port;
+  }
+}
+
+/** @throws Error if the host is not an address of this machine */
+async function isFree(host: string, port: number): Promise<boolean> {
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
 }

@@ -1,4 +1,5 @@
-import { type Principal, RateLimit } from '@animal-store/http-contract';
+import { RateLimit } from '@animal-store/http-contract';
+import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { ModulesContainer } from '@nestjs/core';
 import { pino } from 'pino';

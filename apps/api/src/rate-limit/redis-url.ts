@@ -1,4 +1,4 @@
-import { readSecretUrl, type SecretUrl, tlsAttempts } from '@animal-store/database';
+import { percentDecode, readSecretUrl, type SecretUrl, tlsAttempts } from '@animal-store/database';
 
 const MODES = ['require', 'verify-ca', 'verify-full'];
 
@@ -40,15 +40,7 @@ export function parseRedisUrl(text: string) {
   if (!isTls && (sslmode ?? sslrootcert) !== undefined) throw new Error('must be a rediss:// URL with sslmode or sslrootcert');
   if (sslmode !== undefined && !MODES.includes(sslmode)) throw new Error(`must have an sslmode of ${MODES.join(', ')}`);
   const [tls] = isTls ? tlsAttempts({ sslmode: sslmode ?? 'verify-full', sslrootcert }) : [];
-  const [username, password] = [decode(url.username), decode(url.password)];
+  const [username, password] = [percentDecode(url.username), percentDecode(url.password)];
   url.search = url.username = url.password = '';
   return { url: url.href, tls: tls || {}, credentials: password === '' ? undefined : { ...(username !== '' && { username }), password } };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new Error('must be percent-encoded; write % as %25');
-  }
 }

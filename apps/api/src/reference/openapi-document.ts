@@ -3,7 +3,7 @@ import {
   DEPRECATION_EXTENSION,
   ETAG_HEADER,
   PRECONDITION_EXTENSION,
-  type PublicUrl,
+  PublicUrl,
   RATE_LIMIT_EXTENSION,
   type RateLimitPolicy,
   SCOPES_EXTENSION,
@@ -12,12 +12,10 @@ import {
 import type { ErrorDefinition } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { ErrorBody } from '../errors/error-body.js';
+import { type ErrorBody, helpLink } from '../errors/error-response.js';
 import { defaultErrorBody, SHARED_ERRORS } from '../errors/error-catalogue.js';
-import { helpLink } from '../errors/error-headers.js';
 import { ACCEPT_PATCH, MERGE_PATCH } from '../errors/http-errors.js';
-import { ConfiguredPublicUrl } from '../server/configured-public-url.js';
-import { REQUEST_ID_SCHEMA } from '../server/request-id.js';
+import { REQUEST_ID_SCHEMA } from '../observability/identify-requests.js';
 
 const VERSION_PREFIX = '/v1';
 const SECURITY_SCHEME = 'apiKey';
@@ -59,7 +57,7 @@ export function createOpenApiDocument(
   );
   const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
   for (const { patch } of Object.values(paths)) acceptMergePatch(patch);
-  const publicUrl = new ConfiguredPublicUrl(addresses.publicBaseUrl);
+  const publicUrl = new PublicUrl(addresses.publicBaseUrl);
   const schemas = [{ Error: errorSchema(operations) }, components?.schemas ?? {}, ...contexts.map((context) => context.schemas ?? {})];
   return {
     openapi,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { RawConnection } from './fuzz/raw-connection.js';
+import { RawConnection } from './raw-connection.js';
 import { startTestApp, type TestApp } from './test-app.js';
 
 /** Close to the limits: 8 KiB for header sections, 4 KiB for targets, 64 KiB for bodies. */

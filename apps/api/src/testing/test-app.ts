@@ -9,7 +9,9 @@ import { contexts } from '../contexts.js';
 import { createApp } from '../create-app.js';
 import { createLogger, type ServiceLogger } from '../observability/logger.js';
 import { readConfig } from '../process/config.js';
-import { RouteTable } from '../server/route-table.js';
+import { RouteTable } from '../hooks/route-table.js';
+
+export { createLogger } from '../observability/logger.js';
 
 export interface TestApp {
   readonly app: NestFastifyApplication;

@@ -6,7 +6,7 @@ import { Exclude, Expose, plainToInstance, Transform, Type } from 'class-transfo
 import { IsString, validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { OrderDto } from '../testing/order.dto.js';
-import { compileDto } from './compiled-dto.js';
+import { compileDto } from './validation.pipe.js';
 import { declaredMembers } from './declared-members.js';
 import { validateWithClassValidator } from './validate-with-class-validator.js';
 

@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { int64FromJsonNumber } from '@animal-store/kernel';
-
-/** Thrown if the text is not JSON, not UTF-8, or nested too deeply. */
-export class MalformedJsonError extends Error {}
+import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
 
 /** Matches numbers that need their source text: with a fraction, an exponent or more than 15 digits. Also matches inside strings. */
 const MAY_LOSE_DIGITS = /[0-9](?:[.eE]|[0-9]{15})/;
@@ -16,18 +14,22 @@ interface ReviverContext {
 
 /**
  * Parses JSON. Numbers whose value is an int64 become exact bigints; other numbers remain numbers.
- * @throws MalformedJsonError
+ * @throws HttpError malformed_json if the text is not JSON, not UTF-8, or nested too deeply
  */
 export function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new MalformedJsonError('The body is not UTF-8.');
+  if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.');
   // Before recursive code: JSON.parse with a reviver, class-transformer and class-validator.
-  if (isNestedDeeply(bytes)) throw new MalformedJsonError(`The body is nested more than ${String(MAX_DEPTH)} levels deep.`);
+  if (isNestedDeeply(bytes)) throw malformed(`The body is nested more than ${String(MAX_DEPTH)} levels deep.`);
   const text = bytes.toString('utf8');
   try {
     return MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, exactIntegers) : withBigints(JSON.parse(text));
   } catch {
-    throw new MalformedJsonError('The body is not well-formed JSON.');
+    throw malformed('The body is not well-formed JSON.');
   }
+}
+
+function malformed(message: string): HttpError {
+  return new HttpError(HTTP_ERRORS.malformedJson, message);
 }
 
 function isNestedDeeply(bytes: Buffer): boolean {

@@ -1,9 +1,10 @@
-import { MayBeAbsent, type Principal, QueryInteger, Rule } from '@animal-store/http-contract';
+import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
+import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
 import { guardContext } from '../testing/guard-context.js';
 import { OrderDto } from '../testing/order.dto.js';
-import { PreferenceGuard } from './preference.guard.js';
+import { PreferenceGuard, prefersStrictHandling } from './preference.guard.js';
 import { ValidationPipe } from './validation.pipe.js';
 
 class PageQuery {
@@ -113,4 +114,31 @@ describe('a body', () => {
     expect(() => create()).toThrow(/^"other" is not a known member$/);
     for (const prefer of ['', 'handling=lenient']) expect(create(prefer)).toEqual({ title: 'x', amount: 1n });
   });
+});
+
+describe('Prefer', () => {
+  it.each([
+    'handling=strict',
+    'Handling = Strict',
+    'respond-async, wait=100, handling=strict',
+    'handling="strict"',
+    'handling=strict; x=1',
+    ' handling = "STRICT" ;x',
+    ',, ;x, a b, handling=strict',
+    'handling=strict, handling=lenient',
+  ])('%j requests strict handling', (field) => expect(prefersStrictHandling(field)).toBe(true));
+
+  it.each([
+    '',
+    'handling',
+    'handling=lenient',
+    'handling=lenient, handling=strict',
+    'strict',
+    'xhandling=strict',
+    'return=minimal',
+    'handling=strictly',
+    'handling="strict',
+    'handling="strict; x"',
+    'handling =',
+  ])('%j does not request strict handling', (field) => expect(prefersStrictHandling(field)).toBe(false));
 });

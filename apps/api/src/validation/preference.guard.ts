@@ -3,9 +3,8 @@ import { DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ReceivedBody } from '../sockets/request-body.js';
 import { declaredMembers } from './declared-members.js';
-import { prefersStrictHandling } from './prefers-strict-handling.js';
-import type { ReceivedBody } from './request-body.js';
 import { unknownNameMessage, validateWithClassValidator } from './validate-with-class-validator.js';
 
 /** RouteParamtypes.QUERY of Nest. */
@@ -51,4 +50,16 @@ function readQueryTypes(controller: Type, method: string): readonly Type[] {
   return Object.entries(routeArguments)
     .filter(([key]) => key.startsWith(`${QUERY}:`))
     .flatMap(([, { index }]) => types[index] ?? []);
+}
+
+/** Returns whether the first `handling` of a Prefer field (RFC 7240, section 2) is `strict`. Takes linear time. */
+export function prefersStrictHandling(field: string): boolean {
+  for (const preference of field.split(',')) {
+    const [setting = ''] = preference.split(';', 1);
+    const equals = setting.indexOf('=');
+    const name = (equals < 0 ? setting : setting.slice(0, equals)).trim();
+    if (name.toLowerCase() !== 'handling') continue;
+    return equals >= 0 && /^(?:strict|"strict")$/i.test(setting.slice(equals + 1).trim());
+  }
+  return false;
 }

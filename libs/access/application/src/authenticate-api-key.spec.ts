@@ -1,12 +1,11 @@
 import type { ApiKey, ApiKeySecret } from '@animal-store/access-domain';
-import { anIssuedApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
+import { aNewApiKey, InMemoryApiKeys, SettableClock } from '@animal-store/access-testing';
+import type { Principal } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ApiKeyCache } from './api-key-cache.js';
-import { AuthenticateApiKey, type Principal } from './authenticate-api-key.js';
+import { ApiKeyCache, AuthenticateApiKey } from './authenticate-api-key.js';
 
 const HOUR = 3_600_000;
 const MAX_REVOCATION_DELAY_MS = 5_000;
-const hasher = new TestKeyHasher();
 const invalid = expect.objectContaining({ code: 'invalid_api_key', kind: 'unauthenticated' });
 
 let keys: InMemoryApiKeys;
@@ -16,16 +15,16 @@ let authenticate: AuthenticateApiKey;
 beforeEach(() => {
   keys = new InMemoryApiKeys();
   clock = new SettableClock();
-  authenticate = new AuthenticateApiKey(keys, hasher, clock);
+  authenticate = new AuthenticateApiKey(keys, clock);
 });
 
 async function aStoredKey(lifetimeMs?: number): Promise<{ text: ApiKeySecret; key: ApiKey }> {
   const createdAt = clock.now();
-  const { key, secret } = anIssuedApiKey({
+  const issued = aNewApiKey({
     createdAt,
     expiresAt: lifetimeMs === undefined ? undefined : new Date(createdAt.getTime() + lifetimeMs),
   });
-  return { text: secret, key: await keys.add(key) };
+  return { text: issued.secret, key: await keys.add(issued) };
 }
 
 const execute = async (text: string): Promise<Principal> => authenticate.execute(text);
@@ -40,7 +39,7 @@ describe('AuthenticateApiKey', () => {
 
   it('rejects a malformed key by its checksum, without a query', async () => {
     const { text } = await aStoredKey();
-    const find = jest.spyOn(keys, 'findByHash');
+    const find = jest.spyOn(keys, 'findBySecret');
     for (const wrong of ['', 'key', `${text}x`, text.slice(0, -1), text.slice(0, -1) + (text.endsWith('a') ? 'b' : 'a')]) {
       expect(() => authenticate.execute(wrong)).toThrow(invalid);
     }
@@ -48,15 +47,15 @@ describe('AuthenticateApiKey', () => {
   });
 
   it('rejects an unknown key and queries again the next time', async () => {
-    const { key, secret } = anIssuedApiKey();
-    await expect(execute(secret)).rejects.toThrow(invalid);
+    const key = aNewApiKey();
+    await expect(execute(key.secret)).rejects.toThrow(invalid);
     await keys.add(key);
-    expect(await execute(secret)).toMatchObject({ clientName: 'acme' });
+    expect(await execute(key.secret)).toMatchObject({ clientName: 'acme' });
   });
 
   it('returns a cached key without a promise and without a query', async () => {
     const { text } = await aStoredKey();
-    const find = jest.spyOn(keys, 'findByHash');
+    const find = jest.spyOn(keys, 'findBySecret');
     await execute(text);
     for (let i = 0; i < 100; i++) expect(authenticate.execute(text)).not.toBeInstanceOf(Promise);
     expect(find).toHaveBeenCalledTimes(1);
@@ -65,7 +64,7 @@ describe('AuthenticateApiKey', () => {
   it('shares one query between concurrent misses for the same key', async () => {
     const { text } = await aStoredKey();
     const another = await aStoredKey();
-    const find = jest.spyOn(keys, 'findByHash');
+    const find = jest.spyOn(keys, 'findBySecret');
     const principals = await Promise.all([...Array.from({ length: 20 }, () => execute(text)), execute(another.text)]);
     expect(new Set(principals.map(({ keyId }) => keyId)).size).toBe(2);
     expect(find).toHaveBeenCalledTimes(2);
@@ -88,9 +87,9 @@ describe('AuthenticateApiKey', () => {
 
   it('does not share a query that may have read the key before its revocation', async () => {
     const { text, key } = await aStoredKey();
-    const stale = await keys.findByHash(hasher.hash(text));
+    const stale = await keys.findBySecret(text);
     let resolveQuery: (key: ApiKey | undefined) => void = () => undefined;
-    jest.spyOn(keys, 'findByHash').mockReturnValueOnce(
+    jest.spyOn(keys, 'findBySecret').mockReturnValueOnce(
       new Promise((resolve) => {
         resolveQuery = resolve;
       }),
@@ -124,7 +123,7 @@ describe('AuthenticateApiKey', () => {
   it("rejects all waiting calls with the store's error and queries again the next time", async () => {
     const { text } = await aStoredKey();
     const down = new Error('connect ECONNREFUSED');
-    const find = jest.spyOn(keys, 'findByHash').mockRejectedValueOnce(down);
+    const find = jest.spyOn(keys, 'findBySecret').mockRejectedValueOnce(down);
     const results = await Promise.allSettled([execute(text), execute(text)]);
     expect(results.map((result) => result.status === 'rejected' && (result.reason as unknown))).toEqual([down, down]);
     expect(find).toHaveBeenCalledTimes(1);
@@ -172,7 +171,7 @@ describe('ApiKeyCache', () => {
 
   it('keeps entries for less than two seconds', async () => {
     const { text } = await aStoredKey();
-    const cache = new ApiKeyCache(keys, hasher);
+    const cache = new ApiKeyCache(keys);
     const query = cache.query(text, now());
     expect(cache.get(text, now())).toBe(query);
     const found = await query;
@@ -185,8 +184,8 @@ describe('ApiKeyCache', () => {
   it('keeps the result of a newer query if an older one fails later', async () => {
     const { text } = await aStoredKey();
     const older = Promise.withResolvers<undefined>();
-    jest.spyOn(keys, 'findByHash').mockReturnValueOnce(older.promise);
-    const cache = new ApiKeyCache(keys, hasher);
+    jest.spyOn(keys, 'findBySecret').mockReturnValueOnce(older.promise);
+    const cache = new ApiKeyCache(keys);
     const first = cache.query(text, now());
     clock.advance(HOUR);
     const newer = await cache.query(text, now());
@@ -196,7 +195,7 @@ describe('ApiKeyCache', () => {
   });
 
   it('keeps at most maxEntries entries and drops the oldest', async () => {
-    const cache = new ApiKeyCache(keys, hasher, 3);
+    const cache = new ApiKeyCache(keys, 3);
     const texts: ApiKeySecret[] = [];
     for (let i = 0; i < 5; i++) texts.push((await aStoredKey()).text);
     for (const text of texts) await cache.query(text, now());
@@ -204,7 +203,7 @@ describe('ApiKeyCache', () => {
   });
 
   it('removes an expired secret when another key is queried', async () => {
-    const cache = new ApiKeyCache(keys, hasher);
+    const cache = new ApiKeyCache(keys);
     const [old, another] = [await aStoredKey(), await aStoredKey()];
     await cache.query(old.text, now());
     clock.advance(2000);

@@ -1,4 +1,4 @@
-import { type ApiKey, type ApiKeyRepository, type ApiKeySecret, type KeyHasher, NewApiKey } from '@animal-store/access-domain';
+import { type ApiKey, type ApiKeyRepository, type ApiKeySecret, NewApiKey } from '@animal-store/access-domain';
 import type { Clock } from '@animal-store/kernel';
 
 export interface CreateApiKeyInput {
@@ -23,7 +23,6 @@ export interface CreatedApiKey {
 export class CreateApiKey {
   constructor(
     private readonly keys: ApiKeyRepository,
-    private readonly hasher: KeyHasher,
     private readonly clock: Clock,
   ) {}
 
@@ -34,8 +33,8 @@ export class CreateApiKey {
   async execute({ lifetimeMs, ifNone = false, ...input }: CreateApiKeyInput): Promise<CreatedApiKey | undefined> {
     const createdAt = this.clock.now();
     const expiresAt = lifetimeMs === undefined ? undefined : new Date(createdAt.getTime() + lifetimeMs);
-    const issued = NewApiKey.issue({ ...input, createdAt, expiresAt }, this.hasher);
-    const key = ifNone ? await this.keys.addIfNone(issued.key) : await this.keys.add(issued.key);
+    const issued = NewApiKey.issue({ ...input, createdAt, expiresAt });
+    const key = ifNone ? await this.keys.addIfNone(issued) : await this.keys.add(issued);
     return key && { key, secret: issued.secret };
   }
 }

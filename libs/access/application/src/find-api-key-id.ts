@@ -1,22 +1,15 @@
-import {
-  API_KEY_NOT_FOUND,
-  type ApiKeyId,
-  type ApiKeyRepository,
-  isApiKeySecret,
-  type KeyHasher,
-  redactKeys,
-} from '@animal-store/access-domain';
+import { API_KEY_NOT_FOUND, type ApiKeyId, type ApiKeyRepository, isApiKeySecret, redactKeys } from '@animal-store/access-domain';
 import { DomainError, parseInt64 } from '@animal-store/kernel';
 
 /**
  * Returns the id of the key with this identifier, this visible prefix (if it is unique), or this secret.
  * @throws DomainError API_KEY_NOT_FOUND
  */
-export async function findApiKeyId(keys: ApiKeyRepository, hasher: KeyHasher, reference: string): Promise<ApiKeyId> {
+export async function findApiKeyId(keys: ApiKeyRepository, reference: string): Promise<ApiKeyId> {
   const id = parseInt64(reference);
   if (id !== undefined) return id as ApiKeyId;
   if (isApiKeySecret(reference)) {
-    const key = await keys.findByHash(hasher.hash(reference));
+    const key = await keys.findBySecret(reference);
     if (!key) throw apiKeyNotFound(reference);
     return key.id;
   }

@@ -1,4 +1,4 @@
-export { AuthenticateApiKey, type Principal } from './authenticate-api-key.js';
+export { AuthenticateApiKey } from './authenticate-api-key.js';
 export { CreateApiKey, type CreateApiKeyInput, type CreatedApiKey } from './create-api-key.js';
 export { ListApiKeys, type ListedApiKey } from './list-api-keys.js';
 export { type AuditTrailPage, DEFAULT_AUDIT_LIMIT, ListAudit, type ListAuditInput, MAX_AUDIT_LIMIT } from './list-audit.js';

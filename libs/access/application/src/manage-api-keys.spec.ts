@@ -1,5 +1,5 @@
 import { generateApiKeySecret, isApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-store/access-domain';
-import { aNewApiKey, InMemoryApiKeys, SettableClock, TestKeyHasher } from '@animal-store/access-testing';
+import { aNewApiKey, InMemoryApiKeys, SettableClock } from '@animal-store/access-testing';
 import { DomainError } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CreateApiKey, type CreateApiKeyInput } from './create-api-key.js';
@@ -11,7 +11,6 @@ import { RotateApiKey } from './rotate-api-key.js';
 
 const HOUR = 3_600_000;
 const input: CreateApiKeyInput & { ifNone?: false } = { clientName: 'acme', environment: 'test', scopes: ['pets:read', 'pets:write'] };
-const hasher = new TestKeyHasher();
 
 let keys: InMemoryApiKeys;
 let clock: SettableClock;
@@ -23,16 +22,16 @@ let revokeApiKey: RevokeApiKey;
 beforeEach(() => {
   keys = new InMemoryApiKeys();
   clock = new SettableClock();
-  createApiKey = new CreateApiKey(keys, hasher, clock);
+  createApiKey = new CreateApiKey(keys, clock);
   listApiKeys = new ListApiKeys(keys, clock);
-  rotateApiKey = new RotateApiKey(keys, hasher, clock);
-  revokeApiKey = new RevokeApiKey(keys, hasher, clock);
+  rotateApiKey = new RotateApiKey(keys, clock);
+  revokeApiKey = new RevokeApiKey(keys, clock);
 });
 
 const at = (ms: number) => new Date(clock.now().getTime() + ms);
 
 describe('CreateApiKey', () => {
-  it('returns the secret and stores its hash', async () => {
+  it('returns the secret of the stored key', async () => {
     const { key, secret } = await createApiKey.execute(input);
     expect(isApiKeySecret(secret)).toBe(true);
     expect(key).toMatchObject({
@@ -42,7 +41,7 @@ describe('CreateApiKey', () => {
       createdAt: clock.now(),
       expiresAt: undefined,
     });
-    expect(await keys.findByHash(hasher.hash(secret))).toEqual(key);
+    expect(await keys.findBySecret(secret)).toEqual(key);
   });
 
   it('adds another key to an existing client', async () => {
@@ -145,7 +144,7 @@ describe('RotateApiKey', () => {
     clock.advance(HOUR);
     const { key, secret, retired } = await rotateApiKey.execute(String(old.id));
     expect(key).toMatchObject({ client: old.client, scopes: ['pets:read'], createdAt: clock.now() });
-    expect(await keys.findByHash(hasher.hash(secret))).toEqual(key);
+    expect(await keys.findBySecret(secret)).toEqual(key);
     expect(retired).toEqual({ ...old, expiresAt: at(24 * HOUR) });
     expect(await keys.list()).toEqual([retired, key]);
   });

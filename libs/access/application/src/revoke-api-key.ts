@@ -1,11 +1,10 @@
-import type { ApiKey, ApiKeyRepository, KeyHasher } from '@animal-store/access-domain';
+import type { ApiKey, ApiKeyRepository } from '@animal-store/access-domain';
 import type { Clock } from '@animal-store/kernel';
 import { findApiKeyId, apiKeyNotFound } from './find-api-key-id.js';
 
 export class RevokeApiKey {
   constructor(
     private readonly keys: ApiKeyRepository,
-    private readonly hasher: KeyHasher,
     private readonly clock: Clock,
   ) {}
 
@@ -15,7 +14,7 @@ export class RevokeApiKey {
    * @throws DomainError API_KEY_NOT_FOUND
    */
   async execute(reference: string): Promise<ApiKey> {
-    const id = await findApiKeyId(this.keys, this.hasher, reference);
+    const id = await findApiKeyId(this.keys, reference);
     const revoked = await this.keys.update(id, (key) => key.revoke(this.clock.now()));
     if (!revoked) throw apiKeyNotFound(reference);
     return revoked;

@@ -1,4 +1,4 @@
-import { type ApiKey, type ApiKeyRepository, type ApiKeySecret, type KeyHasher } from '@animal-store/access-domain';
+import { type ApiKey, type ApiKeyRepository, type ApiKeySecret } from '@animal-store/access-domain';
 import type { Clock } from '@animal-store/kernel';
 import type { CreatedApiKey } from './create-api-key.js';
 import { findApiKeyId, apiKeyNotFound } from './find-api-key-id.js';
@@ -13,7 +13,6 @@ export interface RotatedApiKey extends CreatedApiKey {
 export class RotateApiKey {
   constructor(
     private readonly keys: ApiKeyRepository,
-    private readonly hasher: KeyHasher,
     private readonly clock: Clock,
   ) {}
 
@@ -22,12 +21,12 @@ export class RotateApiKey {
    * @throws DomainError API_KEY_NOT_FOUND, API_KEY_NOT_ACTIVE, INVALID_KEY_REQUEST
    */
   async execute(reference: string, overlapMs: number = DEFAULT_OVERLAP_MS): Promise<RotatedApiKey> {
-    const id = await findApiKeyId(this.keys, this.hasher, reference);
+    const id = await findApiKeyId(this.keys, reference);
     let secret: ApiKeySecret | undefined;
     const rotated = await this.keys.replace(id, (key) => {
-      const { retired, successor } = key.rotate(this.clock.now(), overlapMs, this.hasher);
-      secret = successor.secret;
-      return { retired, successor: successor.key };
+      const rotation = key.rotate(this.clock.now(), overlapMs);
+      secret = rotation.successor.secret;
+      return rotation;
     });
     if (!rotated || !secret) throw apiKeyNotFound(reference);
     return { key: rotated.successor, secret, retired: rotated.retired };

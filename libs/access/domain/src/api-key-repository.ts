@@ -1,7 +1,7 @@
 import type { ApiKey, ApiKeyId, KeyRotation, NewApiKey } from './api-key.js';
 import type { AuditEvent, AuditPage } from './audit.js';
 import type { Client } from './client.js';
-import type { KeyHash } from './key-hasher.js';
+import type { ApiKeySecret } from './api-key-secret.js';
 
 export interface ApiKeyFilter {
   readonly clientName?: string | undefined;
@@ -13,8 +13,8 @@ export interface ApiKeyFilter {
  * in the same transaction. Calls that change nothing are not.
  */
 export abstract class ApiKeyRepository {
-  /** Returns the key with this hash. Used for authentication. */
-  abstract findByHash(hash: KeyHash): Promise<ApiKey | undefined>;
+  /** Returns the key with this secret, of which the store only has the hash. Used for authentication. */
+  abstract findBySecret(secret: ApiKeySecret): Promise<ApiKey | undefined>;
 
   /** Returns the keys in ascending order of `id`. */
   abstract list(filter?: ApiKeyFilter): Promise<readonly ApiKey[]>;

@@ -1,8 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { environmentOf, generateApiKeySecret, isApiKeySecret, isKeyEnvironment, type KeyEnvironment, prefixOf } from './api-key-secret.js';
-import { toBase62 } from './base62.js';
-import { crc32 } from './crc32.js';
+import {
+  crc32,
+  environmentOf,
+  generateApiKeySecret,
+  isApiKeySecret,
+  isKeyEnvironment,
+  type KeyEnvironment,
+  prefixOf,
+  toBase62,
+} from './api-key-secret.js';
 
 const environment = fc.stringMatching(/^[a-z][a-z0-9]{0,19}$/) as fc.Arbitrary<KeyEnvironment>;
 const secret = environment.map(generateApiKeySecret);

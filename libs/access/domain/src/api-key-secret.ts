@@ -1,6 +1,3 @@
-import { fromBase62, toBase62 } from './base62.js';
-import { crc32 } from './crc32.js';
-
 declare const brand: unique symbol;
 
 /** The key as the client sends it: `ast_<environment>_`, 43 random Base62 characters, and a checksum of 6. */
@@ -46,4 +43,38 @@ export function prefixOf(secret: ApiKeySecret): ApiKeyPrefix {
 
 export function environmentOf(prefix: ApiKeyPrefix): KeyEnvironment {
   return prefix.slice('ast_'.length, prefix.lastIndexOf('_')) as KeyEnvironment;
+}
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+const VALUES = new Uint8Array(128);
+for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
+
+/** Returns the number as `length` Base62 digits, padded with zeros. */
+export function toBase62(value: bigint, length: number): string {
+  let digits = '';
+  for (let rest = value; digits.length < length; rest /= 62n) digits = DIGITS.charAt(Number(rest % 62n)) + digits;
+  return digits;
+}
+
+/** Parses the Base62 digits from `start` on. Does not detect invalid digits. Exact up to eight digits. */
+function fromBase62(text: string, start: number): number {
+  let value = 0;
+  for (let i = start; i < text.length; i++) value = value * 62 + (VALUES[text.charCodeAt(i)] as number);
+  return value;
+}
+
+const POLYNOMIAL = 0xedb88320;
+
+const TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit++) value = (value >>> 1) ^ (value & 1 ? POLYNOMIAL : 0);
+  return value;
+});
+
+/** Returns the CRC-32 (IEEE 802.3) of the first `length` characters, which must be ASCII. */
+export function crc32(text: string, length = text.length): number {
+  let crc = 0xffffffff;
+  for (let i = 0; i < length; i++) crc = (crc >>> 8) ^ (TABLE[(crc ^ text.charCodeAt(i)) & 0xff] as number);
+  return ~crc >>> 0;
 }

@@ -10,7 +10,6 @@ import {
   prefixOf,
 } from './api-key-secret.js';
 import { type Client, CLIENT_NAME_RULE, type ClientName, isClientName, isRateLimit, RATE_LIMIT_RULE } from './client.js';
-import type { KeyHash, KeyHasher } from './key-hasher.js';
 import { areScopes, type Scope, SCOPES_RULE } from './scope.js';
 
 declare const brand: unique symbol;
@@ -33,17 +32,12 @@ export interface NewApiKeyInput {
   readonly rateLimit?: number | undefined;
 }
 
-/** A key that is not stored yet, with its secret, which must not be stored. */
-export interface IssuedApiKey {
-  readonly secret: ApiKeySecret;
-  readonly key: NewApiKey;
-}
-
 /** A key without an identifier, which the store assigns. */
 export class NewApiKey {
   private constructor(
     readonly clientName: ClientName,
-    readonly hash: KeyHash,
+    /** Shown once and not stored: the store keeps its hash. */
+    readonly secret: ApiKeySecret,
     readonly prefix: ApiKeyPrefix,
     readonly scopes: readonly Scope[],
     readonly createdAt: Date,
@@ -52,12 +46,12 @@ export class NewApiKey {
   ) {}
 
   /** @throws DomainError INVALID_KEY_REQUEST, naming every invalid field and its rule */
-  static issue({ clientName, environment, scopes, createdAt, expiresAt, rateLimit }: NewApiKeyInput, hasher: KeyHasher): IssuedApiKey {
+  static issue({ clientName, environment, scopes, createdAt, expiresAt, rateLimit }: NewApiKeyInput): NewApiKey {
     const expiryIsValid = expiresAt === undefined || expiresAt.getTime() > createdAt.getTime();
     const rateLimitIsValid = rateLimit === undefined || isRateLimit(rateLimit);
     if (isClientName(clientName) && isKeyEnvironment(environment) && areScopes(scopes) && expiryIsValid && rateLimitIsValid) {
       const secret = generateApiKeySecret(environment);
-      return { secret, key: new NewApiKey(clientName, hasher.hash(secret), prefixOf(secret), scopes, createdAt, expiresAt, rateLimit) };
+      return new NewApiKey(clientName, secret, prefixOf(secret), scopes, createdAt, expiresAt, rateLimit);
     }
     const violations = [
       ...(isClientName(clientName) ? [] : [`client name ${CLIENT_NAME_RULE}`]),
@@ -144,7 +138,7 @@ export class ApiKey {
    * Issues a successor with the same client, scopes, environment and lifetime, and shortens this key's lifetime to the overlap.
    * @throws DomainError API_KEY_NOT_ACTIVE, INVALID_KEY_REQUEST
    */
-  rotate(now: Date, overlapMs: number, hasher: KeyHasher): KeyRotation<IssuedApiKey> {
+  rotate(now: Date, overlapMs: number): KeyRotation<NewApiKey> {
     if (this.hasEndedAt(now)) throw new DomainError(API_KEY_NOT_ACTIVE, `The API key is ${this.stateAt(now)}.`);
     const overlapEnd = new Date(now.getTime() + overlapMs);
     if (!(overlapEnd.getTime() >= now.getTime()))
@@ -153,16 +147,13 @@ export class ApiKey {
     const lifetimeMs = this.expiresAt && this.expiresAt.getTime() - this.createdAt.getTime();
     return {
       retired: ApiKey.rehydrate({ ...this, expiresAt: this.expiresAt ? earliest(end, this.expiresAt) : end }),
-      successor: NewApiKey.issue(
-        {
-          clientName: this.client.name,
-          environment: environmentOf(this.prefix),
-          scopes: this.scopes,
-          createdAt: now,
-          expiresAt: lifetimeMs === undefined ? undefined : new Date(now.getTime() + lifetimeMs),
-        },
-        hasher,
-      ),
+      successor: NewApiKey.issue({
+        clientName: this.client.name,
+        environment: environmentOf(this.prefix),
+        scopes: this.scopes,
+        createdAt: now,
+        expiresAt: lifetimeMs === undefined ? undefined : new Date(now.getTime() + lifetimeMs),
+      }),
     };
   }
 }

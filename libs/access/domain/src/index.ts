@@ -12,7 +12,6 @@ export {
   type ApiKeyRecord,
   type ApiKeyState,
   type ClientRecord,
-  type IssuedApiKey,
   type KeyRotation,
   NewApiKey,
   type NewApiKeyInput,
@@ -54,6 +53,5 @@ export {
   RATE_LIMIT_RULE,
 } from './client.js';
 export { escapeControlCharacters, sanitiseForTerminal } from './escape-control-characters.js';
-export { KeyHasher, type KeyHash } from './key-hasher.js';
 export { redactKeys } from './redact-keys.js';
 export { isScope, type Scope, SCOPES_RULE } from './scope.js';

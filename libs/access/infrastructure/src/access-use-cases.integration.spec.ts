@@ -9,7 +9,6 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { connectAccessUseCases, createAccessUseCases } from './access-use-cases.js';
 import { accessPersistence } from './access-persistence.js';
-import { Sha256KeyHasher } from './sha256-key-hasher.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
 const database = useDatabase(accessPersistence);
@@ -23,7 +22,7 @@ describe('concurrent lookups', () => {
   it('share queries', async () => {
     const keys = new TypeOrmApiKeyRepository(database.dataSource, 'carol' as Operator);
     const find = jest.spyOn(database.dataSource.manager, 'createQueryBuilder');
-    await Promise.all(Array.from({ length: 90 }, () => keys.findByHash(aNewApiKey().hash)));
+    await Promise.all(Array.from({ length: 90 }, () => keys.findBySecret(aNewApiKey().secret)));
     // The first lookup does not wait for the others.
     expect(find).toHaveBeenCalledTimes(2);
     find.mockRestore();
@@ -79,10 +78,7 @@ describe('a change whose audit event cannot be written', () => {
       unaudited.add(aNewApiKey({ clientName: 'another' })),
       unaudited.addIfNone(aNewApiKey({ clientName: 'another' })),
       unaudited.update(id, (key) => key.revoke(new Date())),
-      unaudited.replace(id, (key) => {
-        const { retired, successor } = key.rotate(new Date(), 0, new Sha256KeyHasher());
-        return { retired, successor: successor.key };
-      }),
+      unaudited.replace(id, (key) => key.rotate(new Date(), 0)),
       unaudited.updateClient('acme', (client) => disableClient(client, new Date())),
       unaudited.updateClient('acme', (client) => ({ ...client, rateLimit: 6 })),
     ];

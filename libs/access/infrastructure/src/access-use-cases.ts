@@ -13,7 +13,6 @@ import { type Clock, SystemClock } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
 import { accessPersistence } from './access-persistence.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
-import { Sha256KeyHasher } from './sha256-key-hasher.js';
 
 export interface AccessUseCases {
   readonly createApiKey: CreateApiKey;
@@ -32,15 +31,14 @@ export function createAccessUseCases(
   operator: Operator = UNKNOWN_OPERATOR,
 ): AccessUseCases {
   const keys = new TypeOrmApiKeyRepository(dataSource, operator);
-  const hasher = new Sha256KeyHasher();
   return {
-    createApiKey: new CreateApiKey(keys, hasher, clock),
+    createApiKey: new CreateApiKey(keys, clock),
     listApiKeys: new ListApiKeys(keys, clock),
-    rotateApiKey: new RotateApiKey(keys, hasher, clock),
-    revokeApiKey: new RevokeApiKey(keys, hasher, clock),
+    rotateApiKey: new RotateApiKey(keys, clock),
+    revokeApiKey: new RevokeApiKey(keys, clock),
     manageClients: new ManageClients(keys, clock),
     listAudit: new ListAudit(keys),
-    authenticateApiKey: new AuthenticateApiKey(keys, hasher, clock),
+    authenticateApiKey: new AuthenticateApiKey(keys, clock),
   };
 }
 

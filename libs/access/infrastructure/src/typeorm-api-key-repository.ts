@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
 import {
   ApiKey,
   type ApiKeyFilter,
   type ApiKeyId,
   ApiKeyRepository,
+  type ApiKeySecret,
   type AuditEntry,
   type AuditEvent,
   type AuditPage,
@@ -11,7 +13,6 @@ import {
   keyCreated,
   keyRevoked,
   keyRotated,
-  type KeyHash,
   type KeyRotation,
   type NewApiKey,
   type Operator,
@@ -28,7 +29,7 @@ const MAX_FINDS = 100;
 
 export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   /** Concurrent calls share a query, so a flood of unknown keys does not use up the connections. */
-  private readonly finds = new Batcher<KeyHash, ApiKey | undefined>({ maxSize: MAX_FINDS, run: (hashes) => this.findAll(hashes) });
+  private readonly finds = new Batcher<string, ApiKey | undefined>({ maxSize: MAX_FINDS, run: (hashes) => this.findAll(hashes) });
 
   constructor(
     private readonly dataSource: DataSource,
@@ -37,16 +38,16 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     super();
   }
 
-  override findByHash(hash: KeyHash): Promise<ApiKey | undefined> {
-    return this.finds.submit(hash);
+  override findBySecret(secret: ApiKeySecret): Promise<ApiKey | undefined> {
+    return this.finds.submit(hashOf(secret));
   }
 
-  private async findAll(hashes: readonly KeyHash[]): Promise<(ApiKey | undefined)[]> {
-    const bytes = hashes.map((hash) => Buffer.from(hash, 'hex'));
+  private async findAll(hashes: readonly string[]): Promise<(ApiKey | undefined)[]> {
+    const bytes = hashes.map((each) => Buffer.from(each, 'hex'));
     const query = selectKeys(this.dataSource.manager).where('key.hash = ANY(:bytes)', { bytes });
     const entities = await retryRead(() => query.getMany());
     const keys = new Map(entities.map((entity) => [entity.hash.toString('hex'), toDomain(entity)]));
-    return hashes.map((hash) => keys.get(hash));
+    return hashes.map((each) => keys.get(each));
   }
 
   override async list({ clientName, prefix }: ApiKeyFilter = {}): Promise<readonly ApiKey[]> {
@@ -156,6 +157,11 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   }
 }
 
+/** Returns the SHA-256 hash as 64 hexadecimal digits. A secret has 256 random bits, so salt and key stretching are not needed. */
+function hashOf(secret: ApiKeySecret): string {
+  return hash('sha256', secret, 'hex');
+}
+
 function selectKeys(manager: EntityManager): SelectQueryBuilder<ApiKeyEntity> {
   return manager.createQueryBuilder(ApiKeyEntity, 'key').innerJoinAndSelect('key.client', 'client');
 }
@@ -177,7 +183,7 @@ async function clientOf(manager: EntityManager, { clientName: name, createdAt }:
 async function insert(manager: EntityManager, client: ClientEntity, key: NewApiKey): Promise<ApiKey> {
   const { identifiers } = await manager.insert(ApiKeyEntity, {
     client: { id: client.id },
-    hash: Buffer.from(key.hash, 'hex'),
+    hash: Buffer.from(hashOf(key.secret), 'hex'),
     prefix: key.prefix,
     scopes: [...key.scopes],
     createdAt: key.createdAt,

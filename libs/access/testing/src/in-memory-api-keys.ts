@@ -3,6 +3,7 @@ import {
   type ApiKeyFilter,
   type ApiKeyId,
   type ApiKeyRepository,
+  type ApiKeySecret,
   type AuditEntry,
   type AuditEvent,
   type AuditEventId,
@@ -12,7 +13,6 @@ import {
   keyCreated,
   keyRevoked,
   keyRotated,
-  type KeyHash,
   type KeyRotation,
   type NewApiKey,
   type Operator,
@@ -25,14 +25,14 @@ const MINUTE_MS = 60_000;
 export class InMemoryApiKeys implements ApiKeyRepository {
   private readonly clients = new Map<string, Client>();
   private readonly keys = new Map<ApiKeyId, ApiKey>();
-  private readonly idsByHash = new Map<KeyHash, ApiKeyId>();
+  private readonly idsBySecret = new Map<ApiKeySecret, ApiKeyId>();
   /** Newest first. */
   private readonly auditEvents: AuditEvent[] = [];
 
   constructor(private readonly operator: Operator = UNKNOWN_OPERATOR) {}
 
-  async findByHash(hash: KeyHash): Promise<ApiKey | undefined> {
-    const id = this.idsByHash.get(hash);
+  async findBySecret(secret: ApiKeySecret): Promise<ApiKey | undefined> {
+    const id = this.idsBySecret.get(secret);
     return id === undefined ? undefined : this.find(id);
   }
 
@@ -107,15 +107,15 @@ export class InMemoryApiKeys implements ApiKeyRepository {
   }
 
   private insert(added: NewApiKey): ApiKey {
-    const { hash, clientName, rateLimit } = added;
-    if (this.idsByHash.has(hash)) throw new Error('The hash already exists.');
+    const { secret, clientName, rateLimit } = added;
+    if (this.idsBySecret.has(secret)) throw new Error('The secret already exists.');
     const before = this.clients.get(clientName) ?? ({ id: BigInt(this.clients.size + 1), name: clientName } as Client);
     const client = rateLimit === undefined ? before : { ...before, rateLimit };
     this.clients.set(clientName, client);
     this.audit(clientChanged(before, client));
     const key = ApiKey.rehydrate({ ...added, id: BigInt(this.keys.size + 1), client });
     this.keys.set(key.id, key);
-    this.idsByHash.set(hash, key.id);
+    this.idsBySecret.set(secret, key.id);
     return key;
   }
 

@@ -1,5 +1,17 @@
-export { isPetName, NewPet, type NewPetInput, Pet, PET_NAME_MAX_LENGTH, PET_NAME_RULE, type PetView } from './pet.js';
+export {
+  DEFAULT_PET_STATUS,
+  isPetName,
+  isPetStatus,
+  NewPet,
+  type NewPetInput,
+  Pet,
+  PET_NAME_MAX_LENGTH,
+  PET_NAME_RULE,
+  PET_STATUS_RULE,
+  PET_STATUSES,
+  PetStatus,
+  type PetView,
+} from './pet.js';
 export { PET_NOT_FOUND } from './pet-errors.js';
 export { type PetFilter, PetReader } from './pet-reader.js';
 export { type CreatedPet, PetRepository } from './pet-repository.js';
-export { DEFAULT_PET_STATUS, isPetStatus, PET_STATUS_RULE, PET_STATUSES, PetStatus } from './pet-status.js';

@@ -1,6 +1,5 @@
 import type { Page, PageRequest } from '@animal-store/kernel';
-import type { PetView } from './pet.js';
-import type { PetStatus } from './pet-status.js';
+import type { PetStatus, PetView } from './pet.js';
 
 /** Selects pets that match all members. Undefined members are ignored. */
 export interface PetFilter {

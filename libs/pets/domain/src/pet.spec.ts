@@ -1,7 +1,6 @@
 import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { isPetName, NewPet, Pet } from './pet.js';
-import { PetStatus } from './pet-status.js';
+import { isPetName, NewPet, Pet, PetStatus } from './pet.js';
 
 describe('isPetName', () => {
   it('accepts a visible text of at most 255 characters', () => {

@@ -1,6 +1,22 @@
 import { DomainError, IDEMPOTENCY_KEY_REUSED, INT64_RULE, isInt64, isVisibleText, visibleTextRule } from '@animal-store/kernel';
 import { INVALID_PET } from './pet-errors.js';
-import { DEFAULT_PET_STATUS, isPetStatus, PET_STATUS_RULE, type PetStatus } from './pet-status.js';
+
+/** Availability of a pet. */
+export enum PetStatus {
+  Available = 'available',
+  Pending = 'pending',
+  Sold = 'sold',
+}
+
+export const PET_STATUSES: readonly PetStatus[] = Object.values(PetStatus);
+
+export const DEFAULT_PET_STATUS = PetStatus.Available;
+
+export const PET_STATUS_RULE = `must be one of ${PET_STATUSES.join(', ')}`;
+
+export function isPetStatus(value: unknown): value is PetStatus {
+  return (PET_STATUSES as readonly unknown[]).includes(value);
+}
 
 /** In Unicode code points. */
 export const PET_NAME_MAX_LENGTH = 255;

@@ -1,0 +1,51 @@
+import { redactKeys } from '@animal-store/access-domain';
+import type { PublicUrl } from '@animal-store/http-contract';
+import { DomainError, type ErrorKind } from '@animal-store/kernel';
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
+import type { HttpError } from './http-errors.js';
+
+/** The body of every error response. */
+export interface ErrorBody {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+}
+
+const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  removed: 410,
+  precondition_failed: 412,
+  unprocessable: 422,
+  precondition_required: 428,
+  rate_limited: 429,
+  unavailable: 503,
+};
+
+export function errorBody(error: DomainError | HttpError): ErrorBody {
+  // The message may contain names of members and parameters from the request, and a client may have put an API key into such a name.
+  const message = redactKeys(error.message);
+  return error instanceof DomainError
+    ? { code: error.code, message, status: STATUS_OF_KIND[error.kind] }
+    : { code: error.definition.code, message, status: error.definition.status };
+}
+
+/** Returns the `Link` header (RFC 8288) with the URL of the explanation of an error code. */
+export function helpLink(publicUrl: PublicUrl, code: string): string {
+  return `<${publicUrl.of(`/docs/errors#${code}`)}>; rel="help"`;
+}
+
+/** Returns `Link` with the help link and, on a deprecated route, the deprecation headers, which its hook may not have set yet. */
+export function errorHeaders(request: FastifyRequest, help: string): Readonly<Record<string, string>> {
+  const announcement = announcementOf(request);
+  return announcement ? { ...announcement, link: `${announcement.link}, ${help}` } : { link: help };
+}
+
+/** Returns the deprecation headers of a deprecated route. Nest responds with 404, as to an unknown path, if a path parameter is empty. */
+export function announcementOf({ routeOptions, params }: FastifyRequest): FastifyContextConfig['announcement'] {
+  const { announcement: announced } = routeOptions.config;
+  return announced && !Object.values(params as object).includes('') ? announced : undefined;
+}

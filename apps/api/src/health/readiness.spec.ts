@@ -1,0 +1,43 @@
+import type { DatabaseConnection } from '@animal-store/database';
+import { afterEach, expect, it, jest } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { WorkerGroup } from './worker-group.js';
+import { Draining } from '../sockets/draining.js';
+import { Readiness } from './readiness.js';
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+// Promise (Starting and stopping): Readiness requires the database, migrations and all workers.
+it('is not ready after 2 s without a response of the database, and ready with its response', async () => {
+  jest.useFakeTimers();
+  const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();
+  const query = jest.fn(() => response);
+  const dataSource = { migrations: [], driver: { master: { query } } } as unknown as DataSource;
+  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
+  const probes = Promise.allSettled([readiness.check(), readiness.check()]);
+  await jest.advanceTimersByTimeAsync(1_999);
+  const late = readiness.check();
+  await jest.advanceTimersByTimeAsync(1);
+  const reason: unknown = expect.objectContaining({
+    code: 'service_unavailable',
+    message: 'The database does not respond.',
+    reason: 'database',
+  });
+  const rejected = { status: 'rejected', reason };
+  expect(await probes).toEqual([rejected, rejected]);
+  respond({ rows: [] });
+  await late;
+  expect(query).toHaveBeenCalledTimes(1);
+  await readiness.check();
+  expect(query).toHaveBeenCalledTimes(2);
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+it('names the cause if the query fails', async () => {
+  const cause = new Error('ECONNREFUSED');
+  const dataSource = { migrations: [], driver: { master: { query: () => Promise.reject(cause) } } } as unknown as DataSource;
+  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
+  await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
+});

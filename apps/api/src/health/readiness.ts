@@ -1,0 +1,80 @@
+import { type DatabaseConnection, isMigrated } from '@animal-store/database';
+import { DomainError } from '@animal-store/kernel';
+import type { DataSource } from 'typeorm';
+import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import type { WorkerGroup } from './worker-group.js';
+import type { Draining } from '../sockets/draining.js';
+
+/** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** The message of the response by reason. */
+const NOT_READY = {
+  draining: 'The process is shutting down.',
+  connecting: 'The database is not connected or not migrated yet.',
+  workers: 'Another worker is not ready yet.',
+  database: 'The database does not respond.',
+  migrations: 'Migrations are pending.',
+} as const;
+
+type NotReadyReason = keyof typeof NOT_READY;
+export const NOT_READY_REASONS = Object.keys(NOT_READY);
+
+class NotReadyError extends DomainError {
+  constructor(
+    readonly reason: NotReadyReason,
+    options?: ErrorOptions,
+  ) {
+    super(SERVICE_UNAVAILABLE, NOT_READY[reason], options);
+  }
+}
+
+/** Whether the process should receive requests. */
+export class Readiness {
+  private query: Promise<boolean> | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly connection: DatabaseConnection,
+    private readonly draining: Draining,
+    private readonly workers: WorkerGroup,
+  ) {}
+
+  /** @throws NotReadyError */
+  async check(): Promise<void> {
+    if (this.draining.isActive) throw new NotReadyError('draining');
+    if (!this.connection.isOpen) throw new NotReadyError('connecting');
+    if (!this.workers.isReady) throw new NotReadyError('workers');
+    // Probes share a query until it ends, because anyone can send many of them without an API key.
+    this.query ??= isMigrated(this.dataSource).finally(() => {
+      this.query = undefined;
+    });
+    if (!(await inTime(this.query))) throw new NotReadyError('migrations');
+  }
+
+  /** Returns why the process is not ready; undefined if it is. */
+  async reason(): Promise<NotReadyReason | undefined> {
+    // After the gauges of the pool are read, since the probe uses a connection.
+    await Promise.resolve();
+    try {
+      await this.check();
+      return undefined;
+    } catch (error) {
+      return (error as NotReadyError).reason;
+    }
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new Error(`no response within ${String(PROBE_TIMEOUT_MS)} ms`));
+  }, PROBE_TIMEOUT_MS).unref();
+  try {
+    return await Promise.race([work, timeout]);
+  } catch (cause) {
+    throw new NotReadyError('database', { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}

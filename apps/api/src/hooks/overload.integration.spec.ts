@@ -1,0 +1,366 @@
+import { once } from 'node:events';
+import { connect, type Server, type Socket } from 'node:net';
+import { promisify } from 'node:util';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import { Metrics } from '../observability/metrics.js';
+import { RawConnection } from '../testing/raw-connection.js';
+import { pipelineUnread, rawGet as get } from '../testing/pipeline-unread.js';
+import { startTestApp, type TestApp, useTestApp } from '../testing/test-app.js';
+
+const MAX_IN_FLIGHT = 16;
+
+const service = useTestApp(['pets:read', 'pets:write'], {
+  env: { MAX_IN_FLIGHT: String(MAX_IN_FLIGHT), TRUSTED_PROXIES: '127.0.0.1', DATABASE_STATEMENT_TIMEOUT_MS: '0' },
+});
+
+const portOf = ({ url }: Pick<TestApp, 'url'>) => Number(new URL(url).port);
+const port = () => portOf(service);
+const metric = async (pattern: RegExp, { app } = service as TestApp) =>
+  Number(pattern.exec(await app.get(Metrics).registry.metrics())?.[1]);
+const inFlight = (of: TestApp = service) => metric(/^http_requests_in_flight (\d+)$/m, of);
+
+const MAX_OF_ADDRESS = MAX_IN_FLIGHT / 4;
+
+/** A client that sends its body in parts. */
+interface Uploader {
+  readonly socket: Socket;
+  received: string;
+}
+
+// Promise (Overload): Incomplete bodies are limited, in total and per address.
+describe('requests with incomplete bodies', () => {
+  let clients: Uploader[];
+
+  beforeEach(() => {
+    clients = [];
+  });
+
+  afterEach(async () => {
+    for (const { socket } of clients) socket.destroy();
+    const server = service.app.getHttpServer() as Server;
+    const countConnections = promisify(server.getConnections.bind(server));
+    await waitFor(async () => expect(await countConnections()).toBeLessThan(MAX_OF_ADDRESS));
+  });
+
+  const BODY = '{"name":"Rex","categoryId":7}';
+
+  function send(address: string, fields: string, body: string): Uploader {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1').on('error', () => undefined);
+    const client: Uploader = { socket, received: '' };
+    clients.push(client);
+    socket.on('data', (data) => (client.received += data.toString()));
+    const length = `Content-Type: application/json\r\nContent-Length: ${String(BODY.length)}`;
+    socket.write(`POST /v1/pets HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n${fields}${length}\r\n\r\n${body}`);
+    return client;
+  }
+
+  const authorization = () => `Authorization: Bearer ${service.key}\r\n`;
+  const statusesOf = (some: readonly Uploader[]) => some.map(({ received }) => received.match(/(?<=^HTTP\/1.1 )\d+/gm)?.join() ?? '');
+  const statusOf = async (method: string) => {
+    const init = { method, headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' } };
+    return (await fetch(`${service.url}/v1/pets`, { ...init, ...(method === 'POST' && { body: BODY }) })).status;
+  };
+
+  it('are not in flight, and do not block other clients', async () => {
+    for (let i = 0; i < 3 * MAX_IN_FLIGHT; i++) send(`192.0.2.${String(i)}`, '', '{"name":');
+    await waitFor(() => expect(statusesOf(clients).filter((status) => status === '401')).toHaveLength(2 * MAX_IN_FLIGHT));
+    expect(await inFlight()).toBe(0);
+    expect([await statusOf('GET'), await statusOf('POST')]).toEqual([200, 201]);
+  });
+
+  it('are rejected in favour of newer ones of the same address, the oldest first', async () => {
+    const other = send('198.51.100.1', authorization(), BODY.slice(0, 5));
+    await waitFor(async () => expect(await statusOf('GET')).toBe(200));
+    const same: Uploader[] = [];
+    for (let i = 0; i < MAX_OF_ADDRESS + 2; i++) {
+      same.push(send('192.0.2.1', authorization(), BODY.slice(0, 5)));
+      await statusOf('GET');
+    }
+    await waitFor(() => expect(statusesOf(same)).toEqual(['503', '503', ...Array.from({ length: MAX_OF_ADDRESS }, () => '')]));
+    for (const { socket } of [other, ...same]) socket.write(BODY.slice(5));
+    const created = Array.from({ length: MAX_OF_ADDRESS }, () => '201');
+    await waitFor(() => expect(statusesOf([other, ...same])).toEqual(['201', '503', '503', ...created]));
+  });
+
+  it('no longer count when their clients have disconnected', async () => {
+    for (let i = 0; i < MAX_OF_ADDRESS; i++) send('192.0.2.1', authorization(), BODY.slice(0, 5));
+    await statusOf('GET');
+    for (const { socket } of clients) socket.destroy();
+    await statusOf('GET');
+    const later = Array.from({ length: MAX_OF_ADDRESS + 1 }, () => send('192.0.2.1', authorization(), BODY.slice(0, 5)));
+    await waitFor(() => expect(statusesOf(later).sort().at(-1)).toBe('503'));
+    for (const { socket } of later) socket.write(BODY.slice(5));
+    const created = Array.from({ length: MAX_OF_ADDRESS }, () => '201');
+    await waitFor(() => expect(statusesOf(later).sort()).toEqual([...created, '503']));
+  });
+});
+
+describe('load shedding', () => {
+  let database: Client;
+  afterAll(() => database.end());
+  beforeAll(async () => {
+    database = new Client({ connectionString: service.databaseUrl });
+    await database.connect();
+    await (await list()).text();
+  });
+
+  const list = (signal?: AbortSignal) =>
+    fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${service.key}` }, ...(signal && { signal }) });
+  const shedInFlight = () => metric(/^http_requests_shed_total\{reason="in_flight"\} (\d+)$/m);
+
+  /** Blocks requests for pets in the database until the returned function is called. */
+  async function lockPets(): Promise<() => Promise<unknown>> {
+    await database.query('BEGIN');
+    await database.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
+    return () => database.query('COMMIT');
+  }
+
+  async function expectShed(response: Response): Promise<void> {
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      { code: 'service_unavailable', message: expect.any(String), status: 503 },
+    ]);
+    expect(response.headers.get('retry-after')).toMatch(/^[1-9][0-9]*$/);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('x-request-id')).toMatch(/^\S+$/);
+  }
+
+  // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, requests get 503, except probes.
+  describe('with MAX_IN_FLIGHT requests in flight', () => {
+    it('rejects further requests immediately, and completes the accepted ones', async () => {
+      const pets: unknown = await (await list()).json();
+      const shedBefore = (await shedInFlight()) || 0;
+      const release = await lockPets();
+      const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
+      await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
+      await expectShed(await list());
+      const ofDeprecated = await fetch(`${service.url}/v1/pets/1`);
+      expect(ofDeprecated.headers.get('link')).toMatch(/; rel="successor-version", <.*; rel="help"$/);
+      expect(ofDeprecated.headers.get('deprecation')).toMatch(/^@\d+$/);
+      await expectShed(ofDeprecated);
+      for (const path of ['/health/live', '/health/ready']) expect((await fetch(service.url + path)).status).toBe(200);
+      await release();
+      for (const response of await Promise.all(accepted)) expect([response.status, await response.json()]).toEqual([200, pets]);
+      const after = await list();
+      expect([after.status, await after.json()]).toEqual([200, pets]);
+      expect(await inFlight()).toBe(0);
+      expect(await shedInFlight()).toBe(shedBefore + 2);
+    });
+
+    // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, requests get 503, except probes.
+    it('does not count health probes, which wait for one query', async () => {
+      await database.query('BEGIN');
+      await database.query('LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE');
+      const probes = Array.from({ length: 2 * MAX_IN_FLIGHT }, () => fetch(`${service.url}/health/ready`));
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await waitFor(async () => expect((await database.query(waiting)).rowCount).toBe(1));
+      expect([(await list()).status, await inFlight()]).toEqual([200, 0]);
+      expect((await database.query(waiting)).rowCount).toBe(1);
+      await database.query('COMMIT');
+      await Promise.all(probes);
+      expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    });
+
+    it('rejects a request whose body arrives later when the body is complete', async () => {
+      const connection = await RawConnection.open(port());
+      const body = '{"name":"Rex","categoryId":1}';
+      const fields = `Host: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
+      // The headers of the second request arrive with the first request.
+      connection.write(Buffer.from(`GET /health/live HTTP/1.1\r\nHost: x\r\n\r\nPOST /v1/pets HTTP/1.1\r\n${fields}\r\n\r\n`));
+      expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
+      const release = await lockPets();
+      const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
+      await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
+      const shedBefore = (await shedInFlight()) || 0;
+      connection.write(Buffer.from(`${body}GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`));
+      expect(await connection.read({ isHead: false })).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+      expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
+      expect(await shedInFlight()).toBe(shedBefore + 1);
+      await release();
+      for (const { status } of await Promise.all(accepted)) expect(status).toBe(200);
+      connection.reset();
+    });
+
+    it('counts requests whose clients have disconnected until their work is done', async () => {
+      const release = await lockPets();
+      const giveUp = new AbortController();
+      const abandoned = Array.from({ length: MAX_IN_FLIGHT }, () => list(giveUp.signal).catch(() => 'abandoned'));
+      await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
+      giveUp.abort();
+      expect(await Promise.all(abandoned)).toEqual(abandoned.map(() => 'abandoned'));
+      await expectShed(await list());
+      await release();
+      await waitFor(async () => expect(await inFlight()).toBe(0));
+    });
+
+    it('counts each request once, and not after its end, however it ends', async () => {
+      const begin = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+      for (const bytes of [
+        `${begin}Content-Length: 100\r\n\r\n{"name":`,
+        `${begin}Transfer-Encoding: chunked\r\n\r\n5\r\n{"nam`,
+        `${begin}\r\n`,
+        'OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n',
+        'GET / HTTP/1.1\r\n\r\n',
+      ]) {
+        const socket = connect(port());
+        socket.on('error', () => undefined);
+        socket.write(bytes);
+        await once(socket, 'connect');
+        // The response may come before the body, or not at all.
+        await Promise.race([once(socket, 'data'), new Promise((resolve) => setTimeout(resolve, 50))]);
+        socket.resetAndDestroy();
+      }
+      await waitFor(async () => expect(await inFlight()).toBe(0));
+    });
+  });
+
+  describe('while the event loop lags', () => {
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
+    // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, requests get 503, except probes.
+    it('rejects requests except health probes, and serves them again afterwards', async () => {
+      const connection = await RawConnection.open(port());
+      const statusOf = async (path: string) => {
+        connection.write(Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`));
+        return (await connection.read({ isHead: false }))?.status;
+      };
+      const lagged = async () => (await metric(/^http_requests_shed_total\{reason="event_loop_lag"\} (\d+)$/m)) || 0;
+      expect([await statusOf('/v1/pets'), await lagged()]).toEqual([200, 0]);
+      const now = performance.now.bind(performance);
+      // A period of 100 ms seems to take longer than the limit.
+      jest.spyOn(performance, 'now').mockImplementation(() => now() * 1_000);
+      await waitFor(async () => expect(await statusOf('/v1/pets')).toBe(503));
+      expect(await lagged()).toBe(1);
+      expect(await statusOf('/health/live')).toBe(200);
+      jest.restoreAllMocks();
+      await waitFor(async () => expect(await statusOf('/v1/pets')).toBe(200));
+      connection.reset();
+    });
+  });
+});
+
+describe('pipelined requests', () => {
+  const BUNDLE = '/docs/assets/swagger-ui-bundle.js';
+  const MAX_PIPELINED = 64;
+
+  const shedPipelined = async () => (await metric(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)) || 0;
+
+  // Promise (Overload): A connection has at most 64 pending requests.
+  it('get responses up to the limit; then the connection is closed with 503', async () => {
+    const shedBefore = await shedPipelined();
+    const connection = await RawConnection.open(port());
+    connection.write(Buffer.from(get('/health/live').repeat(1_000)));
+    for (let i = 0; i < MAX_PIPELINED; i++) {
+      const response = await connection.read({ isHead: false });
+      expect([response?.status, response?.headers['connection']]).toEqual([200, 'keep-alive']);
+    }
+    const last = await connection.read({ isHead: false });
+    expect(last).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } });
+    expect(JSON.parse(last?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
+    expect(await connection.read({ isHead: false })).toBeUndefined();
+    expect(await shedPipelined()).toBe(shedBefore + 1);
+  });
+
+  // Promise (Overload): At `MAX_IN_FLIGHT`, connections with unread responses are closed first.
+  it('are in flight until their responses are read, and are closed in favour of other clients', async () => {
+    const max = 100;
+    const other = await startTestApp({ env: { MAX_IN_FLIGHT: String(max) } });
+    const server = other.app.getHttpServer() as Server;
+    // Loads the file into memory, so that responses are complete immediately.
+    await (await fetch(other.url + BUNDLE)).text();
+    const sockets: Socket[] = [];
+    for (let i = 0; i < 2; i++) sockets.push(await pipelineUnread(portOf(other), get(BUNDLE), 60));
+    await waitFor(async () => expect(await inFlight(other)).toBeGreaterThan(50));
+    for (let i = 0; i < 4; i++) sockets.push(await pipelineUnread(portOf(other), get(BUNDLE), 60));
+    await waitFor(async () => expect(await promisify(server.getConnections.bind(server))()).toBeLessThan(sockets.length));
+    expect(await inFlight(other)).toBeLessThanOrEqual(max);
+    for (let i = 0; i < 10; i++) expect((await fetch(`${other.url}/v1/pets`)).status).toBe(401);
+    for (const socket of sockets) socket.destroy();
+    await waitFor(async () => expect(await inFlight(other)).toBe(0));
+    await other.close();
+  });
+});
+
+// Promise (Overload): Above `MAX_CONNECTIONS`, idle connections are closed; new ones get 503.
+describe('MAX_CONNECTIONS', () => {
+  const MAX_CONNECTIONS = 4;
+
+  let service: TestApp;
+  let database: Client;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await startTestApp({ env: { MAX_CONNECTIONS: String(MAX_CONNECTIONS) } });
+    key = await service.createKey('pets:read');
+    database = new Client({ connectionString: service.databaseUrl });
+    await database.connect();
+  });
+
+  afterAll(async () => {
+    await database.end();
+    await service.close();
+  });
+
+  const open = () => RawConnection.open(Number(new URL(service.url).port));
+  const request = (path: string) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+
+  async function statusOf(connection: RawConnection, path = '/health/live'): Promise<number | undefined> {
+    connection.write(request(path));
+    return (await connection.read({ isHead: false }))?.status;
+  }
+
+  async function openUsed(): Promise<RawConnection> {
+    const connection = await open();
+    expect(await statusOf(connection)).toBe(200);
+    return connection;
+  }
+
+  it('above the limit, closes idle connections first: unused ones, then the oldest', async () => {
+    const used = [await openUsed(), await openUsed()] as const;
+    const unused = await open();
+    // An incomplete request.
+    unused.write(Buffer.from('GET / HTTP/1.1\r\n'));
+    const last = await openUsed();
+    const first = await openUsed();
+    expect(await unused.read({ isHead: false })).toBeUndefined();
+    for (const connection of [...used, last, first]) expect(await statusOf(connection)).toBe(200);
+
+    const second = await openUsed();
+    expect(await statusOf(used[0])).toBeUndefined();
+    for (const connection of [used[1], last, first, second]) expect(await statusOf(connection)).toBe(200);
+    for (const connection of [used[1], last, first, second]) connection.reset();
+  });
+
+  it('above the limit without idle connections, responds with 503 to a new connection and closes it', async () => {
+    await database.query('BEGIN');
+    await database.query('LOCK TABLE pets.pets');
+    const busy = [];
+    for (let i = 0; i < MAX_CONNECTIONS; i++) {
+      const connection = await open();
+      connection.write(request('/v1/pets'));
+      busy.push(connection);
+    }
+    await waitFor(async () => {
+      const { rowCount } = await database.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass");
+      expect(rowCount).toBeGreaterThan(0);
+    });
+    const rejected = await open();
+    rejected.write(request('/health/live'));
+    const response = await rejected.read({ isHead: false });
+    expect(response).toMatchObject({
+      status: 503,
+      headers: { connection: 'close', 'retry-after': '1', 'content-type': 'application/json' },
+    });
+    expect(response?.headers['link']).toBe('</docs/errors#service_unavailable>; rel="help"');
+    expect(JSON.parse(response?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
+    expect(await rejected.read({ isHead: false })).toBeUndefined();
+    await database.query('COMMIT');
+    for (const connection of busy) expect((await connection.read({ isHead: false }))?.status).toBe(200);
+    await waitFor(async () => expect(await statusOf(await open())).toBe(200));
+    for (const connection of busy) connection.reset();
+  });
+});

@@ -1,0 +1,68 @@
+import type { PublicUrl } from '@animal-store/http-contract';
+import cors from '@fastify/cors';
+import type { FastifyInstance } from 'fastify';
+import type { ServiceLogger } from '../observability/logger.js';
+import { measureRequests, type Metrics } from '../observability/metrics.js';
+import { logRequests } from '../observability/request-log.js';
+import type { ShedRequests } from '../observability/shed-requests.js';
+import type { Tracing } from '../observability/tracing.js';
+import type { RateLimits } from '../rate-limit/rate-limits.js';
+import { endConnectionsWithUnreadBodies, HalfReceivedRequests, receiveBodies } from '../sockets/request-body.js';
+import { announceDeprecations } from './deprecation.js';
+import { respondToOptions, type RouteTable } from './route-table.js';
+import { allowOrigins, corsOptions } from '../responses/cors.js';
+import { closeConnectionsWhenDraining, type Draining } from '../sockets/draining.js';
+import { addEntityTags } from '../responses/entity-tags.js';
+import { identifyRequests } from '../observability/identify-requests.js';
+import { type LoadLimits, shedLoad } from './load-shedding.js';
+import { rejectMalformedRequests } from '../sockets/http-server.js';
+
+export interface Pipeline {
+  readonly limits: LoadLimits;
+  readonly corsOrigins: readonly string[];
+  readonly publicUrl: PublicUrl;
+  readonly routes: RouteTable;
+  readonly draining: Draining;
+  readonly logger: ServiceLogger;
+  readonly logRequestsSample: number;
+  readonly metrics: Metrics;
+  readonly shed: ShedRequests;
+  readonly tracing: Tracing | undefined;
+  readonly rateLimits: RateLimits;
+}
+
+/** Registers every hook of the server, in the order in which they run. Guards, pipes and the handler follow (app.module.ts). */
+export async function registerPipeline(server: FastifyInstance, pipeline: Pipeline): Promise<void> {
+  const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, shed, tracing, rateLimits } = pipeline;
+
+  // Hooks on routes, before Nest adds its routes.
+  routes.recordRoutesOf(server);
+  announceDeprecations(server, publicUrl);
+  addEntityTags(server);
+
+  // First, because a request that a later hook rejects may be the last one of its connection.
+  closeConnectionsWhenDraining(server, draining);
+  // Before all hooks that may respond without reading the body.
+  endConnectionsWithUnreadBodies(server);
+  // Before all hooks that may reject a request, so that rejected requests have a span too.
+  tracing?.traceRequests(server);
+  // Before all hooks that may reject a request, so that every error carries the request id.
+  identifyRequests(server);
+  // Before all hooks that may reject a request, so that scripts can read every error.
+  if (corsOrigins.length > 0) allowOrigins(server, corsOrigins);
+  // Before any hook that trusts the request line or the headers.
+  rejectMalformedRequests(server);
+  // Before load shedding, because responses to OPTIONS are cheap and need no key.
+  respondToOptions(server, routes);
+  // These two run after the response, so they cover every request.
+  logRequests(server, logger, logRequestsSample);
+  measureRequests(server, metrics);
+  // Before any work on the request.
+  const admit = shedLoad(server, limits, publicUrl, metrics, shed);
+  // Adds no request hooks, only connects to Redis.
+  rateLimits.addRedisHooks(server);
+  // After load shedding, because a preflight is work too.
+  if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins, routes.allMethods));
+  // Last: reads the body, before the guards run.
+  receiveBodies(server, new HalfReceivedRequests(limits.maxInFlight, admit));
+}

@@ -1,0 +1,62 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import FindMyWay, { type Instance } from 'find-my-way';
+import { ACCEPT_PATCH } from '../errors/http-errors.js';
+
+/** The methods of each known path, for 405, OPTIONS and Allow. Fastify only reports whether method and path match together. */
+export class RouteTable {
+  /** The methods of all routes. Grows when routes are added. */
+  readonly allMethods: string[] = [];
+  private readonly methods = new Map<string, Set<string>>();
+  private readonly router: Instance<FindMyWay.HTTPVersion.V1> = FindMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
+
+  /** Call before any route is registered. */
+  recordRoutesOf(fastify: FastifyInstance): void {
+    fastify.addHook('onRoute', ({ method, url }) => {
+      // The wildcard is the preflight route of @fastify/cors, not a resource.
+      if (url !== '*') for (const one of [method].flat()) this.add(one, url);
+    });
+  }
+
+  /** Returns the value of Allow, or undefined for an unknown path. */
+  allowedMethods(requestUrl: string): string | undefined {
+    const path = requestUrl.split('?', 1)[0] ?? '/';
+    const found = this.router.find('GET', path);
+    // Nest does not match a route if a path parameter is empty.
+    if (!found || Object.values(found.params).includes('')) return undefined;
+    return [...(found.store as Set<string>), 'OPTIONS'].join(', ');
+  }
+
+  /** Returns every route as `[method, path pattern]`. */
+  entries(): [string, string][] {
+    return [...this.methods].flatMap(([url, methods]) => [...methods].map((method): [string, string] => [method, url]));
+  }
+
+  private add(method: string, url: string): void {
+    let methods = this.methods.get(url);
+    if (!methods) {
+      methods = new Set();
+      this.methods.set(url, methods);
+      this.router.on('GET', url, () => undefined, methods);
+    }
+    methods.add(method);
+    if (!this.allMethods.includes(method)) this.allMethods.push(method);
+  }
+}
+
+/** Responds to OPTIONS on every known path with the methods it has. */
+export function respondToOptions(fastify: FastifyInstance, routes: RouteTable): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const allow = request.method === 'OPTIONS' && !isPreflight(request) ? routes.allowedMethods(request.url) : undefined;
+    if (allow === undefined) {
+      done();
+      return;
+    }
+    if (allow.split(', ').includes('PATCH')) reply.header('accept-patch', ACCEPT_PATCH);
+    void reply.code(204).header('allow', allow).send();
+  });
+}
+
+/** Returns whether @fastify/cors responds to the request. It is only registered if origins are configured. */
+function isPreflight({ raw, server }: FastifyRequest): boolean {
+  return raw.headers['access-control-request-method'] !== undefined && server.hasRequestDecorator('corsPreflightEnabled');
+}

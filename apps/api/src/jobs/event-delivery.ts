@@ -1,0 +1,97 @@
+import {
+  DatabaseConnection,
+  type EventObserver,
+  EventRunner,
+  type StoredEvent,
+  type Subscription,
+  type SubscriptionStatus,
+} from '@animal-store/database';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { context, ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemetry/api';
+import { DataSource } from 'typeorm';
+import { Metrics } from '../observability/metrics.js';
+import { runInSpan } from '../observability/run-in-span.js';
+import { parseTraceParent } from '../observability/identify-requests.js';
+import type { Config } from '../process/config.js';
+import { StartupError } from '../process/startup-error.js';
+
+/** The parent of the runner's own statements, so that polling creates no traces. */
+const UNRECORDED = { traceId: '1'.padStart(32, '0'), spanId: '1'.padStart(16, '0'), traceFlags: TraceFlags.NONE };
+
+/**
+ * Returns the subscriptions of all contexts.
+ * @throws StartupError if two have the same name, or if the tables are distributed
+ */
+export function collectSubscriptions(
+  contexts: readonly { readonly subscriptions?: readonly Subscription[] }[],
+  { citus }: Pick<Config, 'citus'>,
+): readonly Subscription[] {
+  const subscriptions = contexts.flatMap((each) => each.subscriptions ?? []);
+  const names = subscriptions.map(({ name }) => name);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) throw new StartupError(`Two subscriptions have the name ${duplicate}.`);
+  if (citus && names.length > 0)
+    throw new StartupError(`CITUS must be off: subscriptions to events need one database server (${names.join(', ')}).`);
+  return subscriptions;
+}
+
+/** Lets the subscriptions of all contexts handle events while the app runs. */
+@Injectable()
+export class EventDelivery implements EventObserver, OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger(EventDelivery.name);
+  private readonly runner: EventRunner;
+  private isInterrupted = false;
+
+  constructor(
+    dataSource: DataSource,
+    connection: DatabaseConnection,
+    private readonly metrics: Metrics,
+  ) {
+    this.runner = new EventRunner(dataSource, this, { isOpen: () => connection.isOpen });
+  }
+
+  onApplicationBootstrap(): void {
+    context.with(trace.setSpanContext(ROOT_CONTEXT, UNRECORDED), () => this.runner.start());
+  }
+
+  /** The database is still connected at this point. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.runner.stop();
+  }
+
+  /** Runs `work` in a span that links to the request that published the event. */
+  handle(subscription: string, { type, position, traceparent }: StoredEvent, work: () => Promise<unknown>): Promise<unknown> {
+    const { traceId, spanId, sampled } = parseTraceParent(traceparent ?? undefined) ?? {};
+    const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
+    const links = traceId && spanId ? [{ context: { traceId, spanId, traceFlags } }] : [];
+    const attributes = {
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': type,
+      'messaging.consumer.group.name': subscription,
+      'messaging.message.id': String(position),
+    };
+    const options = { kind: SpanKind.CONSUMER, root: true, links, attributes };
+    return runInSpan(trace.getTracer('animal-store-api'), `process ${type}`, options, work);
+  }
+
+  processed(subscription: string, events: number): void {
+    this.metrics.eventsProcessed.inc({ subscription }, events);
+  }
+
+  failed(subscription: string, { type, position }: StoredEvent, error: unknown, isParked: boolean): void {
+    this.metrics.eventFailures.inc({ subscription });
+    const message = `The subscription ${subscription} failed at the event ${String(position)} (${type})`;
+    if (isParked) this.logger.error(`${message}; the event is parked`, error);
+    else this.logger.warn(`${message} and retries it: ${String(error)}`);
+  }
+
+  interrupted(error: unknown): void {
+    if (!this.isInterrupted) this.logger.warn(`Events are not handled at the moment: ${String(error)}`);
+    this.isInterrupted = true;
+  }
+
+  status(subscriptions: readonly SubscriptionStatus[]): void {
+    this.isInterrupted = false;
+    this.metrics.setSubscriptions(subscriptions);
+  }
+}

@@ -1,0 +1,99 @@
+import { type DatabaseConnection, type Job, jobState, repeat, runJob } from '@animal-store/database';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap, Type } from '@nestjs/common';
+import type { ModuleRef } from '@nestjs/core';
+import type { Logger } from 'pino';
+import type { DataSource } from 'typeorm';
+import type { Metrics } from '../observability/metrics.js';
+import type { Draining } from '../sockets/draining.js';
+
+/** Maximum time between two reads of the state of a job. */
+const MAX_PAUSE_MS = 60_000;
+const START_POLL_MS = 1_000;
+/** Processes start a due job at different times within a tenth of its period and this time. Usually only one then requests the lock. */
+const MAX_JITTER_MS = 1_000;
+
+interface UseCase {
+  execute(): unknown;
+}
+
+/** A job of a context. The use case is a provider of the context's module. */
+export interface ScheduledJob extends Job {
+  readonly useCase: Type<UseCase>;
+}
+
+export interface JobEnvironment {
+  readonly moduleRef: ModuleRef;
+  readonly dataSource: DataSource;
+  readonly connection: DatabaseConnection;
+  readonly draining: Draining;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** Runs the jobs of all contexts: each in one process of the deployment at a time, and once per period. */
+export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly stopping = new AbortController();
+  private loops: readonly Promise<void>[] = [];
+  private isFailureReported = false;
+
+  constructor(
+    private readonly jobs: readonly ScheduledJob[],
+    private readonly environment: JobEnvironment,
+  ) {
+    const names = new Set<string>();
+    for (const { name, every } of jobs) {
+      if (names.has(name)) throw new Error(`Two jobs are named ${name}.`);
+      if (!(every > 0)) throw new Error(`The period of the job ${name} must be a positive number of milliseconds.`);
+      names.add(name);
+      environment.metrics.jobPeriods.set({ job_name: name }, every / 1000);
+      environment.metrics.jobSuccesses.set({ job_name: name }, Date.now() / 1000);
+    }
+  }
+
+  onApplicationBootstrap(): void {
+    const useCases = this.jobs.map((job) => [job, this.environment.moduleRef.get(job.useCase, { strict: false })] as const);
+    this.loops = useCases.map(([job, useCase]) => repeat(this.stopping.signal, () => this.runIfDue(job, useCase)));
+  }
+
+  /** Starts no more runs, and waits for those in progress. The database is still connected. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
+    await Promise.all(this.loops);
+  }
+
+  /** Returns the time until the next check. */
+  private async runIfDue(job: Job, useCase: UseCase): Promise<number> {
+    const { dataSource, connection, draining, metrics, logger } = this.environment;
+    const pauseMs = Math.min(job.every, MAX_PAUSE_MS);
+    if (!connection.isOpen || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
+    try {
+      const { dueInMs, succeededAt } = await jobState(dataSource, job);
+      if (succeededAt) metrics.jobSuccesses.set({ job_name: job.name }, succeededAt.getTime() / 1000);
+      if (dueInMs > 0) return Math.min(dueInMs + Math.random() * Math.min(job.every / 10, MAX_JITTER_MS), MAX_PAUSE_MS);
+      const hasRun = await runJob(dataSource, job, () => this.run(job.name, useCase));
+      this.isFailureReported = false;
+      // After a run, the state is read again at once.
+      return hasRun ? 0 : pauseMs;
+    } catch (error) {
+      if (!this.isFailureReported) logger.warn({ reason: String(error) }, 'jobs do not run until their state can be read and written');
+      this.isFailureReported = true;
+      return pauseMs;
+    }
+  }
+
+  /** Returns whether the use case succeeded. */
+  private async run(job: string, useCase: UseCase): Promise<boolean> {
+    const { metrics, logger } = this.environment;
+    const endTimer = metrics.jobDurations.startTimer({ job_name: job });
+    const end = (outcome: 'success' | 'failure') => ({ job, durationMs: Math.round(1000 * endTimer({ outcome })) });
+    logger.debug({ job }, 'job started');
+    try {
+      await useCase.execute();
+      logger.info(end('success'), 'job succeeded');
+      return true;
+    } catch (error) {
+      logger.error({ ...end('failure'), err: error }, 'job failed');
+      return false;
+    }
+  }
+}

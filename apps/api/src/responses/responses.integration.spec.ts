@@ -1,0 +1,312 @@
+import { Clock } from '@animal-store/kernel';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { RawConnection } from '../testing/raw-connection.js';
+import { startTestApp, type TestApp, useTestApp } from '../testing/test-app.js';
+import { WorkerGroup } from '../health/worker-group.js';
+import { Draining } from '../sockets/draining.js';
+
+const service = useTestApp(['pets:read', 'pets:write']);
+
+describe('ETag and If-None-Match', () => {
+  let keys: [string, string];
+
+  beforeAll(async () => {
+    keys = [await service.createKey('pets:read', 'pets:write'), await service.createKey('pets:read')];
+    for (let i = 0; i < 3; i++) await post();
+  });
+
+  async function post(): Promise<void> {
+    const response = await fetch(`${service.url}/v1/pets`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${keys[0]}`, 'Content-Type': 'application/json' },
+      body: '{"name":"Rex","categoryId":1}',
+    });
+    expect(response.status).toBe(201);
+    expect(response.headers.get('etag')).toBeNull();
+    await response.text();
+  }
+
+  async function get(path: string, { known, key = keys[0], method = 'GET' }: { known?: string; key?: string; method?: string } = {}) {
+    const headers = { Authorization: `Bearer ${key}`, ...(known !== undefined && { 'If-None-Match': known }) };
+    const response = await fetch(service.url + path, { headers, method });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  it.each(['/v1/pets?limit=2', '/v1/pets', '/v1/pets/1'])('lead to 304 if %s is unchanged', async (path) => {
+    const { status, headers } = await get(path);
+    const tag = headers.get('etag') ?? '';
+    expect([status, tag]).toEqual([200, expect.stringMatching(/^"[\w-]{27}"$/)]);
+    for (const known of [tag, `W/${tag}`, `"other", ${tag}`, `"a" , W/${tag}`, '*']) {
+      for (const method of ['GET', 'HEAD']) {
+        const current = await get(path, { known, method });
+        expect([known, current.status, current.text]).toEqual([known, 304, '']);
+        for (const name of ['etag', 'link', 'cache-control']) expect([name, current.headers.get(name)]).toEqual([name, headers.get(name)]);
+        for (const name of ['content-type', 'content-length', 'transfer-encoding']) expect(current.headers.get(name)).toBeNull();
+      }
+    }
+    for (const known of ['"other"', tag.slice(1, -1), '']) expect((await get(path, { known })).status).toBe(200);
+  });
+
+  it.each(['/openapi.json', '/docs', '/docs/errors', '/docs/assets/docs.css', '/docs/assets/swagger-ui-bundle.js'])(
+    'lead to 304 if the public %s is unchanged',
+    async (path) => {
+      const { status, headers } = await get(path);
+      expect([status, headers.get('etag'), headers.get('cache-control')]).toEqual([200, expect.any(String), 'private, no-cache']);
+      expect(await get(path, { known: headers.get('etag') ?? '' })).toMatchObject({ status: 304, text: '' });
+    },
+  );
+
+  it.each([
+    ['/v1/pets?limit=2', {}],
+    ['/v1/pets/1', {}],
+    ['/v1/pets?limit=2', { known: '*' }],
+    ['/v1/pets/1', { known: '*' }],
+    ['/docs', { known: '*' }],
+    ['/v1/pets?limit=0', {}],
+    ['/v1/pets/none', {}],
+    ['/v1/pets', { key: 'wrong' }],
+    ['/missing', {}],
+    ['/openapi.json', {}],
+    ['/docs', {}],
+    ['/docs/assets/docs.js', {}],
+    ['/docs/assets/missing.js', {}],
+    ['/health/live', {}],
+    ['/health/ready', {}],
+  ])('HEAD %s returns the headers of GET, %j', async (path, options) => {
+    // fetch closes the connection after a HEAD request.
+    const others = ['connection', 'keep-alive', 'date', 'ratelimit', 'x-request-id'];
+    const headersOf = async (method: string) => {
+      const { status, headers } = await get(path, { ...options, method });
+      return [status, ...[...headers].filter(([name]) => !others.includes(name))];
+    };
+    expect(await headersOf('HEAD')).toEqual(await headersOf('GET'));
+  });
+
+  it('depend on body and Link, but not on the API key', async () => {
+    const page = await get('/v1/pets?limit=3');
+    expect((await get('/v1/pets?limit=3', { key: keys[1] })).headers.get('etag')).toBe(page.headers.get('etag'));
+    await post();
+    const longer = await get('/v1/pets?limit=3');
+    expect(longer.text).toBe(page.text);
+    expect([page.headers.get('link'), longer.headers.get('link')]).toEqual([null, expect.stringContaining('rel="next"')]);
+    expect(longer.headers.get('etag')).not.toBe(page.headers.get('etag'));
+  });
+
+  it('are ignored for errors', async () => {
+    for (const path of ['/v1/pets/none', '/v1/pets?limit=0']) {
+      const error = await get(path, { known: '*' });
+      expect([error.status >= 400, error.headers.get('etag'), error.headers.get('cache-control')]).toEqual([true, null, 'no-store']);
+    }
+    expect((await get('/v1/pets', { known: '*', key: 'wrong' })).status).toBe(401);
+  });
+});
+
+// Promise (Starting and stopping): Readiness requires the database, migrations and all workers.
+describe('health', () => {
+  let database: Client;
+  afterAll(() => database.end());
+  beforeAll(async () => {
+    database = new Client({ connectionString: service.databaseUrl });
+    await database.connect();
+  });
+
+  async function get(path: string): Promise<{ status: number; connection: string | null; body: unknown }> {
+    const response = await fetch(service.url + path, { headers: { Authorization: `Bearer ${service.key}` } });
+    return { status: response.status, connection: response.headers.get('connection'), body: await response.json() };
+  }
+
+  const OK = { status: 200, connection: 'keep-alive', body: { status: 'ok' } };
+  const notReady = (message: string) => ({ status: 503, body: { code: 'service_unavailable', message, status: 503 } });
+
+  it('is ready if and only if all its migrations are applied', async () => {
+    expect(await get('/health/ready')).toEqual(OK);
+    const { rows } = await database.query('DELETE FROM schema_migrations WHERE id = (SELECT max(id) FROM schema_migrations) RETURNING *');
+    expect(await get('/health/ready')).toMatchObject(notReady('Migrations are pending.'));
+    await database.query('ALTER TABLE schema_migrations RENAME TO hidden');
+    expect(await get('/health/ready')).toMatchObject(notReady('Migrations are pending.'));
+    expect(await get('/health/live')).toEqual(OK);
+    await database.query('ALTER TABLE hidden RENAME TO schema_migrations');
+    const { timestamp, name } = rows[0] as { timestamp: string; name: string };
+    await database.query('INSERT INTO schema_migrations (timestamp, name) VALUES ($1, $2)', [timestamp, name]);
+    expect(await get('/health/ready')).toEqual(OK);
+    // A migration of a newer version.
+    await database.query(`INSERT INTO schema_migrations (timestamp, name) VALUES (9999999999999, 'FromTheFuture9999999999999')`);
+    expect(await get('/health/ready')).toEqual(OK);
+  });
+
+  it('is not ready while another worker is not, and still serves', async () => {
+    const workers = service.app.get(WorkerGroup);
+    workers.isReady = false;
+    expect(await get('/health/ready')).toMatchObject(notReady('Another worker is not ready yet.'));
+    expect(await get('/v1/pets')).toMatchObject({ status: 200 });
+    workers.isReady = true;
+    expect(await get('/health/ready')).toEqual(OK);
+  });
+
+  it('while draining, is not ready, still serves, and closes each connection with its next response', async () => {
+    expect(await get('/v1/pets')).toMatchObject({ status: 200, connection: 'keep-alive' });
+    service.app.get(Draining).begin();
+    expect(await get('/health/ready')).toMatchObject({ ...notReady('The process is shutting down.'), connection: 'close' });
+    expect(await get('/health/live')).toEqual({ ...OK, connection: 'close' });
+    expect(await get('/v1/pets?status=sold')).toEqual({ status: 200, connection: 'close', body: [] });
+  });
+});
+
+const ORIGIN = 'https://app.example.com';
+
+describe('CORS', () => {
+  let service: TestApp;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await startTestApp({ env: { CORS_ORIGINS: `${ORIGIN},https://admin.example.com` } });
+    key = await service.createKey('pets:read');
+  });
+
+  afterAll(() => service.close());
+
+  async function send(method: string, path: string, headers: Record<string, string>) {
+    const response = await fetch(service.url + path, { method, headers });
+    await response.text();
+    return response;
+  }
+
+  const preflight = {
+    'Access-Control-Request-Method': 'POST',
+    'Access-Control-Request-Headers': 'authorization,content-type,idempotency-key',
+  };
+
+  it('allows preflights of a configured origin without an API key', async () => {
+    const { status, headers } = await send('OPTIONS', '/v1/pets', { Origin: ORIGIN, ...preflight });
+    expect(status).toBe(204);
+    expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    const methods = new Set(service.routes.flatMap(([method, path]) => (path.startsWith('/v1/') && method !== 'OPTIONS' ? method : [])));
+    expect(headers.get('access-control-allow-methods')?.split(', ').sort()).toEqual([...methods].sort());
+    expect([...methods]).toEqual(expect.arrayContaining(['GET', 'HEAD', 'POST']));
+    expect(headers.get('access-control-allow-headers')).toBe(preflight['Access-Control-Request-Headers']);
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    expect(headers.get('x-request-id')).not.toBeNull();
+  });
+
+  it('exposes all response headers to a configured origin, also on errors', async () => {
+    for (const [path, authorization] of [
+      ['/v1/pets', `Bearer ${key}`],
+      ['/v1/pets', 'none'],
+      ['/v1/nothing', 'none'],
+    ] as const) {
+      const { headers } = await send('GET', path, { Origin: ORIGIN, Authorization: authorization });
+      expect([path, headers.get('access-control-allow-origin')]).toEqual([path, ORIGIN]);
+      expect(headers.get('vary')).toMatch(/Origin/);
+      for (const name of ['Link', 'Location', 'ETag', 'Idempotent-Replayed', 'RateLimit', 'Retry-After', 'Sunset', 'X-Request-Id']) {
+        expect(headers.get('access-control-expose-headers')).toMatch(new RegExp(`\\b${name}\\b`));
+      }
+    }
+  });
+
+  it.each([
+    ['a long target', 414, `GET /${'x'.repeat(4_096)} HTTP/1.1\r\nHost: x\r\n`, ''],
+    ['a target and headers that are too long', 414, `GET /${'x'.repeat(9_000)} HTTP/1.1\r\nHost: x\r\n`, ''],
+    ['many headers', 431, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X: y\r\n'.repeat(70)],
+    ['large headers', 431, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', `X: ${'y'.repeat(9_000)}\r\n`],
+    ['no Host', 400, 'GET /v1/pets HTTP/1.1\r\n', ''],
+    ['a malformed header', 400, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X y\r\n'],
+    ['an expectation', 417, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\n', ''],
+    ['too many pipelined requests', 503, 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', ''],
+  ])('lets a configured origin read the error for %s', async (what, status, beginning, end) => {
+    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    const count = status === 503 ? 65 : 1;
+    connection.write(Buffer.from(`${beginning}Origin: ${ORIGIN}\r\n${end}\r\n`.repeat(count)));
+    let response = await connection.read({ isHead: false });
+    for (let i = 1; i < count; i++) response = await connection.read({ isHead: false });
+    connection.reset();
+    expect([what, response?.status, response?.headers['access-control-allow-origin']]).toEqual([what, status, ORIGIN]);
+    expect(response?.headers['access-control-expose-headers']).toMatch(/\bLink\b.*\bRetry-After\b/);
+    expect(response?.headers['link']).toMatch(/^<\/docs\/errors#[a-z_]+>; rel="help"$/);
+    expect(response?.headers['vary']).toBe('Origin');
+  });
+
+  it('allows none of several origins if the request cannot be read', async () => {
+    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    connection.write(Buffer.from('GET\r\n\r\n'));
+    const { status, headers } = (await connection.read({ isHead: false })) ?? {};
+    expect([status, headers?.['vary'], headers?.['access-control-allow-origin']]).toEqual([400, 'Origin', undefined]);
+    connection.reset();
+  });
+
+  it('sends no CORS headers to other origins', async () => {
+    for (const origin of ['https://evil.example', `${ORIGIN}.evil.example`, 'null']) {
+      expect(
+        (await send('GET', '/v1/pets', { Origin: origin, Authorization: `Bearer ${key}` })).headers.get('access-control-allow-origin'),
+      ).toBeNull();
+      expect((await send('OPTIONS', '/v1/pets', { Origin: origin, ...preflight })).headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  it('does not change the status of unknown paths and methods, or of OPTIONS', async () => {
+    expect((await send('GET', '/v1/nothing', {})).status).toBe(404);
+    const { status, headers } = await send('OPTIONS', '/v1/pets', {});
+    expect([status, headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS']);
+    expect((await send('PUT', '/v1/pets', {})).status).toBe(405);
+  });
+});
+
+class SettableClock extends Clock {
+  constructor(public time: Date) {
+    super();
+  }
+
+  override now(): Date {
+    return this.time;
+  }
+}
+
+describe('getPet on the day of its removal', () => {
+  const clock = new SettableClock(new Date('2030-12-04T23:59:59.999Z'));
+  let service: TestApp;
+  let key: string;
+
+  beforeAll(async () => {
+    service = await startTestApp({ clock, env: { PUBLIC_BASE_URL: 'https://api.example.org/store' } });
+    key = await service.createKey('pets:read', 'pets:write');
+  });
+
+  afterAll(() => service.close());
+
+  const get = (path: string, headers: Record<string, string> = { Authorization: `Bearer ${key}` }) =>
+    fetch(service.url + path, { headers });
+
+  it('works until the last millisecond, and then responds with 410', async () => {
+    const created = await fetch(`${service.url}/v1/pets`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: '{"name":"Rex","categoryId":1}',
+    });
+    const { id } = (await created.json()) as { id: number };
+    const before = await get(`/v1/pets/${String(id)}`);
+    expect([before.status, await before.json()]).toEqual([200, { id, name: 'Rex', categoryId: 1, status: 'available' }]);
+
+    clock.time = new Date('2030-12-05T00:00:00Z');
+    for (const path of [`/v1/pets/${String(id)}`, '/v1/pets/none']) {
+      const after = await get(path);
+      expect([after.status, await after.json()]).toEqual([410, { code: 'operation_removed', message: expect.any(String), status: 410 }]);
+      expect(after.headers.get('deprecation')).toBe('@1764892800');
+      expect(after.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+      expect(after.headers.get('link')).toBe(
+        '<https://api.example.org/store/v1/pets>; rel="successor-version", <https://api.example.org/store/docs/errors#operation_removed>; rel="help"',
+      );
+    }
+    expect((await get(`/v1/pets/${String(id)}`, {})).status).toBe(401);
+    // The path has no identifier, so it is not that of getPet.
+    const other = await get('/v1/pets/');
+    expect([other.status, other.headers.get('deprecation'), other.headers.get('sunset'), other.headers.get('link')]).toEqual([
+      404,
+      null,
+      null,
+      '<https://api.example.org/store/docs/errors#route_not_found>; rel="help"',
+    ]);
+    const list = await get(`/v1/pets?id=${String(id)}`);
+    expect([list.status, list.headers.get('deprecation'), list.headers.get('link')]).toEqual([200, null, null]);
+    expect(await list.json()).toEqual([{ id, name: 'Rex', categoryId: 1, status: 'available' }]);
+  });
+});

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import type { Rejection } from '../errors/http-errors.js';
+
+/** Maximum size of a rejected body that is read and dropped, because many clients send the whole body before they read the response. */
+export const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
+/** How long a silent client has to read the last response before the connection is destroyed. */
+const LINGER_MS = 2_000;
+/** A client that is still sending has this many times LINGER_MS: a reset would discard a response that it has not read. */
+const MAX_LINGERS = 5;
+
+const CONNECTION = Symbol('connection');
+
+declare module 'node:net' {
+  interface Socket {
+    [CONNECTION]?: Connection | undefined;
+  }
+}
+
+/** A request whose body is being received. */
+export interface Reception {
+  readonly request: FastifyRequest;
+  /** Stops waiting for the rest of the body and rejects the request. */
+  readonly abandon: (rejection: Rejection) => void;
+  isOver: boolean;
+}
+
+/** State of one client connection. */
+export class Connection {
+  /** Requests whose responses have not been handed to the kernel. */
+  pending = 0;
+  /** Responses that are complete but have not been handed to the kernel. */
+  unsent = 0;
+  /** No further request is processed, because a response carries `Connection: close` (RFC 9112, section 9.6). */
+  isEnded = false;
+  isClosed = false;
+  /** Whether a request has been received. */
+  isUsed = false;
+
+  receiving: Reception | undefined;
+  /** A request that expected 100 Continue and did not get it. Its client may or may not send the body. */
+  withoutContinue: IncomingMessage | undefined;
+  private last: (() => void) | undefined;
+
+  constructor(readonly socket: Socket) {
+    socket.once('close', () => {
+      this.isClosed = true;
+    });
+    // Node calls this after a response with `Connection: close`. The original resets the connection if there are unread bytes.
+    socket.destroySoon = () => {
+      this.close();
+    };
+  }
+
+  /** Closes the connection after the client has read the responses, or when its time is over. Further input is dropped. */
+  close(): void {
+    this.isEnded = true;
+    const { socket } = this;
+    socket.end();
+    socket.resume();
+    const start = socket.bytesRead;
+    let received = start;
+    let lingers = 0;
+    const timer = setInterval(() => {
+      const { bytesRead } = socket;
+      if (bytesRead === received || bytesRead - start > MAX_DROPPED_BYTES || ++lingers === MAX_LINGERS) socket.destroy();
+      received = bytesRead;
+    }, LINGER_MS).unref();
+    socket.once('close', () => clearInterval(timer));
+  }
+
+  /** Accepts no further requests, and calls `last` after the pending responses. */
+  endWith(last: () => void): void {
+    this.isEnded = true;
+    if (this.pending <= 0) last();
+    else this.last = last;
+  }
+
+  /** Call after a response has been handed to the kernel. */
+  finishResponse(): void {
+    this.pending--;
+    if (this.pending === 0 && this.last && this.socket.writable) this.last();
+  }
+}
+
+export function connectionOf(socket: Socket): Connection {
+  return (socket[CONNECTION] ??= new Connection(socket));
+}

@@ -1,0 +1,378 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request, type RequestOptions } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AuthenticateApiKey } from '@animal-store/access-application';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { DataSource } from 'typeorm';
+import { Metrics } from '../observability/metrics.js';
+import { RawConnection } from '../testing/raw-connection.js';
+import { useTestApp } from '../testing/test-app.js';
+
+const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 72_000, timeout: 30_000 };
+
+const service = useTestApp(['pets:read', 'pets:write'], {
+  env: { RATE_LIMIT: '0', CORS_ORIGINS: 'https://app.example.com' },
+});
+
+const open = () => RawConnection.open(Number(new URL(service.url).port));
+const authorized = () => `Authorization: Bearer ${service.key}\r\n`;
+
+function connectTo(): Socket {
+  const { hostname, port } = new URL(service.url);
+  return connect(Number(port), hostname).on('error', () => undefined);
+}
+
+it('the server has timeouts for the header section, the request, an idle connection and a client that does not read', () => {
+  expect(service.app.getHttpServer()).toMatchObject({ ...TIMEOUTS, maxHeadersCount: 0 });
+});
+
+it.each([
+  ['a target of 4,096 characters', 404, `/${'x'.repeat(4_095)}`, 1, 'localhost'],
+  ['a longer target', 414, `/${'x'.repeat(4_096)}`, 1, 'localhost'],
+  ['64 header fields', 404, '/', 64, 'localhost'],
+  ['65 header fields', 431, '/', 65, 'localhost'],
+  ['a host with a port', 404, '/', 1, '[::1]:3000'],
+  ['an empty host', 404, '/', 1, ''],
+  ['two hosts', 400, '/', 1, 'a\r\nHost: b'],
+  ...['a b', 'a/b', 'a?b', 'a#b', 'a@b', 'a,b'].map((host) => [`the host ${host}`, 400, '/', 1, host] as const),
+])('%s: %i', async (_what, status, target, fields, host) => {
+  const connection = await open();
+  const others = 'X: y\r\n'.repeat(fields - 1);
+  connection.write(Buffer.from(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${others}\r\n`));
+  const response = await connection.read({ isHead: false });
+  expect([response?.status, response?.headers['connection']]).toEqual([status, status === 400 ? 'close' : 'keep-alive']);
+  connection.reset();
+});
+
+describe('a fast client', () => {
+  it('gets the responses to pipelined requests in order', async () => {
+    const COUNT = 64;
+    const socket = connectTo();
+    const requests = Array.from(
+      { length: COUNT },
+      (_, i) => `GET /v1/pets/${String(i)} HTTP/1.1\r\nHost: x\r\nX-Request-Id: r${String(i)}\r\n\r\n`,
+    );
+    socket.write(requests.join(''));
+    let received = '';
+    socket.on('data', (data) => (received += data.toString()));
+    const statuses = () => received.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
+    while (statuses().length < COUNT) await once(socket, 'data');
+    expect([...received.matchAll(/^x-request-id: (\S+)\r$/gm)].map(([, id]) => id)).toEqual(requests.map((_, i) => `r${String(i)}`));
+    for (const status of statuses()) expect(status).toBe('401');
+    socket.destroy();
+  });
+
+  it('may keep an idle connection open for 72 seconds', async () => {
+    const response = await fetch(`${service.url}/health/live`);
+    expect([response.headers.get('keep-alive'), await response.json()]).toEqual(['timeout=72', { status: 'ok' }]);
+  });
+});
+
+describe('a slow client', () => {
+  /** Sends the text and then `more` every 100 ms, until the server closes the connection. Resolves to the response. */
+  async function trickle(text: string, more: string): Promise<string> {
+    const socket = connectTo();
+    socket.write(text);
+    const timer = setInterval(() => socket.write(more), 100);
+    let received = '';
+    socket.on('data', (data) => (received += data.toString()));
+    await once(socket, 'close');
+    clearInterval(timer);
+    return received;
+  }
+
+  /** Shorter than those of the service. Node.js checks them once a second. */
+  const SHORT_TIMEOUTS = { headersTimeout: 1_500, requestTimeout: 2_500 };
+
+  beforeAll(() => void Object.assign(service.app.getHttpServer(), SHORT_TIMEOUTS));
+  afterAll(() => void Object.assign(service.app.getHttpServer(), TIMEOUTS));
+
+  const post = () => `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${authorized()}Content-Type: application/json\r\n`;
+
+  // Promise (Overload): Slow clients get 408 after 5 s (headers) or 10 s (request).
+  it('gets 408 that a script can read and is disconnected, whatever it sends slowly', async () => {
+    const body = `${post()}Origin: https://app.example.com\r\n`;
+    const requests = [
+      ['its first byte', '', ''],
+      ['the header section', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\nX: ', 'y'],
+      ['header fields', 'GET /v1/pets HTTP/1.1\r\nHost: x\r\n', 'X: y\r\n'],
+      ['the body', `${body}Content-Length: 1000\r\n\r\n`, ' '],
+      ['chunks', `${body}Transfer-Encoding: chunked\r\n\r\n`, '1\r\n \r\n'],
+    ] as const;
+    const responses = await Promise.all(requests.map(async ([what, begin, more]) => [what, await trickle(begin, more)] as const));
+    for (const [what, response] of responses) {
+      const [head = '', body = ''] = response.split('\r\n\r\n');
+      expect([what, head]).toEqual([what, expect.stringMatching(/^HTTP\/1\.1 408 [^]*^Connection: close$/im)]);
+      expect([what, head]).toEqual([what, expect.stringMatching(/^access-control-allow-origin: https:\/\/app\.example\.com$/im)]);
+      expect([what, JSON.parse(body)]).toEqual([what, { code: 'request_timeout', message: expect.any(String), status: 408 }]);
+    }
+    // Neither the connection without a request nor those with slow bodies, whose responses `http_request_duration_seconds` counts.
+    const shed = await service.app.get(Metrics).requestsShed.get();
+    expect(shed.values).toEqual([{ labels: { reason: 'slow_headers' }, value: 2 }]);
+  });
+
+  it('gets 408 for a second request after the response to the first', async () => {
+    const received = await trickle(`${post()}Content-Length: 2\r\n\r\n{}${post()}Content-Length: 1000\r\n\r\n`, ' ');
+    expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['400', '408']);
+  });
+});
+
+describe('a connection that must end', () => {
+  const UPGRADE = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n';
+
+  async function countSmuggled(): Promise<number> {
+    const rows: unknown[] = await service.app.get(DataSource).query(`SELECT 1 FROM pets.pets WHERE name = 'smuggled'`);
+    return rows.length;
+  }
+
+  async function smuggledRequest(): Promise<string> {
+    const pet = '{"name":"smuggled","categoryId":7}';
+    const fields = `Host: localhost\r\nAuthorization: Bearer ${await service.createKey('pets:write')}\r\nContent-Type: application/json\r\n`;
+    return `POST /v1/pets HTTP/1.1\r\n${fields}Content-Length: ${String(pet.length)}\r\n\r\n${pet}`;
+  }
+
+  it.each([
+    ['GET', '/health/live', 0, 200],
+    ['POST', '/v1/pets', 300_000, 401],
+    ['OPTIONS', '/v1/pets', 300_000, 204],
+    ['PUT', '/missing', 300_000, 404],
+  ])('%s %s with an Upgrade header is processed, and then its connection is closed', async (method, path, length, status) => {
+    const connection = await open();
+    connection.write(Buffer.from(`${method} ${path} HTTP/1.1\r\n${UPGRADE}Content-Length: ${String(length)}\r\n\r\n${'x'.repeat(length)}`));
+    expect(await connection.read({ isHead: false })).toMatchObject({ status, headers: { connection: 'close' } });
+    connection.reset();
+  });
+
+  it.each([
+    ['no Host', 'GET /health/live HTTP/1.1\r\n\r\n', 400],
+    ['an invalid Host', 'GET /health/live HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+    ['an unsupported expectation', 'GET /health/live HTTP/1.1\r\nHost: localhost\r\nExpect: nonsense\r\n\r\n', 417],
+  ])('processes no request after one with %s', async (_, request, status) => {
+    const connection = await open();
+    const authenticate = jest.spyOn(service.app.get(AuthenticateApiKey, { strict: false }), 'execute');
+    connection.write(Buffer.from(request + (await smuggledRequest())));
+    expect(await connection.read({ isHead: false })).toMatchObject({ status, headers: { connection: 'close' } });
+    expect(await connection.read({ isHead: false })).toBeUndefined();
+    await fetch(`${service.url}/health/ready`).then((response) => response.text());
+    expect(authenticate).not.toHaveBeenCalled();
+    expect(await countSmuggled()).toBe(0);
+  });
+
+  it('processes the next request after a 414', async () => {
+    const connection = await open();
+    connection.write(
+      Buffer.from(`GET /${'a'.repeat(5_000)} HTTP/1.1\r\nHost: localhost\r\n\r\nGET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n`),
+    );
+    expect(await connection.read({ isHead: false })).toMatchObject({ status: 414 });
+    expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
+    connection.reset();
+  });
+
+  it('processes no request after one with an Upgrade header, because it may be part of a body', async () => {
+    const dataSource = service.app.get(DataSource);
+    const inner = await smuggledRequest();
+    const authorization = `Authorization: Bearer ${await service.createKey('pets:read')}\r\n`;
+    const blocker = dataSource.createQueryRunner();
+    await blocker.query('BEGIN');
+    await blocker.query('LOCK TABLE pets.pets');
+    const connection = await open();
+    connection.write(
+      Buffer.from(
+        `GET /v1/pets HTTP/1.1\r\n${UPGRADE}${authorization}\r\nPOST /missing HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${String(inner.length)}\r\n\r\n`,
+      ),
+    );
+    await waitFor(async () => {
+      expect(await dataSource.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass")).toHaveLength(1);
+    });
+    // The connection is still open, because the first request is in progress.
+    connection.write(Buffer.from(inner));
+    await fetch(`${service.url}/health/live`).then((response) => response.text());
+    await blocker.query('COMMIT');
+    await blocker.release();
+    expect(await connection.read({ isHead: false })).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    expect(await connection.read({ isHead: false })).toBeUndefined();
+    expect(await countSmuggled()).toBe(0);
+  });
+});
+
+const PET = '{"name":"Rex","categoryId":7}';
+
+const head = (line: string, ...fields: string[]) => `${line} HTTP/1.1\r\nHost: x\r\n${fields.join('')}`;
+const creation = (...fields: string[]) =>
+  `${head('POST /v1/pets', authorized(), 'Content-Type: application/json\r\n', ...fields)}Content-Length: ${String(PET.length)}\r\n\r\n${PET}`;
+
+/** Reads responses until the server closes the connection. */
+async function readResponses(connection: RawConnection): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for (let response; (response = await connection.read({ isHead: false }));) {
+    all.push([response.status, response.headers['connection']]);
+    expect(response.headers['content-type']).toBe('application/json');
+  }
+  return all;
+}
+
+describe('a client that ends its side of the connection', () => {
+  it.each<[when: string, sent: () => string, expected: unknown[]]>([
+    ['after a request', () => creation(), [[201, 'close']]],
+    [
+      'after pipelined requests',
+      () => `${creation()}${creation()}`,
+      [
+        [201, 'keep-alive'],
+        [201, 'close'],
+      ],
+    ],
+    ['before a request', () => '', []],
+    ['in a header section', () => head('GET /health/live'), [[400, 'close']]],
+    ['in a body', () => creation().slice(0, -1), [[400, 'close']]],
+  ])('gets all responses, and then the server closes the connection: %s', async (_when, sent, expected) => {
+    const connection = await open();
+    connection.write(Buffer.from(sent()));
+    connection.end();
+    expect(await readResponses(connection)).toEqual(expected);
+  });
+});
+
+describe('unread bodies', () => {
+  const MIB = 1024 * 1024;
+
+  describe('an error response to a request with an unread body', () => {
+    const REJECTED: [what: string, status: number, beginning: () => string][] = [
+      ['no key', 401, () => head('POST /v1/pets')],
+      ['an unknown path', 404, () => head('POST /nothing')],
+      ['another method', 405, () => head('PUT /v1/pets')],
+      ['a large body', 413, () => head('POST /v1/pets', authorized(), 'Content-Type: application/json\r\n')],
+      ['another type', 413, () => head('POST /v1/pets', authorized(), 'Content-Type: text/plain\r\n')],
+      ['a long target', 414, () => head(`POST /${'x'.repeat(4_096)}`)],
+      ['a GET with a body', 401, () => head('GET /v1/pets')],
+    ];
+
+    it.each(REJECTED)('of at most 1 MiB keeps the connection open: %s', async (_what, status, beginning) => {
+      const connection = await open();
+      connection.write(Buffer.from(`${beginning()}Content-Length: ${String(MIB)}\r\n\r\n${'x'.repeat(100)}`));
+      expect(await connection.read({ isHead: false })).toMatchObject({ status, headers: { connection: 'keep-alive' } });
+      connection.write(Buffer.from(`${'x'.repeat(MIB - 100)}${creation()}`));
+      expect(await connection.read({ isHead: false })).toMatchObject({ status: 201 });
+      connection.reset();
+    });
+
+    const LARGER: [what: string, fields: string, unit: string][] = [
+      ['8 MiB', `Content-Length: ${String(8 * MIB)}\r\n`, 'x'.repeat(MIB)],
+      ['chunks', 'Transfer-Encoding: chunked\r\n', `100000\r\n${'x'.repeat(MIB)}\r\n`],
+    ];
+
+    it.each(
+      REJECTED.flatMap(([what, status, beginning]) => LARGER.map(([size, ...more]) => [size, what, status, beginning, ...more] as const)),
+    )('of %s announces that it closes the connection: %s', async (_size, _what, status, beginning, fields, unit) => {
+      const connection = await open();
+      connection.write(Buffer.from(`${beginning()}${fields}\r\n${unit}`));
+      expect(await connection.read({ isHead: false })).toMatchObject({ status, headers: { connection: 'close' } });
+      connection.reset();
+    });
+
+    it.each(LARGER)('of %s can be read by a client that sends the body first', async (_size, fields, unit) => {
+      const connection = await open();
+      connection.write(Buffer.from(`${head('POST /v1/pets')}${fields}\r\n`));
+      for (let i = 0; i < 8; i++) connection.write(Buffer.from(unit));
+      // A reset of the connection would discard the response.
+      await sleep(50);
+      expect(await connection.read({ isHead: false })).toMatchObject({ status: 401, headers: { connection: 'close' } });
+      expect(await connection.read({ isHead: false })).toBeUndefined();
+    });
+
+    it.each([
+      ['POST', '/v1/pets', 401],
+      ['POST', '/missing', 404],
+      ['PUT', '/v1/pets', 405],
+    ])('does not delay the next request of a client with one connection, which sends 8 MB: %s %s', async (method, path, status) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const send = async (options: RequestOptions, body = Buffer.alloc(0)) => {
+        const sent = request(service.url, { agent, ...options }).end(body);
+        const [response] = (await once(sent, 'response')) as [IncomingMessage];
+        await once(response.resume(), 'end');
+        return response.statusCode;
+      };
+      expect(await send({ method, path }, Buffer.alloc(8_000_000))).toBe(status);
+      const start = performance.now();
+      expect(await send({ path: '/health/live' })).toBe(200);
+      // 2 s if the client cannot send the rest of its body.
+      expect(performance.now() - start).toBeLessThan(1_000);
+      agent.destroy();
+    });
+
+    it.each<[what: string, status: number, beginning: () => string]>([
+      ['a large body', 413, () => head('POST /v1/pets', authorized())],
+      ['a large body without a key', 401, () => head('POST /v1/pets')],
+      ['an unknown path', 404, () => head('POST /nothing')],
+      ['another method', 405, () => head('PUT /v1/pets')],
+    ])('closes the connection if the client waits for 100 Continue: %s', async (_what, status, beginning) => {
+      const connection = await open();
+      connection.write(Buffer.from(`${beginning()}Expect: 100-continue\r\nContent-Length: 100000\r\n\r\n`));
+      expect(await readResponses(connection)).toEqual([[status, 'close']]);
+    });
+
+    it('can be read by a client that sends the body with an unsupported expectation', async () => {
+      const connection = await open();
+      const body = 'x'.repeat(8 * MIB);
+      connection.write(
+        Buffer.from(`${head('POST /v1/pets', 'Expect: nonsense\r\n')}Content-Length: ${String(body.length)}\r\n\r\n${body}`),
+      );
+      await sleep(100);
+      expect(await connection.read({ isHead: false })).toMatchObject({ status: 417, headers: { connection: 'close' } });
+    });
+  });
+
+  describe('a processed request gets its response if it is followed by', () => {
+    it.each<[string, () => string, unknown[]]>([
+      [
+        'a stray byte',
+        () => `${creation()}\0`,
+        [
+          [201, 'keep-alive'],
+          [400, 'close'],
+        ],
+      ],
+      [
+        'bytes that are not HTTP',
+        () => `${creation()}${creation()}hello\r\n\r\n`,
+        [
+          [201, 'keep-alive'],
+          [201, 'keep-alive'],
+          [400, 'close'],
+        ],
+      ],
+      [
+        'large headers',
+        () => `${creation()}${head('GET /', `X: ${'x'.repeat(9_000)}\r\n`)}\r\n`,
+        [
+          [201, 'keep-alive'],
+          [431, 'close'],
+        ],
+      ],
+      [
+        'CONNECT',
+        () => `${creation()}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`,
+        [
+          [201, 'keep-alive'],
+          [405, 'close'],
+        ],
+      ],
+      ['bytes after `Connection: close`', () => `${creation('Connection: close\r\n')}more`, [[201, 'close']]],
+      ['a request after `Connection: close`', () => creation('Connection: close\r\n') + creation(), [[201, 'close']]],
+      [
+        'a broken chunk',
+        () => `${creation()}${head('POST /v1/pets', authorized())}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+        [
+          [201, 'keep-alive'],
+          [400, 'close'],
+        ],
+      ],
+    ])('%s', async (_what, bytes, expected) => {
+      const connection = await open();
+      connection.write(Buffer.from(bytes()));
+      expect(await readResponses(connection)).toEqual(expected);
+    });
+  });
+});

@@ -1,0 +1,135 @@
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { Metrics } from '../observability/metrics.js';
+import { RawConnection } from '../testing/raw-connection.js';
+import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { Draining } from './draining.js';
+
+let service: TestApp;
+let database: Client;
+let key: string;
+
+async function start(): Promise<void> {
+  service = await startTestApp();
+  key = await service.createKey('pets:read', 'pets:write');
+  database = new Client({ connectionString: service.databaseUrl });
+  await database.connect();
+}
+
+async function stop(): Promise<void> {
+  await database.end();
+  await service.close();
+}
+
+const connect = () => RawConnection.open(Number(new URL(service.url).port));
+const authorization = () => `Authorization: Bearer ${key}\r\n`;
+const get = (path: string) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization()}\r\n`);
+const PET = '{"name":"Last","categoryId":7}';
+const creation = () =>
+  Buffer.from(
+    `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n\r\n${PET}`,
+  );
+const next = (connection: RawConnection) => connection.read({ isHead: false });
+/** Returns the status of each of the next responses, and whether it closes the connection. */
+const statusesOf = async (connection: RawConnection, count: number) => {
+  const statuses: unknown[] = [];
+  for (let i = 0; i < count; i++) {
+    const response = await next(connection);
+    statuses.push([response?.status, response?.headers['connection'] === 'close']);
+  }
+  return statuses;
+};
+
+/** Blocks requests for pets until the returned function is called. */
+async function lockPets(): Promise<() => Promise<unknown>> {
+  await database.query('BEGIN');
+  await database.query('LOCK TABLE pets.pets');
+  return () => database.query('COMMIT');
+}
+
+const statementsWait = (count: number) =>
+  waitFor(async () => {
+    const waiting = await database.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass");
+    // Concurrent requests share a statement, except those whose API key is not cached yet.
+    expect(waiting.rowCount).toBeGreaterThanOrEqual(count);
+  });
+
+/** Waits until this number of requests has been received and is not finished. */
+const requestsPend = (count: number) =>
+  waitFor(async () => {
+    expect(await service.app.get(Metrics).registry.metrics()).toMatch(new RegExp(`^http_requests_in_flight ${String(count)}$`, 'm'));
+  });
+
+describe('while draining, pipelined requests', () => {
+  beforeAll(start);
+  afterAll(stop);
+
+  it('all get responses if draining begins meanwhile, and the last response closes the connection', async () => {
+    const release = await lockPets();
+    const connection = await connect();
+    connection.write(get('/v1/pets'));
+    await statementsWait(1);
+    service.app.get(Draining).begin();
+    connection.write(Buffer.concat([creation(), get('/health/live')]));
+    await statementsWait(2);
+    await release();
+    expect(await statusesOf(connection, 3)).toEqual([
+      [200, false],
+      [201, false],
+      [200, true],
+    ]);
+    expect(await next(connection)).toBeUndefined();
+  });
+
+  it('are not processed after the response that closes the connection', async () => {
+    const countPets = async () => (await database.query('SELECT 1 FROM pets.pets')).rowCount;
+    const before = await countPets();
+    const release = await lockPets();
+    const connection = await connect();
+    service.app.get(Draining).begin();
+    connection.write(get('/v1/pets'));
+    await statementsWait(1);
+    // Processed immediately, but its response follows that of the first request.
+    connection.write(get('/health/live'));
+    await fetch(`${service.url}/health/live`).then((response) => response.text());
+    connection.write(creation());
+    await fetch(`${service.url}/health/live`).then((response) => response.text());
+    await release();
+    expect(await statusesOf(connection, 2)).toEqual([
+      [200, false],
+      [200, true],
+    ]);
+    expect(await next(connection)).toBeUndefined();
+    expect(await countPets()).toBe(before);
+  });
+});
+
+describe('closing', () => {
+  beforeAll(start);
+  afterAll(stop);
+
+  it('waits for pending and pipelined requests, but not for idle connections', async () => {
+    const [unused, used, busy, ended, pipelined] = await Promise.all([connect(), connect(), connect(), connect(), connect()]);
+    used.write(get('/v1/pets'));
+    expect(await next(used)).toMatchObject({ status: 200 });
+    const release = await lockPets();
+    for (const connection of [busy, ended, pipelined]) connection.write(get('/v1/pets'));
+    ended.end();
+    await statementsWait(1);
+    await requestsPend(3);
+    const closed = service.app.close();
+    await waitFor(() => expect(service.app.getHttpServer().listening).toBe(false));
+    pipelined.write(Buffer.concat([creation(), creation()]));
+    await statementsWait(2);
+    for (const connection of [unused, used]) expect(await next(connection)).toBeUndefined();
+    await release();
+    for (const connection of [busy, ended]) expect(await statusesOf(connection, 1)).toEqual([[200, true]]);
+    expect(await statusesOf(pipelined, 3)).toEqual([
+      [200, false],
+      [201, false],
+      [201, true],
+    ]);
+    await closed;
+  });
+});

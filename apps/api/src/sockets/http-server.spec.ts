@@ -1,0 +1,98 @@
+import { EventEmitter } from 'node:events';
+import type { Server } from 'node:http';
+import { Socket } from 'node:net';
+import { PublicUrl } from '@animal-store/http-contract';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createLogger } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
+import { ShedRequests } from '../observability/shed-requests.js';
+import { connectionOf } from './connection.js';
+import { limitConnections } from './http-server.js';
+
+const MAX = 200;
+/** 1 % of the maximum. */
+const BATCH = 2;
+
+let server: EventEmitter;
+let metrics: Metrics;
+let now: number;
+
+beforeEach(() => {
+  now = 1_000;
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  server = new EventEmitter();
+  metrics = new Metrics();
+  const shed = new ShedRequests(metrics, createLogger('silent'));
+  limitConnections(server as Server, MAX, { corsOrigins: ['https://a.example'], publicUrl: new PublicUrl(), shed });
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+type State = 'unused' | 'idle' | 'busy';
+
+/** Opens a connection to the server. */
+function open(state: State): { readonly socket: Socket; readonly written: string[] } {
+  const socket = new Socket();
+  const written: string[] = [];
+  jest.spyOn(socket, 'write').mockImplementation((text) => written.push(String(text)) > 0);
+  server.emit('connection', socket);
+  const connection = connectionOf(socket);
+  connection.isUsed = state !== 'unused';
+  connection.pending = state === 'busy' ? 1 : 0;
+  return { socket, written };
+}
+
+const openMany = (count: number, state: State) => Array.from({ length: count }, () => open(state));
+const closed = (connections: readonly { readonly socket: Socket }[]) => connections.filter(({ socket }) => socket.destroyed);
+
+describe('above the maximum', () => {
+  it('closes the oldest unused connections, then the oldest idle ones', () => {
+    const idle = openMany(MAX - BATCH - 1, 'idle');
+    const unused = openMany(BATCH + 1, 'unused');
+    expect(closed([...idle, ...unused])).toEqual([]);
+    const newest = [open('busy')];
+    expect(closed([...idle, ...unused])).toEqual(unused.slice(0, BATCH));
+    newest.push(open('busy'), open('busy'));
+    expect(closed([...idle, ...unused])).toEqual(unused);
+    newest.push(open('busy'), open('busy'));
+    expect(closed([...idle, ...unused])).toEqual([...idle.slice(0, BATCH), ...unused]);
+    expect(closed(newest)).toEqual([]);
+  });
+
+  it('responds with 503 if all connections are busy, and destroys those above a small reserve without a response', async () => {
+    openMany(MAX, 'busy');
+    const rejected = openMany(BATCH, 'unused');
+    for (const { socket, written } of rejected) {
+      expect(written.join()).toMatch(
+        /^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n[^]*^access-control-allow-origin: https:\/\/a\.example\r\n/m,
+      );
+      expect([connectionOf(socket).isEnded, socket.destroyed]).toEqual([true, false]);
+    }
+    const [destroyed] = openMany(1, 'unused');
+    expect([destroyed?.written, destroyed?.socket.destroyed]).toEqual([[], true]);
+    for (const { socket } of rejected) socket.destroy();
+    expect((await metrics.requestsShed.get()).values).toMatchObject([{ labels: { reason: 'connections' }, value: BATCH + 1 }]);
+  });
+
+  it('searches for idle connections again after 100 ms', () => {
+    const busy = openMany(MAX, 'busy');
+    expect(open('busy').written).toHaveLength(1);
+    for (const { socket } of busy) connectionOf(socket).pending = 0;
+    now += 99;
+    expect(open('busy').written).toHaveLength(1);
+    expect(closed(busy)).toEqual([]);
+    now += 1;
+    expect(open('busy').written).toEqual([]);
+    expect(closed(busy)).toEqual(busy.slice(0, BATCH));
+  });
+});
+
+it('forgets closed connections', async () => {
+  for (let i = 0; i < 2 * MAX; i++) open('busy').socket.destroy();
+  await new Promise(setImmediate);
+  const connections = openMany(MAX, 'busy');
+  expect(connections.flatMap(({ written }) => written)).toEqual([]);
+  expect(closed(connections)).toEqual([]);
+});

@@ -1,0 +1,179 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import {
+  HEADER_SECTION_BYTES,
+  HTTP_ERRORS,
+  HttpError,
+  MAX_HEADER_FIELDS,
+  MAX_TARGET_LENGTH,
+  RETRY_AFTER_SECONDS,
+  SERVICE_UNAVAILABLE,
+} from '../errors/http-errors.js';
+import { requestIdOf } from '../observability/identify-requests.js';
+import { corsHeadersOfUnknown } from '../responses/cors.js';
+import { type Connection, connectionOf } from './connection.js';
+import { handleExpectAndConnect, respondToClientError, type SocketErrorOptions, writeErrorAndClose } from './socket-errors.js';
+
+const HEADERS_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
+/** Timeout of a silent connection with a pending request. Longer than any request takes: it only affects clients that do not read. */
+const SILENCE_TIMEOUT_MS = 30_000;
+
+/** Replaces a target that the router cannot parse. Clients cannot send it: Node's HTTP parser rejects white space in targets. */
+const UNREADABLE_TARGET = '/ ';
+/** uri-host [ ":" port ] (RFC 9112, section 3.2). A comma means that the field was repeated. */
+const HOST = /^[^\s,/?#@]*$/;
+
+/** Share of `max`. At most this many idle connections are closed at a time, and at most this many connections above `max` get a 503. */
+const SHARE = 1 / 100;
+/** Minimum time between a search that found no idle connection and the next search. */
+const SEARCH_AGAIN_AFTER_MS = 100;
+
+export interface HttpServerOptions extends SocketErrorOptions {
+  readonly trustedProxies: readonly string[];
+  readonly maxConnections: number;
+}
+
+/** Creates the Fastify instance with its limits, without routes. */
+export function createHttpServer({ trustedProxies, maxConnections, ...socketErrors }: HttpServerOptions): FastifyInstance {
+  const instance: FastifyInstance = fastify({
+    logger: false,
+    genReqId: requestIdOf,
+    // Without trusted proxies, X-Forwarded-For is ignored.
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    serverFactory: (handle) => createNodeServer(handle),
+    // Requests that reach a closing process are still processed; then their connections are closed.
+    return503OnClosing: false,
+    // The header section contains the request target, so no parameter can be longer.
+    routerOptions: { maxParamLength: HEADER_SECTION_BYTES },
+    rewriteUrl: ({ url = '/' }) => escapeInvalidEncoding(url),
+    // A request whose target the router cannot parse is routed like any other. Fastify's own response lacks our error shape.
+    frameworkErrors: (_error, { raw }, reply) => {
+      raw.url = UNREADABLE_TARGET;
+      instance.routing(raw, reply.raw);
+    },
+    clientErrorHandler: (error, socket) => {
+      respondToClientError(error, socket, socketErrors);
+    },
+  });
+  handleExpectAndConnect(instance.server, socketErrors);
+  limitConnections(instance.server, maxConnections, socketErrors);
+  return instance;
+}
+
+function createNodeServer(handle: RequestListener): Server {
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_SECTION_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+      // Node's own response lacks our error shape; the hooks check Host.
+      requireHostHeader: false,
+      // By default, Node drops a second Authorization or Host without an error.
+      joinDuplicateHeaders: true,
+    },
+    (request, response) => {
+      const connection = connectionOf(request.socket);
+      // On a connection that is ending, further requests are dropped without a response.
+      if (connection.isEnded) {
+        request.resume();
+        return;
+      }
+      connection.isUsed = true;
+      connection.pending++;
+      handle(request, response);
+    },
+  );
+  server.timeout = SILENCE_TIMEOUT_MS;
+  // A client may end its side of the connection after its last request and still gets the response (RFC 9112, section 9.6).
+  Object.assign(server, { httpAllowHalfOpen: true });
+  // A hook counts the fields; Node silently drops those above its limit.
+  server.maxHeadersCount = 0;
+  return server;
+}
+
+/** Escapes the `%` of a path with invalid percent-encoding, so that the router matches it literally and the guards of the route run. */
+function escapeInvalidEncoding(url: string): string {
+  if (!url.includes('%')) return url;
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+}
+
+/** Keeps at most `max` connections. Beyond that, idle ones are closed; if there are none, the new one gets 503 and is closed. */
+export function limitConnections(server: Server, max: number, { corsOrigins, publicUrl, shed }: SocketErrorOptions): void {
+  /** Oldest first. */
+  const connections = new Set<Connection>();
+  const headers = { 'Retry-After': RETRY_AFTER_SECONDS, ...corsHeadersOfUnknown(corsOrigins) };
+  const batch = Math.ceil(max * SHARE);
+  let searchAfter = 0;
+
+  const closeIdle = (newest: Connection) => {
+    const now = performance.now();
+    if (now < searchAfter) return false;
+    let unused: Connection[] = [];
+    const idle: Connection[] = [];
+    for (const connection of connections) {
+      if (connection.pending > 0 || connection === newest) continue;
+      (connection.isUsed ? idle : unused).push(connection);
+      if (unused.length === batch) break;
+    }
+    // Connections that never sent a request are closed first.
+    if (unused.length === 0) unused = idle.slice(0, batch);
+    for (const connection of unused) {
+      connections.delete(connection);
+      connection.socket.destroy();
+    }
+    if (unused.length === 0) searchAfter = now + SEARCH_AGAIN_AFTER_MS;
+    return unused.length > 0;
+  };
+
+  server.on('connection', (socket) => {
+    const connection = connectionOf(socket);
+    connections.add(connection);
+    socket.once('close', () => connections.delete(connection));
+    if (connections.size <= max || closeIdle(connection)) return;
+    connection.isEnded = true;
+    shed.count('connections');
+    if (connections.size > max + batch) socket.destroy();
+    else writeErrorAndClose(socket, SERVICE_UNAVAILABLE, publicUrl, headers);
+  });
+}
+
+/** Rejects malformed requests that Node's HTTP parser accepts. */
+export function rejectMalformedRequests(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    done(rejectionOf(request, reply));
+  });
+}
+
+function rejectionOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
+  const { host, upgrade } = raw.headers;
+  const end = () => {
+    connectionOf(raw.socket).isEnded = true;
+    reply.header('connection', 'close');
+  };
+  // Node drops the bytes that arrived after an upgrade request, so the next bytes may begin in the middle of a body.
+  if (upgrade !== undefined) end();
+  // Node's parser treats a request line without a version as HTTP/0.9.
+  if (raw.httpVersionMajor < 1) {
+    end();
+    return new HttpError(HTTP_ERRORS.malformedRequest);
+  }
+  if ((host === undefined && raw.httpVersion === '1.1') || (host !== undefined && !HOST.test(host))) {
+    end();
+    return new HttpError(HTTP_ERRORS.malformedRequest, 'The request must have exactly one valid Host header.');
+  }
+  if (url === UNREADABLE_TARGET) return new HttpError(HTTP_ERRORS.malformedRequest);
+  if (originalUrl.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
+  if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return new HttpError(HTTP_ERRORS.headersTooLarge);
+  return undefined;
+}

@@ -1,2 +1,0 @@
-/** The identifier in examples of the OpenAPI document. It is above 2^53, so a JavaScript number would round it. */
-export const EXAMPLE_ID = 2n ** 53n + 1n;

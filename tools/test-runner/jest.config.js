@@ -1,0 +1,1 @@
+export default { displayName: 'test-runner', preset: '../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'testing', preset: '../../jest.preset.js' };
