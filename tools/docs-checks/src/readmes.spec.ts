@@ -40,6 +40,6 @@ it('libraries of contexts have no README', () => {
   expect(files.filter((file) => /^libs\/[^/]+\/[^/]+\/README\.md$/.test(file))).toEqual([]);
 });
 
-it('the list of contexts in README.md ends where the generator of contexts adds one', () => {
-  expect(readText('README.md')).toMatch(/^- \[`libs\/[a-z-]+`\].*\n\n\*\*Platform\*\*$/m);
+it('the list of contexts in docs/architecture.md ends where the generator of contexts adds one', () => {
+  expect(readText('docs/architecture.md')).toMatch(/^- \[`libs\/[a-z-]+`\].*\n\n\*\*Platform\*\*$/m);
 });

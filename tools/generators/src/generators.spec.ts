@@ -19,15 +19,15 @@ import { generateUseCase } from './use-case/use-case.generator.js';
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
 const LAYERS = ['contract', 'domain', 'application', 'infrastructure', 'http', 'testing'];
 const MAX_FILES = 52;
-/** The part of README.md that the generator edits. The suite `generators` uses the whole page. */
-const README = '- [`libs/pets`](libs/pets/README.md): pets\n\n**Platform**\n';
+/** The part of docs/architecture.md that the generator edits. The suite `generators` uses the whole page. */
+const MAP = '- [`libs/pets`](../libs/pets/README.md): pets\n\n**Platform**\n';
 
 /** Returns a name that no context of this workspace has. */
 const free = (name: string): string => (existsSync(join(WORKSPACE, 'libs', name)) ? free(`more-${name}`) : name);
 
 async function generate(name: string): Promise<Tree> {
   const tree = new FsTree(WORKSPACE, false);
-  tree.write('README.md', README);
+  tree.write('docs/architecture.md', MAP);
   await generateContext(tree, { name });
   return tree;
 }
@@ -159,8 +159,8 @@ describe.each([
     expect(addedLines('docs/guides/errors.md').filter((line) => line.includes(`${singular.replaceAll('-', '_')}_not_found`))).toHaveLength(
       1,
     );
-    expect(textOf(tree, 'README.md')).toContain(
-      `\n- [\`libs/${context}\`](libs/${context}/README.md): ${context.replaceAll('-', ' ')}\n\n**Platform**`,
+    expect(textOf(tree, 'docs/architecture.md')).toContain(
+      `\n- [\`libs/${context}\`](../libs/${context}/README.md): ${context.replaceAll('-', ' ')}\n\n**Platform**`,
     );
     expect(textOf(tree, 'tsconfig.json')).toContain(`"./libs/${context}/http"`);
   });
@@ -185,7 +185,7 @@ it('rejects a name that the client exports', async () => {
 
 it('starts the next release in the API changelog if it has none', () => {
   const tree = new FsTree(WORKSPACE, false);
-  tree.write('README.md', README);
+  tree.write('docs/architecture.md', MAP);
   tree.write('docs/guides/changelog.md', '# API changelog\n\n## 2.0.0\n\n- Text.\n');
   registerContext(tree, namesOfContext(SINGLE));
   expect(textOf(tree, 'docs/guides/changelog.md')).toMatch(

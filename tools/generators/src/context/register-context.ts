@@ -35,8 +35,8 @@ export function registerContext(tree: Tree, names: ContextNames): void {
     const section = `### \`${code}_not_found\`\n\nStatus 404. Retry: no.\n\nNo ${text} has this identifier. Check the identifier.\n\n`;
     return page.replace(/^(?=### `route_not_found`$)/m, section);
   });
-  editFile(tree, 'README.md', (page) => {
-    const line = `- [\`libs/${context}\`](libs/${context}/README.md): ${names.texts}`;
+  editFile(tree, 'docs/architecture.md', (page) => {
+    const line = `- [\`libs/${context}\`](../libs/${context}/README.md): ${names.texts}`;
     return page.replace(/(?=\n\n\*\*Platform\*\*)/, `\n${line}`);
   });
   registerInClient(tree, names);

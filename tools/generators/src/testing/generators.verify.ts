@@ -104,9 +104,9 @@ describe('in a copy of the workspace', () => {
     ]);
   });
 
-  it('README.md lists the contexts', async () => {
-    const { output } = await copy.git('diff', 'README.md');
-    for (const context of CONTEXTS) expect(output).toContain(`\n+- [\`libs/${context}\`](libs/${context}/README.md): `);
+  it('docs/architecture.md lists the contexts', async () => {
+    const { output } = await copy.git('diff', 'docs/architecture.md');
+    for (const context of CONTEXTS) expect(output).toContain(`\n+- [\`libs/${context}\`](../libs/${context}/README.md): `);
   });
 
   it('`npm test` passes: every file is formatted, linted and used, and the tests of all projects pass', async () => {

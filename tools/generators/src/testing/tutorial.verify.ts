@@ -35,9 +35,9 @@ it('only the files of the contexts, and files that the generator writes, have ch
   );
   expect(others).toEqual([
     '.github/CODEOWNERS',
-    'README.md',
     'apps/api/src/registered-contexts.ts',
     'apps/api/tsconfig.lib.json',
+    'docs/architecture.md',
     'docs/guides/authentication.md',
     'docs/guides/changelog.md',
     'docs/guides/errors.md',
