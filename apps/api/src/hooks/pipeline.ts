@@ -64,5 +64,5 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   // After load shedding, because a preflight is work too.
   if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins, routes.allMethods));
   // Last: reads the body, before the guards run.
-  receiveBodies(server, new HalfReceivedRequests(limits.maxInFlight, admit));
+  receiveBodies(server, new HalfReceivedRequests(limits.maxInFlight, admit, shed));
 }

@@ -252,7 +252,8 @@ const SAME_NETWORK = ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3'] as c
 /** Receptions by an observer, and the addresses whose requests it abandoned, in order. */
 function observe(admit: () => Rejection | undefined = () => undefined) {
   const abandoned: string[] = [];
-  const requests = new HalfReceivedRequests(MAX, admit);
+  const shed: string[] = [];
+  const requests = new HalfReceivedRequests(MAX, admit, { count: (reason) => void shed.push(reason) });
   const begin = (ip: string, socket = new Socket()): Reception => {
     const reception = requests.begin({ ip, raw: { socket } } as FastifyRequest, () => {
       abandoned.push(ip);
@@ -260,7 +261,7 @@ function observe(admit: () => Rejection | undefined = () => undefined) {
     });
     return reception;
   };
-  return { abandoned, begin, end: (reception: Reception) => requests.end(reception) };
+  return { abandoned, shed, begin, end: (reception: Reception) => requests.end(reception) };
 }
 
 describe('HalfReceivedRequests', () => {
@@ -268,7 +269,7 @@ describe('HalfReceivedRequests', () => {
     ['an IPv4 address', '192.0.2.1', '192.0.2.1', '192.0.2.1'],
     ['an IPv6 network', ...SAME_NETWORK],
   ])('limits the requests of %s, and forgets those that have ended', async (_what, one, other, newest) => {
-    const { abandoned, begin, end } = observe();
+    const { abandoned, shed, begin, end } = observe();
     for (let i = 0; i < 2 * MAX; i++) {
       const reception = begin(one);
       await turn();
@@ -280,11 +281,11 @@ describe('HalfReceivedRequests', () => {
     expect(abandoned).toEqual([]);
     begin(newest);
     await turn();
-    expect(abandoned).toEqual([one]);
+    expect([abandoned, shed]).toEqual([[one], ['slow_bodies']]);
   });
 
   it('limits the requests of all addresses, and abandons the oldest', async () => {
-    const { abandoned, begin, end } = observe();
+    const { abandoned, shed, begin, end } = observe();
     const receptions = Array.from({ length: MAX }, (_, i) => begin(`192.0.2.${String(i)}`));
     await turn();
     for (const reception of receptions.splice(0, 1)) end(reception);
@@ -293,7 +294,7 @@ describe('HalfReceivedRequests', () => {
     expect(abandoned).toEqual([]);
     begin('192.0.2.101');
     await turn();
-    expect(abandoned).toEqual(['192.0.2.1']);
+    expect([abandoned, shed]).toEqual([['192.0.2.1'], ['receiving']]);
   });
 
   it('does not count requests that are received in one turn of the event loop', async () => {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BODY_LIMIT_BYTES, HTTP_ERRORS, HttpError, MERGE_PATCH, type Rejection, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import type { ShedRequests } from '../observability/shed-requests.js';
 import { addressGroup } from '../rate-limit/address-group.js';
 import { connectionOf, MAX_DROPPED_BYTES, type Reception } from './connection.js';
 
@@ -152,6 +153,7 @@ export class HalfReceivedRequests {
   constructor(
     private readonly max: number,
     private readonly admit: (request: FastifyRequest) => Rejection | undefined,
+    private readonly shed: Pick<ShedRequests, 'count'>,
   ) {}
 
   /** Call when the service starts to receive a body. */
@@ -184,8 +186,13 @@ export class HalfReceivedRequests {
     const ofAddress = this.byAddress.get(address) ?? new Set();
     this.byAddress.set(address, ofAddress.add(reception));
     this.all.add(reception);
-    if (ofAddress.size > Math.ceil(this.max * SHARE_OF_ADDRESS)) rejectOldest(ofAddress);
-    else if (this.all.size > this.max) rejectOldest(this.all);
+    if (ofAddress.size > Math.ceil(this.max * SHARE_OF_ADDRESS)) this.rejectOldest(ofAddress, 'slow_bodies');
+    else if (this.all.size > this.max) this.rejectOldest(this.all, 'receiving');
+  }
+
+  private rejectOldest([oldest]: ReadonlySet<Reception>, reason: string): void {
+    this.shed.count(reason);
+    oldest?.abandon(new DomainError(SERVICE_UNAVAILABLE, 'Too many requests are being received; try again shortly.'));
   }
 
   private removeFromAddress(address: string, reception: Reception): void {
@@ -193,8 +200,4 @@ export class HalfReceivedRequests {
     ofAddress?.delete(reception);
     if (ofAddress?.size === 0) this.byAddress.delete(address);
   }
-}
-
-function rejectOldest([oldest]: ReadonlySet<Reception>): void {
-  oldest?.abandon(new DomainError(SERVICE_UNAVAILABLE, 'Too many requests are being received; try again shortly.'));
 }
