@@ -1,8 +1,8 @@
 import { startPostgres } from './tools/test-runner/src/postgres.ts';
 
 const SQL_FILES = [
-  'libs/database/src/{batched-repository,statements,table,delete-expired-idempotency-keys,idempotency-key.entity}.ts',
-  'libs/database/src/{migrations,distribution,database-connection}.ts',
+  'libs/database/src/{batched-repository,statements,table,expire-idempotency-keys,idempotency-key.entity}.ts',
+  'libs/database/src/{migrations,missing-privileges,distribution,database-connection}.ts',
 ];
 
 /** What is mutated, and the specs that must detect it. `AREA=client npx stryker run` mutates one area. */
@@ -25,7 +25,7 @@ const AREAS = {
     ...area('libs/database'),
     mutate: SQL_FILES,
     specs: [
-      'libs/database/src/{batched-repository,distribution,migrations,migration-attempts,migration-lock}.integration.spec.ts',
+      'libs/database/src/{batched-repository,distribution,migrations,missing-privileges,migration-attempts,migration-lock}.integration.spec.ts',
       'libs/database/src/table.spec.ts',
     ],
     usesPostgres: true,

@@ -23,13 +23,18 @@ const NOT_MIGRATED = ['42P01', '3F000'];
 export function describeFailure(error: unknown): { readonly line: string; readonly exitCode: number } {
   if (error instanceof CliError) return { line: oneLine(error.message), exitCode: error.exitCode };
   if (error instanceof DomainError) return { line: oneLine(error.message), exitCode: error.kind === 'invalid' ? EXIT_USAGE : EXIT_FAILURE };
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  // The error of a connection that failed at several addresses has a code but no message.
-  const text = oneLine(String(message || code || error));
+  const { code } = error as { code?: unknown };
+  const text = reasonOf(error);
   if (NOT_MIGRATED.includes(String(code))) return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
   if (isDatabaseUnavailable(error) && !isLoginRejected(error))
     return { line: `the database cannot be reached: ${text}`, exitCode: EXIT_FAILURE };
   return { line: text, exitCode: EXIT_FAILURE };
+}
+
+/** Returns the message. The error of a connection that failed at several addresses has a code but no message. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return oneLine(String(message || code || error));
 }
 
 export function oneLine(text: string): string {

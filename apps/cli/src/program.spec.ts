@@ -36,6 +36,7 @@ describe('a wrong command line', () => {
     [['grants', 'service']],
     [['grants', 'everything', 'somebody']],
     [['migrate', 'sideways']],
+    [['doctor', '--instances', '0']],
     [['seed']],
     ...['0', '1000000001'].map((count) => [['seed', '--count', count]]),
     ...['-1', '4294967296'].map((seed) => [['seed', '--count', '1', '--seed', seed]]),
@@ -133,6 +134,7 @@ describe('--help', () => {
     'migrate down',
     'migrate status',
     'seed',
+    'doctor',
   ])('explains %j', async (command) => {
     const words = command.split(' ').filter(Boolean);
     const { exitCode, stdout, stderr } = await runOffline([...words, '--help']);

@@ -1,6 +1,7 @@
 import { redactKeys } from '@animal-store/access-domain';
 import { Command, CommanderError } from 'commander';
 import { clientsCommand } from './clients-command.js';
+import { doctorCommand } from './doctor-command.js';
 import { eventsCommand } from './events-command.js';
 import { describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, oneLine } from './failure.js';
 import { grantsCommand } from './grants-command.js';
@@ -32,7 +33,7 @@ function redactingOutput(output: Output): Output {
 function createProgram(terminal: Terminal): Command {
   return withSettings(
     new Command('animal-store')
-      .description('Manage API keys, clients, migrations, events and demo data of the Animal Store service.')
+      .description('Manage API keys, clients, migrations, events and demo data of the Animal Store service, and check its deployment.')
       .addHelpText(
         'after',
         `
@@ -48,7 +49,8 @@ Exit codes: ${String(EXIT_OK)} success, ${String(EXIT_FAILURE)} failure, ${Strin
       .addCommand(migrateCommand(terminal))
       .addCommand(grantsCommand(terminal))
       .addCommand(eventsCommand(terminal))
-      .addCommand(seedCommand(terminal)),
+      .addCommand(seedCommand(terminal))
+      .addCommand(doctorCommand(terminal)),
     terminal,
   );
 }

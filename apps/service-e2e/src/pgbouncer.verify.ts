@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Api } from '@animal-store/api-e2e/support/api';
 import { readPet, readPets } from '@animal-store/api-e2e/support/json';
 import { readAllPages } from '@animal-store/api-e2e/support/read-pages';
-import { createKey, type Environment, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
+import { createKey, type Environment, runAnimalStore, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
 import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEBIAN_PATH, DebianServer } from './support/debian-server.js';
@@ -130,6 +130,12 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
     expect(sessions.length).toBeLessThanOrEqual(SERVER_CONNECTIONS);
     if (leavesStatements) return;
     for (let i = 0; i < SERVER_CONNECTIONS; i++) expect(await query(pooler.url, 'SELECT name FROM pg_prepared_statements')).toEqual([]);
+  });
+
+  it('`animal-store doctor` works through the pooler, and reports it', async () => {
+    const printed = await runAnimalStore(pooler.url, 'doctor');
+    expect(printed).toContain('connections: a pooler is between the service and the database: it needs room for 10 clients');
+    expect(printed).toMatch(/^ok {7}migrations: all \d+ are applied$/m);
   });
 
   it('migrations bypass the pooler', async () => {

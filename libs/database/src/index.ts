@@ -24,6 +24,7 @@ export {
 } from './events/event-status.js';
 export { on, subscribe, type Subscription } from './events/subscription.js';
 export { grantStatements, type RolePurpose } from './grants.js';
+export { missingPrivileges } from './missing-privileges.js';
 export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 export { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
@@ -44,7 +45,7 @@ export {
 } from './migrations.js';
 export { observeStatements } from './observe-statements.js';
 export type { Persistence, Privileges } from './persistence.js';
-export type { ReplicaObserver, Replicas } from './replicas.js';
+export { replicaLag, type ReplicaObserver, type Replicas } from './replicas.js';
 export { retryRead } from './retry-read.js';
 export { readSecretUrl, type SecretUrl, splitUrls } from './secret-url.js';
 export type { StatementObserver } from './statement-observer.js';

@@ -5,7 +5,7 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { BatchedRepository } from './batched-repository.js';
 import { createDataSource, replicasOf } from './data-source.js';
 import { DatabaseConnection } from './database-connection.js';
-import type { Replicas } from './replicas.js';
+import { replicaLag, type Replicas } from './replicas.js';
 
 @Entity({ schema: 'public', name: 'things' })
 class ThingEntity {
@@ -204,6 +204,22 @@ describe('a server that is not a replica of the primary', () => {
     expect(process.servers).toEqual(['primary']);
     await opened.pop()?.close();
     await other.drop();
+  });
+});
+
+describe('replicaLag', () => {
+  it('is 0 once the replica is up to date, and otherwise the number of bytes that it has not replayed', async () => {
+    await waitFor(async () => expect(await replicaLag(onPrimary, onStandby)).toBe(0n));
+    await onStandby.query('SELECT pg_wal_replay_pause()');
+    await onPrimary.query(`INSERT INTO public.things (name) VALUES (repeat('x', 1000))`);
+    expect(await replicaLag(onPrimary, onStandby)).toBeGreaterThan(100n);
+  });
+
+  it('rejects servers that are not a replica of the primary', async () => {
+    await expect(replicaLag(onPrimary, onPrimary)).rejects.toThrow('the server is not a replica');
+    const other = await connect({ url: process.env['TEST_POSTGRES_URL'] ?? '' });
+    await expect(replicaLag(other, onStandby)).rejects.toThrow('the server is a replica of another database cluster');
+    await other.end();
   });
 });
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool, PoolClient } from 'pg';
+import type { Client, Pool, PoolClient } from 'pg';
 import { Batcher } from './batcher.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 import { type Execution, PreparedStatement } from './prepared-statement.js';
@@ -183,9 +183,7 @@ class Replica {
     try {
       for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs *= 2) {
         const [replayed] = await REPLAYED.execution([]).runOn(client);
-        if (!replayed) throw new Error('the server is not a replica');
-        if (replayed.system !== atLeast.system) throw new Error('the server is a replica of another database cluster');
-        if (replayed.position >= atLeast.position) break;
+        if (lagOf(replayed, atLeast) <= 0n) break;
         await sleep(pauseMs);
       }
       return client;
@@ -217,4 +215,31 @@ async function rejectAfter(ms: number, signal: AbortSignal): Promise<never> {
   await sleep(ms, undefined, { signal, ref: false });
   await new Promise((resolve) => setImmediate(resolve));
   throw new Error(`it was not up to date within ${String(ms)} ms`);
+}
+
+/**
+ * Returns how many bytes of WAL a replica is behind its primary, after waiting for as long as a list does; 0 if it is up to date.
+ * @throws Error if the server is not a replica of the primary
+ */
+export async function replicaLag(primary: Client, replica: Client): Promise<bigint> {
+  const position = (await readPosition(primary, POSITION)) as Position;
+  const deadline = performance.now() + MAX_WAIT_MS;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+    const lag = lagOf(await readPosition(replica, REPLAYED), position);
+    if (lag <= 0n) return 0n;
+    if (performance.now() >= deadline) return lag;
+    await sleep(pauseMs);
+  }
+}
+
+/** Does not prepare the statement, so it works behind every pooler. */
+async function readPosition(client: Client, { text, toRow }: typeof POSITION): Promise<Position | undefined> {
+  const { rows } = await client.query<string[]>({ text, rowMode: 'array' });
+  return rows[0] && toRow(rows[0]);
+}
+
+function lagOf(replayed: Position | undefined, primary: Position): bigint {
+  if (!replayed) throw new Error('the server is not a replica');
+  if (replayed.system !== primary.system) throw new Error('the server is a replica of another database cluster');
+  return primary.position - replayed.position;
 }

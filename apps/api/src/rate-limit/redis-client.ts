@@ -3,10 +3,10 @@ import { createClient } from '@redis/client';
 import type { Logger } from 'pino';
 import { redisConnectionOptions } from './redis-url.js';
 
-const CONNECT_TIMEOUT_MS = 1_000;
-const COMMAND_TIMEOUT_MS = 250;
+export const CONNECT_TIMEOUT_MS = 1_000;
+export const COMMAND_TIMEOUT_MS = 250;
 const PING_INTERVAL_MS = 1_000;
-const SOCKET_TIMEOUT_MS = 3_000;
+export const SOCKET_TIMEOUT_MS = 3_000;
 const MAX_RECONNECT_DELAY_MS = 1_000;
 
 export type RedisClient = ReturnType<typeof createRedisClient>;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fastify, { type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Metrics } from '../observability/metrics.js';
+import { pingRedis } from '../rate-limit/ping-redis.js';
 import { type ClientLimit, RateLimits } from '../rate-limit/rate-limits.js';
 import { createRedisClient } from '../rate-limit/redis-client.js';
 
@@ -58,5 +59,17 @@ it('two machines count the requests of a client for a policy together, separatel
   const client = createRedisClient(url, logger);
   await client.connect();
   expect(await client.keys('*')).toEqual(['animal-store:test:policies:orders:7']);
+  client.destroy();
+});
+
+it('pingRedis resolves if Redis responds, and rejects if it requires another password', async () => {
+  await pingRedis(url);
+  const client = createRedisClient(url, logger);
+  await client.connect();
+  await client.configSet('requirepass', 'of-tests-only');
+  await pingRedis(url.replace('//', '//:of-tests-only@'));
+  await expect(pingRedis(url.replace('//', '//:wrong@'))).rejects.toThrow(/^WRONGPASS/);
+  await expect(pingRedis(url)).rejects.toThrow(/^NOAUTH/);
+  await client.configSet('requirepass', '');
   client.destroy();
 });

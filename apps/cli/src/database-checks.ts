@@ -1,0 +1,127 @@
+import type { Config } from '@animal-store/api/configuration';
+import {
+  type DatabaseClient,
+  isDatabaseUnavailable,
+  isLoginRejected,
+  migrationStatus,
+  missingPrivileges,
+  replicaLag,
+} from '@animal-store/database';
+import type { DataSource } from 'typeorm';
+import { loadPersistence } from './contexts.js';
+import { withDataSource } from './database.js';
+import { reasonOf } from './failure.js';
+import { failure, ok, type Outcome, warning } from './finding.js';
+
+/** Major versions of PostgreSQL that this release supports; see docs/upgrading.md. */
+const SUPPORTED_VERSIONS = { minimum: 15, maximum: 18 };
+const SKEW_WARNING_MS = 1_000;
+/** Within this time, an expired key must be rejected. */
+const SKEW_ERROR_MS = 5_000;
+const MAX_LISTED = 3;
+
+/** Connects, and checks that the server accepts writes. */
+export async function checkServer(client: DatabaseClient, servers: string): Promise<Outcome> {
+  try {
+    await client.connect();
+  } catch (error) {
+    if (isDatabaseUnavailable(error) && !isLoginRejected(error))
+      return failure(
+        `${servers} cannot be reached: ${reasonOf(error)}`,
+        'start the database, open the network, free connections, or correct DATABASE_URL',
+      );
+    return failure(
+      `${servers} rejects the login: ${reasonOf(error)}`,
+      'correct the user, password and database in DATABASE_URL, or grant CONNECT on the database',
+    );
+  }
+  const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
+  if (rows[0]?.transaction_read_only === 'on')
+    return failure(`${servers} is read-only`, 'set DATABASE_URL to the primary, or to all servers with target_session_attrs=read-write');
+  return ok(`${servers} accepts writes`);
+}
+
+export async function checkVersion(client: DatabaseClient): Promise<Outcome> {
+  const { rows } = await client.query<{ server_version_num: string }>('SHOW server_version_num');
+  return describeVersion(Number(rows[0]?.server_version_num));
+}
+
+/** @param version for example 180004 for 18.4 */
+export function describeVersion(version: number): Outcome {
+  const major = Math.floor(version / 10_000);
+  const found = `PostgreSQL ${String(major)}.${String(version % 10_000)}`;
+  const { minimum, maximum } = SUPPORTED_VERSIONS;
+  if (major < minimum) return failure(`${found} is not supported`, `upgrade to a version from ${String(minimum)} to ${String(maximum)}`);
+  if (major > maximum)
+    return warning(`${found} is not tested with this release`, `use a version from ${String(minimum)} to ${String(maximum)}`);
+  return ok(found);
+}
+
+/** Compares the clocks. The response time is the uncertainty of the comparison. */
+export async function checkClock(client: DatabaseClient): Promise<Outcome> {
+  const sentAt = Date.now();
+  const { rows } = await client.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms');
+  const receivedAt = Date.now();
+  const skewMs = (sentAt + receivedAt) / 2 - (rows[0]?.ms ?? Number.NaN);
+  const atLeastMs = Math.abs(skewMs) - (receivedAt - sentAt) / 2;
+  if (atLeastMs < SKEW_WARNING_MS)
+    return ok(`the clocks of this machine and the database differ by less than ${String(SKEW_WARNING_MS)} ms`);
+  const found = `the clock of this machine is ${String(Math.round(Math.abs(skewMs)))} ms ${skewMs > 0 ? 'ahead of' : 'behind'} the database`;
+  const action = 'synchronise both clocks, for example with NTP: API keys expire by the clock of the service';
+  return atLeastMs < SKEW_ERROR_MS ? warning(found, action) : failure(found, action);
+}
+
+/** Checks that all migrations are applied, or that the service can apply them when it starts. */
+export async function checkMigrations({ migrationDatabaseUrl: url, migrateOnStart, citus }: Config): Promise<Outcome> {
+  return withDataSource({ url, isLocal: false, citus }, async (dataSource) => {
+    const migrations = await migrationStatus(dataSource);
+    const pending = migrations.filter(({ applied }) => !applied).length;
+    if (pending === 0) return ok(`all ${String(migrations.length)} are applied`);
+    const found = `${String(pending)} of ${String(migrations.length)} are pending`;
+    if (!migrateOnStart) return failure(found, 'run "animal-store migrate up" as the owner before the service starts');
+    if (await mayMigrate(dataSource)) return warning(found, 'start the service, which applies them, or run "animal-store migrate up"');
+    return failure(
+      `${found}, and the role may not apply them`,
+      'run "animal-store migrate up" as the owner and set MIGRATE_ON_START=false, or set MIGRATION_DATABASE_URL to the URL of the owner',
+    );
+  });
+}
+
+/** Returns whether the role owns the schemas of all contexts, or may create those that are missing. */
+async function mayMigrate(dataSource: DataSource): Promise<boolean> {
+  const schemas = (await loadPersistence()).map(({ schema }) => schema);
+  const [row] = await dataSource.query<{ mayMigrate: boolean }[]>(
+    `SELECT coalesce(bool_and(pg_has_role(nspowner, 'USAGE')), true)
+       AND (count(*) = cardinality($1::text[]) OR has_database_privilege(current_database(), 'CREATE'))
+       AND (to_regclass('public.schema_migrations') IS NOT NULL OR has_schema_privilege('public', 'CREATE')) AS "mayMigrate"
+     FROM pg_namespace WHERE nspname = ANY ($1)`,
+    [schemas],
+  );
+  return row?.mayMigrate ?? false;
+}
+
+export async function checkPrivileges(client: DatabaseClient): Promise<Outcome> {
+  const { rows } = await client.query<{ role: string; isSuperuser: boolean }>(
+    'SELECT rolname AS role, rolsuper AS "isSuperuser" FROM pg_roles WHERE rolname = current_user',
+  );
+  const { role = '', isSuperuser = false } = rows[0] ?? {};
+  const grants = `"animal-store grants service ${role}"`;
+  if (isSuperuser) return warning(`the role ${role} is a superuser`, 'use a role with the privileges of "animal-store grants service"');
+  const missing = await missingPrivileges(client, await loadPersistence(), 'service');
+  if (missing.length === 0) return ok(`the role ${role} has the privileges of the service`);
+  const more = missing.length > MAX_LISTED ? `, and ${String(missing.length - MAX_LISTED)} more` : '';
+  return failure(`the role ${role} lacks ${missing.slice(0, MAX_LISTED).join(', ')}${more}`, `run the SQL of ${grants} as the owner`);
+}
+
+export async function checkReplica(primary: DatabaseClient, replica: DatabaseClient): Promise<Outcome> {
+  await replica.connect();
+  return describeLag(await replicaLag(primary, replica));
+}
+
+export function describeLag(bytes: bigint): Outcome {
+  if (bytes === 0n) return ok('up to date');
+  return warning(
+    `${String(bytes)} bytes of WAL behind the primary`,
+    'check the load of the replica and the network: while it lags, the primary serves its lists',
+  );
+}

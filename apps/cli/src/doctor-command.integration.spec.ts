@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { query } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import type { Finding } from './finding.js';
+import { json, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
+
+/** No server listens on this port. */
+const CLOSED_PORT = '127.0.0.1:1';
+/** Roles belong to the whole server, so the name is unique. */
+const ROLE = `doctor_${randomBytes(6).toString('hex')}`;
+const database = useAnimalStore();
+let url: string;
+
+beforeAll(async () => {
+  await query(database.url, `CREATE ROLE ${ROLE} LOGIN PASSWORD 'of-tests-only'`);
+  const asRole = new URL(database.url);
+  [asRole.username, asRole.password] = [ROLE, 'of-tests-only'];
+  url = asRole.href;
+});
+
+// After the database is dropped.
+afterAll(() => query(process.env['TEST_POSTGRES_URL'] ?? '', `DROP ROLE ${ROLE}`));
+afterEach(() => void jest.restoreAllMocks());
+
+const grant = async () => query(database.url, (await database.run('grants', 'service', ROLE)).stdout);
+
+const doctor = (env: Readonly<Record<string, string>> = {}, ...args: string[]) =>
+  runAnimalStore({ DATABASE_URL: url, MIGRATE_ON_START: 'false', ...env }, ['doctor', ...args]);
+
+/** Returns the exit code and the findings that are not `ok`. */
+async function problems(env?: Readonly<Record<string, string>>, ...args: string[]) {
+  const outcome = await doctor(env, '--json', ...args);
+  const { findings } = json<{ findings: Finding[] }>(outcome);
+  return { exitCode: outcome.exitCode, findings: findings.filter(({ status }) => status !== 'ok') };
+}
+
+const problem = (status: Finding['status'], check: string, found: string | RegExp, action: string | RegExp) => ({
+  exitCode: status === 'error' ? 1 : 0,
+  findings: [{ status, check, found: expect.stringMatching(found), action: expect.stringMatching(action) }],
+});
+
+describe('a role without privileges', () => {
+  it('is reported', async () => {
+    const { exitCode, findings } = await problems();
+    expect(exitCode).toBe(1);
+    expect(findings).toEqual([
+      expect.objectContaining({ check: 'migrations', found: 'permission denied for table schema_migrations' }),
+      {
+        ...{ status: 'error', check: 'privileges' },
+        found: expect.stringMatching(
+          new RegExp(`^the role ${ROLE} lacks SELECT ON public.schema_migrations, USAGE ON SCHEMA "access", .*, and \\d+ more$`),
+        ),
+        action: `run the SQL of "animal-store grants service ${ROLE}" as the owner`,
+      },
+    ]);
+  });
+
+  it.each([
+    ['SELECT ON access.clients'],
+    ['UPDATE (last_used_at) ON access.api_keys'],
+    ['USAGE ON SEQUENCE pets.pets_id_seq'],
+    ['USAGE ON SCHEMA pets', 'USAGE ON SCHEMA "pets"'],
+    ['DELETE ON events.parked_events', 'DELETE ON ALL TABLES IN SCHEMA "events"'],
+  ])('for %s is reported', async (privilege, label = privilege) => {
+    await grant();
+    await query(database.url, `REVOKE ${privilege} FROM ${ROLE}`);
+    const found = `the role ${ROLE} lacks ${label}`;
+    expect(await problems()).toEqual({ exitCode: 1, findings: [expect.objectContaining({ check: 'privileges', found })] });
+  });
+});
+
+describe('a deployment', () => {
+  beforeAll(grant);
+
+  it('without problems has one line per check', async () => {
+    const { exitCode, stdout, stderr } = await doctor();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout.replace(/\d+/g, 'N').replace(/_[0-9a-f]+/g, '')).toMatch(
+      new RegExp(
+        [
+          '^ok       configuration: all variables are valid',
+          'ok       database: N.N.N.N:N accepts writes',
+          'ok       version: PostgreSQL N.N',
+          'ok       clock: the clocks of this machine and the database differ by less than N ms',
+          'ok       migrations: all N are applied',
+          'ok       privileges: the role .* has the privileges of the service',
+          'ok       connections: the service opens up to N connections .*',
+          '$',
+        ].join('\n'),
+      ),
+    );
+  });
+
+  it.each([
+    [{ WORKERS: '0', LOG_LEVEL: 'loud' }, [/^WORKERS must be /, /^LOG_LEVEL must be one of /]],
+    [{ DATABASE_URL: '', DATABASE_URL_FILE: '/none/url' }, [/^DATABASE_URL_FILE cannot be read: ENOENT/]],
+    [{ DATABASE_URL: '' }, [/^DATABASE_URL is required but not set$/]],
+    [{ REDIS_URL_FILE: '/none/redis' }, [/^REDIS_URL_FILE cannot be read: ENOENT/]],
+  ] as [Record<string, string>, RegExp[]][])('with the variables %j is not checked further', async (env, rules) => {
+    const { exitCode, stderr } = await doctor(env);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: `error: ${String(rules.length)} of ${String(rules.length)} checks failed\n`,
+    });
+    const { findings } = await problems(env);
+    expect(findings).toEqual(
+      rules.map((rule) => ({
+        ...{ status: 'error', check: 'configuration', found: expect.stringMatching(rule) },
+        action: 'correct it: the service does not start, and the other checks require it',
+      })),
+    );
+  });
+
+  it.each([
+    [`postgres://somebody:secret@${CLOSED_PORT}/animals`, /^127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/, /^start the database, /],
+    ['none', /^127.* rejects the login: database "none" does not exist$/, /^correct the user, password and database in DATABASE_URL, /],
+    ['?options=-c%20default_transaction_read_only=on', / is read-only$/, /with target_session_attrs=read-write$/],
+  ])('with the database %s has an error', async (change, found, action) => {
+    const changed = new URL(change, url).href;
+    expect(await problems({ DATABASE_URL: changed })).toEqual(problem('error', 'database', found, action));
+    expect((await doctor({ DATABASE_URL: changed })).stdout).not.toContain('secret');
+  });
+
+  it('whose role may not connect has an error', async () => {
+    const name = new URL(url).pathname.slice(1);
+    await query(database.url, `REVOKE CONNECT ON DATABASE ${name} FROM PUBLIC`);
+    const found = new RegExp(` rejects the login: permission denied for database "${name}"$`);
+    expect(await problems()).toEqual(problem('error', 'database', found, /or grant CONNECT on the database$/));
+    await query(database.url, `GRANT CONNECT ON DATABASE ${name} TO PUBLIC`);
+  });
+
+  it('with a superuser has a warning', async () => {
+    const action = /^use a role with the privileges of "animal-store grants service"$/;
+    expect(await problems({ DATABASE_URL: database.url })).toEqual(problem('warning', 'privileges', /is a superuser$/, action));
+  });
+
+  it.each([
+    [9_000, 'error', 'ahead of'],
+    [-9_000, 'error', 'behind'],
+    [3_000, 'warning', 'ahead of'],
+  ] as const)('whose clock is %d ms off has a problem: %s', async (offsetMs, status, direction) => {
+    const now = Date.now.bind(Date);
+    jest.spyOn(Date, 'now').mockImplementation(() => now() + offsetMs);
+    const found = new RegExp(`^the clock of this machine is \\d+ ms ${direction} the database$`);
+    expect(await problems()).toEqual(problem(status, 'clock', found, /^synchronise both clocks/));
+  });
+
+  describe('with too few connections', () => {
+    const limit = (connections: number) => query(database.url, `ALTER ROLE ${ROLE} CONNECTION LIMIT ${String(connections)}`);
+    afterAll(() => limit(-1));
+
+    it('of the server has an error', async () => {
+      const found =
+        /^the service opens up to 60000 connections \(instances 3 × WORKERS 20 × DATABASE_POOL_SIZE 1000\), and max_connections /;
+      expect(await problems({ WORKERS: '20', DATABASE_POOL_SIZE: '1000' }, '--instances', '3')).toEqual(
+        problem('error', 'connections', found, /^lower WORKERS or DATABASE_POOL_SIZE, or raise max_connections/),
+      );
+    });
+
+    it.each([
+      [9, 'error', 'allows 9, of which 9 are free'],
+      [15, 'warning', 'allows 15, of which 15 are free: too few for old and new processes during an upgrade'],
+    ] as const)('(%d) of the role has a problem: %s', async (connections, status, text) => {
+      await limit(connections);
+      const found = new RegExp(`and the CONNECTION LIMIT of the role ${ROLE} ${text}$`);
+      expect(await problems()).toEqual(problem(status, 'connections', found, /, or raise the CONNECTION LIMIT of the role /));
+    });
+
+    it('of the role because of other programs has a problem', async () => {
+      await limit(12);
+      const other = new URL(url);
+      other.searchParams.set('application_name', 'other');
+      const others = Array.from({ length: 3 }, () => new Client({ connectionString: other.href }));
+      try {
+        await Promise.all(others.map((client) => client.connect()));
+        const found = / allows 12, of which 9 are free$/;
+        expect(await problems()).toEqual(problem('warning', 'connections', found, /, or raise the CONNECTION LIMIT of the role /));
+      } finally {
+        await Promise.all(others.map((client) => client.end()));
+      }
+    });
+
+    it('to connect has an error', async () => {
+      await limit(0);
+      const found = / cannot be reached: too many connections for role /;
+      expect(await problems()).toEqual(problem('error', 'database', found, /, free connections, /));
+    });
+
+    it('of the database has a problem', async () => {
+      const name = new URL(url).pathname.slice(1);
+      await limit(-1);
+      await query(database.url, `ALTER DATABASE ${name} CONNECTION LIMIT 9`);
+      expect(await problems()).toEqual(problem('error', 'connections', `and the CONNECTION LIMIT of the database ${name} allows 9`, ''));
+      await query(database.url, `ALTER DATABASE ${name} CONNECTION LIMIT -1`);
+    });
+  });
+
+  it.each([
+    ['that is stopped', () => url.replace(/@[^/]+/, `@${CLOSED_PORT}`), /ECONNREFUSED/],
+    ['that is a primary', () => url, /^the server is not a replica$/],
+  ])('with a replica %s has an error', async (_state, replica, found) => {
+    const action = /^start the replica, or correct DATABASE_REPLICA_URLS: until then, the primary serves its lists$/;
+    const { exitCode, findings } = await problems({ DATABASE_REPLICA_URLS: replica() });
+    expect({ exitCode, findings }).toEqual(problem('error', `replica ${new URL(replica()).host}`, found, action));
+  });
+
+  it('whose Redis cannot be reached has an error', async () => {
+    const action = /^start Redis, or correct REDIS_URL: until then, each machine counts only its own requests$/;
+    expect(await problems({ REDIS_URL: `redis://${CLOSED_PORT}` })).toEqual(problem('error', 'Redis', /ECONNREFUSED/, action));
+  });
+});
+
+describe('a missing migration', () => {
+  const found = /^1 of \d+ are pending/;
+
+  beforeAll(async () => {
+    await grant();
+    expect((await database.run('migrate', 'down', '--yes')).exitCode).toBe(0);
+  });
+
+  it('is an error if the service does not apply it', async () => {
+    const action = /^run "animal-store migrate up" as the owner before the service starts$/;
+    expect(await problems()).toEqual(problem('error', 'migrations', found, action));
+  });
+
+  it('is an error if the role may not apply it', async () => {
+    const message = /^1 of \d+ are pending, and the role may not apply them$/;
+    expect(await problems({ MIGRATE_ON_START: 'true' })).toEqual(problem('error', 'migrations', message, /or set MIGRATION_DATABASE_URL /));
+  });
+
+  it('is a warning if the service applies it', async () => {
+    const env = { MIGRATE_ON_START: 'true', MIGRATION_DATABASE_URL: database.url };
+    expect(await problems(env)).toEqual(problem('warning', 'migrations', found, /^start the service, which applies them/));
+  });
+});
