@@ -15,7 +15,7 @@ const isProbe = ({ url }: FastifyRequest) => url.startsWith('/health/');
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);
 
-/** Maximum number of requests of one connection whose responses have not been handed to the kernel. Further requests are rejected. */
+/** Maximum number of requests of one connection whose responses have not been handed to the operating system. Further requests are rejected. */
 const MAX_PIPELINED = 64;
 
 const NOT_COUNTED = 0;
@@ -39,7 +39,7 @@ type Admission = (request: FastifyRequest) => Rejection | undefined;
 
 /**
  * Rejects requests above the limits before they cause any work. A request is in flight from when it has been received
- * until its response has been handed to the kernel, or until its work is done if the connection has closed.
+ * until its response has been handed to the operating system, or until its work is done if the connection has closed.
  */
 export function shedLoad(
   fastify: FastifyInstance,

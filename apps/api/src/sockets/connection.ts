@@ -28,9 +28,9 @@ export interface Reception {
 
 /** State of one client connection. */
 export class Connection {
-  /** Requests whose responses have not been handed to the kernel. */
+  /** Requests whose responses have not been handed to the operating system. */
   pending = 0;
-  /** Responses that are complete but have not been handed to the kernel. */
+  /** Responses that are complete but have not been handed to the operating system. */
   unsent = 0;
   /** No further request is processed, because a response carries `Connection: close` (RFC 9112, section 9.6). */
   isEnded = false;
@@ -77,7 +77,7 @@ export class Connection {
     else this.last = last;
   }
 
-  /** Call after a response has been handed to the kernel. */
+  /** Call after a response has been handed to the operating system. */
   finishResponse(): void {
     this.pending--;
     if (this.pending === 0 && this.last && this.socket.writable) this.last();
