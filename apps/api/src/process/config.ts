@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isKeyEnvironment } from '@animal-store/access-domain';
 import { parseDatabaseUrl, type SecretUrl, splitUrls } from '@animal-store/database';
 import { type CleanedEnv, customCleanEnv, type ExactValidator, makeExactValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
@@ -79,8 +80,8 @@ const addresses = listOf(
     !/%|\/0\d/.test(item) && (isIP(item) !== 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(item) || ipaddr.IPv6.isValidCIDR(item)),
 );
 
-const environmentName = validator('1 to 20 lower-case letters and digits, starting with a letter', (value) =>
-  /^[a-z][a-z0-9]{0,19}$/.test(value) ? value : undefined,
+const environmentName = validator<string>('1 to 20 lower-case letters and digits, starting with a letter', (value) =>
+  isKeyEnvironment(value) ? value : undefined,
 );
 
 /**
