@@ -1,5 +1,4 @@
-import { createDataSource, migrateUp, parseDatabaseUrl, readSecretUrl, type SecretUrl } from '@animal-store/database';
-import type { DataSource } from 'typeorm';
+import { Database, migrateUp, parseDatabaseUrl, readSecretUrl, type SecretUrl } from '@animal-store/database';
 import { loadPersistence } from './contexts.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import type { Terminal } from './terminal.js';
@@ -7,7 +6,8 @@ import type { Terminal } from './terminal.js';
 const DEFAULT_DATA_DIR = '.data';
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 
-export interface Database {
+/** Where a command finds its database. */
+export interface DatabaseAddress {
   readonly url: SecretUrl;
   /** Whether this is the local PostgreSQL in the data folder. */
   readonly isLocal: boolean;
@@ -32,7 +32,7 @@ export function databaseUrl({ env }: Terminal, names: readonly string[] = ['DATA
 /** Runs `work` on the database that a variable names, or else on the local one in the data folder, which it starts if required. */
 export async function withDatabase<T>(
   terminal: Terminal,
-  work: (database: Database) => Promise<T>,
+  work: (database: DatabaseAddress) => Promise<T>,
   variables?: readonly string[],
 ): Promise<T> {
   const url = databaseUrl(terminal, variables);
@@ -62,9 +62,9 @@ function reportMissingPostgres(error: unknown): never {
   throw new CliError('DATABASE_URL must be set: this installation does not include PostgreSQL');
 }
 
-/** Runs `work` on a data source with the migrations of all contexts. */
-export async function withDataSource<T>({ url, citus = false }: Database, work: (dataSource: DataSource) => Promise<T>): Promise<T> {
-  const dataSource = createDataSource({
+/** Runs `work` on a connected database with the migrations of all contexts. */
+export async function withDataSource<T>({ url, citus = false }: DatabaseAddress, work: (dataSource: Database) => Promise<T>): Promise<T> {
+  const dataSource = new Database({
     url,
     applicationName: 'animal-store migrate',
     poolSize: 2,
@@ -80,6 +80,6 @@ export async function withDataSource<T>({ url, citus = false }: Database, work: 
 }
 
 /** Migrates the database if it is the local one. */
-export async function migrateIfLocal(database: Database): Promise<void> {
+export async function migrateIfLocal(database: DatabaseAddress): Promise<void> {
   if (database.isLocal) await withDataSource(database, (dataSource) => migrateUp(dataSource));
 }

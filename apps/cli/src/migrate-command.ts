@@ -1,8 +1,7 @@
-import { migrateDown, type MigrateOptions, migrationStatus, migrationToUndo, migrateUp } from '@animal-store/database';
+import { type Database, migrateDown, type MigrateOptions, migrationStatus, migrationToUndo, migrateUp } from '@animal-store/database';
 import { Command, Option } from 'commander';
-import type { DataSource } from 'typeorm';
 import { parseDuration } from './arguments.js';
-import { type Database, withDatabase, withDataSource } from './database.js';
+import { type DatabaseAddress, withDatabase, withDataSource } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
@@ -18,7 +17,7 @@ interface Options {
 
 export function migrateCommand(terminal: Terminal): Command {
   const { stdout } = terminal;
-  const action = (work: (database: Database, options: Options) => Promise<string>) => (options: Options) =>
+  const action = (work: (database: DatabaseAddress, options: Options) => Promise<string>) => (options: Options) =>
     withDatabase(
       terminal,
       async (database) => {
@@ -85,7 +84,7 @@ export function migrateCommand(terminal: Terminal): Command {
 }
 
 /** Asks for confirmation and returns the migration to undo, or undefined if none is applied. */
-async function confirmRevert(dataSource: DataSource, { confirm, stderr }: Terminal, { yes = false }: Options): Promise<string | undefined> {
+async function confirmRevert(dataSource: Database, { confirm, stderr }: Terminal, { yes = false }: Options): Promise<string | undefined> {
   const newest = await migrationToUndo(dataSource);
   if (!newest || yes) return newest?.name;
   const statements = newest.statements.map((text) => `  ${text.replace(/\s+/g, ' ').trim()}\n`);

@@ -1,19 +1,19 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { backfill } from './backfill.js';
-import { createDataSource } from './data-source.js';
+import { Database } from './database.js';
 
 const ROWS = 10;
 const FILL = { table: 'public.keys', key: ['client', 'name'], set: 'filled = client * 10', where: 'filled IS NULL' };
 
 let database: TestDatabase;
-let dataSource: DataSource;
+let dataSource: Database;
 let runner: QueryRunner;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
+  dataSource = await new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
   runner = dataSource.createQueryRunner();
 });
 afterAll(async () => {

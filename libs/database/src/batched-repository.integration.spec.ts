@@ -2,11 +2,11 @@ import { type IdempotencyKey, INT64_MAX, INT64_MIN, type Page } from '@animal-st
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { DataSource } from 'typeorm';
 import { BatchedRepository } from './batched-repository.js';
-import { createDataSource, poolOf } from './data-source.js';
+import { Database } from './database.js';
 import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 import { migrateUp } from './migrations.js';
+import type { StatementInterceptor } from './statement-observer.js';
 import { listStatement } from './statements.js';
 import { Table } from './table.js';
 import { aLine, OrderLineEntity, OrderLineKeyEntity, shop, Size } from './testing/order-lines.js';
@@ -15,21 +15,21 @@ import { aLine, OrderLineEntity, OrderLineKeyEntity, shop, Size } from './testin
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
 let database: TestDatabase;
-let dataSource: DataSource;
+let dataSource: Database;
 /** The repositories of two processes that share only the database. */
 let first: BatchedRepository<OrderLineEntity>;
 let second: BatchedRepository<OrderLineEntity>;
 /** Uses the statements for tables that Citus distributes. PostgreSQL executes them as well. */
-let shardedSource: DataSource;
+let shardedSource: Database;
 let sharded: BatchedRepository<OrderLineEntity>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   const open = (citus: boolean) =>
-    createDataSource({ url: database.url, applicationName: 'spec', poolSize: 6, persistence: [shop], citus }).initialize();
+    new Database({ url: database.url, applicationName: 'spec', poolSize: 6, persistence: [shop], citus }).initialize();
   [dataSource, shardedSource] = [await open(false), await open(true)];
   await migrateUp(dataSource);
-  const repositoryOf = (source: DataSource) =>
+  const repositoryOf = (source: Database) =>
     new BatchedRepository(source.getRepository(OrderLineEntity), source.getRepository(OrderLineKeyEntity));
   [first, second, sharded] = [repositoryOf(dataSource), repositoryOf(dataSource), repositoryOf(shardedSource)];
 });
@@ -59,7 +59,7 @@ const TABLES: [string, () => BatchedRepository<OrderLineEntity>][] = [
 
 /** Records the names of the executed statements. */
 function recordStatements(): readonly string[] {
-  const pool = poolOf(dataSource) as unknown as { query(statement: { name?: string }): Promise<unknown> };
+  const pool = dataSource.pool as unknown as { query(statement: { name?: string }): Promise<unknown> };
   const query = pool.query.bind(pool);
   const seen: string[] = [];
   pool.query = (statement) => {
@@ -143,6 +143,26 @@ describe('concurrent calls', () => {
     expect(found.map((row) => row?.quantity)).toEqual(ids.map((_, index) => index));
     expect(finds.length).toBeLessThan(5);
     expect(new Set(finds)).toEqual(new Set(['find shop.Order lines']));
+  });
+
+  it.each([
+    [undefined, 2],
+    [1, 1],
+  ])('with concurrentReads of %p run at most %i batches of reads at once', async (concurrentReads, expected) => {
+    let running = 0;
+    let most = 0;
+    const interceptor: StatementInterceptor = (_statement, run) => {
+      most = Math.max(most, ++running);
+      const result = run();
+      void Promise.resolve(result).finally(() => running--);
+      return result;
+    };
+    const options = { url: database.url, applicationName: 'spec', poolSize: 6, persistence: [shop] };
+    const source = await new Database({ ...options, concurrentReads, interceptor }).initialize();
+    const repository = new BatchedRepository(source.getRepository(OrderLineEntity));
+    await Promise.all([repository.findById(1n), repository.page({}, { limit: 1 }), repository.page({ size: Size.Small }, { limit: 1 })]);
+    await source.destroy();
+    expect(most).toBe(expected);
   });
 
   it('share one statement for pages with different values of a filter', async () => {

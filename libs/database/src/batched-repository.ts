@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import {
   type EventDefinition,
   type IdempotencyKey,
@@ -11,7 +10,7 @@ import {
 } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots } from './batcher.js';
-import { isCitusOn, poolOf, replicasOf } from './data-source.js';
+import { Database } from './database.js';
 import { isRowError } from './database-unavailable.js';
 import { isSharded } from './distribution.js';
 import { activeTraceParent, isSubscribed } from './events/event-log.js';
@@ -77,11 +76,7 @@ const MAX_PAGES = 32;
 /** If this many pages wait, their batch starts although another one is running: PostgreSQL takes longer for a page than for a row. */
 const MAX_WAITING_PAGES = 8;
 
-/**
- * Maximum number of concurrent batches of reads per repository. Two keep PostgreSQL busy while the process handles results.
- * With several workers, one each is enough.
- */
-const MAX_CONCURRENT_READS = cluster.isWorker ? 1 : 2;
+const CONCURRENT_READS = 2;
 
 /**
  * Wraps a TypeORM repository and runs concurrent calls in one statement. Concurrent inserts commit together. Each read sees all writes
@@ -106,14 +101,16 @@ export class BatchedRepository<Entity extends EntityWithId> {
     private readonly keys?: Repository<IdempotencyKeyEntity>,
     { publishes }: BatchedRepositoryOptions = {},
   ) {
-    this.event = publishes && isSubscribed(repository.manager.dataSource, publishes) ? publishes : undefined;
+    const { replicas, settings } = Database.of(repository.manager);
+    this.event = publishes && isSubscribed(repository.manager, publishes) ? publishes : undefined;
     const insertOptions = { maxSize: MAX_INSERTS, isItemError: isRowError };
     this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
     this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
-    const slots = new BatchSlots(MAX_CONCURRENT_READS);
+    const { concurrentReads = CONCURRENT_READS } = settings;
+    const slots = new BatchSlots(concurrentReads);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, run: (ids) => this.runFinds(ids) });
     // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
-    this.pageSlots = replicasOf(repository.manager.dataSource) ? new BatchSlots(MAX_CONCURRENT_READS) : slots;
+    this.pageSlots = replicas ? new BatchSlots(concurrentReads) : slots;
   }
 
   /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
@@ -250,14 +247,13 @@ function prepare<Entity extends EntityWithId>(
     throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
-  const { dataSource } = repository.manager;
-  const pool = poolOf(dataSource);
-  const sharded = isCitusOn(dataSource) && isSharded(repository.metadata);
+  const { pool, replicas, settings } = Database.of(repository.manager);
+  const sharded = settings.citus === true && isSharded(repository.metadata);
   return {
     pool,
     sharded,
     /** Executes the statements of pages. */
-    lists: replicasOf(dataSource) ?? pool,
+    lists: replicas ?? pool,
     table,
     insert: insertStatement(table, event),
     insertOnce: keyTable && insertOnceStatement(table, keyTable, event),

@@ -1,19 +1,10 @@
 import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  Column,
-  type DataSource,
-  Entity,
-  type MigrationInterface,
-  PrimaryGeneratedColumn,
-  type QueryRunner,
-  type Repository,
-  VersionColumn,
-} from 'typeorm';
+import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner, type Repository, VersionColumn } from 'typeorm';
 import { BatchedRepository } from './batched-repository.js';
 import { type ConstraintErrors, throwConstraintErrors } from './constraint-errors.js';
-import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
+import { Database, type DatabaseOptions } from './database.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { migrateUp } from './migrations.js';
@@ -64,14 +55,14 @@ const ERRORS: ConstraintErrors = { orders_number_key: ORDER_NUMBER_TAKEN };
 const IDS = [INT64_MIN, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX];
 
 let database: TestDatabase;
-let dataSource: DataSource;
+let dataSource: Database;
 /** TypeORM's own repository. */
 let orders: Repository<OrderEntity>;
 let batched: BatchedRepository<OrderEntity>;
 
-function open(options: Partial<DatabaseOptions> = {}): Promise<DataSource> {
+function open(options: Partial<DatabaseOptions> = {}): Promise<Database> {
   const persistence = [{ schema: 'shop', entities: [OrderEntity, OrderKeyEntity], migrations: [CreateOrders1763683200000] }];
-  return createDataSource({ url: database.url, applicationName: 'spec', poolSize: 6, persistence, ...options }).initialize();
+  return new Database({ url: database.url, applicationName: 'spec', poolSize: 6, persistence, ...options }).initialize();
 }
 
 beforeAll(async () => {
@@ -242,7 +233,7 @@ describe('throwConstraintErrors', () => {
 
 describe('a lost database is reported as unavailable', () => {
   const TERMINATE = 'SELECT pg_terminate_backend(pg_backend_pid())';
-  const update = (source: Pick<DataSource, 'getRepository'>) => source.getRepository(OrderEntity).update({ id: 1n }, { petId: 1n });
+  const update = (source: Pick<Database, 'getRepository'>) => source.getRepository(OrderEntity).update({ id: 1n }, { petId: 1n });
 
   it('by a transaction whose connection is lost during a statement', async () => {
     const error = await failure(dataSource.transaction((manager) => manager.query(TERMINATE)));
@@ -265,7 +256,7 @@ describe('a lost database is reported as unavailable', () => {
 
   it('by calls without a free connection', async () => {
     const exhausted = await open({ poolSize: 1, connectTimeoutMs: 1_500 });
-    const client = await poolOf(exhausted).connect();
+    const client = await exhausted.pool.connect();
     const repository = exhausted.getRepository(OrderEntity);
     const attempts = [update(exhausted), exhausted.transaction(update), repository.delete({ id: 1n }), repository.findOneBy({ id: 1n })];
     for (const error of await Promise.all(attempts.map(failure))) expect(isDatabaseUnavailable(error)).toBe(true);

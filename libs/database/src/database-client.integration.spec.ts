@@ -6,21 +6,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
-import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
+import { Database, type DatabaseOptions } from './database.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 
-const opened: DataSource[] = [];
+const opened: Database[] = [];
 
 afterEach(async () => {
   for (const dataSource of opened.splice(0)) await dataSource.destroy();
 });
 
 async function open(url: DatabaseOptions['url'], options: Partial<DatabaseOptions> = {}) {
-  const dataSource = createDataSource({ url, applicationName: 'spec', poolSize: 2, persistence: [], ...options });
+  const dataSource = new Database({ url, applicationName: 'spec', poolSize: 2, persistence: [], ...options });
   await dataSource.initialize();
   opened.push(dataSource);
-  return poolOf(dataSource);
+  return dataSource.pool;
 }
 
 const failure = (promise: Promise<unknown>) =>

@@ -77,6 +77,7 @@ export class DatabaseClient extends Client {
     return this;
   }
 
+  /** Replaces fields that the constructors of `pg` set, because `pg` has no option that chooses the server when it connects. */
   private setServer({ host, port, ssl }: Attempt): void {
     // The pool's connect timeout has passed in the meantime.
     if (this.connection.stream.destroyed) throw new Error('timeout exceeded when trying to connect');

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
-import { connect, replicasOf, subscriptionsOf } from './data-source.js';
+import type { Database } from './database.js';
 import { registerSubscriptions } from './events/event-log.js';
 import { isMigrated } from './migrations.js';
 
@@ -15,10 +14,7 @@ interface OpenOptions {
 export class DatabaseConnection {
   private hasOpened = false;
 
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly onConnected: () => void = () => undefined,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   get isOpen(): boolean {
     return this.hasOpened;
@@ -29,23 +25,23 @@ export class DatabaseConnection {
    * calls `onWaiting` after each read of its state.
    */
   async open({ awaitsMigrations = false, onWaiting = () => undefined }: OpenOptions = {}): Promise<void> {
-    if (!this.dataSource.isInitialized) {
-      await connect(this.dataSource);
-      this.onConnected();
-      replicasOf(this.dataSource)?.start();
+    const { database } = this;
+    if (!database.isInitialized) {
+      await database.connect();
+      database.replicas?.start();
     }
-    const hasSubscriptions = subscriptionsOf(this.dataSource).length > 0;
-    while ((awaitsMigrations || hasSubscriptions) && !(await isMigrated(this.dataSource))) {
+    const hasSubscriptions = (database.settings.subscriptions ?? []).length > 0;
+    while ((awaitsMigrations || hasSubscriptions) && !(await isMigrated(database))) {
       onWaiting();
       await sleep(POLL_MS);
     }
-    if (hasSubscriptions) await registerSubscriptions(this.dataSource);
+    if (hasSubscriptions) await registerSubscriptions(database);
     this.hasOpened = true;
   }
 
   async close(): Promise<void> {
     this.hasOpened = false;
-    await replicasOf(this.dataSource)?.close();
-    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+    await this.database.replicas?.close();
+    if (this.database.isInitialized) await this.database.destroy();
   }
 }

@@ -1,5 +1,7 @@
 import pg, { type PoolClient, type PoolConfig } from 'pg';
 import { READ_ONLY } from './database-client.js';
+import type { SecretUrl } from './secret-url.js';
+import type { StatementObserver } from './statement-observer.js';
 
 /** too_many_connections: of the server, the database or the role. */
 const TOO_MANY_CONNECTIONS = '53300';
@@ -14,9 +16,12 @@ interface PendingItem {
   readonly timedOut?: boolean;
 }
 
-interface DatabasePoolConfig extends PoolConfig {
+export interface DatabasePoolConfig extends PoolConfig {
+  /** Passed to each `DatabaseClient`. */
+  readonly url?: SecretUrl;
   /** Called when the server accepts no further connection, at most once until it accepts one again. */
-  readonly onLimited?: (error: Error) => void;
+  readonly onLimited?: ((error: Error) => void) | undefined;
+  readonly observer?: StatementObserver | undefined;
 }
 
 const Pool = pg.Pool as unknown as new (config: PoolConfig) => pg.Pool & { newClient(item: PendingItem): void };
@@ -26,6 +31,8 @@ const Pool = pg.Pool as unknown as new (config: PoolConfig) => pg.Pool & { newCl
  * accepts no further connection, statements wait for the open ones.
  */
 export class DatabasePool extends Pool {
+  /** Receives measurements from `PreparedStatement.run`. */
+  readonly observer: StatementObserver | undefined;
   private readonly idle = new Set<PoolClient>();
   private readonly busy = new Set<PoolClient>();
   private readonly closeOnRelease = new WeakSet<PoolClient>();
@@ -34,9 +41,10 @@ export class DatabasePool extends Pool {
   private isLimited = false;
   private isReported = false;
 
-  constructor({ onLimited, ...config }: DatabasePoolConfig) {
+  constructor({ onLimited, observer, ...config }: DatabasePoolConfig) {
     super(config);
     this.onLimited = onLimited;
+    this.observer = observer;
     this.on('connect', (client) => {
       if (!this.isLimited) this.isReported = false;
       client.connection.on('errorMessage', ({ code }: { code?: string }) => {

@@ -1,9 +1,9 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import { Column, type DataSource, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 import { BatchedRepository } from './batched-repository.js';
-import { createDataSource, poolOf } from './data-source.js';
+import { Database } from './database.js';
 import { distributedTables, tablesToDistribute } from './distribution.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { migrateUp } from './migrations.js';
@@ -60,10 +60,10 @@ const CITUS = `
 
 let database: TestDatabase;
 let client: Client;
-let sources: DataSource[];
+let sources: Database[];
 
-async function open(citus: boolean): Promise<DataSource> {
-  const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: PERSISTENCE, citus });
+async function open(citus: boolean): Promise<Database> {
+  const dataSource = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: PERSISTENCE, citus });
   await dataSource.initialize();
   sources.push(dataSource);
   return dataSource;
@@ -98,7 +98,7 @@ it.each([
   const dataSource = await open(citus);
   await client.query(`CREATE SCHEMA IF NOT EXISTS staff; CREATE TABLE IF NOT EXISTS staff.people (id bigint, name text)`);
   const rows = new BatchedRepository<{ id: bigint }>(dataSource.getRepository(entity));
-  const query = jest.spyOn(poolOf(dataSource), 'query');
+  const query = jest.spyOn(dataSource.pool, 'query');
   const pages = [1, 2, 3, 4].map((limit) => rows.page({}, { limit }));
   for (const { items } of await Promise.all(pages)) expect(items).toEqual([]);
   // The first page is requested before the others.

@@ -1,5 +1,5 @@
 import type { DataSource, EntityMetadata } from 'typeorm';
-import { isCitusOn, persistenceOf, poolOf } from './data-source.js';
+import { Database } from './database.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { qualifiedName } from './table.js';
 
@@ -19,24 +19,25 @@ export function distributedTables(dataSource: DataSource): DistributedTable[] {
 }
 
 /** Whether the table is distributed if Citus is on. */
-export function isSharded({ schema: name = 'public', target, dataSource }: EntityMetadata): boolean {
-  return persistenceOf(dataSource).some(
+export function isSharded(metadata: EntityMetadata): boolean {
+  const { schema: name = 'public', target } = metadata;
+  return Database.of(metadata).settings.persistence.some(
     ({ schema, sharded = true, unsharded = [] }) => schema === name && sharded && !unsharded.some((entity) => entity === target),
   );
 }
 
 /** Returns the tables that are not distributed yet; an empty array if `citus` is off, undefined if the extension is missing. */
-export async function tablesToDistribute(dataSource: DataSource): Promise<readonly DistributedTable[] | undefined> {
-  if (!isCitusOn(dataSource)) return [];
-  const pool = poolOf(dataSource);
+export async function tablesToDistribute(database: Database): Promise<readonly DistributedTable[] | undefined> {
+  if (!database.settings.citus) return [];
+  const { pool } = database;
   if ((await pool.query(`SELECT FROM pg_extension WHERE extname = 'citus'`)).rowCount === 0) return undefined;
   const { rows } = await pool.query<{ name: string }>(
     `SELECT name FROM unnest($1::text[]) AS name
      WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(name) AND partmethod = 'h')`,
-    [distributedTables(dataSource).map(({ name }) => name)],
+    [distributedTables(database).map(({ name }) => name)],
   );
   const found = new Set(rows.map(({ name }) => name));
-  return distributedTables(dataSource).filter(({ name }) => found.has(name));
+  return distributedTables(database).filter(({ name }) => found.has(name));
 }
 
 /** Distributes a table. Moves existing rows and blocks writes in the meantime. */

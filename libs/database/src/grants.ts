@@ -1,4 +1,4 @@
-import { MIGRATIONS_TABLE } from './data-source.js';
+import { MIGRATIONS_TABLE } from './database.js';
 import type { Persistence, Privileges } from './persistence.js';
 import { quoted } from './table.js';
 

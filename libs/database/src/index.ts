@@ -6,7 +6,7 @@ export {
   /** @public For contexts with unique values, which `pets` does not have. */
   throwConstraintErrors,
 } from './constraint-errors.js';
-export { connect, createDataSource, type DatabaseOptions, poolOf, replicasOf, targetOf } from './data-source.js';
+export { Database, type DatabaseOptions } from './database.js';
 export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';
 export { type DistributedTable, distributedTables } from './distribution.js';
@@ -29,12 +29,12 @@ export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, mayRecove
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 export { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 export { type Job, jobsPersistence, jobState, runJob } from './job-runs.js';
+export { MigrationLockError } from './migration-query-runner.js';
 export {
   isMigrated,
   type LockWait,
   type MigrateOptions,
   migrateDown,
-  MigrationLockError,
   type MigrationState,
   migrationState,
   type MigrationStatus,
@@ -43,10 +43,9 @@ export {
   migrateUp,
   withoutLockTimeout,
 } from './migrations.js';
-export { observeStatements } from './observe-statements.js';
 export type { Persistence, Privileges } from './persistence.js';
 export { replicaLag, type ReplicaObserver, type Replicas } from './replicas.js';
 export { retryRead } from './retry-read.js';
 export { readSecretUrl, type SecretUrl, splitUrls } from './secret-url.js';
-export type { StatementObserver } from './statement-observer.js';
+export type { Statement, StatementInterceptor, StatementObserver } from './statement-observer.js';
 export { tlsAttempts } from './tls.js';

@@ -1,7 +1,6 @@
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
-import { createDataSource } from './data-source.js';
+import { Database } from './database.js';
 import { type Job, jobsPersistence, jobState, runJob } from './job-runs.js';
 import { migrateUp } from './migrations.js';
 
@@ -12,16 +11,16 @@ const IDLE_TIMEOUT_MS = 100;
 
 let database: TestDatabase;
 /** Two processes. */
-let one: DataSource;
-let other: DataSource;
+let one: Database;
+let other: Database;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [jobsPersistence] };
-  one = await createDataSource(options).initialize();
+  one = await new Database(options).initialize();
   await migrateUp(one);
   await one.query(`ALTER DATABASE ${new URL(database.url).pathname.slice(1)} SET idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`);
-  other = await createDataSource(options).initialize();
+  other = await new Database(options).initialize();
 });
 
 afterAll(async () => {
@@ -47,7 +46,7 @@ const readLock = () =>
   );
 
 /** Starts a run that lasts until `end` is called. */
-function startRun(dataSource: DataSource) {
+function startRun(dataSource: Database) {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const started = Promise.withResolvers<void>();
   const done = runJob(dataSource, job, () => {

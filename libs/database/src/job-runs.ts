@@ -1,5 +1,4 @@
-import type { DataSource } from 'typeorm';
-import { poolOf } from './data-source.js';
+import type { Database } from './database.js';
 import { CreateJobRuns1763683560000 } from './migrations/1763683560000-create-job-runs.js';
 import { withOwnConnection } from './own-connection.js';
 import type { Persistence } from './persistence.js';
@@ -30,8 +29,8 @@ export interface JobState {
   readonly succeededAt: Date | undefined;
 }
 
-export async function jobState(dataSource: DataSource, { name, every }: Job): Promise<JobState> {
-  const { rows } = await poolOf(dataSource).query<JobState>(
+export async function jobState({ pool }: Database, { name, every }: Job): Promise<JobState> {
+  const { rows } = await pool.query<JobState>(
     `SELECT greatest(0, $2 - extract(epoch FROM now() - started_at) * 1000)::float8 AS "dueInMs",
        coalesce(succeeded_at, created_at) AS "succeededAt"
      FROM jobs.runs WHERE name = $1`,
@@ -45,9 +44,8 @@ export async function jobState(dataSource: DataSource, { name, every }: Job): Pr
  * pooler. Its transaction writes nothing and is READ COMMITTED, so it holds neither a snapshot nor a transaction id, and vacuum continues.
  * @param work Returns whether it succeeded.
  */
-export async function runJob(dataSource: DataSource, { name, every }: Job, work: () => Promise<boolean>): Promise<boolean> {
-  const pool = poolOf(dataSource);
-  return withOwnConnection(dataSource, 'animal-store job lock', async (client) => {
+export async function runJob({ pool, settings }: Database, { name, every }: Job, work: () => Promise<boolean>): Promise<boolean> {
+  return withOwnConnection(settings.url, 'animal-store job lock', async (client) => {
     await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
     const { rows } = await client.query('SELECT WHERE pg_try_advisory_xact_lock($1, hashtext($2))', [JOB_LOCKS, name]);
     if (rows.length === 0) return false;

@@ -1,7 +1,7 @@
 import { createTestDatabase, query, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The clock of the process, which advances only while it sleeps. */
 let nowMs = 0;
@@ -12,9 +12,10 @@ const sleep = jest.fn(async (ms: number) => {
   await events.shift()?.();
 });
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: sleep }));
-const { createDataSource } = await import('./data-source.js');
+const { Database } = await import('./database.js');
 const { DatabaseConnection } = await import('./database-connection.js');
-const { isMigrated, migrateDown, MigrationLockError, migrateUp, withoutLockTimeout } = await import('./migrations.js');
+const { MigrationLockError } = await import('./migration-query-runner.js');
+const { isMigrated, migrateDown, migrateUp, withoutLockTimeout } = await import('./migrations.js');
 
 const settings: unknown[] = [];
 let work = (_queryRunner: QueryRunner): Promise<unknown> => Promise.resolve();
@@ -34,7 +35,7 @@ const showTimeout = async (queryRunner: QueryRunner) => settings.push(...((await
 const timeOut = (queryRunner: QueryRunner) => queryRunner.query("DO $$ BEGIN RAISE EXCEPTION 'no lock' USING ERRCODE = '55P03'; END $$");
 
 let database: TestDatabase;
-let dataSource: DataSource;
+let dataSource: InstanceType<typeof Database>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -46,7 +47,7 @@ beforeEach(async () => {
   jest.spyOn(console, 'log').mockImplementation(() => undefined);
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const persistence = [{ schema: 'public', entities: [], migrations: [Work1763683200000] }];
-  dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }).initialize();
+  dataSource = await new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }).initialize();
 });
 
 afterEach(async () => {
@@ -163,13 +164,13 @@ describe('the migration lock', () => {
 
 describe('a DatabaseConnection', () => {
   it('opens after another process has migrated the database, which it polls every 200 ms', async () => {
-    const { persistence } = dataSource.options.extra as { persistence: [] };
-    const other = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
-    const [onConnected, onWaiting] = [jest.fn(), jest.fn()];
-    const connection = new DatabaseConnection(other, onConnected);
+    const { persistence } = dataSource.settings;
+    const other = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
+    const [connect, onWaiting] = [jest.spyOn(other, 'connect'), jest.fn()];
+    const connection = new DatabaseConnection(other);
     expect(connection.isOpen).toBe(false);
     events.push(
-      async () => expect([connection.isOpen, onConnected.mock.calls, onWaiting.mock.calls]).toEqual([false, [[]], [[]]]),
+      async () => expect([connection.isOpen, other.isInitialized, onWaiting.mock.calls]).toEqual([false, true, [[]]]),
       () => migrateUp(dataSource),
     );
     await connection.open({ awaitsMigrations: true, onWaiting });
@@ -178,15 +179,15 @@ describe('a DatabaseConnection', () => {
     expect(await isMigrated(other)).toBe(true);
     // Connects only once.
     await connection.open();
-    expect(onConnected).toHaveBeenCalledTimes(1);
+    expect(connect).toHaveBeenCalledTimes(1);
     await connection.close();
     expect([connection.isOpen, other.isInitialized]).toEqual([false, false]);
     await connection.close();
   });
 
   it('opens before the migrations by default', async () => {
-    const { persistence } = dataSource.options.extra as { persistence: [] };
-    const connection = new DatabaseConnection(createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }));
+    const { persistence } = dataSource.settings;
+    const connection = new DatabaseConnection(new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }));
     await connection.open();
     expect([connection.isOpen, sleep.mock.calls]).toEqual([true, []]);
     await connection.close();

@@ -2,8 +2,8 @@ import { Socket } from 'node:net';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { createDataSource, poolOf } from './data-source.js';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { Database } from './database.js';
 import { migrateDown, migrateUp, migrationStatus, migrationToUndo } from './migrations.js';
 
 let betweenStatements: () => Promise<unknown> = () => Promise.resolve();
@@ -24,7 +24,7 @@ class CreateMore1763683260000 implements MigrationInterface {
 }
 
 let database: TestDatabase;
-let dataSource: DataSource;
+let dataSource: Database;
 let admin: Client;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   const persistence = [{ schema: 'public', entities: [], migrations: [CreateThings1763683200000, CreateMore1763683260000] }];
-  dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence }).initialize();
+  dataSource = await new Database({ url: database.url, applicationName: 'spec', poolSize: 2, persistence }).initialize();
 });
 
 afterEach(async () => {
@@ -61,7 +61,7 @@ it('the migration to undo is the one applied last, whatever the order of the con
   expect(await migrationToUndo(dataSource)).toBeUndefined();
   const later = class CreateLater1763683320000 extends CreateMore1763683260000 {};
   const open = (migrations: (new () => MigrationInterface)[]) =>
-    createDataSource({
+    new Database({
       url: database.url,
       applicationName: 'spec',
       poolSize: 2,
@@ -108,7 +108,7 @@ describe('the migration lock', () => {
     await expect(migrateUp(dataSource)).rejects.toThrow('the connection that holds the migration lock is lost; the migration was stopped');
     expect(await tables()).toEqual(['schema_migrations']);
     // No transaction is left open.
-    const { rows } = await poolOf(dataSource).query(
+    const { rows } = await dataSource.pool.query(
       "SELECT pid FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND datname = current_database()",
     );
     expect(rows).toEqual([]);

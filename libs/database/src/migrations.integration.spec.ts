@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { createDataSource, poolOf } from './data-source.js';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { Database } from './database.js';
 import { isMigrated, migrateDown, migrateUp, migrationState, migrationStatus, migrationToUndo } from './migrations.js';
 
 class CreateShop1763683200000 implements MigrationInterface {
@@ -32,7 +32,7 @@ class IndexLines1763683200001 implements MigrationInterface {
 const [CREATE, INDEX] = ['CreateShop1763683200000', 'IndexLines1763683200001'];
 
 let database: TestDatabase;
-let dataSource: DataSource;
+let dataSource: Database;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -42,7 +42,7 @@ beforeAll(async () => {
     entities: [],
     migrations: [migration],
   }));
-  dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence });
+  dataSource = new Database({ url: database.url, applicationName: 'spec', poolSize: 2, persistence });
   await dataSource.initialize();
 });
 
@@ -82,13 +82,13 @@ it('migrateDown undoes the latest one, without a transaction if the migration ha
 });
 
 it('migrateDown undoes a migration with a transaction in it: nothing is half undone', async () => {
-  await poolOf(dataSource).query('CREATE TABLE shop.other (id bigint)');
+  await dataSource.pool.query('CREATE TABLE shop.other (id bigint)');
   await expect(migrateDown(dataSource)).rejects.toThrow('cannot drop schema shop');
-  expect((await poolOf(dataSource).query(`SELECT to_regclass('shop.lines')::text AS name`)).rows).toEqual([{ name: 'shop.lines' }]);
+  expect((await dataSource.pool.query(`SELECT to_regclass('shop.lines')::text AS name`)).rows).toEqual([{ name: 'shop.lines' }]);
   expect(await migrationState(dataSource)).toEqual({ pending: 1, latest: CREATE });
 });
 
 it('a table of migrations that cannot be read is an error, not an empty one', async () => {
-  await poolOf(dataSource).query('ALTER TABLE public.schema_migrations RENAME COLUMN name TO title');
+  await dataSource.pool.query('ALTER TABLE public.schema_migrations RENAME COLUMN name TO title');
   await expect(migrationState(dataSource)).rejects.toThrow('column "name" does not exist');
 });

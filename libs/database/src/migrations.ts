@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DataSource, type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { MIGRATIONS_TABLE, poolOf } from './data-source.js';
+import { type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { type Database, MIGRATIONS_TABLE } from './database.js';
 import type { DatabaseClient } from './database-client.js';
 import { distribute, tablesToDistribute } from './distribution.js';
+import { MigrationLockError, MigrationQueryRunner } from './migration-query-runner.js';
 import { withOwnConnection } from './own-connection.js';
 
 /** Key of the advisory lock for migrations. The number is arbitrary but must be unique. */
@@ -10,10 +11,6 @@ const MIGRATION_LOCK = 7_302_947_561_038_214n;
 const LOCK_POLL_MS = 200;
 const LOCK_TIMEOUT_MS = 300_000;
 const REPORT_WAIT_AFTER_MS = 5_000;
-/** Statements that end a migration. They run even if the lock is lost. */
-const CLEAN_UP = /^(?:ROLLBACK|RESET)\b/;
-/** PostgreSQL requires CREATE on the database for this statement even if the schema exists. */
-const CREATE_SCHEMA = /^CREATE SCHEMA IF NOT EXISTS (\w+)$/;
 /** Lock timeout for migrations, and so the maximum time that queries queue behind one. Afterwards the migration is retried. */
 const TABLE_LOCK_TIMEOUT_MS = 2_000;
 const TABLE_LOCK_ATTEMPTS = 15;
@@ -33,10 +30,6 @@ export interface LockWait {
   readonly onProgress?: (line: string) => void;
 }
 
-export class MigrationLockError extends Error {
-  override readonly name = 'MigrationLockError';
-}
-
 export interface MigrationStatus {
   readonly name: string;
   readonly applied: boolean;
@@ -51,21 +44,21 @@ export interface MigrateOptions extends LockWait {
  * Applies pending migrations and returns their names. Concurrent processes run one after the other. If `citus` is on, also distributes
  * the tables that are not distributed yet.
  */
-export async function migrateUp(dataSource: DataSource, options: MigrateOptions = {}): Promise<string[]> {
-  if ((await isMigrated(dataSource)) && (await tablesToDistribute(dataSource))?.length === 0) return [];
-  return withMigrationLock(dataSource, options, async (lock) => {
-    const pending = await new MigrationExecutor(dataSource).getPendingMigrations();
-    await withShortTableLocks(dataSource, lock, options, (executor) => executor.executePendingMigrations());
-    await distributeTables(dataSource, options);
+export async function migrateUp(database: Database, options: MigrateOptions = {}): Promise<string[]> {
+  if ((await isMigrated(database)) && (await tablesToDistribute(database))?.length === 0) return [];
+  return withMigrationLock(database, options, async (lock) => {
+    const pending = await new MigrationExecutor(database).getPendingMigrations();
+    await withShortTableLocks(database, lock, options, (executor) => executor.executePendingMigrations());
+    await distributeTables(database, options);
     return pending.map(({ name }) => name);
   });
 }
 
-async function distributeTables(dataSource: DataSource, { onDistributed }: MigrateOptions): Promise<void> {
-  const tables = await tablesToDistribute(dataSource);
+async function distributeTables(database: Database, { onDistributed }: MigrateOptions): Promise<void> {
+  const tables = await tablesToDistribute(database);
   if (!tables) onDistributed?.(undefined);
   for (const table of tables ?? []) {
-    await distribute(dataSource, table);
+    await distribute(database, table);
     onDistributed?.(table.name);
   }
 }
@@ -76,10 +69,10 @@ export interface MigrationToUndo {
 }
 
 /** Returns the most recently applied migration and the statements that undo it; undefined if none is applied. */
-export async function migrationToUndo(dataSource: DataSource): Promise<MigrationToUndo | undefined> {
-  const name = [...(await appliedMigrations(dataSource))].at(-1);
+export async function migrationToUndo(database: Database): Promise<MigrationToUndo | undefined> {
+  const name = [...(await appliedMigrations(database))].at(-1);
   if (name === undefined) return undefined;
-  const latest = dataSource.migrations.find((migration) => nameOf(migration) === name);
+  const latest = database.migrations.find((migration) => nameOf(migration) === name);
   if (!latest) throw new Error(`the latest migration, ${name}, is not part of this version`);
   const statements: string[] = [];
   const recorder = { query: (text: string) => Promise.resolve(void statements.push(text)) };
@@ -91,14 +84,14 @@ export async function migrationToUndo(dataSource: DataSource): Promise<Migration
  * Undoes the most recently applied migration and returns its name, or undefined if none is applied.
  * @throws Error if that migration is not the expected one
  */
-export async function migrateDown(dataSource: DataSource, expected?: string, wait?: LockWait): Promise<string | undefined> {
-  return withMigrationLock(dataSource, wait, async (lock) => {
-    const [latest] = await executedMigrations(dataSource);
+export async function migrateDown(database: Database, expected?: string, wait?: LockWait): Promise<string | undefined> {
+  return withMigrationLock(database, wait, async (lock) => {
+    const [latest] = await executedMigrations(database);
     if (expected !== undefined && latest?.name !== expected) throw new Error(`the latest migration is no longer ${expected}`);
     // TypeORM respects a migration's own `transaction = false` only when applying the migration, not when undoing it.
-    const instance = dataSource.migrations.find((migration) => nameOf(migration) === latest?.name);
+    const instance = database.migrations.find((migration) => nameOf(migration) === latest?.name);
     if (latest) {
-      await withShortTableLocks(dataSource, lock, wait, async (executor) => {
+      await withShortTableLocks(database, lock, wait, async (executor) => {
         if (instance?.transaction === false) executor.transaction = 'none';
         await executor.undoLastMigration();
       });
@@ -108,9 +101,9 @@ export async function migrateDown(dataSource: DataSource, expected?: string, wai
 }
 
 /** Returns the migrations of all contexts, ordered by timestamp. */
-export async function migrationStatus(dataSource: DataSource): Promise<MigrationStatus[]> {
-  const applied = await appliedMigrations(dataSource);
-  const names = dataSource.migrations.map(nameOf).sort((one, other) => timestampOf(one) - timestampOf(other));
+export async function migrationStatus(database: Database): Promise<MigrationStatus[]> {
+  const applied = await appliedMigrations(database);
+  const names = database.migrations.map(nameOf).sort((one, other) => timestampOf(one) - timestampOf(other));
   return names.map((name) => ({ name, applied: applied.has(name) }));
 }
 
@@ -127,9 +120,9 @@ export interface MigrationState {
 }
 
 /** Returns the state of the database in one statement. */
-export async function migrationState(dataSource: DataSource): Promise<MigrationState> {
-  const applied = await appliedMigrations(dataSource);
-  const pending = dataSource.migrations.filter((migration) => !applied.has(nameOf(migration))).length;
+export async function migrationState(database: Database): Promise<MigrationState> {
+  const applied = await appliedMigrations(database);
+  const pending = database.migrations.filter((migration) => !applied.has(nameOf(migration))).length;
   return { pending, latest: [...applied].at(-1) };
 }
 
@@ -138,14 +131,14 @@ function nameOf(migration: MigrationInterface): string {
 }
 
 /** Whether every migration of this release is applied. Runs one statement. */
-export async function isMigrated(dataSource: DataSource): Promise<boolean> {
-  return (await migrationState(dataSource)).pending === 0;
+export async function isMigrated(database: Database): Promise<boolean> {
+  return (await migrationState(database)).pending === 0;
 }
 
 /** Returns the names, oldest first. Does not create the table, because it runs without the lock. */
-async function appliedMigrations(dataSource: DataSource): Promise<ReadonlySet<string>> {
+async function appliedMigrations(database: Database): Promise<ReadonlySet<string>> {
   try {
-    const { rows } = await poolOf(dataSource).query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
+    const { rows } = await database.pool.query<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
     return new Set(rows.map(({ name }) => name));
   } catch (error) {
     if ((error as { code?: unknown }).code === UNDEFINED_TABLE) return new Set();
@@ -161,8 +154,8 @@ export async function withoutLockTimeout(queryRunner: QueryRunner, work: () => P
 }
 
 /** Returns the applied migrations, latest first. */
-function executedMigrations(dataSource: DataSource): Promise<Migration[]> {
-  return new MigrationExecutor(dataSource).getExecutedMigrations();
+function executedMigrations(database: Database): Promise<Migration[]> {
+  return new MigrationExecutor(database).getExecutedMigrations();
 }
 
 /**
@@ -170,11 +163,11 @@ function executedMigrations(dataSource: DataSource): Promise<Migration[]> {
  * CREATE INDEX CONCURRENTLY in the process that holds the lock would wait for that snapshot, a deadlock.
  */
 async function withMigrationLock<T>(
-  dataSource: DataSource,
+  database: Database,
   { timeoutMs = LOCK_TIMEOUT_MS, onWaiting }: LockWait = {},
   work: (lock: DatabaseClient) => Promise<T>,
 ): Promise<T> {
-  return withOwnConnection(dataSource, 'animal-store migration lock', async (client) => {
+  return withOwnConnection(database.settings.url, 'animal-store migration lock', async (client) => {
     const startedAt = performance.now();
     for (let isReported = false; ;) {
       const { rows } = await client.query<{ locked: boolean }>('SELECT pg_try_advisory_lock($1) AS locked', [MIGRATION_LOCK]);
@@ -192,39 +185,17 @@ async function withMigrationLock<T>(
   });
 }
 
-/**
- * Checks before each statement that the session with the lock is alive; otherwise another process may be migrating. Skips CREATE SCHEMA
- * if the schema exists, so that the owner of the schemas can migrate without CREATE on the database.
- */
-function guard(queryRunner: QueryRunner, lock: DatabaseClient): void {
-  const query = queryRunner.query.bind(queryRunner) as (...args: unknown[]) => Promise<unknown>;
-  queryRunner.query = (async (text: string, ...rest: unknown[]) => {
-    if (!CLEAN_UP.test(text)) {
-      await lock.query('SELECT 1').catch((error: unknown) => {
-        throw new MigrationLockError('the connection that holds the migration lock is lost; the migration was stopped', { cause: error });
-      });
-    }
-    const [, schema] = CREATE_SCHEMA.exec(text) ?? [];
-    if (schema !== undefined) {
-      const found = (await query('SELECT nspname FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema])) as unknown[];
-      if (found.length > 0) return undefined;
-    }
-    return query(text, ...rest);
-  }) as QueryRunner['query'];
-}
-
 /** Retries `work` when a table lock times out. Each migration is a separate transaction, so earlier ones stay applied. */
 async function withShortTableLocks(
-  dataSource: DataSource,
+  database: Database,
   lock: DatabaseClient,
   { onProgress }: LockWait = {},
   work: (executor: MigrationExecutor) => Promise<unknown>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const queryRunner = dataSource.createQueryRunner();
+    const queryRunner = new MigrationQueryRunner(database, lock);
     queryRunner.data = { onProgress };
-    guard(queryRunner, lock);
-    const executor = new MigrationExecutor(dataSource, queryRunner);
+    const executor = new MigrationExecutor(database, queryRunner);
     executor.transaction = 'each';
     try {
       await queryRunner.query(`SET lock_timeout = ${String(TABLE_LOCK_TIMEOUT_MS)}`);

@@ -1,18 +1,17 @@
-import type { DataSource } from 'typeorm';
-import { urlOf } from './data-source.js';
 import { DatabaseClient } from './database-client.js';
+import type { SecretUrl } from './secret-url.js';
 
 const RESPONSE_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
 
 /** Runs `work` with a connection outside the pool, for a lock. Closes it afterwards, which releases the lock. */
 export async function withOwnConnection<T>(
-  dataSource: DataSource,
+  url: SecretUrl,
   applicationName: string,
   work: (client: DatabaseClient) => Promise<T>,
 ): Promise<T> {
   const client = new DatabaseClient({
-    url: urlOf(dataSource),
+    url,
     application_name: applicationName,
     connectionTimeoutMillis: RESPONSE_MS,
     query_timeout: RESPONSE_MS,

@@ -5,13 +5,11 @@ import { createTestDatabase, type TestDatabase } from '@animal-store/local-postg
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Pool } from 'pg';
-import type { DataSource } from 'typeorm';
-import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
+import { Database, type DatabaseOptions } from './database.js';
 import { PreparedStatement } from './prepared-statement.js';
-import { observeStatements } from './observe-statements.js';
 
 let database: TestDatabase;
-let dataSource: DataSource | undefined;
+let dataSource: Database | undefined;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -28,9 +26,9 @@ afterAll(async () => {
 
 /** Opens a pool of one connection. */
 async function open(options: Partial<DatabaseOptions> = {}): Promise<Pool> {
-  dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [], ...options });
+  dataSource = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [], ...options });
   await dataSource.initialize();
-  return poolOf(dataSource);
+  return dataSource.pool;
 }
 
 const ECHO = new PreparedStatement(
@@ -43,10 +41,9 @@ const prepared = async (pool: Pool) => (await pool.query<{ name: string }>('SELE
 
 describe('a prepared statement', () => {
   it('reports the duration and batch size of each execution to the observer, also if it fails', async () => {
-    const pool = await open({ statementTimeoutMs: 1_000 });
     const executions: [string, number, boolean][] = [];
     const executed = (statement: string, seconds: number, size: number) => executions.push([statement, size, seconds >= 1]);
-    observeStatements(dataSource as DataSource, { executed });
+    const pool = await open({ statementTimeoutMs: 1_000, observer: { executed } });
     const sleep = new PreparedStatement('sleep', 'SELECT pg_sleep(s) FROM unnest($1::float8[]) AS given (s)', () => 0);
     await ECHO.run(pool, [
       ['a', 'b', 'c'],

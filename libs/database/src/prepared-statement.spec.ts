@@ -1,6 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { elementOf, type Execution, PreparedStatement } from './prepared-statement.js';
-import { setObserver } from './statement-observer.js';
 import type { Columns } from './table.js';
 
 const PICK = new PreparedStatement<unknown>('pick', 'SELECT $1', ([text]: Columns) => text);
@@ -103,10 +102,10 @@ describe('a prepared statement', () => {
     const executed = jest.fn();
     const now = jest.spyOn(performance, 'now');
     const pool = {
+      observer: { executed },
       query: ({ values }: { readonly values: readonly string[] }) =>
         values.length > 1 ? Promise.reject(new Error('no')) : Promise.resolve(['row']),
     };
-    setObserver(pool, { executed });
     for (const [startedAt, endedAt] of [
       [1_000, 3_500],
       [10, 20],

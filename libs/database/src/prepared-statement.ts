@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Client, Submittable } from 'pg';
-import { observerOf } from './statement-observer.js';
+import type { StatementObserver } from './statement-observer.js';
 import type { Columns } from './table.js';
 
 /** A parameter: an array of values. Undefined is NULL. */
@@ -30,7 +30,7 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
       // The pool resolves with the second argument of the execution's callback.
       return await (pool.query(this.execution(parameters)) as Promise<Row[]>);
     } finally {
-      observerOf(pool)?.executed(this.name, (performance.now() - startedAt) / 1000, parameters[0]?.length ?? 1);
+      pool.observer?.executed(this.name, (performance.now() - startedAt) / 1000, parameters[0]?.length ?? 1);
     }
   }
 
@@ -41,6 +41,7 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
 
 /** A `pg` pool or `Replicas`. */
 export interface Executor {
+  readonly observer?: StatementObserver | undefined;
   query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): unknown;
 }
 

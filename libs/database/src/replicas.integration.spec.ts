@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Client } from 'pg';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { BatchedRepository } from './batched-repository.js';
-import { createDataSource, replicasOf } from './data-source.js';
+import { Database } from './database.js';
 import { DatabaseConnection } from './database-connection.js';
 import { replicaLag, type Replicas } from './replicas.js';
 
@@ -62,7 +62,7 @@ const opened: DatabaseConnection[] = [];
 
 /** Opens a repository as a process of the service does. */
 async function open(replicaUrls = [network.url], preparedStatements = true, { url }: { readonly url: string } = primary): Promise<Process> {
-  const dataSource = createDataSource({
+  const dataSource = new Database({
     url,
     replicaUrls,
     applicationName: 'spec',
@@ -72,7 +72,7 @@ async function open(replicaUrls = [network.url], preparedStatements = true, { ur
     persistence: [{ schema: 'public', entities: [ThingEntity], migrations: [] }],
   });
   const connection = new DatabaseConnection(dataSource);
-  const replicas = replicasOf(dataSource) as Replicas;
+  const replicas = dataSource.replicas as Replicas;
   const servers: string[] = [];
   const changes: (string | undefined)[] = [];
   replicas.observe({ read: (servedBy) => servers.push(servedBy), changed: (_name, problem) => changes.push(problem) });

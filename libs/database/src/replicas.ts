@@ -4,6 +4,7 @@ import { Batcher } from './batcher.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 import { type Execution, PreparedStatement } from './prepared-statement.js';
 import { repeat } from './repeat.js';
+import type { StatementObserver } from './statement-observer.js';
 import type { Columns } from './table.js';
 
 /** Maximum time that a statement waits for a replica to be up to date. Afterwards the primary serves it. */
@@ -53,14 +54,16 @@ export class Replicas {
   private readonly replicas: readonly Replica[];
   private readonly positions = new Batcher<'position', Position>({ maxSize: 1, run: () => POSITION.run(this.primary(), []) });
   private readonly stopping = new AbortController();
-  private observer: ReplicaObserver | undefined;
+  private replicaObserver: ReplicaObserver | undefined;
   private turn = 0;
 
   constructor(
     private readonly primary: () => Pool,
     pools: readonly ReplicaPool[],
+    /** Receives measurements from `PreparedStatement.run`. */
+    readonly observer?: StatementObserver,
   ) {
-    this.replicas = pools.map((pool) => new Replica(pool, (name, problem) => this.observer?.changed(name, problem)));
+    this.replicas = pools.map((pool) => new Replica(pool, (name, problem) => this.replicaObserver?.changed(name, problem)));
   }
 
   /** Maps each replica to the reason why it is not used; undefined if it is used. */
@@ -69,7 +72,7 @@ export class Replicas {
   }
 
   observe(observer: ReplicaObserver): void {
-    this.observer = observer;
+    this.replicaObserver = observer;
   }
 
   /** Starts probing the replicas. A replica is used only after a successful probe. */
@@ -80,7 +83,7 @@ export class Replicas {
   /** Executes the statement like `pool.query`. */
   async query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
     const rows = await this.readFromReplica(execution);
-    this.observer?.read(rows ? 'replica' : 'primary');
+    this.replicaObserver?.read(rows ? 'replica' : 'primary');
     return rows ?? (this.primary().query(execution.copy()) as unknown as Promise<Row[]>);
   }
 

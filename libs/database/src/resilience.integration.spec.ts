@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, type Pool, type PoolClient } from 'pg';
-import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { createDataSource, type DatabaseOptions, poolOf } from './data-source.js';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { Database, type DatabaseOptions } from './database.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 import { isMigrated, migrateDown, migrateUp } from './migrations.js';
 import { retryRead } from './retry-read.js';
@@ -20,7 +20,7 @@ class AddNameToThings1763683260000 implements MigrationInterface {
 
 let database: TestDatabase;
 let admin: Client;
-const opened: DataSource[] = [];
+const opened: Database[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -37,8 +37,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function open(options: Partial<DatabaseOptions> = {}): Promise<DataSource> {
-  const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence: [], ...options });
+async function open(options: Partial<DatabaseOptions> = {}): Promise<Database> {
+  const dataSource = new Database({ url: database.url, applicationName: 'spec', poolSize: 2, persistence: [], ...options });
   await dataSource.initialize();
   opened.push(dataSource);
   return dataSource;
@@ -49,7 +49,7 @@ const failure = async (promise: Promise<unknown>) =>
     () => undefined,
     (error: unknown) => error,
   );
-const terminate = (dataSource: DataSource) =>
+const terminate = (dataSource: Database) =>
   admin
     .query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()', [])
     .then(() => dataSource);
@@ -57,7 +57,7 @@ const terminate = (dataSource: DataSource) =>
 describe('a statement', () => {
   // Promise (Reads and writes): Statements and waits for a connection have a time limit.
   it('that runs too long is cancelled by the server, and the next one succeeds', async () => {
-    const pool = poolOf(await open({ statementTimeoutMs: 1_000, poolSize: 1 }));
+    const pool = (await open({ statementTimeoutMs: 1_000, poolSize: 1 })).pool;
     const error = await failure(pool.query('SELECT pg_sleep(10)'));
     expect(error).toMatchObject({ code: '57014' });
     expect(isDatabaseUnavailable(error)).toBe(true);
@@ -66,7 +66,7 @@ describe('a statement', () => {
 
   it('rejects if the server does not respond, and its connection is replaced', async () => {
     // The server has no statement timeout.
-    const pool = poolOf(await open({ statementTimeoutMs: 1_000, preparedStatements: false, poolSize: 1 }));
+    const pool = (await open({ statementTimeoutMs: 1_000, preparedStatements: false, poolSize: 1 })).pool;
     const error = await failure(pool.query('SELECT pg_sleep(30)'));
     expect(error).toEqual(new Error('Query read timeout'));
     expect(isDatabaseUnavailable(error)).toBe(true);
@@ -77,7 +77,7 @@ describe('a statement', () => {
     [true, ['pick']],
     [false, []],
   ])('with preparedStatements %s leaves the prepared statements %j on the server', async (preparedStatements, expected) => {
-    const pool = poolOf(await open({ preparedStatements, poolSize: 1 }));
+    const pool = (await open({ preparedStatements, poolSize: 1 })).pool;
     for (const value of [1, 2]) {
       expect((await pool.query({ name: 'pick', text: 'SELECT $1::int AS value', values: [value] })).rows).toEqual([{ value }]);
     }
@@ -88,7 +88,7 @@ describe('a statement', () => {
 describe('a connection', () => {
   // Promise (Reads and writes): Statements and waits for a connection have a time limit.
   it('is awaited for at most connectTimeoutMs if the pool is exhausted', async () => {
-    const pool = poolOf(await open({ poolSize: 1, connectTimeoutMs: 2_000 }));
+    const pool = (await open({ poolSize: 1, connectTimeoutMs: 2_000 })).pool;
     const taken = await pool.connect();
     const error = await failure(pool.query('SELECT 1'));
     expect(error).toEqual(new Error('timeout exceeded when trying to connect'));
@@ -99,12 +99,12 @@ describe('a connection', () => {
 
   it('that is lost while checked out and idle crashes neither the process nor the pool', async () => {
     const dataSource = await open({ poolSize: 1 });
-    const taken: PoolClient = await poolOf(dataSource).connect();
+    const taken: PoolClient = await dataSource.pool.connect();
     const lost = new Promise((resolve) => taken.once('end', resolve));
     await terminate(dataSource);
     await lost;
     taken.release();
-    expect((await poolOf(dataSource).query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+    expect((await dataSource.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 });
 
@@ -120,7 +120,7 @@ describe('at the connection limit of the role', () => {
     const url = new URL(database.url);
     [url.username, url.password] = [role, 'secret'];
     reports.length = 0;
-    return poolOf(await open({ url: url.href, poolSize: 10, onLimited: (error) => void reports.push(error), ...options }));
+    return (await open({ url: url.href, poolSize: 10, onLimited: (error) => void reports.push(error), ...options })).pool;
   };
   const run = (pool: Pool, count: number) => Promise.all(Array.from({ length: count }, () => pool.query('SELECT pg_sleep(0.002)')));
 
@@ -172,7 +172,7 @@ describe('at the connection limit of the role', () => {
 
 describe('retryRead', () => {
   it('reads once more if the connection is lost during the read', async () => {
-    const pool = poolOf(await open());
+    const pool = (await open()).pool;
     let attempts = 0;
     const read = () => pool.query(attempts++ === 0 ? 'SELECT pg_terminate_backend(pg_backend_pid())' : 'SELECT 1 AS one');
     expect((await retryRead(read)).rows).toEqual([{ one: 1 }]);
@@ -183,7 +183,7 @@ describe('retryRead', () => {
     ['a second lost connection', 'SELECT pg_terminate_backend(pg_backend_pid())', 2, '57P01'],
     ['another error', 'SELECT 1 / 0', 1, '22012'],
   ])('rejects after %s', async (_what, text, expected, code) => {
-    const pool = poolOf(await open());
+    const pool = (await open()).pool;
     let attempts = 0;
     const read = () => {
       attempts++;
@@ -205,13 +205,13 @@ describe('a migration', () => {
     const second = await open({ persistence: [schema, { ...schema, migrations: [AddNameToThings1763683260000] }] });
     expect(await isMigrated(second)).toBe(false);
 
-    const reader = await poolOf(first).connect();
+    const reader = await first.pool.connect();
     await reader.query('BEGIN');
     await reader.query('SELECT * FROM public.things');
     const migrated = migrateUp(second);
     await until(`SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'`);
     // Queued behind the migration, which waits for the reader. It succeeds after the migration's lock timeout.
-    expect((await poolOf(first).query('SELECT * FROM public.things')).rows).toEqual([]);
+    expect((await first.pool.query('SELECT * FROM public.things')).rows).toEqual([]);
     await reader.query('COMMIT');
     reader.release();
     expect(await migrated).toEqual(['AddNameToThings1763683260000']);

@@ -8,13 +8,14 @@ export interface StatementObserver {
   executed(statement: string, seconds: number, batchSize: number): void;
 }
 
-const observers = new WeakMap<object, StatementObserver>();
-
-/** Sets the observer of an executor, replacing any earlier one. */
-export function setObserver(executor: object, observer: StatementObserver): void {
-  observers.set(executor, observer);
+export interface Statement {
+  /** Name of a prepared statement. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  /** Whether a replica may execute it. */
+  readonly isReplicable?: boolean;
 }
 
-export function observerOf(executor: object): StatementObserver | undefined {
-  return observers.get(executor);
-}
+/** Calls `run` once, which executes the statement, and returns its result. `run` includes the wait for a connection. */
+export type StatementInterceptor = <Result>(statement: Statement, run: () => Result) => Result;

@@ -6,7 +6,7 @@ import {
   type TestDatabase,
 } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { createDataSource, poolOf } from './data-source.js';
+import { Database } from './database.js';
 import { DatabaseClient } from './database-client.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 
@@ -109,8 +109,8 @@ it('sslcert and sslkey set the client certificate', async () => {
 
 it('sslmode applies to a pool without a warning', async () => {
   const url = `${server.url}?sslmode=require`;
-  const dataSource = await createDataSource({ url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
-  const { rows } = await poolOf(dataSource).query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+  const dataSource = await new Database({ url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
+  const { rows } = await dataSource.pool.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
   expect(rows).toEqual([{ ssl: true }]);
   await dataSource.destroy();
   expect(warnings).toEqual([]);

@@ -1,7 +1,6 @@
-import { createDataSource, migrateDown, migrateUp, migrationStatus, type Persistence } from '@animal-store/database';
+import { Database, migrateDown, migrateUp, migrationStatus, type Persistence } from '@animal-store/database';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
 import { breakingSchemaChanges, readColumns, unlimitedChanges } from './schema-changes.js';
 
 const PROCESSES = 4;
@@ -24,7 +23,7 @@ export function describeMigrations(persistence: Persistence): void {
 
     describe('in PostgreSQL', () => {
       let database: TestDatabase;
-      let dataSource: DataSource;
+      let dataSource: Database;
 
       beforeAll(async () => {
         database = await createTestDatabase();
@@ -42,7 +41,7 @@ export function describeMigrations(persistence: Persistence): void {
       });
 
       const connect = () =>
-        createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [persistence] }).initialize();
+        new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [persistence] }).initialize();
 
       const relations = () =>
         dataSource.query<{ schema: string; name: string; columns: string | null; isValid: boolean | null }[]>(
@@ -84,7 +83,7 @@ export function describeMigrations(persistence: Persistence): void {
         for (let count = 1; count <= migrations.length; count++) {
           const before = await readColumns(dataSource, schema);
           const upTo = { ...persistence, migrations: migrations.slice(0, count) };
-          const next = await createDataSource({
+          const next = await new Database({
             url: database.url,
             applicationName: 'spec',
             poolSize: 1,

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createDataSource, migrateUp, type Persistence } from '@animal-store/database';
+import { Database, migrateUp, type Persistence } from '@animal-store/database';
 import { copyTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 
 /** Creates a database with the schemas of the contexts, without rows. */
 export function createMigratedDatabase(persistence: readonly Persistence[]): Promise<TestDatabase> {
   return copyTestDatabase(`template_${hashOf(persistence)}`, async (url) => {
-    const dataSource = createDataSource({ url, applicationName: 'spec', poolSize: 1, persistence });
+    const dataSource = new Database({ url, applicationName: 'spec', poolSize: 1, persistence });
     await dataSource.initialize();
     try {
       await migrateUp(dataSource);

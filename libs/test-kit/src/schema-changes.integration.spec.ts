@@ -1,15 +1,15 @@
-import { backfill, createDataSource } from '@animal-store/database';
+import { backfill, Database } from '@animal-store/database';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { breakingSchemaChanges, readColumns, unlimitedChanges } from './schema-changes.js';
 
 let database: TestDatabase;
-let dataSource: DataSource;
+let dataSource: Database;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
+  dataSource = await new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
 });
 
 beforeEach(async () => {

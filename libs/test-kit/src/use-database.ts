@@ -1,11 +1,10 @@
-import { createDataSource, type Persistence } from '@animal-store/database';
+import { Database, type Persistence } from '@animal-store/database';
 import { afterAll, beforeAll } from '@jest/globals';
-import type { DataSource } from 'typeorm';
 import { createMigratedDatabase } from './migrated-database.js';
 
 export interface SpecDatabase {
   /** Set in `beforeAll`, like `url`. */
-  readonly dataSource: DataSource;
+  readonly dataSource: Database;
   readonly url: string;
   /** Truncates the context's tables and restarts their identifiers. */
   empty(): Promise<void>;
@@ -20,7 +19,7 @@ export function useDatabase(persistence: Persistence): SpecDatabase {
     const created = await createMigratedDatabase([persistence]);
     const { url } = created;
     database.url = url;
-    database.dataSource = createDataSource({ url, applicationName: 'spec', poolSize: 10, persistence: [persistence] });
+    database.dataSource = new Database({ url, applicationName: 'spec', poolSize: 10, persistence: [persistence] });
     close = async () => {
       await database.dataSource.destroy();
       await created.drop();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { contexts } from '@animal-store/api/contexts';
-import { createDataSource, migrateUp, type Persistence } from '@animal-store/database';
+import { Database, migrateUp, type Persistence } from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
@@ -34,7 +34,7 @@ const later = all.filter((migration) => !released.includes(migration));
 async function outcomeOn(migrations: Persistence['migrations']): Promise<Outcome> {
   const database = await createTestDatabase();
   const persistence = [{ schema: '', entities: [], migrations }];
-  const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
+  const dataSource = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
   const client = new Client({ connectionString: database.url });
   const outcome: Record<string, unknown> = {};
   try {

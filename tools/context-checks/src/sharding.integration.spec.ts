@@ -1,7 +1,7 @@
 import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
 import { contexts } from '@animal-store/api/contexts';
 import { startTestApp, type TestApp } from '@animal-store/api/testing/test-app';
-import { createDataSource, distributedTables, ExpireIdempotencyKeys, migrateUp } from '@animal-store/database';
+import { Database, distributedTables, ExpireIdempotencyKeys, migrateUp } from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
@@ -41,7 +41,7 @@ afterAll(() => service.close());
 async function migrateEmptyDatabase(): Promise<void> {
   const database = await createTestDatabase();
   const persistence = contexts.map((context) => context.persistence);
-  const opened = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
+  const opened = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
   await opened.initialize();
   await migrateUp(opened);
   await opened.destroy();
@@ -145,7 +145,7 @@ describe('without the extension', () => {
     const queriesCitus = () => [...sent].some((sql) => sql.includes('citus'));
     for (const citus of [false, true]) {
       const onDistributed = jest.fn();
-      const opened = await createDataSource({ ...options, citus }).initialize();
+      const opened = await new Database({ ...options, citus }).initialize();
       await migrateUp(opened, { onDistributed });
       expect(onDistributed.mock.calls).toEqual(citus ? [[undefined]] : []);
       expect(queriesCitus()).toBe(citus);

@@ -8,7 +8,7 @@ import {
   RotateApiKey,
 } from '@animal-store/access-application';
 import { type Operator, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
-import { createDataSource, type SecretUrl } from '@animal-store/database';
+import { Database, type SecretUrl } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
 import { accessPersistence } from './access-persistence.js';
@@ -48,7 +48,7 @@ export interface ConnectedAccessUseCases extends AccessUseCases {
 
 /** Opens the use cases with a separate connection pool, for tools. The schema must exist. */
 export async function connectAccessUseCases(databaseUrl: SecretUrl, operator?: Operator): Promise<ConnectedAccessUseCases> {
-  const dataSource = createDataSource({
+  const dataSource = new Database({
     url: databaseUrl,
     applicationName: 'animal-store access',
     poolSize: 2,

@@ -1,7 +1,7 @@
 import { type DomainEvent, type EventDefinition } from '@animal-store/kernel';
 import { isSpanContextValid, trace } from '@opentelemetry/api';
-import type { DataSource, EntityManager } from 'typeorm';
-import { subscriptionsOf } from '../data-source.js';
+import type { EntityManager } from 'typeorm';
+import { Database } from '../database.js';
 import { CreateEvents1763683620000 } from '../migrations/1763683620000-create-events.js';
 import type { Persistence } from '../persistence.js';
 
@@ -14,8 +14,9 @@ export const eventsPersistence: Persistence = {
 };
 
 /** Whether any subscription of the deployment handles the event. Others are not stored. */
-export function isSubscribed(dataSource: DataSource, { type }: EventDefinition): boolean {
-  return subscriptionsOf(dataSource).some(({ reactions }) => reactions.some((reaction) => reaction.type === type));
+export function isSubscribed(manager: EntityManager, { type }: EventDefinition): boolean {
+  const { subscriptions = [] } = Database.of(manager).settings;
+  return subscriptions.some(({ reactions }) => reactions.some((reaction) => reaction.type === type));
 }
 
 /**
@@ -25,7 +26,7 @@ export function isSubscribed(dataSource: DataSource, { type }: EventDefinition):
 export async function appendEvents(manager: EntityManager, ...events: readonly DomainEvent[]): Promise<void> {
   if (!manager.queryRunner?.isTransactionActive) throw new Error('appendEvents requires the manager of a transaction.');
   for (const { definition, aggregateId, payload } of events) {
-    if (!isSubscribed(manager.dataSource, definition)) continue;
+    if (!isSubscribed(manager, definition)) continue;
     await manager.query('INSERT INTO events.events (aggregatetype, aggregateid, type, payload, traceparent) VALUES ($1, $2, $3, $4, $5)', [
       definition.aggregateType,
       aggregateId,
@@ -44,9 +45,9 @@ export function activeTraceParent(): string | undefined {
 }
 
 /** Creates the subscriptions that do not exist yet, at the end of the log. Call it before the process publishes. */
-export async function registerSubscriptions(dataSource: DataSource): Promise<void> {
-  for (const { name, reactions } of subscriptionsOf(dataSource)) {
-    await dataSource.query(
+export async function registerSubscriptions(database: Database): Promise<void> {
+  for (const { name, reactions } of database.settings.subscriptions ?? []) {
+    await database.query(
       `INSERT INTO events.subscriptions (name, types, position)
        SELECT $1::text, $2::text[], coalesce(max(position), 0) FROM events.events
        ON CONFLICT (name) DO UPDATE SET types = excluded.types WHERE subscriptions.types <> excluded.types`,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { DataSource } from 'typeorm';
+import type { Database } from '../database.js';
 import { DatabaseConnection } from '../database-connection.js';
 import { createShop, effects, type Hook, moveOrder, OrderMoved, recorder, type Shop } from '../testing/shop.js';
 import { appendEvents, registerSubscriptions } from './event-log.js';
@@ -12,7 +12,7 @@ import { type Subscription, subscribe } from './subscription.js';
 const FAST = { isOpen: () => true, pollMs: 10, retryMs: 10, maxAttempts: 3 };
 
 let shop: Shop;
-let admin: DataSource;
+let admin: Database;
 let runners: EventRunner[];
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ async function open(...subscriptions: Subscription[]) {
 }
 
 /** Publishes several events in one transaction. */
-function moveInOneTransaction(dataSource: DataSource, orderId: bigint, ...steps: readonly number[]): Promise<void> {
+function moveInOneTransaction(dataSource: Database, orderId: bigint, ...steps: readonly number[]): Promise<void> {
   return dataSource.transaction((manager) => appendEvents(manager, ...steps.map((step) => OrderMoved.of({ orderId, step }))));
 }
 
@@ -108,7 +108,7 @@ describe('a subscription', () => {
     const steps = Array.from({ length: 40 }, (_, step) => step);
     await Promise.all(
       [1n, 2n, 3n, 4n, 5n].map(async (orderId) => {
-        for (const step of steps) await moveOrder(processes[Number(orderId) % 3]?.dataSource as DataSource, orderId, step);
+        for (const step of steps) await moveOrder(processes[Number(orderId) % 3]?.dataSource as Database, orderId, step);
       }),
     );
     for (const subscription of ['one', 'two']) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataSource, EntityManager } from 'typeorm';
-import { subscriptionsOf } from '../data-source.js';
+import type { EntityManager } from 'typeorm';
+import type { Database } from '../database.js';
 import { mayRecover } from '../database-unavailable.js';
 import { repeat } from '../repeat.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
@@ -76,13 +76,12 @@ export class EventRunner {
   private loops: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly observer: EventObserver,
     options: EventRunnerOptions,
   ) {
-    this.reactions = new Map(
-      subscriptionsOf(dataSource).map(({ name, reactions }) => [name, new Map(reactions.map((each) => [each.type, each]))]),
-    );
+    const { subscriptions = [] } = database.settings;
+    this.reactions = new Map(subscriptions.map(({ name, reactions }) => [name, new Map(reactions.map((each) => [each.type, each]))]));
     this.options = { pollMs: 500, retryMs: 1_000, maxAttempts: 8, ...options };
   }
 
@@ -109,13 +108,13 @@ export class EventRunner {
   }
 
   private async reportStatus(): Promise<number> {
-    this.observer.status(await eventStatus(this.dataSource));
+    this.observer.status(await eventStatus(this.database));
     return STATUS_INTERVAL_MS;
   }
 
   /** Serves one subscription in a transaction. */
   private async serve(): Promise<number> {
-    const events = await this.dataSource.transaction('READ COMMITTED', async (manager) => {
+    const events = await this.database.transaction('READ COMMITTED', async (manager) => {
       const turn = await this.nextTurn(manager);
       return turn ? this.handleNext(manager, turn) : [];
     });

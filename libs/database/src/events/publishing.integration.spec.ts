@@ -2,9 +2,8 @@ import { defineEvent, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
 import { BatchedRepository, type NewRow } from '../batched-repository.js';
-import { poolOf } from '../data-source.js';
+import type { Database } from '../database.js';
 import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, recorder, type Shop } from '../testing/shop.js';
 import { appendEvents } from './event-log.js';
 
@@ -20,10 +19,10 @@ const traceParent = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad
 const inTrace = <T>(work: () => T) => context.with(trace.setSpanContext(ROOT_CONTEXT, traceParent), work);
 
 let shop: Shop;
-let dataSource: DataSource;
+let dataSource: Database;
 let orders: BatchedRepository<OrderEntity>;
 
-const ordersOf = (source: DataSource) =>
+const ordersOf = (source: Database) =>
   new BatchedRepository(source.getRepository(OrderEntity), source.getRepository(OrderKeyEntity), { publishes: OrderPlaced });
 
 interface Row {
@@ -146,7 +145,7 @@ describe('a batched insert', () => {
 
 it('without a subscription, an event is not stored, and the statements are those of a repository that publishes nothing', async () => {
   const source = await shop.open();
-  const pool = poolOf(source) as unknown as { query: (statement: { name?: string; text?: string }) => unknown };
+  const pool = source.pool as unknown as { query: (statement: { name?: string; text?: string }) => unknown };
   const query = pool.query.bind(pool);
   const statements: string[] = [];
   pool.query = (statement) => {

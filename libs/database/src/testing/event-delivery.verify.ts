@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
+import type { Database } from '../database.js';
 import { registerSubscriptions } from '../events/event-log.js';
 import { eventStatus } from '../events/event-status.js';
 import { createShop, effects, recorder, type Shop } from './shop.js';
@@ -16,7 +16,7 @@ const KILLS = 12;
 const TIMEOUT_MS = 600_000;
 
 let shop: Shop;
-let dataSource: DataSource;
+let dataSource: Database;
 let errors = '';
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { BatchedRepository } from '../batched-repository.js';
-import { createDataSource } from '../data-source.js';
+import { Database } from '../database.js';
 import { eventsPersistence } from '../events/event-log.js';
 import { EventRunner } from '../events/event-runner.js';
 import { moveOrder, OrderEntity, OrderPlaced, PATIENCE_MS, recorder, shopPersistence } from './shop.js';
@@ -9,7 +9,7 @@ const MOVES = 3;
 
 /** A process that places orders and handles their events until it is killed. The argument is the database URL. */
 const [, , url = ''] = process.argv;
-const dataSource = await createDataSource({
+const dataSource = await new Database({
   url,
   applicationName: 'spec',
   poolSize: 5,

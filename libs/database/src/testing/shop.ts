@@ -1,15 +1,7 @@
 import { defineEvent, type EventPayload } from '@animal-store/kernel';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
-import {
-  Column,
-  type DataSource,
-  Entity,
-  type EntityManager,
-  type MigrationInterface,
-  PrimaryGeneratedColumn,
-  type QueryRunner,
-} from 'typeorm';
-import { createDataSource } from '../data-source.js';
+import { Column, Entity, type EntityManager, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
+import { Database } from '../database.js';
 import { appendEvents, eventsPersistence } from '../events/event-log.js';
 import { on, subscribe, type Subscription } from '../events/subscription.js';
 import { IdempotencyKeyEntity } from '../idempotency-key.entity.js';
@@ -96,18 +88,18 @@ export function recorder(name: string, hook: Hook = () => undefined): Subscripti
 export interface Shop {
   readonly database: TestDatabase;
   /** Opens a process of the deployment. */
-  open: (...subscriptions: Subscription[]) => Promise<DataSource>;
+  open: (...subscriptions: Subscription[]) => Promise<Database>;
   close: () => Promise<void>;
 }
 
 /** Creates a database with the shop and the log of events. */
 export async function createShop(): Promise<Shop> {
   const database = await createTestDatabase();
-  const opened: DataSource[] = [];
+  const opened: Database[] = [];
   const open = async (...subscriptions: Subscription[]) => {
     const persistence = [shopPersistence, eventsPersistence];
     const options = { applicationName: 'spec', poolSize: 5, connectTimeoutMs: PATIENCE_MS };
-    const dataSource = createDataSource({ ...options, url: database.url, persistence, subscriptions });
+    const dataSource = new Database({ ...options, url: database.url, persistence, subscriptions });
     opened.push(await dataSource.initialize());
     return dataSource;
   };
@@ -123,12 +115,12 @@ export async function createShop(): Promise<Shop> {
 }
 
 /** Publishes that an order moved, in its own transaction. */
-export function moveOrder(dataSource: DataSource, orderId: bigint, step: number): Promise<void> {
+export function moveOrder(dataSource: Database, orderId: bigint, step: number): Promise<void> {
   return dataSource.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId, step })));
 }
 
 /** Returns `order/step` of each effect, in the order in which the events were handled. */
-export async function effects(dataSource: DataSource, subscription: string): Promise<string[]> {
+export async function effects(dataSource: Database, subscription: string): Promise<string[]> {
   const rows = await dataSource.query<{ effect: string }[]>(
     `SELECT format('%s/%s', order_id, step) AS effect FROM shop.effects WHERE subscription = $1 ORDER BY ordinal`,
     [subscription],

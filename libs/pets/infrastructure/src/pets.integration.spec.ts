@@ -1,5 +1,5 @@
 import { describePetsContract } from '@animal-store/pets-testing';
-import { createDataSource } from '@animal-store/database';
+import { Database } from '@animal-store/database';
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll } from '@jest/globals';
@@ -22,7 +22,7 @@ describePetsContract('PostgreSQL', async () => {
 let sharded: DataSource;
 
 beforeAll(async () => {
-  sharded = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 10, citus: true, persistence: [petsPersistence] });
+  sharded = new Database({ url: database.url, applicationName: 'spec', poolSize: 10, citus: true, persistence: [petsPersistence] });
   await sharded.initialize();
 });
 

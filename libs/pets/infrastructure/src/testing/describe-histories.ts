@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDataSource, migrateUp, poolOf, replicasOf } from '@animal-store/database';
+import { Database, migrateUp, type Statement, type StatementInterceptor } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { PetStatus } from '@animal-store/pets-domain';
 import { aNewPet } from '@animal-store/pets-testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { DataSource } from 'typeorm';
 import { petsPersistence } from '../pets-persistence.js';
 import { History, type Operation } from './history.js';
 import { TypeOrmPetReader } from '../typeorm-pet-reader.js';
@@ -24,16 +23,12 @@ const STEP = fc.record({
   pauseMs: fc.constantFrom(0, 0, 0, 1, 3),
 });
 
-/** Delays the results of reads, so that more operations overlap. */
-function delayReads(dataSource: DataSource): void {
-  const pool = poolOf(dataSource) as unknown as { query(statement: { name?: string }): Promise<unknown> };
-  const query = pool.query.bind(pool);
-  pool.query = async (statement) => {
-    const result = await query(statement);
-    if (/^(?:find|list) /.test(statement.name ?? '')) await sleep(3);
-    return result;
-  };
-}
+/** Delays the results of reads on the primary, so that more operations overlap. */
+const interceptor: StatementInterceptor = <Result>({ name = '', isReplicable }: Statement, run: () => Result): Result => {
+  const result = run();
+  if (isReplicable || !/^(?:find|list) /.test(name)) return result;
+  return Promise.resolve(result).finally(() => sleep(3)) as Result;
+};
 
 export interface Servers {
   readonly url: string;
@@ -44,20 +39,19 @@ export interface Servers {
 /** Tests histories of concurrent creations and reads from two processes. `find` returns a violation. */
 export function describeHistories(start: () => Promise<Servers>, find: (operations: readonly Operation[]) => string | undefined): void {
   let servers: Servers;
-  let dataSources: DataSource[];
+  let dataSources: Database[];
   const servedBy = { primary: 0, replica: 0 };
 
   beforeAll(async () => {
     servers = await start();
     const { url, replicaUrls } = servers;
-    dataSources = [1, 2].map(() =>
-      createDataSource({ url, replicaUrls, applicationName: 'spec', poolSize: 5, persistence: [petsPersistence] }),
+    dataSources = [1, 2].map(
+      () => new Database({ url, replicaUrls, applicationName: 'spec', poolSize: 5, persistence: [petsPersistence], interceptor }),
     );
     for (const dataSource of dataSources) await dataSource.initialize();
-    await migrateUp(dataSources[0] as DataSource);
-    dataSources.forEach(delayReads);
+    await migrateUp(dataSources[0] as Database);
     for (const dataSource of dataSources) {
-      const replicas = replicasOf(dataSource);
+      const replicas = dataSource.replicas;
       if (!replicas) continue;
       replicas.observe({ read: (server) => servedBy[server]++, changed: () => undefined });
       replicas.start();
@@ -67,7 +61,7 @@ export function describeHistories(start: () => Promise<Servers>, find: (operatio
 
   afterAll(async () => {
     for (const dataSource of dataSources) {
-      await replicasOf(dataSource)?.close();
+      await dataSource.replicas?.close();
       await dataSource.destroy();
     }
     await servers.remove();
@@ -126,7 +120,7 @@ export function describeHistories(start: () => Promise<Servers>, find: (operatio
     // On a busy machine, the replica may lag too far behind to serve any list of the histories.
     await waitFor(
       async () => {
-        await new TypeOrmPetReader(dataSources[0] as DataSource).list({}, { limit: PAGE });
+        await new TypeOrmPetReader(dataSources[0] as Database).list({}, { limit: PAGE });
         expect(servedBy.replica).toBeGreaterThan(0);
       },
       { timeoutMs: REPLICA_TIMEOUT_MS },

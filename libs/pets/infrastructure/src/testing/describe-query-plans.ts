@@ -1,9 +1,8 @@
-import { createDataSource } from '@animal-store/database';
+import { Database } from '@animal-store/database';
 import { PET_STATUSES, PetStatus } from '@animal-store/pets-domain';
 import { aNewPet } from '@animal-store/pets-testing';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { DataSource } from 'typeorm';
 import { petsPersistence } from '../pets-persistence.js';
 import { TypeOrmPetReader } from '../typeorm-pet-reader.js';
 import { TypeOrmPetRepository } from '../typeorm-pet-repository.js';
@@ -38,8 +37,8 @@ async function createDatabase(): Promise<Awaited<ReturnType<typeof createMigrate
 }
 
 /** Runs `work` with a single connection, which has all prepared statements. */
-async function connected(database: { readonly url: string }, work: (dataSource: DataSource) => Promise<unknown>): Promise<void> {
-  const dataSource = createDataSource({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [petsPersistence] });
+async function connected(database: { readonly url: string }, work: (dataSource: Database) => Promise<unknown>): Promise<void> {
+  const dataSource = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [petsPersistence] });
   await dataSource.initialize();
   try {
     await work(dataSource);
@@ -48,7 +47,7 @@ async function connected(database: { readonly url: string }, work: (dataSource: 
   }
 }
 
-async function fill(dataSource: DataSource, rows: number): Promise<void> {
+async function fill(dataSource: Database, rows: number): Promise<void> {
   await dataSource.query(
     `INSERT INTO pets.pets (name, category_id, status)
      SELECT 'pet ' || n, n % 100, CASE WHEN n % 10000 = 0 THEN '${RARE}' ELSE 'available' END FROM generate_series(1, $1::int) AS n`,
@@ -57,7 +56,7 @@ async function fill(dataSource: DataSource, rows: number): Promise<void> {
 }
 
 /** Executes the statements as the service does, often enough for PostgreSQL to choose a plan. */
-async function sendAll(dataSource: DataSource): Promise<void> {
+async function sendAll(dataSource: Database): Promise<void> {
   const [reader, repository] = [new TypeOrmPetReader(dataSource), new TypeOrmPetRepository(dataSource)];
   for (let execution = 0; execution < 10; execution++) {
     await reader.find(BigInt(execution));
@@ -69,7 +68,7 @@ async function sendAll(dataSource: DataSource): Promise<void> {
   }
 }
 
-async function explain(dataSource: DataSource, name: string, ...arrays: readonly (readonly (bigint | number | string)[])[]): Promise<Plan> {
+async function explain(dataSource: Database, name: string, ...arrays: readonly (readonly (bigint | number | string)[])[]): Promise<Plan> {
   const values = arrays.map((array) => `'{${array.join()}}'`).join();
   const [row] = await dataSource.query<[{ 'QUERY PLAN': [{ Plan: Plan; JIT?: object }] }]>(
     `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE "${name}"(${values})`,
@@ -91,7 +90,7 @@ function expectIndexOnly(plan: Plan, index: string, maxBlocks = MAX_BLOCKS): voi
   expect(plan['Total Cost']).toBeLessThan(MAX_COST);
 }
 
-async function expectListsToWalkOneIndex(dataSource: DataSource, rows: number): Promise<void> {
+async function expectListsToWalkOneIndex(dataSource: Database, rows: number): Promise<void> {
   for (const start of [-(2n ** 63n), 0n, BigInt(rows / 2), BigInt(rows - 10), 2n ** 63n - 1n]) {
     expectIndexOnly(await explain(dataSource, 'list pets.pets', [start], [101]), 'pets_pkey');
     for (const status of PET_STATUSES) {

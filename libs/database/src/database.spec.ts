@@ -1,20 +1,27 @@
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { describe, expect, it } from '@jest/globals';
-import { type CustomTypesConfig, types } from 'pg';
-import type { EntitySchema } from 'typeorm';
-import { connect, createDataSource, type DatabaseOptions, isCitusOn, persistenceOf, replicasOf, targetOf, urlOf } from './data-source.js';
+import pg, { type CustomTypesConfig, types } from 'pg';
+import { DataSource, type EntitySchema } from 'typeorm';
+import { Database, type DatabaseOptions } from './database.js';
 import { DatabaseClient } from './database-client.js';
 import { DatabasePool } from './database-pool.js';
+import { InterceptedPool, InterceptedQueryRunner, InterceptedReplicas } from './intercepted-statements.js';
+import { Replicas } from './replicas.js';
+import type { StatementInterceptor } from './statement-observer.js';
 import { FakeServer } from './testing/fake-server.js';
 
 const url = 'postgres://store@db.example/catalogue';
 const create = (options: Partial<DatabaseOptions> = {}) =>
-  createDataSource({ url, applicationName: 'spec', poolSize: 3, persistence: [], ...options });
+  new Database({ url, applicationName: 'spec', poolSize: 3, persistence: [], ...options });
 
-/** The options that TypeORM passes to the pool. */
-const poolOptions = (options: Partial<DatabaseOptions> = {}) => create(options).options.extra as Record<string, unknown>;
+/** Creates the pool like TypeORM. */
+const createPool = (options: Partial<DatabaseOptions> = {}) => {
+  const { driver } = create(options).options as unknown as { driver: { Pool: new () => DatabasePool } };
+  return new driver.Pool();
+};
+const poolOptions = (options: Partial<DatabaseOptions> = {}) => createPool(options).options as unknown as Record<string, unknown>;
 
-describe('createDataSource', () => {
+describe('a Database', () => {
   it('passes its options to TypeORM and the pool', () => {
     class Thing {}
     class CreateThings1763683200000 {
@@ -25,10 +32,6 @@ describe('createDataSource', () => {
     const { options } = create({ persistence });
     expect(options).toMatchObject({
       type: 'postgres',
-      url,
-      applicationName: 'spec',
-      poolSize: 3,
-      connectTimeoutMS: 5_000,
       logging: false,
       entities: [Thing],
       migrations: [CreateThings1763683200000],
@@ -36,18 +39,17 @@ describe('createDataSource', () => {
       migrationsTableName: 'schema_migrations',
       migrationsTransactionMode: 'each',
       installExtensions: false,
-      driver: { Pool: DatabasePool },
     });
     expect((options as unknown as { poolErrorHandler: (error: Error) => unknown }).poolErrorHandler(new Error('lost'))).toBeUndefined();
-    expect(create({ connectTimeoutMs: 7 }).options).toMatchObject({ connectTimeoutMS: 7 });
-    expect(poolOptions()).toEqual({
+    expect(poolOptions({ connectTimeoutMs: 7 })).toMatchObject({ connectionTimeoutMillis: 7 });
+    expect(poolOptions()).toMatchObject({
       Client: DatabaseClient,
       types: expect.anything(),
       keepAlive: true,
       url,
-      citus: false,
-      persistence: [],
-      subscriptions: [],
+      application_name: 'spec',
+      max: 3,
+      connectionTimeoutMillis: 5_000,
     });
   });
 
@@ -77,20 +79,36 @@ describe('createDataSource', () => {
     expect(poolOptions({ preparedStatements: true })['Client']).toBe(DatabaseClient);
   });
 
-  it('remembers the URL, whether tables are distributed, and the contexts', () => {
-    const file = { file: '/run/secrets/url' };
-    const persistence = [{ schema: 'things', entities: [], migrations: [] }];
-    const dataSource = create({ url: file, citus: true, persistence });
-    expect([urlOf(dataSource), isCitusOn(dataSource), persistenceOf(dataSource)]).toEqual([file, true, persistence]);
-    expect('url' in dataSource.options).toBe(false);
-    expect(isCitusOn(create())).toBe(false);
-    expect(targetOf(create())).toMatchObject({ servers: [{ host: 'db.example', port: 5432 }], database: 'catalogue' });
+  it('belongs to the objects of TypeORM that it creates', () => {
+    const database = create();
+    expect(Database.of(database.manager)).toBe(database);
+    const { manager } = new DataSource({ type: 'postgres', driver: pg });
+    expect(() => Database.of(manager)).toThrow(new TypeError('The DataSource must be a Database of @animal-store/database.'));
+  });
+
+  it('passes its observer to the pool and to replicas', async () => {
+    const observer = { executed: () => undefined };
+    expect([createPool().observer, createPool({ observer }).observer]).toEqual([undefined, observer]);
+    const { replicas } = create({ observer, replicaUrls: ['postgres://a/x'] });
+    expect(replicas?.observer).toBe(observer);
+    await replicas?.close();
+  });
+
+  it('uses the classes without an interceptor by default', async () => {
+    const interceptor: StatementInterceptor = (_statement, run) => run();
+    const replicaUrls = ['postgres://a/x'];
+    const [plain, intercepted] = [create({ replicaUrls }), create({ replicaUrls, interceptor })];
+    expect([createPool().constructor, createPool({ interceptor }).constructor]).toEqual([DatabasePool, InterceptedPool]);
+    expect([plain.replicas?.constructor, intercepted.replicas?.constructor]).toEqual([Replicas, InterceptedReplicas]);
+    expect(plain.createQueryRunner()).not.toBeInstanceOf(InterceptedQueryRunner);
+    expect(intercepted.createQueryRunner()).toBeInstanceOf(InterceptedQueryRunner);
+    for (const { replicas } of [plain, intercepted]) await replicas?.close();
   });
 
   it('has replicas only if it has URLs of replicas', async () => {
-    expect(replicasOf(create())).toBeUndefined();
-    expect(replicasOf(create({ replicaUrls: [] }))).toBeUndefined();
-    const replicas = replicasOf(create({ replicaUrls: ['postgres://a,b:1/x', 'postgres://c/x'] }));
+    expect(create().replicas).toBeUndefined();
+    expect(create({ replicaUrls: [] }).replicas).toBeUndefined();
+    const replicas = create({ replicaUrls: ['postgres://a,b:1/x', 'postgres://c/x'] }).replicas;
     expect([...(replicas?.problems ?? [])]).toEqual([
       ['a:5432,b:1', 'it is not connected yet'],
       ['c:5432', 'it is not connected yet'],
@@ -106,7 +124,7 @@ describe('createDataSource', () => {
     ],
   ])('with %j has pools of replicas with %j', (options, expected) => {
     const replicaUrl = 'postgres://replica.example/x';
-    const replicas = replicasOf(create({ ...options, replicaUrls: [replicaUrl] })) as unknown as {
+    const replicas = create({ ...options, replicaUrls: [replicaUrl] }).replicas as unknown as {
       replicas: readonly { pool: { options: object } }[];
     };
     expect(replicas.replicas.map(({ pool }) => pool.options)).toEqual([
@@ -120,7 +138,7 @@ it.each([
   ['the first statement of TypeORM', /version/],
 ])('connect() leaves no connection open if the server rejects %s', async (_what, rejects) => {
   const server = await FakeServer.start({ rejects });
-  await expect(connect(create({ url: `postgres://store@${server.address}/catalogue` }))).rejects.toMatchObject({ code: '42501' });
+  await expect(create({ url: `postgres://store@${server.address}/catalogue` }).connect()).rejects.toMatchObject({ code: '42501' });
   await waitFor(() => expect(server.connections).toBe(0));
   expect(server.sessions[0]).toMatchObject({ application_name: 'animal-store probe' });
   server.close();

@@ -1,0 +1,181 @@
+import pg, { type CustomTypesConfig, type PoolConfig, types } from 'pg';
+import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
+import { DatabaseClient } from './database-client.js';
+import { DatabasePool, type DatabasePoolConfig } from './database-pool.js';
+import { formatServers, parseDatabaseUrl } from './database-url.js';
+import type { Subscription } from './events/subscription.js';
+import { InterceptedPool, InterceptedQueryRunner, InterceptedReplicas } from './intercepted-statements.js';
+import type { Persistence } from './persistence.js';
+import { Replicas } from './replicas.js';
+import { readSecretUrl, type SecretUrl } from './secret-url.js';
+import type { StatementInterceptor, StatementObserver } from './statement-observer.js';
+import { UnnamedStatementsClient } from './unnamed-statements-client.js';
+
+const INT8_OID = types.builtins.INT8;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
+const CLIENT_TIMEOUT_GRACE_MS = 1_000;
+const MIGRATIONS_SCHEMA = 'public';
+const MIGRATIONS_NAME = 'schema_migrations';
+/** Includes the schema because no statement depends on `search_path`. */
+export const MIGRATIONS_TABLE = `${MIGRATIONS_SCHEMA}.${MIGRATIONS_NAME}`;
+
+/** Parses int8 as bigint, because a JavaScript number would round it. */
+const exactTypes: CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8_OID && format !== 'binary'
+      ? BigInt
+      : (types.getTypeParser(oid, format) as (text: string) => unknown)) as CustomTypesConfig['getTypeParser'],
+};
+
+export interface DatabaseOptions {
+  /** A libpq connection URL. A file is read again for each new connection. */
+  readonly url: SecretUrl;
+  /** URLs of replicas of the server in `url`. They serve lists; see `Replicas`. */
+  readonly replicaUrls?: readonly SecretUrl[];
+  /** Shown in pg_stat_activity. */
+  readonly applicationName: string;
+  readonly poolSize: number;
+  /** Maximum time to wait for a free or new connection. */
+  readonly connectTimeoutMs?: number;
+  /** Called when the server accepts fewer connections than `poolSize`. Statements then wait for the open ones. */
+  readonly onLimited?: (error: Error) => void;
+  /** Statement timeout of the server; 0 or absent: no limit. If the server has not responded a second later, the connection is closed. */
+  readonly statementTimeoutMs?: number;
+  /** Set to false for a pooler that does not support named statements; see `UnnamedStatementsClient`. */
+  readonly preparedStatements?: boolean;
+  /**
+   * Maximum number of concurrent batches of reads per repository. The default is 2, which keeps PostgreSQL busy while the process handles
+   * results. With several processes, one each is enough.
+   */
+  readonly concurrentReads?: number | undefined;
+  /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 56). */
+  readonly citus?: boolean;
+  readonly persistence: readonly Persistence[];
+  /** Subscriptions to events of this deployment, in any process. Only events of their types are stored. */
+  readonly subscriptions?: readonly Subscription[];
+  readonly observer?: StatementObserver | undefined;
+  /** Runs all statements, for example in a span. */
+  readonly interceptor?: StatementInterceptor | undefined;
+}
+
+/**
+ * A PostgreSQL database: a TypeORM DataSource with its pool, its replicas, and the settings that repositories, migrations, jobs and events
+ * read. Call `connect()` or `initialize()` to open it and `destroy()` to close it.
+ */
+export class Database extends DataSource {
+  /** Undefined without `replicaUrls`. */
+  readonly replicas: Replicas | undefined;
+
+  constructor(readonly settings: DatabaseOptions) {
+    const { url, persistence } = settings;
+    super({
+      type: 'postgres',
+      // TypeORM calls `new Pool()`. By default, it loads `pg` from node_modules, which a bundle does not have.
+      driver: {
+        ...pg,
+        Pool: function () {
+          return createPool(settings, url);
+        },
+      },
+      // The pool replaces lost idle connections. Errors of busy connections reject their statements.
+      poolErrorHandler: () => undefined,
+      logging: false,
+      entities: persistence.flatMap(({ entities }) => [...entities]),
+      migrations: persistence.flatMap(({ migrations }) => [...migrations]),
+      // The schema of the migrations table. Each entity names its own schema.
+      schema: MIGRATIONS_SCHEMA,
+      migrationsTableName: MIGRATIONS_NAME,
+      migrationsTransactionMode: 'each',
+      installExtensions: false,
+    });
+    this.replicas = this.createReplicas();
+  }
+
+  /**
+   * Returns the Database that a repository, an entity manager or other objects of TypeORM belong to.
+   * @throws TypeError if they belong to another DataSource
+   */
+  static of({ dataSource }: { readonly dataSource: DataSource }): Database {
+    if (dataSource instanceof Database) return dataSource;
+    throw new TypeError('The DataSource must be a Database of @animal-store/database.');
+  }
+
+  /** The pool, for statements that TypeORM's API cannot run. Only if connected. */
+  get pool(): DatabasePool {
+    return (this.driver as unknown as { master: DatabasePool }).master;
+  }
+
+  /**
+   * Initialises the DataSource. Unlike `initialize()`, it fails within a bounded time if the server accepts connections but does not
+   * respond, and it can be called again after a failure.
+   */
+  async connect(): Promise<void> {
+    await this.probe();
+    try {
+      await this.initialize();
+    } catch (error) {
+      // TypeORM leaves the pool open if its first statement fails.
+      await this.driver.disconnect().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
+    const { interceptor } = this.settings;
+    return interceptor ? new InterceptedQueryRunner(this, interceptor, mode) : super.createQueryRunner(mode);
+  }
+
+  private createReplicas(): Replicas | undefined {
+    const { replicaUrls = [], interceptor } = this.settings;
+    if (replicaUrls.length === 0) return undefined;
+    const pools = replicaUrls.map((url) => ({
+      name: formatServers(parseDatabaseUrl(readSecretUrl(url))),
+      // Ends statements on a replica that does not respond, even without a statement timeout.
+      pool: new DatabasePool({ query_timeout: CONNECT_TIMEOUT_MS, ...poolConfig(this.settings, url) }),
+    }));
+    const { observer } = this.settings;
+    return interceptor
+      ? new InterceptedReplicas(() => this.pool, pools, observer, interceptor)
+      : new Replicas(() => this.pool, pools, observer);
+  }
+
+  private async probe(): Promise<void> {
+    const { url, connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = this.settings;
+    const client = new DatabaseClient({
+      url,
+      application_name: 'animal-store probe',
+      connectionTimeoutMillis: timeoutMs,
+      query_timeout: timeoutMs,
+    });
+    try {
+      await client.connect();
+      await client.query('SELECT 1');
+    } finally {
+      void client.end().catch(() => undefined);
+    }
+  }
+}
+
+function createPool(settings: DatabaseOptions, url: SecretUrl): DatabasePool {
+  const { interceptor, observer } = settings;
+  const config = { ...poolConfig(settings, url), observer };
+  return interceptor ? new InterceptedPool(config, interceptor) : new DatabasePool(config);
+}
+
+function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConfig {
+  const { statementTimeoutMs = 0, preparedStatements = true } = settings;
+  return {
+    url,
+    Client: (preparedStatements ? DatabaseClient : UnnamedStatementsClient) as unknown as PoolConfig['Client'],
+    types: exactTypes,
+    keepAlive: true,
+    application_name: settings.applicationName,
+    max: settings.poolSize,
+    connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+    onLimited: settings.onLimited,
+    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS }),
+    // Poolers that do not support named statements also reject this start-up parameter.
+    ...(statementTimeoutMs > 0 && preparedStatements && { statement_timeout: statementTimeoutMs }),
+  };
+}

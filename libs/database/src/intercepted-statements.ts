@@ -1,0 +1,64 @@
+import type { DataSource, ReplicationMode } from 'typeorm';
+import type { Pool } from 'pg';
+import { DatabasePool, type DatabasePoolConfig } from './database-pool.js';
+import type { Execution } from './prepared-statement.js';
+import { DatabaseQueryRunner } from './query-runner.js';
+import { type ReplicaPool, Replicas } from './replicas.js';
+import type { Statement, StatementInterceptor, StatementObserver } from './statement-observer.js';
+import type { Columns } from './table.js';
+
+/** The subclasses that run their statements in a `StatementInterceptor`. Without one, `Database` uses the classes they extend. */
+export class InterceptedPool extends DatabasePool {
+  constructor(
+    config: DatabasePoolConfig,
+    private readonly interceptor: StatementInterceptor,
+  ) {
+    super(config);
+  }
+
+  /** Returns what `pg` returns. `never` is compatible with all its overloads. */
+  override query(...args: unknown[]): never {
+    const run = () => (super.query as (...all: unknown[]) => never).apply(this, args);
+    const statement = statementOf(args);
+    return statement ? this.interceptor(statement, run) : run();
+  }
+}
+
+export class InterceptedReplicas extends Replicas {
+  constructor(
+    primary: () => Pool,
+    pools: readonly ReplicaPool[],
+    observer: StatementObserver | undefined,
+    private readonly interceptor: StatementInterceptor,
+  ) {
+    super(primary, pools, observer);
+  }
+
+  override query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
+    const { name, text, values } = execution;
+    return this.interceptor({ name, text, values, isReplicable: true }, () => super.query(execution));
+  }
+}
+
+export class InterceptedQueryRunner extends DatabaseQueryRunner {
+  constructor(
+    dataSource: DataSource,
+    private readonly interceptor: StatementInterceptor,
+    mode: ReplicationMode,
+  ) {
+    super(dataSource, mode);
+  }
+
+  override query(text: string, values?: unknown[], useStructuredResult?: boolean): Promise<never> {
+    const statement = { text, ...(Array.isArray(values) && { values }) };
+    return this.interceptor(statement, () => super.query(text, values, useStructuredResult) as Promise<never>);
+  }
+}
+
+/** Returns the statement, or undefined if the caller passes a callback instead of awaiting a promise. */
+function statementOf([query, values, callback]: readonly unknown[]): Statement | undefined {
+  if (typeof values === 'function' || typeof callback === 'function') return undefined;
+  const given = Array.isArray(values) ? { values } : {};
+  if (typeof query === 'string') return { text: query, ...given };
+  return typeof query === 'object' && query !== null && 'text' in query ? { ...given, ...(query as Statement) } : undefined;
+}
