@@ -1,4 +1,4 @@
-import { DatabaseConnection } from '@animal-store/database';
+import { Database, DatabaseConnection } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-contract';
 import { Clock } from '@animal-store/kernel';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
@@ -27,7 +27,7 @@ import { PreferenceGuard } from './validation/preference.guard.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 
 export interface Platform {
-  readonly dataSource: DataSource;
+  readonly database: Database;
   readonly connection: DatabaseConnection;
   readonly clock: Clock;
   readonly publicUrl: PublicUrl;
@@ -48,14 +48,15 @@ export class AppModule implements OnApplicationShutdown {
   constructor(@Inject(DatabaseConnection) private readonly connection: DatabaseConnection) {}
 
   static with(platform: Platform): DynamicModule {
-    const { dataSource, connection, clock, publicUrl, routes, logger, openApiDocument, draining, workers, readiness, metrics, rateLimits } =
+    const { database, connection, clock, publicUrl, routes, logger, openApiDocument, draining, workers, readiness, metrics, rateLimits } =
       platform;
     return {
       module: AppModule,
       imports: [...contexts],
       controllers: [HealthController, OpenApiController, DocsController],
       providers: [
-        { provide: DataSource, useValue: dataSource },
+        { provide: Database, useValue: database },
+        { provide: DataSource, useExisting: Database },
         { provide: DatabaseConnection, useValue: connection },
         { provide: Clock, useValue: clock },
         { provide: PublicUrl, useValue: publicUrl },

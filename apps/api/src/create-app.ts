@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createDataSource, DatabaseConnection, observeStatements, poolOf, replicasOf } from '@animal-store/database';
+import { Database, DatabaseConnection } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-contract';
 import { type Clock, SystemClock } from '@animal-store/kernel';
 import { VersioningType } from '@nestjs/common';
@@ -7,7 +7,6 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyInstance } from 'fastify';
-import type { DataSource } from 'typeorm';
 import { AppModule } from './app.module.js';
 import { contexts } from './contexts.js';
 import { createLogger, type ServiceLogger } from './observability/logger.js';
@@ -42,7 +41,9 @@ export interface AppOptions {
 /** Creates the initialised app, for `main` and all tests. It does not listen yet; `DatabaseConnection` connects it to PostgreSQL. */
 export async function createApp({ config, ...options }: AppOptions): Promise<NestFastifyApplication> {
   const logger = options.logger ?? createLogger(config.logLevel, undefined, config.logFormat);
-  const dataSource = createDataSource({
+  const metrics = new Metrics();
+  const tracing = await startTracing(config, logger);
+  const database = new Database({
     url: config.databaseUrl,
     replicaUrls: config.databaseReplicaUrls,
     applicationName: 'animal-store-api',
@@ -51,24 +52,23 @@ export async function createApp({ config, ...options }: AppOptions): Promise<Nes
     onLimited: (err) => logger.warn({ err }, LIMITED),
     statementTimeoutMs: config.databaseStatementTimeoutMs,
     preparedStatements: config.databasePrepared,
+    concurrentReads: config.workers > 1 ? 1 : undefined,
     citus: config.citus,
     persistence: contexts.map(({ persistence }) => persistence),
     subscriptions: collectSubscriptions(contexts, config),
+    observer: metrics,
+    interceptor: tracing?.statementInterceptor(config.databaseUrl),
   });
-  const tracing = await startTracing(config, logger);
-  const { app, server } = await assemble(dataSource, { config, ...options, logger }, tracing);
+  const { app, server } = await assemble({ config, ...options, logger }, database, metrics, tracing);
   await app.init();
   await server.ready();
-  tracing?.traceUseCases(app);
   return app;
 }
 
 /** Returns the OpenAPI document of the app. Needs no database. */
 export async function describeApp(config: Config): Promise<OpenAPIObject> {
-  const { openApiDocument } = await assemble(
-    createDataSource({ url: config.databaseUrl, applicationName: '', poolSize: 1, persistence: [] }),
-    { config, logger: createLogger('silent') },
-  );
+  const database = new Database({ url: config.databaseUrl, applicationName: '', poolSize: 1, persistence: [] });
+  const { openApiDocument } = await assemble({ config, logger: createLogger('silent') }, database, new Metrics());
   return openApiDocument.value;
 }
 
@@ -81,8 +81,9 @@ async function startTracing(config: Config, logger: ServiceLogger): Promise<Trac
 }
 
 async function assemble(
-  dataSource: DataSource,
   { config, clock = new SystemClock(), logger }: AppOptions & { readonly logger: ServiceLogger },
+  database: Database,
+  metrics: Metrics,
   tracing?: Tracing,
 ): Promise<{ app: NestFastifyApplication; server: FastifyInstance; openApiDocument: OpenApiDocument }> {
   const publicUrl = new PublicUrl(config.publicBaseUrl);
@@ -90,16 +91,11 @@ async function assemble(
   const openApiDocument: OpenApiDocument = new OpenApiDocument(() => createOpenApiDocument(app, config, contexts));
   const draining = new Draining();
   const workers = new WorkerGroup();
-  const metrics = new Metrics();
-  const connection = new DatabaseConnection(dataSource, () => {
-    observeStatements(dataSource, metrics);
-    tracing?.traceStatements(dataSource);
-  });
-  const readiness = new Readiness(dataSource, connection, draining, workers);
+  const connection = new DatabaseConnection(database);
+  const readiness = new Readiness(database, connection, draining, workers);
   metrics.observeReadiness(NOT_READY_REASONS, () => readiness.reason());
-  metrics.observePool(() => (connection.isOpen ? poolOf(dataSource) : undefined));
-  const replicas = replicasOf(dataSource);
-  if (replicas) observeReplicas(replicas, metrics, logger);
+  metrics.observePool(() => (connection.isOpen ? database.pool : undefined));
+  if (database.replicas) observeReplicas(database.replicas, metrics, logger);
   const shed = new ShedRequests(metrics, logger);
   const rateLimits = await RateLimits.create(config, logger, metrics);
   const server = createHttpServer({ ...config, publicUrl, shed });
@@ -119,7 +115,7 @@ async function assemble(
   });
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({
-      dataSource,
+      database,
       connection,
       clock,
       publicUrl,
@@ -133,7 +129,12 @@ async function assemble(
       rateLimits,
     }),
     new JsonAdapter(server),
-    { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
+    {
+      bodyParser: false,
+      logger: new NestLogger(logger),
+      abortOnError: false,
+      ...(tracing && { instrument: { instanceDecorator: tracing.useCaseDecorator() } }),
+    },
   );
   app.enableVersioning({ type: VersioningType.URI });
   return { app, server, openApiDocument };

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { connect, createDataSource, DatabaseConnection, migrateUp } from '@animal-store/database';
+import { Database, DatabaseConnection, migrateUp } from '@animal-store/database';
 import { contexts } from './contexts.js';
 import { createApp } from './create-app.js';
 import { type AdminServer, type MetricsSource, startAdminServer } from './observability/admin-server.js';
@@ -197,7 +197,7 @@ async function startAdmin(
 }
 
 async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
-  const dataSource = createDataSource({
+  const database = new Database({
     url: config.migrationDatabaseUrl,
     applicationName: 'animal-store-migrations',
     poolSize: 1,
@@ -205,9 +205,9 @@ async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
     citus: config.citus,
     persistence: contexts.map(({ persistence }) => persistence),
   });
-  await connect(dataSource);
+  await database.connect();
   try {
-    const applied = await migrateUp(dataSource, {
+    const applied = await migrateUp(database, {
       timeoutMs: config.migrationWaitSeconds * 1000,
       onWaiting: () => logger.warn('waiting for another process that is migrating the database'),
       onDistributed: (table) => {
@@ -218,6 +218,6 @@ async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
     });
     if (applied.length > 0) logger.info({ applied }, 'migrated');
   } finally {
-    await dataSource.destroy();
+    await database.destroy();
   }
 }

@@ -1,6 +1,5 @@
-import type { DatabaseConnection } from '@animal-store/database';
+import type { Database, DatabaseConnection } from '@animal-store/database';
 import { afterEach, expect, it, jest } from '@jest/globals';
-import type { DataSource } from 'typeorm';
 import { WorkerGroup } from './worker-group.js';
 import { Draining } from '../sockets/draining.js';
 import { Readiness } from './readiness.js';
@@ -14,8 +13,8 @@ it('is not ready after 2 s without a response of the database, and ready with it
   jest.useFakeTimers();
   const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();
   const query = jest.fn(() => response);
-  const dataSource = { migrations: [], driver: { master: { query } } } as unknown as DataSource;
-  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
+  const database = { migrations: [], pool: { query } } as unknown as Database;
+  const readiness = new Readiness(database, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
   const probes = Promise.allSettled([readiness.check(), readiness.check()]);
   await jest.advanceTimersByTimeAsync(1_999);
   const late = readiness.check();
@@ -37,7 +36,7 @@ it('is not ready after 2 s without a response of the database, and ready with it
 
 it('names the cause if the query fails', async () => {
   const cause = new Error('ECONNREFUSED');
-  const dataSource = { migrations: [], driver: { master: { query: () => Promise.reject(cause) } } } as unknown as DataSource;
-  const readiness = new Readiness(dataSource, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
+  const database = { migrations: [], pool: { query: () => Promise.reject(cause) } } as unknown as Database;
+  const readiness = new Readiness(database, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
   await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
 });

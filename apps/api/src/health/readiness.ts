@@ -1,6 +1,5 @@
-import { type DatabaseConnection, isMigrated } from '@animal-store/database';
+import { type Database, type DatabaseConnection, isMigrated } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
-import type { DataSource } from 'typeorm';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { WorkerGroup } from './worker-group.js';
 import type { Draining } from '../sockets/draining.js';
@@ -34,7 +33,7 @@ export class Readiness {
   private query: Promise<boolean> | undefined;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly connection: DatabaseConnection,
     private readonly draining: Draining,
     private readonly workers: WorkerGroup,
@@ -46,7 +45,7 @@ export class Readiness {
     if (!this.connection.isOpen) throw new NotReadyError('connecting');
     if (!this.workers.isReady) throw new NotReadyError('workers');
     // Probes share a query until it ends, because anyone can send many of them without an API key.
-    this.query ??= isMigrated(this.dataSource).finally(() => {
+    this.query ??= isMigrated(this.database).finally(() => {
       this.query = undefined;
     });
     if (!(await inTime(this.query))) throw new NotReadyError('migrations');

@@ -1,4 +1,4 @@
-import { appendEvents, createDataSource, DatabaseConnection, eventsPersistence, on, subscribe } from '@animal-store/database';
+import { appendEvents, Database, DatabaseConnection, eventsPersistence, on, subscribe } from '@animal-store/database';
 import { defineEvent } from '@animal-store/kernel';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { createMigratedDatabase } from '@animal-store/test-kit';
@@ -57,7 +57,7 @@ describe('EventDelivery', () => {
       .fn<(event: { orderId: bigint }) => Promise<void>>()
       .mockRejectedValueOnce(new Error('no stock'))
       .mockResolvedValue();
-    const dataSource = createDataSource({
+    const dataSource = new Database({
       url: database.url,
       applicationName: 'spec',
       poolSize: 3,
@@ -68,8 +68,9 @@ describe('EventDelivery', () => {
           on(OrderPlaced, () => ({ execute })),
         ),
       ],
+      interceptor: traceStatements(database.url, trace.getTracer('spec')),
     });
-    const connection = new DatabaseConnection(dataSource, () => traceStatements(dataSource, trace.getTracer('spec')));
+    const connection = new DatabaseConnection(dataSource);
     const metrics = new Metrics();
     const delivery = new EventDelivery(dataSource, connection, metrics);
     delivery.onApplicationBootstrap();
@@ -108,7 +109,7 @@ describe('EventDelivery', () => {
   it('warns once while events cannot be handled', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const database = await createMigratedDatabase([]);
-    const dataSource = createDataSource({
+    const dataSource = new Database({
       url: database.url,
       applicationName: 'spec',
       poolSize: 3,

@@ -1,4 +1,5 @@
 import {
+  Database,
   DatabaseConnection,
   type EventObserver,
   EventRunner,
@@ -8,7 +9,6 @@ import {
 } from '@animal-store/database';
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { context, ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemetry/api';
-import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { runInSpan } from '../observability/run-in-span.js';
 import { parseTraceParent } from '../observability/identify-requests.js';
@@ -43,11 +43,11 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
   private isInterrupted = false;
 
   constructor(
-    dataSource: DataSource,
+    database: Database,
     connection: DatabaseConnection,
     private readonly metrics: Metrics,
   ) {
-    this.runner = new EventRunner(dataSource, this, { isOpen: () => connection.isOpen });
+    this.runner = new EventRunner(database, this, { isOpen: () => connection.isOpen });
   }
 
   onApplicationBootstrap(): void {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDataSource, DatabaseConnection, poolOf } from '@animal-store/database';
+import { Database, DatabaseConnection } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { useDatabase } from '@animal-store/test-kit';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -43,7 +43,7 @@ async function start(jobs: readonly ScheduledJob[], dataSource = database.dataSo
   const connection = new DatabaseConnection(dataSource);
   const environment = {
     moduleRef: { get: (useCase: new () => Work) => new useCase() } as unknown as ModuleRef,
-    ...{ dataSource, connection, draining: new Draining(), metrics: new Metrics() },
+    ...{ database: dataSource, connection, draining: new Draining(), metrics: new Metrics() },
     logger: pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }),
   };
   const runner = new JobRunner(jobs, environment);
@@ -68,7 +68,7 @@ it('two processes share one schedule, and runs never overlap', async () => {
     running--;
   };
   const { url } = database;
-  const other = createDataSource({ url, applicationName: 'spec', poolSize: 2, persistence: [JobsModule.persistence] });
+  const other = new Database({ url, applicationName: 'spec', poolSize: 2, persistence: [JobsModule.persistence] });
   await other.initialize();
   await start([job(period)]);
   await start([job(period)], other);
@@ -109,7 +109,7 @@ it('without its table, it logs one warning, and runs the job after the table is 
   work = () => runs++;
   await database.dataSource.query('ALTER TABLE jobs.runs RENAME TO away');
   await start([job(50)]);
-  const query = jest.spyOn(poolOf(database.dataSource), 'query');
+  const query = jest.spyOn(database.dataSource.pool, 'query');
   await waitFor(() => expect(query.mock.calls.length).toBeGreaterThan(4));
   query.mockRestore();
   expect(lines).toMatchObject([{ level: 40, reason: expect.stringContaining('jobs.runs') }]);

@@ -1,8 +1,7 @@
-import { type DatabaseConnection, type Job, jobState, repeat, runJob } from '@animal-store/database';
+import { type Database, type DatabaseConnection, type Job, jobState, repeat, runJob } from '@animal-store/database';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
-import type { DataSource } from 'typeorm';
 import type { Metrics } from '../observability/metrics.js';
 import type { Draining } from '../sockets/draining.js';
 
@@ -23,7 +22,7 @@ export interface ScheduledJob extends Job {
 
 export interface JobEnvironment {
   readonly moduleRef: ModuleRef;
-  readonly dataSource: DataSource;
+  readonly database: Database;
   readonly connection: DatabaseConnection;
   readonly draining: Draining;
   readonly metrics: Metrics;
@@ -63,14 +62,14 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Returns the time until the next check. */
   private async runIfDue(job: Job, useCase: UseCase): Promise<number> {
-    const { dataSource, connection, draining, metrics, logger } = this.environment;
+    const { database, connection, draining, metrics, logger } = this.environment;
     const pauseMs = Math.min(job.every, MAX_PAUSE_MS);
     if (!connection.isOpen || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
     try {
-      const { dueInMs, succeededAt } = await jobState(dataSource, job);
+      const { dueInMs, succeededAt } = await jobState(database, job);
       if (succeededAt) metrics.jobSuccesses.set({ job_name: job.name }, succeededAt.getTime() / 1000);
       if (dueInMs > 0) return Math.min(dueInMs + Math.random() * Math.min(job.every / 10, MAX_JITTER_MS), MAX_PAUSE_MS);
-      const hasRun = await runJob(dataSource, job, () => this.run(job.name, useCase));
+      const hasRun = await runJob(database, job, () => this.run(job.name, useCase));
       this.isFailureReported = false;
       // After a run, the state is read again at once.
       return hasRun ? 0 : pauseMs;

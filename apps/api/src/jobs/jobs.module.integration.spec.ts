@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { createDataSource, DatabaseConnection, ExpireIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
+import { Database, DatabaseConnection, ExpireIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { createMigratedDatabase, describeMigrations } from '@animal-store/test-kit';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { ModuleRef } from '@nestjs/core';
 import { pino } from 'pino';
-import type { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../sockets/draining.js';
 import { JobRunner } from './job-runner.js';
@@ -16,11 +15,11 @@ describeMigrations(JobsModule.persistence);
 
 const persistence = [PetsModule.persistence, JobsModule.persistence];
 let database: TestDatabase;
-let dataSource: DataSource;
+let dataSource: Database;
 
 beforeAll(async () => {
   database = await createMigratedDatabase(persistence);
-  dataSource = await createDataSource({ url: database.url, applicationName: 'spec', poolSize: 2, persistence }).initialize();
+  dataSource = await new Database({ url: database.url, applicationName: 'spec', poolSize: 2, persistence }).initialize();
 });
 
 afterAll(async () => {
@@ -49,7 +48,7 @@ it('removes keys of all contexts after 24 hours, every minute, also after failur
   const moduleRef = { get: () => new ExpireIdempotencyKeys(dataSource) } as unknown as ModuleRef;
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => void lines.push(line) });
-  const environment = { moduleRef, dataSource, connection, draining: new Draining(), metrics: new Metrics(), logger };
+  const environment = { moduleRef, database: dataSource, connection, draining: new Draining(), metrics: new Metrics(), logger };
   const runner = new JobRunner(
     JobsModule.jobs.map((job) => ({ ...job, every: 50 })),
     environment,
@@ -68,7 +67,7 @@ it('needs no more privileges than the service', async () => {
   await dataSource.query(grantStatements(persistence, 'service', role).join('; '));
   const url = new URL(database.url);
   Object.assign(url, { username: role, password: 'of-tests-only' });
-  const restricted = createDataSource({ url: url.href, applicationName: 'spec', poolSize: 1, persistence });
+  const restricted = new Database({ url: url.href, applicationName: 'spec', poolSize: 1, persistence });
   await restricted.initialize();
   let deleted = 0;
   await runJob(restricted, { name: 'spec', every: 1 }, async () => {

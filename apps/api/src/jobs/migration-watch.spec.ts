@@ -1,5 +1,5 @@
+import type { Database } from '@animal-store/database';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import type { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 import { MigrationWatch } from './migration-watch.js';
 
@@ -20,9 +20,9 @@ beforeEach(() => {
     queries++;
     return Error.isError(applied) ? Promise.reject(applied) : Promise.resolve({ rows: applied.map((name) => ({ name })) });
   };
-  const dataSource = { driver: { master: { query } }, migrations: MIGRATIONS.map((name) => ({ name })) };
+  const database = { pool: { query }, migrations: MIGRATIONS.map((name) => ({ name })) };
   metrics = new Metrics();
-  watch = new MigrationWatch(dataSource as unknown as DataSource, metrics);
+  watch = new MigrationWatch(database as unknown as Database, metrics);
 });
 
 afterEach(() => {

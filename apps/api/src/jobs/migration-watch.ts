@@ -1,6 +1,5 @@
-import { type MigrationState, migrationState } from '@animal-store/database';
+import { Database, type MigrationState, migrationState } from '@animal-store/database';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
 
 const INTERVAL_MS = 60_000;
@@ -15,7 +14,7 @@ export class MigrationWatch implements OnApplicationBootstrap, OnApplicationShut
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     metrics: Metrics,
   ) {
     metrics.observeMigrations(() => this.state);
@@ -32,7 +31,7 @@ export class MigrationWatch implements OnApplicationBootstrap, OnApplicationShut
 
   /** Reads the state. While the database is unavailable, the last state is kept. */
   private async read(): Promise<void> {
-    this.state = await migrationState(this.dataSource).catch(() => this.state);
+    this.state = await migrationState(this.database).catch(() => this.state);
     if (this.isStopped) return;
     this.timer = setTimeout(() => void this.read(), this.state?.pending === 0 ? INTERVAL_MS : INTERVAL_UNTIL_MIGRATED_MS).unref();
   }

@@ -1,73 +1,34 @@
-import { poolOf, replicasOf, targetOf } from '@animal-store/database';
+import { parseDatabaseUrl, readSecretUrl, type SecretUrl, type StatementInterceptor } from '@animal-store/database';
 import { type Attributes, SpanKind, type Tracer } from '@opentelemetry/api';
-import type { DataSource, QueryRunner } from 'typeorm';
 import { runInSpan } from './run-in-span.js';
-
-interface Statement {
-  /** Name of a prepared statement. */
-  readonly name?: string;
-  readonly text: string;
-  readonly values?: readonly unknown[];
-}
-
-type Query = (...args: readonly unknown[]) => unknown;
 
 const FIRST_WORD = /^\s*(\w+)/;
 
-/**
- * Creates a CLIENT span for each statement, from the wait for a connection to the result. Wraps `query`, because callbacks of the pool
- * run in the context of the request that released the connection.
- */
-export function traceStatements(dataSource: DataSource, tracer: Tracer): void {
-  const server = serverAttributes(dataSource);
-  const traced = ({ name, text, values }: Statement, work: () => unknown, serverOf: Attributes = server): unknown => {
+/** Returns an interceptor that creates a CLIENT span for each statement, from the wait for a connection to the result. */
+export function traceStatements(url: SecretUrl, tracer: Tracer): StatementInterceptor {
+  let target: ReturnType<typeof describeTarget> | undefined;
+  return ({ name, text, values, isReplicable }, run) => {
+    target ??= describeTarget(url);
     const summary = name ?? FIRST_WORD.exec(text)?.[1]?.toUpperCase() ?? 'statement';
     // A text without parameters may contain values.
     const isParametrised = name !== undefined || (values !== undefined && values.length > 0);
-    const attributes = { ...serverOf, 'db.query.summary': summary, ...(isParametrised && { 'db.query.text': text.trim() }) };
-    return runInSpan(tracer, summary, { kind: SpanKind.CLIENT, attributes }, work);
-  };
-
-  // The replica that runs a statement is not known in advance.
-  const { 'server.address': _address, 'server.port': _port, ...anyServer } = server;
-  for (const [executor, serverOf] of [
-    [poolOf(dataSource), server],
-    [replicasOf(dataSource), anyServer],
-  ] as [{ query: Query } | undefined, Attributes][]) {
-    if (!executor) continue;
-    const query = executor.query.bind(executor);
-    executor.query = (...args) => {
-      const statement = statementOf(args);
-      return statement ? traced(statement, () => query(...args), serverOf) : query(...args);
+    const attributes = {
+      ...target.database,
+      // The replica that runs a statement is not known in advance.
+      ...(!isReplicable && target.server),
+      'db.query.summary': summary,
+      ...(isParametrised && { 'db.query.text': text.trim() }),
     };
-  }
-
-  const { driver } = dataSource;
-  const createQueryRunner = driver.createQueryRunner.bind(driver);
-  driver.createQueryRunner = (mode) => {
-    const runner = createQueryRunner(mode);
-    const run = runner.query.bind(runner);
-    runner.query = ((text, values, useStructuredResult) =>
-      traced({ text, ...(Array.isArray(values) && { values }) }, () => run(text, values, useStructuredResult))) as QueryRunner['query'];
-    return runner;
+    return runInSpan(tracer, summary, { kind: SpanKind.CLIENT, attributes }, run);
   };
 }
 
-/** Returns the statement, or undefined if the caller passes a callback instead of awaiting a promise. */
-function statementOf([query, values, callback]: readonly unknown[]): Statement | undefined {
-  if (typeof values === 'function' || typeof callback === 'function') return undefined;
-  const given = Array.isArray(values) ? { values } : {};
-  if (typeof query === 'string') return { text: query, ...given };
-  return typeof query === 'object' && query !== null && 'text' in query ? { ...given, ...(query as Statement) } : undefined;
-}
-
-/** Returns the attributes of the database, without the server if there are several, as the pool chooses one per connection. */
-function serverAttributes(dataSource: DataSource): Attributes {
-  const { servers, database } = targetOf(dataSource);
+/** Returns the attributes of the database and its server. Of several servers, the pool chooses one per connection, so they have none. */
+function describeTarget(url: SecretUrl): { readonly database: Attributes; readonly server: Attributes } {
+  const { servers, database } = parseDatabaseUrl(readSecretUrl(url));
   const [server, ...others] = servers;
   return {
-    'db.system.name': 'postgresql',
-    ...(database !== undefined && { 'db.namespace': database }),
-    ...(others.length === 0 && { 'server.address': server.host, 'server.port': server.port }),
+    database: { 'db.system.name': 'postgresql', ...(database !== undefined && { 'db.namespace': database }) },
+    server: others.length === 0 ? { 'server.address': server.host, 'server.port': server.port } : {},
   };
 }

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { poolOf } from '@animal-store/database';
+import { Database } from '@animal-store/database';
 import { findFreePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { trace } from '@opentelemetry/api';
@@ -166,7 +166,7 @@ describe('with a collector', () => {
       'network.protocol.version': '1.1',
       'url.scheme': 'http',
     });
-    const { pathname, hostname, port } = new URL((service.app.get(DataSource).options as { url: string }).url);
+    const { pathname, hostname, port } = new URL(service.databaseUrl);
     expect(spans.find(({ name }) => name === 'insert pets.pets')?.attributes).toEqual({
       'db.namespace': pathname.slice(1),
       'db.query.summary': 'insert pets.pets',
@@ -201,7 +201,7 @@ describe('with a collector', () => {
   it('separates the traces of requests that share a statement: it is in the trace of one of them', async () => {
     const { key } = service;
     // Leaves one connection, so that requests wait for it and share statements.
-    const other = await poolOf(service.app.get(DataSource)).connect();
+    const other = await service.app.get(Database).pool.connect();
     await send(service, key, '/v1/pets', {});
     const requests = Array.from({ length: 30 }, (_, i) => ({ caller: createCaller(), kind: i % 2 === 0 ? 'list' : 'create' }));
     await Promise.all(
@@ -254,7 +254,7 @@ describe('with a collector', () => {
 
   it('shows the type of an error in every span that it passes', async () => {
     const { key } = service;
-    const pool = poolOf(service.app.get(DataSource));
+    const pool = service.app.get(Database).pool;
     await pool.query('ALTER TABLE pets.pets RENAME TO lost');
     expect((await send(service, key, '/v1/pets', {})).status).toBe(500);
     await pool.query('ALTER TABLE pets.lost RENAME TO pets');

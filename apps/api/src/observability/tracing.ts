@@ -4,14 +4,13 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, ParentBasedSampler, type Sampler, SamplingDecision, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { INestApplicationContext } from '@nestjs/common';
+import type { SecretUrl, StatementInterceptor } from '@animal-store/database';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { DataSource } from 'typeorm';
 import { OutageLoggingExporter } from './outage-logging-exporter.js';
 import { traceRequests } from './trace-requests.js';
 import { traceStatements } from './trace-statements.js';
-import { traceUseCases } from './trace-use-cases.js';
+import { createUseCaseDecorator } from './trace-use-case.js';
 
 /** Timeout of the last export, before the process ends. */
 const LAST_EXPORT_TIMEOUT_MS = 2_000;
@@ -55,14 +54,14 @@ export class Tracing {
     fastify.addHook('onClose', () => this.stop());
   }
 
-  /** Call with a connected DataSource. */
-  traceStatements(dataSource: DataSource): void {
-    traceStatements(dataSource, this.tracer);
+  /** Returns the `interceptor` of a Database. */
+  statementInterceptor(url: SecretUrl): StatementInterceptor {
+    return traceStatements(url, this.tracer);
   }
 
-  /** Call with an initialised app. */
-  traceUseCases(app: INestApplicationContext): void {
-    traceUseCases(app, this.tracer);
+  /** Returns the `instanceDecorator` of a Nest app. */
+  useCaseDecorator(): (instance: unknown) => unknown {
+    return createUseCaseDecorator(this.tracer);
   }
 
   private async stop(): Promise<void> {

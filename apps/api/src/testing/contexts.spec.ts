@@ -1,4 +1,4 @@
-import { createDataSource } from '@animal-store/database';
+import { Database } from '@animal-store/database';
 import { provideUseCase, PublicUrl } from '@animal-store/http-contract';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import { PetReader } from '@animal-store/pets-domain';
@@ -20,7 +20,7 @@ class Root {}
 
 /** Creates an app as AppModule does, without a database. */
 function start(...contexts: (new () => object)[]) {
-  const dataSource = createDataSource({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
+  const dataSource = new Database({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
   const provided = [
     { provide: DataSource, useValue: dataSource },
     { provide: PublicUrl, useValue: undefined },

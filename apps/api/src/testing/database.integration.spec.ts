@@ -1,8 +1,7 @@
-import { poolOf } from '@animal-store/database';
+import { Database } from '@animal-store/database';
 import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { DataSource } from 'typeorm';
 import { createLogger } from '../observability/logger.js';
 import { startTestApp, type TestApp, useTestApp } from './test-app.js';
 
@@ -167,7 +166,7 @@ describe('behind a pooler that loses statements', () => {
   }
 
   /** Removes all prepared statements, like a pooler that uses another connection for the next transaction. */
-  const loseStatements = () => poolOf(service.app.get(DataSource)).query('DEALLOCATE ALL');
+  const loseStatements = () => service.app.get(Database).pool.query('DEALLOCATE ALL');
 
   it('responds with 503 if a named statement is lost, and logs the setting of the pooler once', async () => {
     for (let i = 0; i < 3; i++) {
@@ -180,8 +179,8 @@ describe('behind a pooler that loses statements', () => {
   });
 
   it('logs which setting to change if the server accepts fewer connections than the pool', () => {
-    const { onLimited } = service.app.get(DataSource).options.extra as { onLimited: (error: Error) => void };
-    onLimited(new Error('too many connections for role "service"'));
+    const { onLimited } = service.app.get(Database).settings;
+    onLimited?.(new Error('too many connections for role "service"'));
     expect(lines.at(-1)).toMatch(/"level":40.*too many connections for role.*DATABASE_POOL_SIZE/);
   });
 });

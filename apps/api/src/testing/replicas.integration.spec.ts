@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { createDataSource, DatabaseConnection, migrateUp } from '@animal-store/database';
+import { Database, DatabaseConnection, migrateUp } from '@animal-store/database';
 import { DurablePostgres, waitFor } from '@animal-store/local-postgres/testing';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -26,7 +26,7 @@ let log = '';
 beforeAll(async () => {
   primary = await DurablePostgres.start();
   const persistence = contexts.map((context) => context.persistence);
-  const dataSource = createDataSource({ url: primary.url, applicationName: 'spec', poolSize: 1, persistence });
+  const dataSource = new Database({ url: primary.url, applicationName: 'spec', poolSize: 1, persistence });
   await dataSource.initialize();
   await migrateUp(dataSource);
   await dataSource.destroy();

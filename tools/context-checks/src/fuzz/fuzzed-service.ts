@@ -1,7 +1,6 @@
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { Client } from 'pg';
-import { DataSource } from 'typeorm';
 import { BuiltService } from '@animal-store/api/testing/built-service';
 import { createLogger, startTestApp } from '@animal-store/api/testing/test-app';
 import type { FuzzTarget } from './send-and-check.js';
@@ -40,7 +39,7 @@ export async function startInProcess(): Promise<FuzzedService> {
   };
   const logger = createLogger('info', { write });
   const service = await startTestApp({ env: ENVIRONMENT, logger });
-  const records = await openRecords((service.app.get(DataSource).options as { url: string }).url);
+  const records = await openRecords(service.databaseUrl);
   return {
     target: {
       port: Number(new URL(service.url).port),
