@@ -7,6 +7,8 @@ const NAME = 'animal-store-service';
 const APPS = ['apps/api', 'apps/cli'];
 const ASSETS = 'apps/api/assets/docs';
 const GUIDES = 'apps/api/guides';
+/** Packages that write-guides.ts copies to the guides. */
+const IN_GUIDES = ['node_modules/minisearch'];
 const COMMAND = "#!/usr/bin/env node\nimport '../apps/cli/bundle/main.js';\n";
 
 /**
@@ -20,9 +22,9 @@ export function packageService(workspace: string, out: string): void {
   const installed = lockedPackages(join(workspace, 'node_modules/.package-lock.json'));
   const { imports } = readJson<{ imports: Readonly<Record<string, string>> }>(join(workspace, 'apps/api/package.json'));
   // Files that the reference page serves from packages, such as `swagger-ui-dist/swagger-ui.css`.
-  const servedFiles = Object.values(imports).filter((target) => !target.startsWith('./'));
+  const servedFiles = Object.values(imports).filter((target) => !isOwn(target));
   const bundled = APPS.flatMap((app) => readJson<string[]>(join(workspace, app, 'bundle/packages.json')));
-  const packages = [...new Set([...bundled, ...servedFiles.map((file) => `node_modules/${dirname(file)}`)])].sort();
+  const packages = [...new Set([...bundled, ...IN_GUIDES, ...servedFiles.map((file) => `node_modules/${dirname(file)}`)])].sort();
 
   checkPackages(locked, installed, packages);
   const sbom = createSbom(manifest, locked, packages);
@@ -39,11 +41,17 @@ export function packageService(workspace: string, out: string): void {
   writeFileSync(join(out, 'THIRD-PARTY-LICENSES.txt'), collectLicences(workspace, locked, packages));
   writeJson(join(out, 'sbom.cdx.json'), sbom);
   const { version, license } = manifest;
-  const imported = { '#docs/*': `./${ASSETS}/*`, '#guides/*': `./${GUIDES}/*` };
+  const own = Object.entries(imports).filter(([, target]) => isOwn(target));
+  const imported = Object.fromEntries(own.map(([name, target]) => [name, `./apps/api/${target.slice('./'.length)}`]));
   const root = { name: NAME, version, private: true, description, license, type: 'module', imports: imported };
   writeJson(join(out, 'package.json'), root);
   mkdirSync(join(out, 'bin'));
   writeFileSync(join(out, 'bin/animal-store'), COMMAND, { mode: 0o755 });
+}
+
+/** Whether a target of the API's imports is a file of the API and not of a package. */
+function isOwn(target: string): boolean {
+  return target.startsWith('./');
 }
 
 function assertReplaceable(out: string): void {

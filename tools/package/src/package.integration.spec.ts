@@ -29,7 +29,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('the packaged folder', () => {
   it('contains the bundles, the guides, the assets of their pages and nothing else', () => {
     const sources = readdirSync(join(WORKSPACE, 'docs/guides'));
-    const guides = sources.map((name) => (name === 'README.md' ? 'index' : basename(name, '.md'))).sort();
+    const pages = sources.map((name) => (name === 'README.md' ? 'index' : basename(name, '.md')));
+    const guides = [...pages, 'typescript-client'].map((name) => `${name}.html`);
     const files = filesOf(out);
     expect(files.filter((file) => !/^apps\/(?:api|cli)\/bundle\/[\w-]+\.js$/.test(file))).toEqual([
       'LICENSE',
@@ -40,9 +41,10 @@ describe('the packaged folder', () => {
       'apps/api/assets/docs/preferences.js',
       'apps/api/assets/docs/reference.css',
       'apps/api/assets/docs/reference.js',
+      'apps/api/assets/docs/search.js',
       'apps/api/assets/docs/swagger-ui-bundle.js',
       'apps/api/assets/docs/swagger-ui.css',
-      ...guides.map((name) => `apps/api/guides/${name}.html`),
+      ...[...guides, 'minisearch.js', 'search-index.js'].sort().map((name) => `apps/api/guides/${name}`),
       'bin/animal-store',
       'package.json',
       'sbom.cdx.json',
@@ -76,7 +78,9 @@ describe('the packaged folder', () => {
     };
     expect(metadata).toMatchObject({ component: { name: 'animal-store', type: 'application' } });
     const names = components.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['@nestjs/common', 'class-validator', 'fastify', 'pg', 'swagger-ui-dist', 'typeorm']));
+    expect(names).toEqual(
+      expect.arrayContaining(['@nestjs/common', 'class-validator', 'fastify', 'minisearch', 'pg', 'swagger-ui-dist', 'typeorm']),
+    );
     expect(names).not.toEqual(expect.arrayContaining(['typescript']));
     for (const { name, version, purl, hashes, licenses } of components) {
       expect(purl).toBe(`pkg:npm/${name.replace('@', '%40')}@${version}`);

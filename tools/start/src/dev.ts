@@ -11,15 +11,17 @@ const WORKSPACE = join(import.meta.dirname, '../../..');
 /** In the API's folder, because the sources look up files through the API's package.json. */
 const BUNDLE = join(WORKSPACE, 'apps/api/dev/dist');
 const GUIDES = join(WORKSPACE, 'docs/guides');
+const CLIENT = join(WORKSPACE, 'libs/client/README.md');
 
 /** Renders the guides when one changes. Rolldown then writes the bundle again, which restarts the service. */
 const renderGuides: Plugin = {
   name: 'render-guides',
   buildStart() {
     for (const name of readdirSync(GUIDES)) this.addWatchFile(join(GUIDES, name));
+    this.addWatchFile(CLIENT);
   },
   watchChange(file) {
-    if (!file.startsWith(GUIDES)) return;
+    if (!file.startsWith(GUIDES) && file !== CLIENT) return;
     spawnSync(process.execPath, [join(WORKSPACE, 'apps/api/dist/build/write-guides.js')], { stdio: 'inherit' });
   },
 };

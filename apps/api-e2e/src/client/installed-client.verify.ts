@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-const environment = () => ({ ANIMAL_STORE_API_KEY: own.api.target.key, ANIMAL_STORE_BASE_URL: own.api.target.baseUrl });
+const environment = () => ({ API_KEY: own.api.target.key, BASE_URL: own.api.target.baseUrl });
 
 describe('the installed package works in', () => {
   it.each([

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstalledClient } from './installed-client.js';
 
-/** Uses the client of ANIMAL_STORE_API_KEY and ANIMAL_STORE_BASE_URL. `main` prints PRINTED. */
+/** Uses the client of API_KEY and BASE_URL. `main` prints PRINTED. */
 export const USE = `
-const client = new AnimalStore({ apiKey: process.env.ANIMAL_STORE_API_KEY, baseURL: process.env.ANIMAL_STORE_BASE_URL });
+const client = new AnimalStore({ apiKey: process.env.API_KEY, baseURL: process.env.BASE_URL });
 async function main() {
   const { id, categoryId } = await client.pets.create({ name: 'Rex', categoryId: 9223372036854775807n });
   for await (const pet of client.pets.list({ limit: 1 })) if (pet.id === id) console.log(categoryId, typeof id);

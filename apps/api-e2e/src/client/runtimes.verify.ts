@@ -13,7 +13,7 @@ const RUNTIMES: readonly [name: string, packageName: string, command: [string, .
 const PROGRAM = `
 import { AnimalStore, APIError } from '@animal-store/client';
 
-const { ANIMAL_STORE_API_KEY: apiKey, ANIMAL_STORE_BASE_URL: baseURL } = process.env;
+const { API_KEY: apiKey, BASE_URL: baseURL } = process.env;
 const client = new AnimalStore({ apiKey, baseURL });
 const { id, categoryId } = await client.pets.create({ name: 'Rex', categoryId: 9223372036854775807n });
 for await (const pet of client.pets.list({ limit: 1 })) if (pet.id === id) console.log(String(categoryId));
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 it.each(RUNTIMES)('the client works in %s', async (_name, _package, command) => {
-  const environment = { ANIMAL_STORE_API_KEY: own.api.target.key, ANIMAL_STORE_BASE_URL: own.api.target.baseUrl };
+  const environment = { API_KEY: own.api.target.key, BASE_URL: own.api.target.baseUrl };
   const { stdout } = await project.run('program.mjs', environment, command);
   expect(stdout).toBe('9223372036854775807\ntrue BadRequestError invalid_request\n');
 });

@@ -6,7 +6,10 @@ if (document.body.classList.contains('home') && location.hash.startsWith('#/')) 
 addThemeButton();
 useOwnAddress();
 // Browsers only allow pages with TLS or on localhost to write to the clipboard.
-if (navigator.clipboard) for (const block of document.querySelectorAll('.code:not(.output) pre')) addCopyButton(block);
+if (navigator.clipboard) {
+  for (const block of document.querySelectorAll('.code:not(.output) pre')) addCopyButton(block);
+  for (const anchor of document.querySelectorAll('.anchor')) copyLink(anchor);
+}
 for (const group of document.querySelectorAll('.samples')) enableTabs(group);
 showLanguage(root.dataset.language);
 
@@ -42,6 +45,15 @@ function addCopyButton(block) {
     setTimeout(() => (button.textContent = 'Copy'), 2000);
   });
   block.before(button);
+}
+
+/** Copies the URL of a section when its anchor is followed. */
+function copyLink(anchor) {
+  anchor.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(anchor.href);
+    anchor.textContent = 'Copied';
+    setTimeout(() => (anchor.textContent = '#'), 2000);
+  });
 }
 
 /** Makes the tabs of a group work, as in https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ */

@@ -21,6 +21,10 @@ export interface NavigationGroup {
   readonly pages: { readonly title: string; readonly file: string; readonly path: string }[];
 }
 
+const icon = (shape: string): string => `<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">${shape}</svg>`;
+const SEARCH_ICON = icon('<circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 4 4" />');
+const THEME_ICON = icon('<circle cx="8" cy="8" r="6" /><path class="filled" d="M8 2a6 6 0 0 1 0 12Z" />');
+
 const SITE = 'Animal Store API';
 
 export function escapeHtml(text: string): string {
@@ -28,7 +32,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** Returns the page as an HTML document. Its links are relative, so that it also works below a base path. */
-export function layOut(page: GuidePage, navigation: readonly NavigationGroup[]): string {
+export function layOut(page: GuidePage, navigation: readonly NavigationGroup[], version: string): string {
   const isHome = page.path === '';
   const below = isHome ? 'docs/' : '';
   const home = isHome ? 'docs' : '../docs';
@@ -45,13 +49,15 @@ export function layOut(page: GuidePage, navigation: readonly NavigationGroup[]):
 ${page.isReference ? `    <link rel="stylesheet" href="${below}assets/swagger-ui.css" />\n` : ''}    <link rel="stylesheet" href="${below}assets/docs.css" />
 ${page.isReference ? `    <link rel="stylesheet" href="${below}assets/reference.css" />\n` : ''}    <script src="${below}assets/preferences.js"></script>
     <script src="${below}assets/docs.js" type="module"></script>
+    <script src="${below}assets/search.js" type="module"></script>
   </head>
   <body class="${kind}">
     <a class="skip" href="#content">Skip to the content</a>
     <header class="site">
-      <a class="brand" href="${home}"><img src="${below}assets/favicon.svg" alt="" width="28" height="28" />Animal Store <span>API docs</span></a>
+      <a class="brand" href="${home}"><img src="${below}assets/favicon.svg" alt="" width="28" height="28" /><b>Animal Store</b> <span>API ${escapeHtml(version)}</span></a>
+      <button type="button" class="search" hidden>${SEARCH_ICON}<span>Search</span><kbd>/</kbd></button>
       <button type="button" class="menu" popovertarget="navigation">Menu</button>
-      <button type="button" class="theme" hidden>Dark mode</button>
+      <button type="button" class="theme" hidden>${THEME_ICON}<span>Dark mode</span></button>
       <a class="to-reference" href="${below}reference">API reference</a>
     </header>
     <div class="columns">

@@ -8,6 +8,7 @@ const SECOND = '# Second\n\nText.\n\n## A `code` & more\n\nText.\n';
 function render(first: string, others: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   return renderGuides(
     new Map(Object.entries({ 'README.md': HOME, 'first.md': `# First\n\nText.\n\n${first}`, 'second.md': SECOND, ...others })),
+    '1.2.3',
   );
 }
 
@@ -23,6 +24,7 @@ describe('renderGuides', () => {
       '<li><a href="first">First</a></li><li><a href="second" aria-current="page">Second</a></li>',
     );
     expect(pages.get('second.html')).toContain('<a rel="prev" href="first">');
+    expect(pages.get('second.html')).toContain('<span>API 1.2.3</span>');
   });
 
   it('writes relative links, which work below a base path', () => {
@@ -34,7 +36,7 @@ describe('renderGuides', () => {
 
   it('adds the anchors of GitHub to headings, and lists them', () => {
     const page = render('').get('second.html');
-    expect(page).toContain('<h2 id="a-code--more">A <code>code</code> &amp; more ');
+    expect(page).toContain('<h2 id="a-code--more">A <code>code</code> &amp; more</h2><a class="anchor" href="#a-code--more"');
     expect(page).toContain('<a href="#a-code--more">A code &amp; more</a>');
   });
 

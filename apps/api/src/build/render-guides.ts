@@ -8,10 +8,9 @@ import plaintext from 'highlight.js/lib/languages/plaintext';
 import python from 'highlight.js/lib/languages/python';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { Marked, type Token, type Tokens } from 'marked';
+import { headingId, HOME, pathOf } from './guide-paths.js';
 import { escapeHtml, type GuidePage, type Heading, layOut, type NavigationGroup } from './guide-layout.js';
 
-/** The page at `/docs`. Its lists are the navigation of all pages. */
-const HOME = 'README.md';
 /** The page with the API reference instead of a table of contents. */
 const REFERENCE = 'reference.md';
 const OPENAPI = '../openapi.json';
@@ -32,11 +31,12 @@ for (const [name, definition] of Object.entries(LANGUAGES)) hljs.registerLanguag
 
 /**
  * Renders the guides.
- * @param sources Markdown by file name.
+ * @param sources Markdown by path from docs/guides.
+ * @param version Version of the API, shown on each page.
  * @returns HTML by file name
  * @throws if a page is not in the navigation, a link is dead, two headings of a page are equal, or a code block has an unknown language
  */
-export function renderGuides(sources: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+export function renderGuides(sources: ReadonlyMap<string, string>, version: string): ReadonlyMap<string, string> {
   const navigation = navigationOf(sources.get(HOME) ?? '');
   const pages = navigation.flatMap(({ pages }) => pages);
   const listed = [HOME, ...pages.map(({ file }) => file)].sort();
@@ -50,7 +50,7 @@ export function renderGuides(sources: ReadonlyMap<string, string>): ReadonlyMap<
         isReference: file === REFERENCE,
         ...render(file, markdown, anchors),
       };
-      return [`${page.path || 'index'}.html`, layOut(page, navigation)];
+      return [`${page.path || 'index'}.html`, layOut(page, navigation, version)];
     }),
   );
 }
@@ -69,26 +69,14 @@ function navigationOf(markdown: string): NavigationGroup[] {
   return groups;
 }
 
-function pathOf(file: string): string {
-  return file === HOME ? '' : file.replace(/\.md$/, '');
-}
-
 function headingsOf(file: string, tokens: readonly Token[]): Heading[] {
   const headings = tokens
     .filter((token): token is Tokens.Heading => token.type === 'heading' && (token as Tokens.Heading).depth > 1)
-    .map(({ text, depth }) => ({ text: text.replaceAll('`', ''), depth, id: idOf(text), isCode: text.startsWith('`') }));
+    .map(({ text, depth }) => ({ text: text.replaceAll('`', ''), depth, id: headingId(text), isCode: text.startsWith('`') }));
   const ids = headings.map(({ id }) => id);
   const duplicate = ids.find((id, index) => ids.indexOf(id) !== index);
   if (duplicate !== undefined) throw new Error(`${file} has two headings #${duplicate}`);
   return headings;
-}
-
-/** Returns the anchor of a heading, the same as on GitHub. */
-function idOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-');
 }
 
 function render(
@@ -101,8 +89,9 @@ function render(
       heading({ tokens, text, depth }) {
         const content = this.parser.parseInline(tokens);
         if (depth === 1) return `<h1>${content}</h1>\n`;
-        const id = idOf(text);
-        return `<h${depth} id="${id}">${content} <a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1">#</a></h${depth}>\n`;
+        const id = headingId(text);
+        const label = escapeHtml(`Copy the link to ${text.replaceAll('`', '')}`);
+        return `<div class="heading"><h${depth} id="${id}">${content}</h${depth}><a class="anchor" href="#${id}" aria-label="${label}">#</a></div>\n`;
       },
       link({ href, tokens }) {
         return `<a href="${escapeHtml(addressOf(href, file, anchors))}">${this.parser.parseInline(tokens)}</a>`;

@@ -48,9 +48,12 @@ describe('an asset', () => {
     ['docs.css', 'text/css; charset=utf-8'],
     ['docs.js', 'text/javascript; charset=utf-8'],
     ['favicon.svg', 'image/svg+xml'],
+    ['minisearch.js', 'text/javascript; charset=utf-8'],
     ['preferences.js', 'text/javascript; charset=utf-8'],
     ['reference.css', 'text/css; charset=utf-8'],
     ['reference.js', 'text/javascript; charset=utf-8'],
+    ['search.js', 'text/javascript; charset=utf-8'],
+    ['search-index.js', 'text/javascript; charset=utf-8'],
     ['swagger-ui.css', 'text/css; charset=utf-8'],
     ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
   ])('is sent with its type, and sends no referrers: %s', async (file, type) => {
@@ -79,9 +82,12 @@ describe('a page', () => {
     expect((await page('reference')).headers).toEqual(headersOf(HTML, SWAGGER_UI));
   });
 
-  it.each(['index', 'unknown', 'errors.html', '../errors', '__proto__'])('does not exist: %s', async (name) => {
-    await expect(page(name)).rejects.toThrow(HTTP_ERRORS.routeNotFound.message);
-  });
+  it.each(['index', 'search-index', 'search-index.js', 'unknown', 'errors.html', '../errors', '__proto__'])(
+    'does not exist: %s',
+    async (name) => {
+      await expect(page(name)).rejects.toThrow(HTTP_ERRORS.routeNotFound.message);
+    },
+  );
 });
 
 it('a page or an asset is read again after a failed read', async () => {

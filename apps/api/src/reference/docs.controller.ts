@@ -15,9 +15,12 @@ const ASSETS: Readonly<Record<string, string>> = {
   'docs.css': 'text/css; charset=utf-8',
   'docs.js': 'text/javascript; charset=utf-8',
   'favicon.svg': 'image/svg+xml',
+  'minisearch.js': 'text/javascript; charset=utf-8',
   'preferences.js': 'text/javascript; charset=utf-8',
   'reference.css': 'text/css; charset=utf-8',
   'reference.js': 'text/javascript; charset=utf-8',
+  'search.js': 'text/javascript; charset=utf-8',
+  'search-index.js': 'text/javascript; charset=utf-8',
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
 };
@@ -82,7 +85,7 @@ export class DocsController {
 /** Returns all pages by name. */
 async function readPages(): Promise<ReadonlyMap<string, Representation<Buffer>>> {
   const folder = dirname(resolve(`#guides/${HOME}.html`));
-  const files = await readdir(folder);
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.html'));
   return new Map(
     await Promise.all(files.map(async (file) => [basename(file, '.html'), { content: await readFile(join(folder, file)) }] as const)),
   );

@@ -10,7 +10,10 @@ const GUIDES = join(import.meta.dirname, '../../../../docs/guides/*.md');
 export const DESKTOP = { width: 1440, height: 900 };
 export const REFERENCE = '/docs/reference';
 /** The paths of all pages. */
-export const PAGES = globSync(GUIDES).map((file) => (basename(file) === 'README.md' ? '/docs' : `/docs/${basename(file, '.md')}`));
+export const PAGES = [
+  ...globSync(GUIDES).map((file) => (basename(file) === 'README.md' ? '/docs' : `/docs/${basename(file, '.md')}`)),
+  '/docs/typescript-client',
+];
 
 const VIEWPORTS = { desktop: DESKTOP, phone: PHONE };
 export type Device = keyof typeof VIEWPORTS;

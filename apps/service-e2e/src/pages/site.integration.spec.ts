@@ -3,6 +3,7 @@ import { linksOf } from '@animal-store/api-e2e/support/http-response';
 import { useOwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { accessibilityViolations } from '../support/accessibility.js';
 import { DESKTOP, DISPLAYS, expectAccessible, PAGES } from './pages.js';
 import { describeReferencePage } from './reference-page.js';
 
@@ -98,6 +99,37 @@ describe('a new user', () => {
     const [help = ''] = linksOf(response, 'help');
     const page = await open(help);
     expect(await page.locator(':target').innerText()).toContain(code);
+    await page.close();
+  });
+
+  it('searches all pages by keyboard, and opens a result', async () => {
+    const page = await open('/docs/quickstart');
+    await page.keyboard.press('/');
+    const dialog = page.getByRole('dialog', { name: 'Search' });
+    await page.keyboard.type('idempotency reused');
+    await dialog.getByRole('status').getByText('1 result', { exact: true }).waitFor();
+    expect(await accessibilityViolations(page)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/errors#idempotency_key_reused');
+    await page.close();
+  });
+
+  it('finds an operation, from the home page', async () => {
+    const page = await open('/docs');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.keyboard.type('createpet');
+    await page.getByRole('dialog').getByRole('link', { name: 'createPet' }).first().click();
+    await page.locator('#operations-pets-createPet.is-open').waitFor();
+    await page.close();
+  });
+
+  it('copies the link to a section', async () => {
+    const page = await open('/docs/errors');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('link', { name: 'Copy the link to Handle errors' }).click();
+    await page.getByText('Copied').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${own.api.target.baseUrl}/docs/errors#handle-errors`);
     await page.close();
   });
 
