@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { useOwnService } from '../support/use-api.js';
+import { type RecordingProxy, startRecordingProxy } from './recording-proxy.js';
 import type { SampleResult } from './sample-host.js';
 import { type Language, readSamples, type Sample } from './samples.js';
 
@@ -35,17 +36,26 @@ export interface Runner {
   readonly command?: readonly string[];
 }
 
-/** Defines a test for each sample in these languages, which compares its output. The pets are reset before each guide. */
+/**
+ * Defines a test for each sample in these languages, which compares its output. A sample that gets an error must show its status.
+ * The pets are reset before each guide.
+ */
 export function itRunsSamples(runners: readonly Runner[]): void {
   const own = useOwnService();
   const folder = join(RESULTS, `guides-${process.pid}`);
   const programs = join(folder, 'bin');
 
-  beforeAll(() => {
+  let proxy: RecordingProxy;
+
+  beforeAll(async () => {
     mkdirSync(programs, { recursive: true });
     addProgram('animal-store', CLI);
+    proxy = await startRecordingProxy(own.api.url);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(async () => {
+    await proxy.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   describe.each(runners)('in $language', ({ language, file, command }) => {
     let host: SampleHost | undefined;
@@ -59,7 +69,7 @@ export function itRunsSamples(runners: readonly Runner[]): void {
 
     async function run({ code }: Sample): Promise<string> {
       const path = join(folder, `${++files}-${file}`);
-      writeFileSync(path, code.replaceAll(ADDRESS, own.api.target.baseUrl));
+      writeFileSync(path, code.replaceAll(ADDRESS, proxy.url));
       const env = {
         // Some Python installations require it.
         HOME: process.env['HOME'],
@@ -83,7 +93,10 @@ export function itRunsSamples(runners: readonly Runner[]): void {
       });
 
       it.each(samples.map((sample, index) => ({ ...sample, number: index + 1 })))('$number. $heading', async (sample) => {
+        proxy.statuses.length = 0;
         const printed = await run(sample);
+        const shown = [sample.http, sample.json, sample.text].join('\n');
+        expect(proxy.statuses.filter((status) => status >= 400 && !new RegExp(`\\b${status}\\b`).test(shown))).toEqual([]);
         if (sample.json !== undefined) expect(withoutSpace(printed)).toBe(withoutSpace(sample.json));
         for (const line of sample.http?.trim().split('\n') ?? []) expect(printed).toMatch(patternOf(line));
         if (sample.text !== undefined) expect(printed).toBe(sample.text);
