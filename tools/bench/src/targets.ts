@@ -1,5 +1,5 @@
 import { ok } from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,11 @@ const GO_SOURCE = path('../go/main.go');
 const GO_PROGRAM = path('./go-pgx');
 /** Folder in which Debian installs the sources of Go libraries. */
 const GOPATH = '/usr/share/gocode';
+const RUST_PACKAGE = path('../rust/Cargo.toml');
+const RUST_BUILD = path('./rust-hyper');
+/** Folder in which Debian installs the sources of Rust crates. */
+const CRATES = '/usr/share/cargo/registry';
+const REQUIRED_CRATES = ['hyper-0.14', 'tokio-1', 'tokio-postgres-0.7', 'sha2-0.10', 'serde_json-1', 'serde_derive-1'];
 const VERY_HIGH_RATE_LIMIT = '1000000000';
 
 export const ANIMAL_STORE = 'animal-store';
@@ -126,6 +131,14 @@ export const HTTP_TARGETS = {
     missing: goIsMissing,
     start: startGo,
   },
+  'rust-hyper': {
+    description: 'Rust hyper and tokio-postgres, hand-written, pipelined statements, both cores',
+    workloads: WORKLOADS,
+    paging: 'after',
+    authenticates: true,
+    missing: rustIsMissing,
+    start: startRust,
+  },
   'fastify-pg': {
     description: 'Fastify and pg, hand-written',
     workloads: WORKLOADS,
@@ -152,11 +165,28 @@ async function goIsMissing(): Promise<string | undefined> {
 
 async function startGo(catalogue: Catalogue): Promise<ServerProcess> {
   await runProcess('go', ['build', '-o', GO_PROGRAM, GO_SOURCE], { GO111MODULE: 'off', GOPATH });
+  return startProgram('go-pgx', GO_PROGRAM, catalogue);
+}
+
+async function rustIsMissing(): Promise<string | undefined> {
+  const installed = existsSync(CRATES) ? readdirSync(CRATES) : [];
+  const areCratesInstalled = REQUIRED_CRATES.every((crate) => installed.some((name) => name.startsWith(`${crate}.`)));
+  if (areCratesInstalled && (await isInstalled('cargo'))) return undefined;
+  return 'apt-get install cargo librust-hyper+full-dev librust-tokio+full-dev librust-tokio-postgres-dev librust-sha2-dev librust-serde-json-dev librust-serde-derive-dev';
+}
+
+async function startRust(catalogue: Catalogue): Promise<ServerProcess> {
+  const source = ['--config', 'source.crates-io.replace-with="debian"', '--config', `source.debian.directory="${CRATES}"`];
+  await runProcess('cargo', ['build', '--release', '--offline', '--manifest-path', RUST_PACKAGE, '--target-dir', RUST_BUILD, ...source]);
+  return startProgram('rust-hyper', join(RUST_BUILD, 'release/rust-hyper'), catalogue);
+}
+
+function startProgram(name: string, program: string, catalogue: Catalogue): Promise<ServerProcess> {
   return ServerProcess.start({
-    program: GO_PROGRAM,
+    program,
     args: [],
     env: { DATABASE_URL: catalogue.url },
-    logFile: join(catalogue.server.folder, 'go-pgx.log'),
+    logFile: join(catalogue.server.folder, `${name}.log`),
     listening: /^listening (\d+)$/m,
   });
 }
