@@ -157,7 +157,7 @@ function fingerprintOfTypes() {
 
 export default defineConfig(
   { settings: { types: fingerprintOfTypes() } },
-  globalIgnores(['**/dist/', '{apps,libs}/*/bundle/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
+  globalIgnores(['**/dist/', '{apps,libs}/*/bundle/', 'apps/api/guides/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
   { files: ['**/*.mjs', '*.js', '**/jest.config.js'], languageOptions: { globals: globals.node } },

@@ -14,12 +14,12 @@ import { corsHeadersOfUnknown } from '../responses/cors.js';
 import { type Connection, connectionOf } from './connection.js';
 import { handleExpectAndConnect, respondToClientError, type SocketErrorOptions, writeErrorAndClose } from './socket-errors.js';
 
-const HEADERS_TIMEOUT_MS = 5_000;
-const REQUEST_TIMEOUT_MS = 10_000;
-const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+export const HEADERS_TIMEOUT_MS = 5_000;
+export const REQUEST_TIMEOUT_MS = 10_000;
+export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const TIMEOUT_CHECK_INTERVAL_MS = 1_000;
 /** Timeout of a silent connection with a pending request. Longer than any request takes: it only affects clients that do not read. */
-const SILENCE_TIMEOUT_MS = 30_000;
+export const SILENCE_TIMEOUT_MS = 30_000;
 
 /** Replaces a target that the router cannot parse. Clients cannot send it: Node's HTTP parser rejects white space in targets. */
 const UNREADABLE_TARGET = '/ ';
