@@ -1,8 +1,10 @@
 import { startPostgres } from './tools/test-runner/src/postgres.ts';
 
 const SQL_FILES = [
-  'libs/database/src/{batched-repository,statements,table,expire-idempotency-keys,idempotency-key.entity}.ts',
-  'libs/database/src/{migrations,missing-privileges,distribution,database-connection}.ts',
+  'libs/database/src/{batched-repository,statements,table,expire-idempotency-keys,idempotency-key.entity,persistence}.ts',
+  'libs/database/src/{migrations,migration-query-runner,missing-privileges,distribution,backfill,constraint-errors}.ts',
+  'libs/database/src/{database-connection,own-connection,unnamed-statements-client,intercepted-statements,job-runs,repeat}.ts',
+  'libs/database/src/{events,migrations}/*.ts',
 ];
 
 /** What is mutated, and the specs that must detect it. `AREA=client npx stryker run` mutates one area. */
@@ -25,7 +27,8 @@ const AREAS = {
     ...area('libs/database'),
     mutate: SQL_FILES,
     specs: [
-      'libs/database/src/{batched-repository,distribution,migrations,missing-privileges,migration-attempts,migration-lock}.integration.spec.ts',
+      'libs/database/src/{batched-repository,distribution,migrations,missing-privileges,migration-attempts}.integration.spec.ts',
+      'libs/database/src/{migration-lock,backfill,data-changes,intercepted-statements,job-runs,events/*}.integration.spec.ts',
       'libs/database/src/table.spec.ts',
     ],
     usesPostgres: true,
