@@ -27,7 +27,7 @@ export interface FaultRecord {
 /** Merges the runs of a fault: the figures of the result are their maxima. */
 export function mergeRuns(runs: readonly Omit<FaultResult, 'runs'>[]): FaultResult[] {
   return [...Map.groupBy(runs, ({ fault }) => fault)].map(([fault, ofFault]) => {
-    const names = Object.keys(ofFault[0]?.figures ?? {});
+    const names = [...new Set(ofFault.flatMap(({ figures }) => Object.keys(figures)))];
     return {
       fault,
       runs: ofFault.length,

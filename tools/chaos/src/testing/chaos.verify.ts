@@ -24,7 +24,7 @@ it('the service keeps its promises during each fault', async () => {
     'unread pipelined responses',
     'header floods',
     'clock jumps',
-    '5 times the capacity',
+    'overload',
   ])
     expect(stdout).toMatch(new RegExp(`^${phase} `, 'm'));
 });

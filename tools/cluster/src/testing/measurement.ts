@@ -47,11 +47,15 @@ export function reportFaults(measurements: readonly Measurement[]): string {
 }
 
 /** Returns the figures for docs/how-we-know.json. */
-export function figuresOf({ fault, withoutWritesMs, withoutReadsMs, errors }: Measurement) {
+export function figuresOf({ fault, withoutWritesMs, recoveryAfterFailoverMs, errors }: Measurement) {
   const seconds = (ms: number) => Math.round(ms / 100) / 10;
   return {
     fault,
-    figures: { 'No writes, s': seconds(withoutWritesMs), 'No reads, s': seconds(withoutReadsMs), Errors: errors.length },
+    figures: {
+      'No writes, s': seconds(withoutWritesMs),
+      ...(recoveryAfterFailoverMs !== undefined && { 'After new primary, s': seconds(recoveryAfterFailoverMs) }),
+      Errors: errors.length,
+    },
   };
 }
 
