@@ -23,12 +23,12 @@ const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readon
   {
     file: 'apps/service-e2e/src/backup.verify.ts',
     pattern: /^const CREATIONS = ([\d_]+);/gm,
-    fault: 'restore after at least # creations, with writes during the backup',
+    fault: 'restore after # creations and more during the backup',
   },
   {
     file: 'apps/service-e2e/src/rolling-upgrade.verify.ts',
     pattern: /^const PETS = ([\d_]+);/gm,
-    fault: 'both versions at the same time, on at least # animals',
+    fault: 'both versions at once, with # animals',
   },
   {
     file: 'apps/service-e2e/src/redis.verify.ts',
@@ -39,7 +39,7 @@ const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readon
   {
     file: 'stryker.config.mjs',
     pattern: /minScore: ([\d_]+)/g,
-    fault: 'wrong code, one change at a time: specs detect at least # %',
+    fault: 'specs must detect # % of changes to the code',
     name: 'mutation',
   },
 ];
