@@ -107,6 +107,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
+// Promise (Migrations): The last release and this version can serve one database.
 describe('while both versions serve', () => {
   it('a list is complete when its pages come from both', async () => {
     expect(new Set(ids).size).toBe(PETS);

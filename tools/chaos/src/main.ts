@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { reportChaos } from './chaos-report.js';
+import { mergeRuns, recordFaults } from './fault-record.js';
 import { runChaos } from './run-chaos.js';
 
 const parseInteger = (text: string): number => {
@@ -12,13 +13,14 @@ interface Options {
   readonly rounds: number;
   readonly outage: number;
   readonly short: boolean;
+  readonly docs: boolean;
 }
 
 const LONG = { clients: 12, pauseMs: 5, isStrict: true };
 /** A short run with little load, for a busy machine. */
 const SHORT = { rounds: 1, outageMs: 1_000, clients: 4, pauseMs: 60, isStrict: false };
 
-const { seed, rounds, outage, short } = new Command('chaos')
+const { seed, rounds, outage, short, docs } = new Command('chaos')
   .description(
     'Injects faults into a running service, and checks that no acknowledged creation is lost or duplicated. Needs an otherwise idle machine.',
   )
@@ -26,6 +28,7 @@ const { seed, rounds, outage, short } = new Command('chaos')
   .option('--rounds <number>', 'number of times that each fault is injected', parseInteger, 2)
   .option('--outage <seconds>', 'seconds of a database outage', parseInteger, 10)
   .option('--short', 'inject each fault once and briefly under light load, and do not check times (used by npm run verify -- chaos)', false)
+  .option('--docs', 'record the results in docs/how-we-know.json if all promises are kept', false)
   .parse()
   .opts<Options>();
 
@@ -35,4 +38,15 @@ console.log(
 );
 const result = await runChaos({ ...schedule, seed, report: (line) => console.log(`  ${line}`) });
 console.log(reportChaos(result));
+if (docs && result.problems.length === 0) {
+  const faults = result.phases.slice(1).map(({ name, seen, recoveryMs }) => ({
+    fault: name,
+    figures: {
+      ...(recoveryMs !== undefined && { 'Recovery, s': Math.round(recoveryMs / 100) / 10 }),
+      'Without response': seen.dropped.length + seen.excused,
+    },
+  }));
+  const command = `npm run chaos -- --seed ${seed} ${short ? '--short' : `--rounds ${rounds} --outage ${outage}`}`;
+  recordFaults({ command, suite: 'tools/chaos/src/testing/chaos.verify.ts', verdict: result.verdict, faults: mergeRuns(faults) });
+}
 process.exitCode = result.problems.length === 0 ? 0 : 1;

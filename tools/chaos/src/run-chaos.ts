@@ -77,9 +77,9 @@ async function injectFault(fault: Fault, deployment: Deployment, load: Load, led
   return { name: fault.name, seen, ...(recoveryMs !== undefined && { recoveryMs }) };
 }
 
-/** Sends five times as many requests as the service can handle. */
+/** Sends up to five times as many requests as the service can handle. */
 async function overload(deployment: Deployment, load: Load, ledger: Ledger, { outageMs, isStrict, report }: ChaosOptions): Promise<Phase> {
-  const name = `${OVERLOAD} times the capacity`;
+  const name = 'overload';
   report(name);
   const { keys, service } = deployment;
   const path = '/v1/pets?limit=20&status=available';

@@ -1,9 +1,10 @@
+import { readRecords } from './fault-tables.js';
 import { readPromises, renderPromises } from './promises.js';
 import { renderEnvExample, renderVariables } from './variables.js';
 
 /** The generated documents, and functions that return their text. */
 export const DOCUMENTS: Readonly<Record<string, () => string>> = {
   '.env.example': renderEnvExample,
-  'docs/promises.md': () => renderPromises(readPromises()),
+  'docs/how-we-know.md': () => renderPromises(readPromises(), readRecords()),
   'docs/variables.md': renderVariables,
 };

@@ -1,7 +1,9 @@
 import { posix } from 'node:path';
+import type { FaultRecord } from '@animal-store/chaos/fault-record';
 import { readText, workspaceFiles } from '@animal-store/checks/workspace';
+import { isInFaults, renderFaults } from './fault-tables.js';
 
-/** In the order of docs/promises.md. */
+/** In the order of docs/how-we-know.md. */
 const GROUPS = [
   'Rate limits',
   'Keys and clients',
@@ -46,19 +48,20 @@ export function readPromises(): Promised[] {
   return sources.sort().flatMap((file) => promisesIn(file, readText(file)));
 }
 
-const INTRODUCTION = `# Promises
+const INTRODUCTION = `# How we know
 
-Each promise links to a test. To find its other tests, search for \`Promise (\`. \`npx nx documents docs-checks\` writes this page.
+Each promise links to a test. To find its other tests, search for \`Promise (\`. \`npx nx documents docs-checks\` writes this page. Figures are the worst of all runs, in seconds rounded to 0.1. Only killed processes may leave requests without response. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record them.
 `;
 
-/** Returns the text of docs/promises.md. */
-export function renderPromises(promises: readonly Promised[]): string {
+/** Returns the text of docs/how-we-know.md. */
+export function renderPromises(promises: readonly Promised[], records: readonly FaultRecord[]): string {
+  const withFaults = new Set(promises.filter(({ file }) => isInFaults(file, records)).map(({ text }) => text));
   const sections = GROUPS.map((group) => {
-    const ofGroup = promises.filter((promise) => promise.group === group);
+    const ofGroup = promises.filter((promise) => promise.group === group && !withFaults.has(promise.text));
     const items = [...Map.groupBy(ofGroup, ({ text }) => text).values()].map(
       ([first]) => first && `- [${first.text}](${posix.join('..', first.file)})\n`,
     );
-    return `\n## ${group}\n\n${items.join('')}`;
+    return items.length === 0 ? '' : `\n## ${group}\n\n${items.join('')}`;
   });
-  return `${INTRODUCTION}${sections.join('')}`;
+  return `${INTRODUCTION}${renderFaults(promises, records)}${sections.join('')}`;
 }

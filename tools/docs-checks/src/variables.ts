@@ -1,4 +1,5 @@
 import { variables } from '@animal-store/api/configuration';
+import { markdownTable } from './markdown-table.js';
 
 interface Variable {
   readonly name: string;
@@ -48,8 +49,5 @@ export function renderVariables(): string {
     return [`\`${name}\``, defaultOf(variable) && `\`${defaultOf(variable)}\``, rule.replace(/^(?:an integer from|an?|one of) /, ''), desc];
   });
   const header = ['Variable', 'Default', 'Value', 'Meaning'];
-  const widths = header.map((title, column) => Math.max(...[title, ...rows.map((row) => row[column] ?? '')].map(({ length }) => length)));
-  const lineOf = (cells: readonly string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`;
-  const separator = widths.map((width) => '-'.repeat(width));
-  return `${INTRODUCTION}\n${[header, separator, ...rows].map(lineOf).join('')}`;
+  return `${INTRODUCTION}\n${markdownTable([header, ...rows])}`;
 }

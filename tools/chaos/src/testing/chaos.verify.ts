@@ -7,8 +7,8 @@ import { expect, it } from '@jest/globals';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-// Promise (Reads and writes): During faults of `npm run chaos`, every response is documented.
-// Promise (Reads and writes): Faults of `npm run chaos` lose or repeat no acknowledged write.
+// Promise (Reads and writes): During faults, every response is documented.
+// Promise (Reads and writes): Faults lose or repeat no acknowledged write.
 it('the service keeps its promises during each fault', async () => {
   // A non-zero exit code throws an error that shows the table.
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--short', '--seed', '1']);
@@ -24,7 +24,7 @@ it('the service keeps its promises during each fault', async () => {
     'unread pipelined responses',
     'header floods',
     'clock jumps',
-    '5 times the capacity',
+    'overload',
   ])
     expect(stdout).toMatch(new RegExp(`^${phase} `, 'm'));
 });

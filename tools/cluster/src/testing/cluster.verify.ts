@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Ledger } from '@animal-store/chaos/ledger';
+import { mergeRuns, recordFaults } from '@animal-store/chaos/fault-record';
+import { Ledger, type Verdict } from '@animal-store/chaos/ledger';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
@@ -18,7 +19,7 @@ import { processesIn, signalAll } from '../processes.js';
 import { describeStatus } from '../status.js';
 import { ClusterLoad } from './cluster-load.js';
 import { type Fault, networkFaults, PROCESS_FAULTS } from './faults.js';
-import { longestGap, type Measurement, recoveryAfterFailover, reportFaults } from './measurement.js';
+import { figuresOf, longestGap, type Measurement, recoveryAfterFailover, reportFaults, sumOf } from './measurement.js';
 import { Namespaces } from './namespaces.js';
 import { WriteMonitor } from './write-monitor.js';
 
@@ -36,12 +37,22 @@ const WAL_SEGMENTS = 40;
 
 const namespaces = await Namespaces.create();
 const measurements: Measurement[] = [];
+const verdicts: Verdict[] = [];
 
 const run = async (...args: readonly string[]) => (await promisify(execFile)(process.execPath, [MAIN, ...args])).stdout;
 
 afterAll(async () => {
   await namespaces?.remove();
   process.stdout.write(`\n${reportFaults(measurements)}\n`);
+  if (process.env['RECORD_FAULTS']) {
+    const command = 'npm run verify -- cluster';
+    recordFaults({
+      command,
+      suite: 'tools/cluster/src/testing/cluster.verify.ts',
+      verdict: sumOf(verdicts),
+      faults: mergeRuns(measurements.map(figuresOf)),
+    });
+  }
   if (!namespaces) process.stdout.write('Network cuts were skipped: this machine does not allow network namespaces.\n');
 });
 
@@ -184,6 +195,7 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
   it('no acknowledged write is lost, and none is stored twice', async () => {
     await load.stop();
     const verdict = await ledger.compare(cluster.primaryUrl);
+    verdicts.push(verdict);
     process.stdout.write(`${JSON.stringify(verdict)} statuses ${JSON.stringify(Object.fromEntries(ledger.statuses))}\n`);
     expect(verdict).toMatchObject({ lost: 0, duplicates: 0 });
     expect(verdict.acknowledged).toBeGreaterThan(100);

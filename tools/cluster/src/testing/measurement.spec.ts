@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { longestGap, recoveryAfterFailover, reportFaults } from './measurement.js';
+import { figuresOf, longestGap, recoveryAfterFailover, reportFaults, sumOf } from './measurement.js';
 
 it('finds the longest time without a success, including the begin and the end', () => {
   expect(longestGap([1_100, 1_900, 1_500, 500, 2_500], 1_000, 2_000)).toEqual({ begin: 1_100, end: 1_500 });
@@ -28,4 +28,19 @@ it('shows seconds, and how many errors reached callers', () => {
     'fault       s without writes  s without reads  s after new primary  errors',
     'switchover               4.4              4.4                            2',
   ]);
+});
+
+it('has figures in seconds with one decimal', () => {
+  const measurement = { fault: 'cut', withoutWritesMs: 4_440, withoutReadsMs: 0, recoveryAfterFailoverMs: undefined, errors: ['a'] };
+  expect(figuresOf(measurement)).toEqual({ fault: 'cut', figures: { 'No writes, s': 4.4, Errors: 1 } });
+  expect(figuresOf({ ...measurement, recoveryAfterFailoverMs: 960 }).figures).toEqual({
+    'No writes, s': 4.4,
+    'After new primary, s': 1,
+    Errors: 1,
+  });
+});
+
+it('sums verdicts', () => {
+  const verdict = { acknowledged: 4, stored: 3, lost: 2, duplicates: 1 };
+  expect(sumOf([verdict, verdict])).toEqual({ acknowledged: 8, stored: 6, lost: 4, duplicates: 2 });
 });

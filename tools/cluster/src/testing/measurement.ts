@@ -1,3 +1,4 @@
+import type { Verdict } from '@animal-store/chaos/ledger';
 import { alignColumns } from '@animal-store/chaos/table';
 
 /** The effect of a fault on the service, in milliseconds. */
@@ -43,4 +44,23 @@ export function reportFaults(measurements: readonly Measurement[]): string {
     `${errors.length}`,
   ]);
   return alignColumns([['fault', 's without writes', 's without reads', 's after new primary', 'errors'], ...rows]).join('\n');
+}
+
+/** Returns the figures for docs/how-we-know.json. */
+export function figuresOf({ fault, withoutWritesMs, recoveryAfterFailoverMs, errors }: Measurement) {
+  const seconds = (ms: number) => Math.round(ms / 100) / 10;
+  return {
+    fault,
+    figures: {
+      'No writes, s': seconds(withoutWritesMs),
+      ...(recoveryAfterFailoverMs !== undefined && { 'After new primary, s': seconds(recoveryAfterFailoverMs) }),
+      Errors: errors.length,
+    },
+  };
+}
+
+/** Returns the sums of verdicts. */
+export function sumOf(verdicts: readonly Verdict[]): Verdict {
+  const sum = (name: keyof Verdict) => verdicts.reduce((total, verdict) => total + verdict[name], 0);
+  return { acknowledged: sum('acknowledged'), stored: sum('stored'), lost: sum('lost'), duplicates: sum('duplicates') };
 }

@@ -18,6 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop());
 
+// Promise (Reads and writes): Hostile requests get documented responses, never a 5xx.
 it(
   'the built service survives hostile requests, and its memory does not grow',
   async () => {

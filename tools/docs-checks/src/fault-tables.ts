@@ -1,0 +1,79 @@
+import { basename, posix } from 'node:path';
+import type { FaultRecord } from '@animal-store/chaos/fault-record';
+import { readText } from '@animal-store/checks/workspace';
+import { markdownTable } from './markdown-table.js';
+
+interface Promised {
+  readonly text: string;
+  readonly file: string;
+}
+
+/** Suites without recorded results. The least number that the pattern finds in the code replaces `#`. */
+const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readonly fault: string; readonly name?: string }[] = [
+  {
+    file: 'libs/database/src/testing/event-delivery.verify.ts',
+    pattern: /^const KILLS = ([\d_]+);/gm,
+    fault: '# kills of processes that handle events',
+  },
+  {
+    file: 'apps/service-e2e/src/workers.verify.ts',
+    pattern: /^const MAX_CRASHES = ([\d_]+);/gm,
+    fault: 'more than # kills of workers without a database; workers that crash',
+  },
+  {
+    file: 'apps/service-e2e/src/backup.verify.ts',
+    pattern: /^const CREATIONS = ([\d_]+);/gm,
+    fault: 'restore after # creations and more during the backup',
+  },
+  {
+    file: 'apps/service-e2e/src/rolling-upgrade.verify.ts',
+    pattern: /^const PETS = ([\d_]+);/gm,
+    fault: 'both versions at once, with # animals',
+  },
+  {
+    file: 'apps/service-e2e/src/redis.verify.ts',
+    pattern: /^const LIMIT = ([\d_]+);/gm,
+    fault: 'Redis stopped, then frozen, with a limit of # requests',
+  },
+  { file: 'tools/context-checks/src/fuzz/fuzz.verify.ts', pattern: /\?\? ([\d_]+)\);/g, fault: '# hostile requests' },
+  {
+    file: 'stryker.config.mjs',
+    pattern: /minScore: ([\d_]+)/g,
+    fault: 'specs must detect # % of changes to the code',
+    name: 'mutation',
+  },
+];
+
+export const readRecords = () => JSON.parse(readText('docs/how-we-know.json')) as FaultRecord[];
+
+/** Returns whether the section of faults has the promise. */
+export const isInFaults = (file: string, records: readonly FaultRecord[]) =>
+  [...SUITES.map((suite) => suite.file), ...records.map(({ suite }) => suite)].includes(file);
+
+/** Returns the section of the recorded faults and of those that are described by the code. */
+export function renderFaults(promises: readonly Promised[], records: readonly FaultRecord[]): string {
+  const promisedIn = (file: string) =>
+    promises.flatMap((promise) => (promise.file === file ? `[${promise.text}](${posix.join('..', file)})` : [])).join(' ');
+  const suites = SUITES.map(({ file, pattern, fault, name = basename(file, '.verify.ts') }) => {
+    const numbers = [...readText(file).matchAll(pattern)].map(([, digits = '']) => Number(digits.replaceAll('_', '')));
+    if (numbers.length === 0) throw new Error(`${file} has no number that matches ${String(pattern)}`);
+    return `- \`${name}\`: ${fault.replace('#', Math.min(...numbers).toLocaleString('en'))}. ${promisedIn(file)}`.trimEnd() + '\n';
+  });
+  const sections = records.map((record) => `\n### \`${record.command}\`\n\n${promisedIn(record.suite)}\n\n${describe(record)}`);
+  return `\n## Injected faults\n${sections.join('')}\n### Each run of \`npm run verify -- <suite>\`\n\n${suites.join('')}`;
+}
+
+function describe({ machine, date, commit, verdict, faults }: FaultRecord): string {
+  const columns = ['Runs', ...new Set(faults.flatMap(({ figures }) => Object.keys(figures)))];
+  const cellsOf = ({ runs, figures }: FaultRecord['faults'][number]) =>
+    columns.map((name) => (name === 'Runs' ? runs : (figures[name] ?? '–')));
+  const cells = faults.map(cellsOf);
+  const isSame = columns.map((_, column) => new Set(cells.map((row) => row[column])).size === 1);
+  const varying = <T>(row: readonly T[]) => row.filter((_, column) => !isSame[column]);
+  const same = columns.flatMap((name, column) => (isSame[column] ? ` ${name}: ${String(cells[0]?.[column])}.` : [])).join('');
+  // Faults with the same results share a row.
+  const groups = Map.groupBy(faults, (fault) => varying(cellsOf(fault)).join());
+  const rows = [...groups].map(([key, ofGroup]) => [ofGroup.map(({ fault }) => fault).join('; '), ...key.split(',')]);
+  const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
+  return `${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${markdownTable([['Fault', ...varying(columns)], ...rows])}`;
+}
