@@ -49,11 +49,11 @@ describe('a new user', () => {
     const page = await open('/docs/quickstart');
     await page.getByRole('tab', { name: 'curl' }).first().focus();
     await page.keyboard.press('End');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Python');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Go');
     await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Pagination' }).click();
     await page.getByRole('heading', { level: 1, name: 'Pagination' }).waitFor();
-    expect(await page.getByRole('tab', { selected: true }).allInnerTexts()).toEqual(['Python']);
-    expect(await page.getByRole('tabpanel').innerText()).toContain('import json');
+    expect(await page.getByRole('tab', { selected: true }).allInnerTexts()).toEqual(['Go']);
+    expect(await page.getByRole('tabpanel').innerText()).toContain('package main');
     await page.close();
   });
 
