@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the packaged folder', () => {
   it('contains the bundles, the guides, the assets of their pages and nothing else', () => {
-    const sources = readdirSync(join(WORKSPACE, 'docs/guides'));
+    const sources = readdirSync(join(WORKSPACE, 'docs/guides')).filter((name) => name.endsWith('.md'));
     const pages = sources.map((name) => (name === 'README.md' ? 'index' : basename(name, '.md')));
     const guides = [...pages, 'typescript-client'].map((name) => `${name}.html`);
     const files = filesOf(out);

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, setPriority } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -17,7 +17,7 @@ const CLIENT = join(WORKSPACE, 'libs/client/README.md');
 const renderGuides: Plugin = {
   name: 'render-guides',
   buildStart() {
-    for (const name of readdirSync(GUIDES)) this.addWatchFile(join(GUIDES, name));
+    for (const name of globSync('**/*.{md,go}', { cwd: GUIDES })) this.addWatchFile(join(GUIDES, name));
     this.addWatchFile(CLIENT);
   },
   watchChange(file) {

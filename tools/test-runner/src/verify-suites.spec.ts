@@ -21,7 +21,7 @@ it('each suite is a target that needs what the specs of its project need', async
   expect(targets['redis']).toMatchObject({
     command: 'jest --config jest.verify.config.js --runTestsByPath apps/service-e2e/src/redis.verify.ts',
     dependsOn: ['build', { target: 'bundle' }],
-    inputs: expect.arrayContaining(['default', 'jest', '{workspaceRoot}/docs/guides/*', '{workspaceRoot}/jest.verify.config.js']),
+    inputs: expect.arrayContaining(['default', 'jest', '{workspaceRoot}/docs/guides/**/*', '{workspaceRoot}/jest.verify.config.js']),
   });
 });
 

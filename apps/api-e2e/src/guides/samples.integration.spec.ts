@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { describe, expect, it } from '@jest/globals';
 import { itRunsSamples } from './run-samples.js';
 import { GUIDES, readSamples } from './samples.js';
 
-// `npm run verify -- samples` also runs those in sh and Python.
+// `npm run verify -- samples` also runs those in sh, Python and Go.
 describe('the samples of the guides', () => {
   itRunsSamples([
     { language: 'ts', file: 'sample.ts' },
@@ -34,11 +34,18 @@ describe('the samples of the guides', () => {
 
   it('show each request in every language', () => {
     for (const [guide, samples] of readSamples()) {
-      const count = (wanted: string) => samples.filter(({ language }) => language === wanted).length;
-      expect({ guide, python: count('python') }).toEqual({ guide, python: count('ts') });
-      expect(count('js')).toBeGreaterThanOrEqual(count('ts'));
+      for (const group of Map.groupBy(samples, (sample) => sample.group).values()) {
+        const languages = group.map(({ language }) => language);
+        // Some samples need one language: curl to show a response, JavaScript to show how it rounds.
+        if (languages.length === 1 && languages[0] !== 'ts') continue;
+        const programs = languages.filter((language) => language !== 'sh');
+        const place = { guide, heading: group[0]?.heading };
+        expect({ ...place, programs }).toEqual({ ...place, programs: ['ts', 'js', 'python', 'go'] });
+      }
     }
-    expect([...readSamples().values()].flat().length).toBeGreaterThan(40);
+    const all = [...readSamples().values()].flat();
+    expect(all.length).toBeGreaterThan(50);
+    expect(all.filter(({ language }) => language === 'go')).toHaveLength(readdirSync(join(GUIDES, 'samples')).length);
   });
 });
 

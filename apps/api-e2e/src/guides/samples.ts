@@ -6,12 +6,14 @@ export const GUIDES = join(import.meta.dirname, '../../../../docs/guides');
 const LANGUAGES = ['sh', 'ts', 'js', 'python', 'go'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** A code block of a guide, with the response and output shown for it. */
+/** A code block or Go program of a guide, with the response and output shown for it. */
 export interface Sample {
   readonly language: Language;
   /** Title of the section. */
   readonly heading: string;
   readonly code: string;
+  /** Number of the group. The samples of a group are the same request in several languages. */
+  readonly group: number;
   /** Body of the response, shown for `sh`. */
   json?: string;
   /** Status and header lines of the response, shown for `sh`. `…` matches any text. */
@@ -23,7 +25,13 @@ export interface Sample {
 /** Returns the samples by guide name, in page order, without blocks marked `norun`. */
 export function readSamples(): ReadonlyMap<string, readonly Sample[]> {
   const files = readdirSync(GUIDES).filter((file) => file.endsWith('.md'));
-  return new Map(files.map((file) => [basename(file, '.md'), samplesOf(readFileSync(join(GUIDES, file), 'utf8'))]));
+  return new Map(files.map((file) => [basename(file, '.md'), samplesOf(readGuide(file))]));
+}
+
+/** Returns the Markdown of a guide, with the Go programs that it links as code blocks. */
+function readGuide(file: string): string {
+  const read = (path: string): string => readFileSync(join(GUIDES, path), 'utf8');
+  return read(file).replace(/^\[Go\]\((samples\/.+\.go)\)$/gm, (_line, path: string) => `\`\`\`go\n${read(path)}\`\`\``);
 }
 
 /** Headings and code blocks; any other line only separates code blocks. */
@@ -33,15 +41,19 @@ function samplesOf(markdown: string): Sample[] {
   const samples: Sample[] = [];
   /** Consecutive code blocks: the same request in several languages. */
   let group: Sample[] = [];
+  let groups = 0;
   let isOpen = false;
   let heading = '';
   for (const { groups: { title, language = '', norun, code } = {} } of markdown.matchAll(PARTS)) {
     heading = title ?? heading;
     if (code !== undefined && isLanguage(language)) {
       if (norun !== undefined) continue;
-      if (!isOpen) group = [];
+      if (!isOpen) {
+        group = [];
+        groups++;
+      }
       isOpen = true;
-      const sample = { language, heading, code };
+      const sample = { language, heading, code, group: groups };
       group.push(sample);
       samples.push(sample);
     } else {

@@ -62,8 +62,11 @@ function enableTabs(group) {
   const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
   for (const tab of tabs) {
     tab.addEventListener('click', () => choose(tab));
-    tab.addEventListener('keydown', ({ key }) => {
+    tab.addEventListener('keydown', (event) => {
+      const { key } = event;
       if (!Object.hasOwn(steps, key)) return;
+      // Home and End would scroll the page.
+      event.preventDefault();
       const index = tabs.indexOf(tab) + steps[key];
       const next = tabs[Math.abs(steps[key]) === 1 ? (index + tabs.length) % tabs.length : steps[key] < 0 ? 0 : tabs.length - 1];
       choose(next);
@@ -86,6 +89,9 @@ function showLanguage(language) {
     const shown = tabs.find((tab) => tab.dataset.language === language);
     // A sample without this language remains unchanged.
     if (!shown) continue;
+    // On a phone, the tabs scroll.
+    const list = shown.parentElement;
+    list.scrollLeft = shown.offsetLeft - list.offsetLeft - (list.clientWidth - shown.offsetWidth) / 2;
     for (const tab of tabs) {
       tab.setAttribute('aria-selected', tab === shown);
       tab.tabIndex = tab === shown ? 0 : -1;

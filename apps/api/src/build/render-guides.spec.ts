@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { includePrograms } from './include-programs.js';
 import { renderGuides } from './render-guides.js';
 
 const HOME = '# Home\n\nWelcome.\n\n## Start\n\n- [First](first.md)\\\n  Begin here.\n- [Second](second.md)\\\n  Go on.\n';
@@ -46,6 +47,13 @@ describe('renderGuides', () => {
     expect(page.match(/role="tab" /g)).toHaveLength(2);
     expect(page).toContain('curl &lt;url&gt;');
     expect(page).toContain('<figcaption class="caption">Terminal</figcaption>');
+  });
+
+  it('shows a linked Go program as a tab', () => {
+    const sample = includePrograms('```sh\ncurl\n```\n\n[Go](samples/list-pets.go)\n', (path) => `package main // ${path}\n`);
+    const page = first(sample);
+    expect(page.match(/role="tab" /g)).toHaveLength(2);
+    expect(page).toContain('<span class="hljs-comment">// samples/list-pets.go</span>');
   });
 
   it('hides the output of programs while curl is selected, but only if there is a curl sample', () => {

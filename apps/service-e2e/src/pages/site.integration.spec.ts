@@ -48,12 +48,15 @@ describe('a new user', () => {
   it('selects a language by keyboard for all pages', async () => {
     const page = await open('/docs/quickstart');
     await page.getByRole('tab', { name: 'curl' }).first().focus();
+    // A key that is not prevented scrolls the page.
+    await page.evaluate(`addEventListener('keydown', (event) => (document.title = String(event.defaultPrevented)))`);
     await page.keyboard.press('End');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Python');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Go');
+    expect(await page.title()).toBe('true');
     await page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Pagination' }).click();
     await page.getByRole('heading', { level: 1, name: 'Pagination' }).waitFor();
-    expect(await page.getByRole('tab', { selected: true }).allInnerTexts()).toEqual(['Python']);
-    expect(await page.getByRole('tabpanel').innerText()).toContain('import json');
+    expect(await page.getByRole('tab', { selected: true }).allInnerTexts()).toEqual(['Go']);
+    expect(await page.getByRole('tabpanel').innerText()).toContain('package main');
     await page.close();
   });
 
