@@ -20,8 +20,8 @@ export function describeReferencePage(
   browser: SpecBrowser,
   {
     devices,
-    isAudited,
-  }: { readonly devices: readonly (keyof typeof DEVICES)[]; /** Runs axe, which takes seconds. */ readonly isAudited: boolean },
+    isComplete,
+  }: { readonly devices: readonly (keyof typeof DEVICES)[]; /** Executes all operations and runs axe. */ readonly isComplete: boolean },
 ): void {
   let page: Page;
 
@@ -45,12 +45,12 @@ export function describeReferencePage(
 
     beforeAll(async () => {
       await resetPets(own.databaseUrl, ID);
-      page = await browser.open('/docs/reference', { viewport, colorScheme });
-      await operation('listPets').waitFor();
+      page = await browser.open('/docs/reference#/pets/createPet', { viewport, colorScheme });
     });
     afterAll(() => page.close());
 
-    it('has a title', async () => {
+    it('has a title and opens the operation of a link', async () => {
+      await page.locator('#operations-pets-createPet.is-open').waitFor();
       expect(await page.title()).toBe('API reference · Animal Store API');
       await screenshot(page, `reference-page-${device}`, { fullPage: true });
     });
@@ -65,7 +65,6 @@ export function describeReferencePage(
     });
 
     it('executes createPet and shows the response with exact integers', async () => {
-      await operation('createPet').locator('.opblock-summary-control').click();
       const example = await operation('createPet').locator('textarea.body-param__text').inputValue();
       expect(example).toBe(`{\n  "name": "Rex",\n  "categoryId": ${ID},\n  "status": "available"\n}`);
       await operation('createPet').locator('textarea.body-param__text').fill(`{"name":"Rex","categoryId":${CATEGORY_ID}}`);
@@ -74,6 +73,8 @@ export function describeReferencePage(
         `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`,
       ]);
     });
+
+    if (!isComplete) return;
 
     it('executes listPets and shows the response with exact integers', async () => {
       await operation('listPets').locator('.opblock-summary-control').click();
@@ -98,11 +99,10 @@ export function describeReferencePage(
       await screenshotFrom('#operations-pets-createPet .responses-wrapper', `reference-page-${device}-response`);
     });
 
-    if (isAudited)
-      it('is accessible with all operations and responses open', async () => {
-        await screenshot(page, `reference-page-${device}-${colorScheme}`, { fullPage: true });
-        expect(await accessibilityViolations(page)).toEqual([]);
-      });
+    it('is accessible with all operations and responses open', async () => {
+      await screenshot(page, `reference-page-${device}-${colorScheme}`, { fullPage: true });
+      expect(await accessibilityViolations(page)).toEqual([]);
+    });
   });
 }
 

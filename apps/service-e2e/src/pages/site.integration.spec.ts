@@ -126,7 +126,7 @@ describe('a new user', () => {
     await page.getByRole('button', { name: 'Search' }).click();
     await page.keyboard.type('createpet');
     await page.getByRole('dialog').getByRole('link', { name: 'createPet' }).first().click();
-    await page.locator('#operations-pets-createPet.is-open').waitFor();
+    await page.waitForURL('**/docs/reference#/pets/createPet', { waitUntil: 'commit' });
     await page.close();
   });
 
@@ -141,7 +141,7 @@ describe('a new user', () => {
 
   it('is redirected from an old link of an operation to the reference', async () => {
     const page = await open('/docs#/pets/createPet');
-    await page.waitForURL('**/docs/reference#/pets/createPet');
+    await page.waitForURL('**/docs/reference#/pets/createPet', { waitUntil: 'commit' });
     await page.close();
   });
 });
@@ -179,7 +179,7 @@ describe('links', () => {
   });
 });
 
-describeReferencePage(own, browser, { devices: ['desktop'], isAudited: false });
+describeReferencePage(own, browser, { devices: ['desktop'], isComplete: false });
 
 it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);
