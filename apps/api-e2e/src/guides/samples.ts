@@ -47,12 +47,12 @@ function samplesOf(markdown: string): Sample[] {
   for (const { groups: { title, language = '', norun, code } = {} } of markdown.matchAll(PARTS)) {
     heading = title ?? heading;
     if (code !== undefined && isLanguage(language)) {
-      if (norun !== undefined) continue;
       if (!isOpen) {
         group = [];
         groups++;
       }
       isOpen = true;
+      if (norun !== undefined) continue;
       const sample = { language, heading, code, group: groups };
       group.push(sample);
       samples.push(sample);
