@@ -8,7 +8,7 @@ interface Promised {
   readonly file: string;
 }
 
-/** Suites without recorded results. The least number that the pattern finds in the code replaces `#`. */
+/** Suites without recorded results. The numbers that the pattern finds in the code, in ascending order, replace `#`. */
 const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readonly fault: string; readonly name?: string }[] = [
   {
     file: 'libs/database/src/testing/event-delivery.verify.ts',
@@ -39,7 +39,8 @@ const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readon
   {
     file: 'stryker.config.mjs',
     pattern: /minScore: ([\d_]+)/g,
-    fault: 'specs must detect # % of changes to the code',
+    fault:
+      'specs must detect # % of changes to the code, and # % in kernel, domain and application libraries (`AREA=client npm run verify -- mutation` checks one area)',
     name: 'mutation',
   },
 ];
@@ -55,9 +56,15 @@ export function renderFaults(promises: readonly Promised[], records: readonly Fa
   const promisedIn = (file: string) =>
     promises.flatMap((promise) => (promise.file === file ? `[${promise.text}](${posix.join('..', file)})` : [])).join(' ');
   const suites = SUITES.map(({ file, pattern, fault, name = basename(file, '.verify.ts') }) => {
-    const numbers = [...readText(file).matchAll(pattern)].map(([, digits = '']) => Number(digits.replaceAll('_', '')));
-    if (numbers.length === 0) throw new Error(`${file} has no number that matches ${String(pattern)}`);
-    return `- \`${name}\`: ${fault.replace('#', Math.min(...numbers).toLocaleString('en'))}. ${promisedIn(file)}`.trimEnd() + '\n';
+    const numbers = [...readText(file).matchAll(pattern)]
+      .map(([, digits = '']) => Number(digits.replaceAll('_', '')))
+      .sort((a, b) => a - b);
+    const next = () => {
+      const number = numbers.shift();
+      if (number === undefined) throw new Error(`${file} has too few numbers that match ${String(pattern)}`);
+      return number.toLocaleString('en');
+    };
+    return `- \`${name}\`: ${fault.replaceAll('#', next)}. ${promisedIn(file)}`.trimEnd() + '\n';
   });
   const sections = records.map((record) => `\n### \`${record.command}\`\n\n${promisedIn(record.suite)}\n\n${describe(record)}`);
   return `\n## Injected faults\n${sections.join('')}\n### Each run of \`npm run verify -- <suite>\`\n\n${suites.join('')}`;

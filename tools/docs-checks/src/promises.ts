@@ -15,6 +15,7 @@ const GROUPS = [
   'Connections',
   'Backups and failover',
   'Observability',
+  'Teams',
 ];
 
 const COMMENT = /^ *\/\/ Promise \(([^)]+)\): (.+)$/;

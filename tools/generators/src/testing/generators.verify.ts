@@ -91,6 +91,7 @@ describe('in a copy of the workspace', () => {
     }
   });
 
+  // Promise (Teams): Generating a context changes no file of other contexts.
   it('no file of another context changes, and the code of the app and of the client gets a few lines per context', async () => {
     const { output } = await copy.git('diff', '--numstat');
     const lines = output
@@ -109,6 +110,7 @@ describe('in a copy of the workspace', () => {
     for (const context of CONTEXTS) expect(output).toContain(`\n+- [\`libs/${context}\`](../libs/${context}/README.md): `);
   });
 
+  // Promise (Teams): With generated contexts, all tests pass.
   it('`npm test` passes: every file is formatted, linted and used, and the tests of all projects pass', async () => {
     const output = expectSuccess(await testAll(copy));
     for (const context of CONTEXTS) expectTestsRan(output, context);
