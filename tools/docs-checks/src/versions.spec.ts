@@ -37,8 +37,8 @@ it('docs/upgrading.md names suites that run each night', () => {
   expect(named.filter((suite) => !nightly.includes(`suite: ${suite as string}`))).toEqual([]);
 });
 
-it('docs/upgrading.md has the time after which idle connections are closed', () => {
+it('docs/deployment.md has the time after which idle connections are closed', () => {
   const [file = ''] = workspaceFiles().filter((path) => /^apps\/api\/src\/.*\bhttp-server\.ts$/.test(path));
   const milliseconds = read(file, /KEEP_ALIVE_TIMEOUT_MS = ([\d_]+)/).replaceAll('_', '');
-  expect(page).toContain(`idle for ${String(Number(milliseconds) / 1000)} s.`);
+  expect(readText('docs/deployment.md')).toContain(`idle for ${String(Number(milliseconds) / 1000)} s.`);
 });

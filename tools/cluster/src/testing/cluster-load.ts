@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ledger } from '@animal-store/chaos/ledger';
 import { AnimalStore, APIError } from '@animal-store/client';
 
-/** The values that docs/operations.md recommends. */
+/** The values in docs/operations.md. */
 const RETRIES = { timeout: 5_000, totalTimeout: 30_000, maxRetries: 100, maxRetryDelay: 2_000 };
 const WRITERS = 3;
 const READERS = 2;
