@@ -132,10 +132,13 @@ function spawnService(environment: Environment, main = built(API_MAIN)): { proce
   return { process: service, output: () => output };
 }
 
-/** Returns only the variables that a process needs, so that a developer's settings do not reach the service under test. */
+/**
+ * Returns only the variables that a process needs, so that a developer's settings do not reach the service under test. A run of Nx sets
+ * NODE_COMPILE_CACHE, which saves a quarter of the CPU time of a start.
+ */
 function processEnvironment(environment: Environment): NodeJS.ProcessEnv {
-  const { PATH, HOME, SystemRoot, TEMP } = process.env;
-  return { PATH, HOME, SystemRoot, TEMP, ...environment };
+  const { PATH, HOME, SystemRoot, TEMP, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, SystemRoot, TEMP, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...environment };
 }
 
 function built(path: string): string {

@@ -13,12 +13,12 @@ export const runProgram = (environment: Readonly<Record<string, string>>, ...arg
   runProgramIn('.', environment, ...args);
 
 export function runProgramIn(cwd: string, environment: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
-  const { PATH, HOME, SystemRoot, TEMP } = process.env;
+  const { PATH, HOME, SystemRoot, TEMP, NODE_COMPILE_CACHE } = process.env;
   return new Promise((resolve) => {
     const child = execFile(
       process.execPath,
       [MAIN, ...args],
-      { cwd, env: { PATH, HOME, SystemRoot, TEMP, ...environment } },
+      { cwd, env: { PATH, HOME, SystemRoot, TEMP, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), ...environment } },
       (_, stdout, stderr) => resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
     );
   });

@@ -1,7 +1,11 @@
 import { insertKey } from '@animal-store/api-e2e/support/keys';
 import { type Environment, Service } from '@animal-store/api-e2e/support/service';
-import { createTestDatabase, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, findFreePort, TcpProxy, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { expect } from '@jest/globals';
+import { Client } from 'pg';
+
+/** Same lock id as in libs/database/src/migrations.ts. */
+const MIGRATION_LOCK = 7_302_947_561_038_214n;
 
 const UNAVAILABLE = { status: 503, retryAfter: '1', code: 'service_unavailable' };
 
@@ -53,6 +57,21 @@ export class Outage {
   /** Expects 503 with this key, which the service has accepted before. */
   async expectUnavailable(key: string): Promise<void> {
     await waitFor(async () => expect(await this.get('/v1/pets', key)).toEqual(UNAVAILABLE));
+  }
+
+  /** Starts a service while another process is migrating. Expects that it waits for MIGRATION_WAIT_SECONDS, logs it and exits with code 1. */
+  async expectEndOfMigrationWait(environment: Environment = {}): Promise<void> {
+    const holder = new Client({ connectionString: this.database.url });
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    // The log line is written after 5 s.
+    const settings = { DATABASE_URL: this.database.url, MIGRATION_WAIT_SECONDS: '6', DRAIN_SECONDS: '0', ...environment };
+    const service = (this.service = Service.startOn(await findFreePort(), settings));
+    await waitFor(() => this.expectWaiting());
+    expect(await service.exit()).toBe(1);
+    expect(this.count('waiting for another process that is migrating the database')).toBe(1);
+    expect(service.output).toMatch(/^The migrations were not applied: another process has been migrating the database for 6 s$/m);
+    await holder.end();
   }
 
   async end(): Promise<void> {
