@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
 import go from 'highlight.js/lib/languages/go';
@@ -13,6 +14,7 @@ import { escapeHtml, type GuidePage, type Heading, layOut, type NavigationGroup 
 
 /** The page with the API reference instead of a table of contents. */
 const REFERENCE = 'reference.md';
+const GUIDES = 'docs/guides';
 const OPENAPI = '../openapi.json';
 
 const LANGUAGES = { sh: bash, ts: typescript, js: javascript, python, go, json, http, text: plaintext };
@@ -190,7 +192,9 @@ function addressOf(href: string, file: string, anchors: ReadonlyMap<string, read
   if (/^https:/.test(href)) return href;
   const up = file === HOME ? '' : '../';
   if (href === OPENAPI) return `${up}openapi.json`;
-  const [, target = '', id] = /^([^#]*)(?:#(.+))?$/.exec(href) ?? [];
+  const [, path = '', id] = /^([^#]*)(?:#(.+))?$/.exec(href) ?? [];
+  // The page of another folder links to the guides relative to its own folder.
+  const target = path && posix.relative(GUIDES, posix.join(GUIDES, posix.dirname(file), path));
   const headings = anchors.get(target || file);
   if (!headings || (id !== undefined && !headings.some((heading) => heading.id === id)))
     throw new Error(`${file} has a dead link: ${href}`);
