@@ -91,8 +91,11 @@ describe('a policy', () => {
     const { context, headers } = guardContext(controller, handler, { principal: { clientId: 1n, ...principal } as Principal });
     const error = await Promise.resolve()
       .then(() => guard.canActivate(context))
-      .then(() => undefined)
-      .catch((thrown: unknown) => (thrown as { code: string }).code);
+      .then((isAdmitted) => {
+        expect(isAdmitted).toBe(true);
+        return undefined;
+      })
+      .catch((thrown: unknown) => (thrown as { code?: string }).code ?? String(thrown));
     const { 'ratelimit-policy': policy, ratelimit, 'retry-after': retryAfter } = headers;
     return { error, policy, remaining: ratelimit?.replaceAll(/;t=\d+/g, ''), retryAfter };
   }
