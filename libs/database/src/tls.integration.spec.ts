@@ -37,7 +37,7 @@ type Outcome = 'TLS' | 'no TLS' | RegExp;
 async function connect(base: string, host: string, parameters: string): Promise<string> {
   const url = new URL(base);
   url.hostname = host;
-  url.search = parameters.replace('OTHER', certificates.otherCa).replace('CA', certificates.ca);
+  url.search = parameters.replace(/\b(?:OTHER|CA)\b/, (name) => (name === 'CA' ? certificates.ca : certificates.otherCa));
   const client = new DatabaseClient({ url: url.href });
   client.on('error', () => undefined);
   try {

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 async function connect(host: string, parameters: string, credentials = ''): Promise<boolean> {
   const { port } = server.address() as AddressInfo;
-  const query = parameters.replace('OTHER', certificates.otherCa).replace('CA', certificates.ca);
+  const query = parameters.replace(/\b(?:OTHER|CA)\b/, (name) => (name === 'CA' ? certificates.ca : certificates.otherCa));
   return connectTo(`rediss://${credentials}${host}:${port}?${query}`);
 }
 
