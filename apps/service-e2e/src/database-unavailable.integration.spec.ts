@@ -88,7 +88,7 @@ describe('a single process', () => {
     expect(outage.count('rejects the connection: password authentication failed')).toBe(1);
     await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
     const key = await outage.expectServing();
-    expect(outage.count('connected to the database')).toBe(1);
+    await waitFor(() => expect(outage.count('connected to the database')).toBe(1));
     await query(
       database.url,
       `ALTER ROLE ${role} PASSWORD 'changed'`,

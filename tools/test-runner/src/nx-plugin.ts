@@ -15,6 +15,8 @@ let stopPostgres = () => Promise.resolve();
 export async function preTasksExecution(_options: unknown, { argv, workspaceRoot }: PreTasksExecutionContext): Promise<void> {
   // The tasks start some hundred processes, which load the same packages.
   process.env['NODE_COMPILE_CACHE'] ??= join(workspaceRoot, '.nx/compile-cache');
+  // `tsc` is a Go program: collecting its garbage less often saves a fifth of its CPU.
+  process.env['GOGC'] ??= '400';
   const isRunOfMany = argv.some((argument) => argument === 'run-many' || argument === 'affected');
   if (process.env['TEST_POSTGRES_URL'] || !isRunOfMany || !argv.some((argument) => /\btest\b/.test(argument))) return;
   const server = await startPostgres();
