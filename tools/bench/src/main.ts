@@ -12,7 +12,7 @@ import { number, table } from './report/table.js';
 import { measureScale, type ScaleOptions } from './scale.js';
 import { judgeScale } from './scale-verdicts.js';
 import { median } from './statistics.js';
-import { judge } from './verdicts.js';
+import { judge, MANY_CONNECTIONS } from './verdicts.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
 /** Without the baseline, which is measured separately (README.md). */
@@ -79,9 +79,10 @@ program
   .description('Shows the functions with the most CPU time under a workload.')
   .addArgument(new Argument('<workload>', 'workload to send').choices(WORKLOADS))
   .option('--seconds <n>', 'seconds to profile', parseInteger(1, 60), 5)
-  .action(async (workload: Workload, { seconds }: { seconds: number }) => {
+  .option('--connections <n>', 'number of connections', parseInteger(1, 1000), MANY_CONNECTIONS)
+  .action(async (workload: Workload, { seconds, connections }: { seconds: number; connections: number }) => {
     const out = `${RESULTS}/${workload}.cpuprofile`;
-    const functions = await profile({ workload, seconds, out }, cleanUp);
+    const functions = await profile({ workload, seconds, connections, out }, cleanUp);
     const rows = functions.slice(0, SHOWN_FUNCTIONS).map(({ name, ms, share }) => [name, number(ms), `${(share * 100).toFixed(1)} %`]);
     console.log(`${table(['function', 'self ms', 'share'], rows)}\n\nThe full profile is in ${out}. Browser developer tools can open it.`);
   });

@@ -8,7 +8,6 @@ import { RunningHttpTarget } from './running-target.js';
 import { DatabaseServer } from './database-server.js';
 import { ANIMAL_STORE, HTTP_TARGETS, startService, UNBUNDLED_SERVICE } from './targets.js';
 import { KEYS, readWorkloadData, ROWS } from './workload-data.js';
-import { MANY_CONNECTIONS } from './verdicts.js';
 import { createRequests, type Workload } from './workloads.js';
 
 const WARM_UP_SECONDS = 3;
@@ -16,12 +15,13 @@ const WARM_UP_SECONDS = 3;
 export interface ProfileOptions {
   readonly workload: Workload;
   readonly seconds: number;
+  readonly connections: number;
   /** Path of the profile, which browser developer tools can open. */
   readonly out: string;
 }
 
 /** Profiles the service under one load with the profiler of Node.js. */
-export async function profile({ workload, seconds, out }: ProfileOptions, cleanUp: CleanUp): Promise<SelfTime[]> {
+export async function profile({ workload, seconds, connections, out }: ProfileOptions, cleanUp: CleanUp): Promise<SelfTime[]> {
   const generator = await chooseLoadGenerator();
   const server = await DatabaseServer.start(cleanUp);
   const catalogue = await server.createCatalogue('profile', { rows: ROWS, keys: KEYS });
@@ -33,7 +33,7 @@ export async function profile({ workload, seconds, out }: ProfileOptions, cleanU
   });
   cleanUp.add(() => service.stop());
   const target = new RunningHttpTarget(HTTP_TARGETS[ANIMAL_STORE], service, catalogue, generator);
-  const load = { workload, requests, connections: MANY_CONNECTIONS };
+  const load = { workload, requests, connections };
   await target.check({ ...load, seconds: 0, round: 0 });
   await target.measure({ ...load, seconds: WARM_UP_SECONDS, round: 0 });
   await target.measure({ ...load, seconds, round: 1 });

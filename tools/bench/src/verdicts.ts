@@ -24,7 +24,7 @@ export function judge(results: readonly ScenarioResult[], startMs?: number): Ver
   const memory = many.flatMap(({ rounds }) => rounds[ANIMAL_STORE] ?? []).map(({ residentMb = 0 }) => residentMb);
   const verdicts = [
     ...many.flatMap((result) => compareWithPeers(result, GOALS.throughput[result.workload], 'requests/s', perSecond, atLeast)),
-    ...many.flatMap((result) => compareWithPeers(result, { 'go-pgx': GOALS.cpu[result.workload] }, 'CPU per request', cpu, atMost)),
+    ...many.flatMap((result) => compareWithPeers(result, GOALS.cpu[result.workload], 'CPU per request', cpu, atMost)),
     ...many.flatMap((result) => compareWithPeers(result, GOALS.p99, 'p99', p99, atMost)),
     ...many.flatMap((result) => compareWithPeers(result, { [BASELINE]: GOALS.baseline.throughput }, 'requests/s', perSecond, atLeast)),
     ...many.flatMap((result) => compareWithPeers(result, { [BASELINE]: GOALS.baseline.cpu }, 'CPU per request', cpu, atMost)),

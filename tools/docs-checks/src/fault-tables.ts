@@ -8,8 +8,10 @@ interface Promised {
   readonly file: string;
 }
 
+const RUNS = 'Runs of each fault';
+
 /** Suites without recorded results. The numbers that the pattern finds in the code, in ascending order, replace `#`. */
-const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readonly fault: string; readonly name?: string }[] = [
+const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readonly fault: string }[] = [
   {
     file: 'libs/database/src/testing/event-delivery.verify.ts',
     pattern: /^const KILLS = ([\d_]+);/gm,
@@ -36,14 +38,11 @@ const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readon
     fault: 'Redis stopped, then frozen, with a limit of # requests',
   },
   { file: 'tools/context-checks/src/fuzz/fuzz.verify.ts', pattern: /\?\? ([\d_]+)\);/g, fault: '# hostile requests' },
-  {
-    file: 'stryker.config.mjs',
-    pattern: /minScore: ([\d_]+)/g,
-    fault:
-      'specs must detect # % of changes to the code, and # % in kernel, domain and application libraries (`AREA=client npm run verify -- mutation` checks one area)',
-    name: 'mutation',
-  },
 ];
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  'tools/cluster/src/testing/cluster.verify.ts': 'Three nodes on one machine, with the PostgreSQL 15 and Patroni of Debian 12. ',
+};
 
 export const readRecords = () => JSON.parse(readText('docs/how-we-know.json')) as FaultRecord[];
 
@@ -55,7 +54,7 @@ export const isInFaults = (file: string, records: readonly FaultRecord[]) =>
 export function renderFaults(promises: readonly Promised[], records: readonly FaultRecord[]): string {
   const promisedIn = (file: string) =>
     promises.flatMap((promise) => (promise.file === file ? `[${promise.text}](${posix.join('..', file)})` : [])).join(' ');
-  const suites = SUITES.map(({ file, pattern, fault, name = basename(file, '.verify.ts') }) => {
+  const suites = SUITES.map(({ file, pattern, fault }) => {
     const numbers = [...readText(file).matchAll(pattern)]
       .map(([, digits = '']) => Number(digits.replaceAll('_', '')))
       .sort((a, b) => a - b);
@@ -64,16 +63,16 @@ export function renderFaults(promises: readonly Promised[], records: readonly Fa
       if (number === undefined) throw new Error(`${file} has too few numbers that match ${String(pattern)}`);
       return number.toLocaleString('en');
     };
-    return `- \`${name}\`: ${fault.replaceAll('#', next)}. ${promisedIn(file)}`.trimEnd() + '\n';
+    return `- \`${basename(file, '.verify.ts')}\`: ${fault.replaceAll('#', next)}. ${promisedIn(file)}`.trimEnd() + '\n';
   });
   const sections = records.map((record) => `\n### \`${record.command}\`\n\n${promisedIn(record.suite)}\n\n${describe(record)}`);
   return `\n## Injected faults\n${sections.join('')}\n### Each run of \`npm run verify -- <suite>\`\n\n${suites.join('')}`;
 }
 
-function describe({ machine, date, commit, verdict, faults }: FaultRecord): string {
-  const columns = ['Runs', ...new Set(faults.flatMap(({ figures }) => Object.keys(figures)))];
+function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord): string {
+  const columns = [RUNS, ...new Set(faults.flatMap(({ figures }) => Object.keys(figures)))];
   const cellsOf = ({ runs, figures }: FaultRecord['faults'][number]) =>
-    columns.map((name) => (name === 'Runs' ? runs : (figures[name] ?? '–')));
+    columns.map((name) => (name === RUNS ? runs : (figures[name] ?? '–')));
   const cells = faults.map(cellsOf);
   const isSame = columns.map((_, column) => new Set(cells.map((row) => row[column])).size === 1);
   const varying = <T>(row: readonly T[]) => row.filter((_, column) => !isSame[column]);
@@ -82,5 +81,5 @@ function describe({ machine, date, commit, verdict, faults }: FaultRecord): stri
   const groups = Map.groupBy(faults, (fault) => varying(cellsOf(fault)).join());
   const rows = [...groups].map(([key, ofGroup]) => [ofGroup.map(({ fault }) => fault).join('; '), ...key.split(',')]);
   const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
-  return `${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${markdownTable([['Fault', ...varying(columns)], ...rows])}`;
+  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${markdownTable([['Fault', ...varying(columns)], ...rows])}`;
 }
