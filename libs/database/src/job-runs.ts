@@ -46,11 +46,13 @@ export async function jobState({ pool }: Database, { name, every }: Job): Promis
  */
 export async function runJob({ pool, settings }: Database, { name, every }: Job, work: () => Promise<boolean>): Promise<boolean> {
   return withOwnConnection(settings.url, 'animal-store job lock', async (client) => {
-    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
-    const { rows } = await client.query('SELECT WHERE pg_try_advisory_xact_lock($1, hashtext($2))', [JOB_LOCKS, name]);
+    // In one message, so that the transaction is never idle with the timeout of the role.
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = 0');
+    // Without parameters, because the portal of a statement with parameters would hold a snapshot.
+    const { rows } = await client.query(
+      `SELECT WHERE pg_try_advisory_xact_lock(${String(JOB_LOCKS)}, hashtext(${client.escapeLiteral(name)}))`,
+    );
     if (rows.length === 0) return false;
-    // A statement without parameters also closes the portal of the previous one, which holds a snapshot.
-    await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
     // No row is written if another process has just run the job.
     const started = await pool.query(
       `INSERT INTO jobs.runs AS run (name, started_at) VALUES ($1, now())
