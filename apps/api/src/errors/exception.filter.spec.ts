@@ -25,12 +25,13 @@ function respondTo(
     url = '/v1/pets',
     method = 'GET',
     is404 = false,
+    params = {},
     announcement = undefined as object | undefined,
     headerViolations = undefined as string[] | undefined,
   } = {},
 ) {
   const routeOptions = { config: { announcement } };
-  const request = { id: 'r1', url, method, params: {}, is404, routeOptions, headerViolations, errorCode: undefined };
+  const request = { id: 'r1', url, method, params, is404, routeOptions, headerViolations, errorCode: undefined };
   const headers: Record<string, string> = {};
   const response: { status?: number; text?: string } = {};
   let serialise: (body: unknown) => string = () => 'not serialised';
@@ -85,6 +86,14 @@ describe('the response', () => {
       link: '</v1/pets>; rel="successor-version", <https://store.test/docs/errors#invalid_request>; rel="help"',
     });
     expect(announcement.link).toBe('</v1/pets>; rel="successor-version"');
+    const empty = respondTo(new NotFoundException(), { announcement, params: { petId: '' } });
+    expect(empty.headers).not.toHaveProperty('deprecation');
+  });
+
+  it('to a patch of an unsupported type names the supported types', () => {
+    const unsupported = respondTo(new HttpError(HTTP_ERRORS.unsupportedPatch));
+    expect(unsupported.headers).toMatchObject({ 'accept-patch': 'application/merge-patch+json, application/json' });
+    expect(respondTo(new HttpError(HTTP_ERRORS.unsupportedMediaType)).headers).not.toHaveProperty('accept-patch');
   });
 
   it.each([
