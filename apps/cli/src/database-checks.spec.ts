@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { describeLag, describeVersion } from './database-checks.js';
+import { describeClock, describeLag, describeVersion } from './database-checks.js';
 
 it.each([
   [150000, { status: 'ok', found: 'PostgreSQL 15.0' }],
@@ -13,4 +13,15 @@ it.each([
 it('a replica that lags is a warning', () => {
   expect(describeLag(0n)).toEqual({ status: 'ok', found: 'up to date' });
   expect(describeLag(75_128n)).toMatchObject({ status: 'warning', found: '75128 bytes of WAL behind the primary' });
+});
+
+it.each([
+  ['ahead', 0, { status: 'ok' }, 999],
+  ['ahead', 0, { status: 'warning', found: 'the clock of this machine is 1000 ms ahead of the database' }, 1_000],
+  ['behind', 0, { status: 'warning', found: 'the clock of this machine is 4999 ms behind the database' }, -4_999],
+  ['behind', 0, { status: 'error' }, -5_000],
+  ['ahead, within half of the response time', 4_000, { status: 'ok' }, 2_999],
+  ['ahead, beyond half of the response time', 4_000, { status: 'warning' }, 3_000],
+])('a clock that is %s, with a response after %d ms, is %j', (_what, responseMs, outcome, skewMs) => {
+  expect(describeClock(skewMs, responseMs / 2, skewMs + responseMs)).toMatchObject(outcome);
 });

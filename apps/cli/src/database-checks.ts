@@ -57,12 +57,15 @@ export function describeVersion(version: number): Outcome {
   return ok(found);
 }
 
-/** Compares the clocks. The response time is the uncertainty of the comparison. */
 export async function checkClock(client: DatabaseClient): Promise<Outcome> {
   const sentAt = Date.now();
   const { rows } = await client.query<{ ms: number }>('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms');
-  const receivedAt = Date.now();
-  const skewMs = (sentAt + receivedAt) / 2 - (rows[0]?.ms ?? Number.NaN);
+  return describeClock(sentAt, rows[0]?.ms ?? Number.NaN, Date.now());
+}
+
+/** Compares the clocks. The response time is the uncertainty of the comparison. Times are in ms. */
+export function describeClock(sentAt: number, databaseAt: number, receivedAt: number): Outcome {
+  const skewMs = (sentAt + receivedAt) / 2 - databaseAt;
   const atLeastMs = Math.abs(skewMs) - (receivedAt - sentAt) / 2;
   if (atLeastMs < SKEW_WARNING_MS)
     return ok(`the clocks of this machine and the database differ by less than ${String(SKEW_WARNING_MS)} ms`);
