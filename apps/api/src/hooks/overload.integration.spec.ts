@@ -155,9 +155,10 @@ describe('load shedding', () => {
       await database.query('LOCK TABLE schema_migrations IN ACCESS EXCLUSIVE MODE');
       const probes = Array.from({ length: 2 * MAX_IN_FLIGHT }, () => fetch(`${service.url}/health/ready`));
       const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-      await waitFor(async () => expect((await database.query(waiting)).rowCount).toBe(1));
+      await waitFor(async () => expect((await database.query(waiting)).rowCount).toBeGreaterThan(0));
       expect([(await list()).status, await inFlight()]).toEqual([200, 0]);
-      expect((await database.query(waiting)).rowCount).toBe(1);
+      // Once a minute, the watch of migrations waits too.
+      expect((await database.query(waiting)).rowCount).toBeLessThanOrEqual(2);
       await database.query('COMMIT');
       await Promise.all(probes);
       expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
