@@ -32,8 +32,10 @@ describe.each([
     await outage.expectServing();
     // The supervisor connects too.
     const processes = workers + 1;
-    await waitFor(() => expect(outage.count('connected to the database')).toBe(processes));
-    expect(outage.count('cannot be reached')).toBe(processes);
+    await waitFor(() => expect(outage.count('connected to the database')).toBeGreaterThanOrEqual(processes));
+    // On a busy machine, a process may lose its first connection to the timeout.
+    await waitFor(() => expect(outage.count('connected to the database')).toBe(outage.count('cannot be reached')));
+    expect(outage.count('cannot be reached')).toBeLessThanOrEqual(2 * processes);
   });
 
   it('serves again after a later outage in which its workers are killed', async () => {
