@@ -145,7 +145,7 @@ const HEADER_NAME = {
 };
 const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate'];
 
-/** Part of the key of ESLint's cache, because types and tags of other files decide about a file, too. */
+/** Part of the key of ESLint's cache, because types and tags of other files decide about a file, too. Reads what all builds have written. */
 function fingerprintOfTypes() {
   const files = globSync(['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools}/*/{{package,tsconfig*}.json,dist/**/*.d.ts}'], {
     cwd: import.meta.dirname,
