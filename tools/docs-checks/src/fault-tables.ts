@@ -40,6 +40,7 @@ const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readon
   { file: 'tools/context-checks/src/fuzz/fuzz.verify.ts', pattern: /\?\? ([\d_]+)\);/g, fault: '# hostile requests' },
 ];
 
+/** What the results of a suite were measured on, by its file. */
 const SETTINGS: Readonly<Record<string, string>> = {
   'tools/cluster/src/testing/cluster.verify.ts': 'Three nodes on one machine, with the PostgreSQL 15 and Patroni of Debian 12. ',
 };
