@@ -7,7 +7,7 @@ import { migrateUp } from './migrations.js';
 const HOUR = 3_600_000;
 const job: Job = { name: 'spec', every: HOUR };
 /** A role may end idle transactions. The lock of a job must outlive that. */
-const IDLE_TIMEOUT_MS = 100;
+const IDLE_TIMEOUT_MS = 1;
 
 let database: TestDatabase;
 /** Two processes. */
@@ -103,7 +103,7 @@ it('the time of the last success stays when a run fails, and before the first su
 it('the lock holds neither a snapshot nor a transaction id, and no timeout of idle transactions ends it', async () => {
   const run = startRun(one);
   await run.started;
-  await new Promise((resolve) => setTimeout(resolve, 3 * IDLE_TIMEOUT_MS));
+  await new Promise((resolve) => setTimeout(resolve, 50 * IDLE_TIMEOUT_MS));
   expect(await readLock()).toMatchObject([{ state: 'idle in transaction', backend_xid: null, backend_xmin: null }]);
   run.end();
   await run.done;

@@ -36,14 +36,21 @@ export function mergeRuns(runs: readonly Omit<FaultResult, 'runs'>[]): FaultResu
   });
 }
 
+/** Returns what identifies a run today, of the current commit. */
+export function currentRun(): Pick<FaultRecord, 'date' | 'commit'> {
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim(),
+  };
+}
+
 /** Replaces the results of the suite in docs/how-we-know.json. `npx nx documents docs-checks` makes the page of it. */
 export function recordFaults(results: Pick<FaultRecord, 'command' | 'suite' | 'verdict' | 'faults'>): void {
   const others = (JSON.parse(readFileSync(FILE, 'utf8')) as FaultRecord[]).filter(({ suite }) => suite !== results.suite);
   const record: FaultRecord = {
     ...results,
     machine: `${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'unknown'}, Node.js ${process.version}`,
-    date: new Date().toISOString().slice(0, 10),
-    commit: execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8' }).trim(),
+    ...currentRun(),
   };
   const records = [...others, record].sort((one, other) => one.suite.localeCompare(other.suite));
   writeFileSync(FILE, `${JSON.stringify(records, undefined, 2)}\n`);

@@ -1,0 +1,3 @@
+import { recordMutationScore } from './mutation-scores.js';
+
+recordMutationScore(process.env['AREA'] ?? 'rules');
