@@ -50,14 +50,16 @@ export interface HttpTarget {
 
 const CONSTANT_WORKLOADS = ['list', 'get', 'create'] as const;
 
-const nodePeer = (name: string) => (catalogue: Catalogue) =>
-  ServerProcess.start({
-    program: process.execPath,
-    args: [path(`./peers/${name}.js`)],
-    env: { NODE_ENV: 'production', DATABASE_URL: catalogue.url },
-    logFile: join(catalogue.server.folder, `${name}.log`),
-    listening: /^listening (\d+)$/m,
-  });
+const nodePeer = (name: string, options: { program?: string; env?: Readonly<Record<string, string>> } = {}) => {
+  return (catalogue: Catalogue) =>
+    ServerProcess.start({
+      program: process.execPath,
+      args: [path(`./peers/${options.program ?? name}.js`)],
+      env: { NODE_ENV: 'production', DATABASE_URL: catalogue.url, ...options.env },
+      logFile: join(catalogue.server.folder, `${name}.log`),
+      listening: /^listening (\d+)$/m,
+    });
+};
 
 const constantPeer = (name: string, description: string, authenticates: boolean): HttpTarget => ({
   description,
@@ -145,6 +147,13 @@ export const HTTP_TARGETS = {
     paging: 'after',
     authenticates: true,
     start: nodePeer('fastify-pg'),
+  },
+  'fastify-pg-pipeline': {
+    description: "Fastify and pg's pipeline mode, hand-written",
+    workloads: WORKLOADS,
+    paging: 'after',
+    authenticates: true,
+    start: nodePeer('fastify-pg-pipeline', { program: 'fastify-pg', env: { PIPELINE: 'true' } }),
   },
   'stock-nest': {
     description: 'NestJS, Express, TypeORM, ValidationPipe',
