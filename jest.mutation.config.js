@@ -15,6 +15,7 @@ export default {
   ...preset,
   roots: mutationArea.projects.map((folder) => `<rootDir>/${folder}`),
   testMatch: mutationArea.specs.map((pattern) => `<rootDir>/${pattern}`),
+  testRunner: '<rootDir>/jest-circus.mutation.js',
   moduleNameMapper: { ...preset.moduleNameMapper, ...Object.fromEntries(sources) },
   // stryker.config.mjs starts PostgreSQL once for all mutants.
   globalSetup: undefined,
