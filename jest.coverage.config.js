@@ -18,8 +18,8 @@ const NOT_COVERED = [
   // The bench and the chaos run take minutes; their specs only cover calculations.
   /^tools\/(?:bench|chaos)\//,
   // Not run by tests: code that starts the tests or writes to the workspace.
-  /^tools\/testing\/src\/(?:jest-|nx-plugin|postgres)/,
-  /^(?:apps\/api\/src\/write-(?:bundle|guides|openapi)|tools\/client-package\/src\/(?:release|write-(?:bundle|types))|tools\/checks\/src\/record-release)\.ts$/,
+  /^tools\/test-runner\/src\/(?:jest-|nx-plugin|postgres)/,
+  /^(?:apps\/api\/src\/build|tools\/(?:checks|client-package|docs-checks)\/src)\/(?:release|record-\w+|write-\w+)\.ts$/,
 ];
 
 // Child processes run what `tsc` built, and write their coverage here (https://nodejs.org/api/cli.html#node_v8_coveragedir).

@@ -69,7 +69,7 @@ export class EventDefinition<P extends object = object> {
   parse(text: string): P {
     // In ECMAScript 2026, the third argument has the source text of a number.
     const stored = JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) =>
-      typeof value === 'number' ? new JsonNumber(context?.source ?? '') : value,
+      typeof value === 'number' ? new JsonNumber(String(context?.source)) : value,
     ) as Readonly<Record<string, unknown>>;
     const payload: Record<string, unknown> = {};
     for (const [name, type] of Object.entries(this.members)) {
