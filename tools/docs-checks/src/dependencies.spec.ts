@@ -10,7 +10,7 @@ describe('docs/dependencies.md names exactly', () => {
     ['the deployed dependencies', deployed, manifest.dependencies],
     ['the development dependencies', development, manifest.devDependencies],
   ])('%s', (_, section, dependencies) => {
-    const explained = [...section.matchAll(/^\| `([^`]+)` +\| /gm)].map(([, name]) => name);
+    const explained = [...section.matchAll(/^- `([^`]+)`: /gm)].map(([, name]) => name);
     const [, others = ''] = section.split(/^Others: /m);
     const listed = [...others.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
     expect([...explained, ...listed].sort()).toEqual(Object.keys(dependencies).sort());

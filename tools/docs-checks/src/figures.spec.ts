@@ -19,8 +19,13 @@ function measured(workload: string, process: 'service' | 'PostgreSQL'): number {
 }
 
 function planned(unit: string): number[] {
-  const row = scaling.split('\n').find((line) => line.startsWith(`| ${unit} `));
-  return [...(row?.split('|')[2]?.matchAll(/[\d.]+/g) ?? [])].map(Number);
+  const item = scaling.split('\n').find((line) => line.startsWith(`- ${unit}: `));
+  return [
+    ...(item
+      ?.split(': ')[1]
+      ?.split(' (')[0]
+      ?.matchAll(/[\d.]+/g) ?? []),
+  ].map(Number);
 }
 
 it('docs/scaling.md plans 1 to 2.5 times the CPU in docs/performance.md', () => {

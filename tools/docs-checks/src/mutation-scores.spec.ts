@@ -11,5 +11,5 @@ it('mutants count as by Stryker', () => {
 
 it('the page shows the share of detected changes', () => {
   const page = renderMutationScores([{ area: 'client', mutants: 1_000, detected: 969, date: '2026-01-31', commit: 'abc' }]);
-  expect(page).toContain('| `client` | 1,000   | 96.9 %   | 2026-01-31 | abc    |\n');
+  expect(page).toContain('- `client`: 96.9 % of 1,000 (2026-01-31, abc)\n');
 });

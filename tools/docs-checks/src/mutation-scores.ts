@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { currentRun } from '@animal-store/chaos/fault-record';
 import { readText, ROOT } from '@animal-store/checks/workspace';
-import { markdownTable } from './markdown-table.js';
 
 const FILE = 'docs/mutation-scores.json';
 
@@ -40,16 +39,13 @@ export function recordMutationScore(area: string): void {
 }
 
 export function renderMutationScores(scores: readonly MutationScore[]): string {
-  const rows = scores.map(({ area, mutants, detected, date, commit }) => [
-    `\`${area}\``,
-    mutants.toLocaleString('en'),
-    `${((100 * detected) / mutants).toFixed(1)} %`,
-    date,
-    commit,
-  ]);
+  const items = scores.map(({ area, mutants, detected, date, commit }) => {
+    const percent = ((100 * detected) / mutants).toFixed(1);
+    return `- \`${area}\`: ${percent} % of ${mutants.toLocaleString('en')} (${date}, ${commit})\n`;
+  });
   return `\n## Mutation tests
 
-\`AREA=client npm run verify -- mutation\` changes the code of an area, one place at a time. It fails if specs detect less than 85 % of the changes, in \`rules\` (kernel, domain, application) 90 %. \`AREA=client npx nx record-mutation docs-checks\` records a run. An area without a row has no complete run.
+\`AREA=client npm run verify -- mutation\` changes the code of an area, one place at a time. It fails if specs detect less than 85 % of the changes, in \`rules\` (kernel, domain, application) 90 %. \`AREA=client npx nx record-mutation docs-checks\` records a run. Missing areas have no complete run.
 
-${markdownTable([['Area', 'Changes', 'Detected', 'Date', 'Commit'], ...rows])}`;
+${items.join('')}`;
 }

@@ -1,5 +1,4 @@
 import { variables } from '@animal-store/api/configuration';
-import { markdownTable } from './markdown-table.js';
 
 interface Variable {
   readonly name: string;
@@ -37,17 +36,18 @@ export function renderEnvExample(): string {
 
 const INTRODUCTION = `# Variables
 
-The service reads these environment variables. \`.env.example\` has examples: copy it to \`.env\`. \`npm start\`, \`npm run dev\` and \`animal-store\` read \`.env\`; the deployed service does not. Empty values count as unset. If a value is invalid, the service prints the rule and exits with code 1. A variable and its \`_FILE\` exclude each other.
+The service reads these environment variables. Empty values count as unset. If a value is invalid, the service prints the rule and exits with code 1. A variable and its \`_FILE\` exclude each other.
 
-\`npm start\`, \`npm run dev\` and \`animal-store\` also read \`DATA_DIR\`, the folder of the local PostgreSQL and its API key (default \`.data\`). \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
+\`npm start\`, \`npm run dev\` and \`animal-store\` also read \`.env\`, a copy of \`.env.example\`, and \`DATA_DIR\`, the folder of the local PostgreSQL and its API key (default \`.data\`). \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
 `;
 
-/** Returns the text of docs/variables.md, with columns as wide as Prettier makes them. */
+/** Returns the text of docs/variables.md. */
 export function renderVariables(): string {
-  const rows = all.map((variable) => {
+  const items = all.map((variable) => {
     const { name, desc = '', rule = '' } = variable;
-    return [`\`${name}\``, defaultOf(variable) && `\`${defaultOf(variable)}\``, rule.replace(/^(?:an integer from|an?|one of) /, ''), desc];
+    const value = rule.replace(/^(?:an integer from|an?|one of) /, '');
+    const fallback = defaultOf(variable) && `; default \`${defaultOf(variable)}\``;
+    return `- \`${name}\` (${value}${fallback}): ${desc}\n`;
   });
-  const header = ['Variable', 'Default', 'Value', 'Meaning'];
-  return `${INTRODUCTION}\n${markdownTable([header, ...rows])}`;
+  return `${INTRODUCTION}\n${items.join('')}`;
 }
