@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
 import type { Database } from '../database.js';
-import { mayRecover } from '../database-unavailable.js';
 import { repeat } from '../repeat.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
 import type { Reaction } from './subscription.js';
@@ -188,10 +187,12 @@ export class EventRunner {
       return events;
     } catch (error) {
       const failed = events[count - 1];
-      if (!failed || mayRecover(error)) throw error;
+      if (!failed) throw error;
       // The events before it succeed without it.
       if (count > 1) return this.handleAll(manager, events.slice(0, count - 1));
-      this.observer.failed(failed.subscription, failed, error, await this.recordFailure(manager, failed, error));
+      // Throws if the handler failed because the connection is lost.
+      const isParked = await this.recordFailure(manager, failed, error);
+      this.observer.failed(failed.subscription, failed, error, isParked);
       return [];
     }
   }

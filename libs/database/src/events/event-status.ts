@@ -61,7 +61,7 @@ export async function retryParkedEvents(dataSource: DataSource, subscription: st
   return count;
 }
 
-/** Deletes old events that every subscription has handled. Returns their number. */
+/** Deletes old events that every subscription of their type has handled. Returns their number. */
 export class DeleteOldEvents {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -71,7 +71,8 @@ export class DeleteOldEvents {
       [, deleted] = await this.dataSource.query<[unknown, number]>(
         `DELETE FROM events.events WHERE position IN (
            SELECT position FROM events.events AS event
-           WHERE occurred_at < now() - make_interval(days => $1) AND position <= (SELECT min(position) FROM events.subscriptions)
+           WHERE occurred_at < now() - make_interval(days => $1)
+             AND NOT EXISTS (SELECT FROM events.subscriptions AS behind WHERE behind.position < event.position AND event.type = ANY (behind.types))
              AND NOT EXISTS (SELECT FROM events.parked_events AS parked WHERE parked.position = event.position)
            ORDER BY position LIMIT $2)`,
         [RETENTION_DAYS, DELETION_BATCH_SIZE],
