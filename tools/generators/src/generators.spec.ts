@@ -178,9 +178,14 @@ describe.each([
   });
 });
 
-it('rejects a name that the client exports', async () => {
+it.each([
+  ['request-attempts', 'the client already exports RequestAttempt'],
+  ['routes', 'the error code route_not_found already exists'],
+  ['deliveries', 'apps/api/src/registered-contexts.ts already exports DeliveriesModule'],
+])('rejects the name %s, which a shared file has', async (name, reason) => {
   const tree = new FsTree(WORKSPACE, false);
-  await expect(generateContext(tree, { name: 'request-attempts' })).rejects.toThrow('the client already exports RequestAttempt');
+  tree.write('apps/api/src/registered-contexts.ts', `export { DeliveriesModule } from './jobs/deliveries.module.js';\n`);
+  await expect(generateContext(tree, { name })).rejects.toThrow(reason);
 });
 
 it('starts the next release in the API changelog if it has none', () => {

@@ -59,6 +59,7 @@ describe('the names of a context', () => {
     ['errors', undefined, 'Error is a global name'],
     ['modules', undefined, 'Module is a global name or is used in the generated code'],
     ['idempotency-keys', undefined, 'is a reserved name of the workspace'],
+    ['jobs', undefined, 'is a reserved name of the workspace'],
     ['clients', undefined, 'client is used in the generated code'],
     ['new-pets', undefined, 'would conflict with the class names of new entities'],
   ])('%j is rejected (singular %j)', (name, singular, reason) => {

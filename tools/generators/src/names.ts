@@ -24,8 +24,8 @@ const KEBAB_CASE = /^[a-z]+(?:-[a-z]+)*$/;
 /** Leaves room for suffixes within PostgreSQL's 63 bytes. */
 const MAX_LENGTH = 40;
 
-/** Reserved names: scopes of the workspace, schemas and tables in PostgreSQL, and a name that the boundary probes use. */
-const RESERVED_NAMES = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys', 'events'];
+/** Reserved names: scopes of the workspace, schemas and tables of the platform in PostgreSQL, and a name that the boundary probes use. */
+const RESERVED_NAMES = ['platform', 'apps', 'tools', 'public', 'information-schema', 'planted', 'idempotency-keys', 'events', 'jobs'];
 
 const RESERVED_IN_TYPESCRIPT = new Set(
   `arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for

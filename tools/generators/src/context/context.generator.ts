@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
 import { LIBRARIES } from './libraries.ts';
-import { assertFreeInClient, registerContext } from './register-context.ts';
+import { assertFree, registerContext } from './register-context.ts';
 
 const FILES = join(import.meta.dirname, 'files');
 
@@ -16,7 +16,7 @@ export interface ContextOptions {
 export async function generateContext(tree: Tree, { name, singular }: ContextOptions): Promise<() => void> {
   const names = namesOfContext(name, singular);
   if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} already exists`);
-  assertFreeInClient(tree, names);
+  assertFree(tree, names);
   generateLibraries(tree, names);
   registerContext(tree, names);
   await formatFiles(tree);

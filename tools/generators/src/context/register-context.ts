@@ -5,6 +5,8 @@ import { addLine, editFile, readText } from '../tree.ts';
 import { LIBRARIES } from './libraries.ts';
 
 const CLIENT = 'libs/client/src';
+const CONTEXTS = 'apps/api/src/registered-contexts.ts';
+const ERRORS = 'docs/guides/errors.md';
 const NEXT_RELEASE = '## Next release\n\n### Added\n\n';
 const SCOPE_ROW = /^\| `[a-z-]+:(?:read|write)` /;
 
@@ -12,17 +14,20 @@ interface TsConfig {
   references: { path: string }[];
 }
 
-/** @throws Error if the client exports a name of the context */
-export function assertFreeInClient(tree: Tree, { context, Entity, Entities }: ContextNames): void {
+/** @throws Error if a shared file already has a name of the context */
+export function assertFree(tree: Tree, { context, code, Entity, Entities }: ContextNames): void {
+  const rejection = (reason: string) => new Error(`"${context}" cannot be the name of a context: ${reason}`);
   const exported = exportsOf(readText(tree, `${CLIENT}/index.ts`));
   const taken = [Entity, Entities, `New${Entity}`, `${Entity}ListParams`].find((name) => exported.includes(name));
-  if (taken !== undefined) throw new Error(`"${context}" cannot be the name of a context: the client already exports ${taken}`);
+  if (taken !== undefined) throw rejection(`the client already exports ${taken}`);
+  if (exportsOf(readText(tree, CONTEXTS)).includes(`${Entities}Module`)) throw rejection(`${CONTEXTS} already exports ${Entities}Module`);
+  if (readText(tree, ERRORS).includes(`### \`${code}_not_found\`\n`)) throw rejection(`the error code ${code}_not_found already exists`);
 }
 
 /** Adds the entries of a context to the files that all contexts share. */
 export function registerContext(tree: Tree, names: ContextNames): void {
   const { context, code, text, Entities } = names;
-  editFile(tree, 'apps/api/src/registered-contexts.ts', (source) =>
+  editFile(tree, CONTEXTS, (source) =>
     addLine(source, `export { ${Entities}Module } from '@animal-store/${context}-http';`, /^export .* from '@animal-store\//),
   );
   addReferences(tree, 'apps/api/tsconfig.lib.json', `../../libs/${context}/http`);
@@ -31,7 +36,7 @@ export function registerContext(tree: Tree, names: ContextNames): void {
   for (const owned of [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`, ...client]) {
     editFile(tree, '.github/CODEOWNERS', (owners) => `${owners.trimEnd()}\n${owned.padEnd(21)} @animal-store/${context}\n`);
   }
-  editFile(tree, 'docs/guides/errors.md', (page) => {
+  editFile(tree, ERRORS, (page) => {
     const section = `### \`${code}_not_found\`\n\nStatus 404. Retry: no.\n\nNo ${text} has this identifier. Check the identifier.\n\n`;
     return page.replace(/^(?=### `route_not_found`$)/m, section);
   });
