@@ -161,7 +161,7 @@ describe('a replica that lags', () => {
 // Promise (Reads and writes): A lagging or lost replica serves no lists until it has recovered.
 describe('a replica', () => {
   it.each([
-    ['refuses connections', () => network.cut()],
+    ['rejects connections', () => network.cut()],
     ['is silent', () => Promise.resolve(network.slowDown(60_000))],
   ])('that is lost and %s is excluded without a failed list, and is used again later', async (_how, lose) => {
     const process = await open();

@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import pino from 'pino';
-import { findFreePort, Supervisor, type SupervisorOptions } from './supervisor.js';
+import { findWorkerPort, Supervisor, type SupervisorOptions } from './supervisor.js';
 
 const HOST = '127.0.0.1';
 const LISTEN = `const listen = () => require('node:net').createServer((socket) => socket.end()).on('error', () => process.exit(78)).listen(process.env.PORT, '${HOST}');`;
@@ -51,7 +51,7 @@ async function supervise(program: string, options: Pick<SupervisorOptions, 'port
 }
 
 it('uses another free port if a process has taken the found one', async () => {
-  const freePort = await findFreePort(HOST);
+  const freePort = await findWorkerPort(HOST);
   const ports = [takenPort, freePort];
   const supervisor = await supervise('listen()', { port: 0, findPort: () => Promise.resolve(ports.shift() ?? 0) });
   expect(await supervisor.start()).toMatchObject({ port: freePort });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type Logger, pino } from 'pino';
 import type { GroupState } from '../health/worker-group.js';
 import { EX_CONFIG } from './startup-error.js';
-import { CrashLoopDetector, findFreePort, Supervisor, type WorkerState } from './supervisor.js';
+import { CrashLoopDetector, findWorkerPort, Supervisor, type WorkerState } from './supervisor.js';
 
 const ADDRESS = { address: '127.0.0.1', port: 3000, addressType: 4 };
 const GRACE_MS = 60_000;
@@ -257,7 +257,7 @@ it('detects more than the maximum number of crashes within the time, and nothing
 });
 
 it('returns a port that can be listened on, and that no port 0 is assigned', async () => {
-  const port = await findFreePort('127.0.0.1');
+  const port = await findWorkerPort('127.0.0.1');
   expect(port).toBeLessThan(32_768);
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -265,5 +265,5 @@ it('returns a port that can be listened on, and that no port 0 is assigned', asy
 });
 
 it('rejects for a host that is not an address of this machine', async () => {
-  await expect(findFreePort('192.0.2.1')).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
+  await expect(findWorkerPort('192.0.2.1')).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
 });

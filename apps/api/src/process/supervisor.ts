@@ -34,7 +34,7 @@ export interface SupervisorOptions {
   /** 0 uses a port from `findPort`. */
   readonly port: number;
   /** Finds the port of all workers if `port` is 0. If each worker listened on port 0, one that starts alone would get another port. */
-  readonly findPort?: typeof findFreePort;
+  readonly findPort?: typeof findWorkerPort;
   /** The default is that of Node.js. */
   readonly sleep?: (ms: number, value: undefined, options: { readonly signal: AbortSignal }) => Promise<unknown>;
   readonly logger: Logger;
@@ -124,7 +124,7 @@ export class Supervisor implements MetricsSource {
 
   /** Starts the first worker. If another process takes a port from `findPort` before the worker listens, uses the next one. */
   private async forkFirst(): Promise<Address> {
-    const { host, port, findPort = findFreePort } = this.options;
+    const { host, port, findPort = findWorkerPort } = this.options;
     for (;;) {
       this.port = port === 0 ? await findPort(host) : port;
       try {
@@ -219,8 +219,8 @@ export class CrashLoopDetector {
   }
 }
 
-/** Returns a port that is not in use. */
-export async function findFreePort(host: string): Promise<number> {
+/** Returns a port that is not in use, below those that the system assigns to connections. */
+export async function findWorkerPort(host: string): Promise<number> {
   for (;;) {
     const port = randomInt(MIN_PORT, MAX_PORT + 1);
     if (await isFree(host, port)) return port;

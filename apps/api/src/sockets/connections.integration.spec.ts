@@ -286,19 +286,17 @@ describe('unread bodies', () => {
       ['POST', '/v1/pets', 401],
       ['POST', '/missing', 404],
       ['PUT', '/v1/pets', 405],
-    ])('does not delay the next request of a client with one connection, which sends 8 MB: %s %s', async (method, path, status) => {
+    ])('lets a client with one connection send all of 8 MB before its next request: %s %s', async (method, path, status) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const send = async (options: RequestOptions, body = Buffer.alloc(0)) => {
         const sent = request(service.url, { agent, ...options }).end(body);
-        const [response] = (await once(sent, 'response')) as [IncomingMessage];
+        // Rejects if the connection is closed before all of the body is sent.
+        const [[response]] = (await Promise.all([once(sent, 'response'), once(sent, 'finish')])) as [[IncomingMessage], unknown];
         await once(response.resume(), 'end');
         return response.statusCode;
       };
       expect(await send({ method, path }, Buffer.alloc(8_000_000))).toBe(status);
-      const start = performance.now();
       expect(await send({ path: '/health/live' })).toBe(200);
-      // 2 s if the client cannot send the rest of its body.
-      expect(performance.now() - start).toBeLessThan(1_000);
       agent.destroy();
     });
 

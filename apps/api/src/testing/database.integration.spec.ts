@@ -84,7 +84,7 @@ describe('responds with 503, and recovers afterwards', () => {
       expect(statuses(responses)).toEqual([200, 200, 201]);
     });
 
-  it('if the database refuses connections', async () => {
+  it('if the database rejects connections', async () => {
     await proxy.cut();
     for (const response of await Promise.all([get(service), get(service, '/v1/pets/1'), get(service, '/health/ready')])) {
       expect(response).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) });

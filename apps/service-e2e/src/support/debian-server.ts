@@ -35,7 +35,7 @@ export class DebianServer {
     const started = spawn(program, await args(this.port), {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { PATH: DEBIAN_PATH },
-      // PgBouncer refuses to run as root.
+      // PgBouncer does not run as root.
       ...(process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY }),
     });
     const missing = once(started, 'error').then(() => {

@@ -31,7 +31,7 @@ export class TcpProxy {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** Closes all connections and refuses new ones. */
+  /** Closes all connections and rejects new ones. */
   async cut(): Promise<void> {
     if (!this.server.listening) return;
     const closed = once(this.server, 'close');
