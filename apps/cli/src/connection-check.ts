@@ -45,7 +45,7 @@ export async function checkConnections(
   return describeRoom(`${String(needed)} connections (${formula})`, needed, limits);
 }
 
-function describeRoom(description: string, needed: number, limits: readonly Limit[]): Outcome {
+export function describeRoom(description: string, needed: number, limits: readonly Limit[]): Outcome {
   const action = (name: string) => `lower WORKERS or DATABASE_POOL_SIZE, or raise ${name}; otherwise, requests wait for connections`;
   const [tightest] = limits
     .filter(({ maximum }) => maximum >= 0)

@@ -45,7 +45,10 @@ describe('a role without privileges', () => {
     const { exitCode, findings } = await problems();
     expect(exitCode).toBe(1);
     expect(findings).toEqual([
-      expect.objectContaining({ check: 'migrations', found: 'permission denied for table schema_migrations' }),
+      {
+        ...{ status: 'error', check: 'migrations', found: 'permission denied for table schema_migrations' },
+        action: 'correct MIGRATION_DATABASE_URL, or run the SQL of "animal-store grants service" as the owner',
+      },
       {
         ...{ status: 'error', check: 'privileges' },
         found: expect.stringMatching(
@@ -119,7 +122,9 @@ describe('a deployment', () => {
   ])('with the database %s has an error', async (change, found, action) => {
     const changed = new URL(change, url).href;
     expect(await problems({ DATABASE_URL: changed })).toEqual(problem('error', 'database', found, action));
-    expect((await doctor({ DATABASE_URL: changed })).stdout).not.toContain('secret');
+    const { stdout } = await doctor({ DATABASE_URL: changed });
+    expect(stdout).toMatch(new RegExp(`^error    database: .*; .*${action.source.replace('^', '')}`, 'm'));
+    expect(stdout).not.toContain('secret');
   });
 
   it('whose role may not connect has an error', async () => {
