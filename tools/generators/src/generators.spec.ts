@@ -150,8 +150,8 @@ describe.each([
       [`/libs/client/src/${context}.spec.ts`, `@animal-store/${context}`],
     ]);
     expect(addedLines('docs/guides/authentication.md')).toEqual([
-      `| \`${context}:read\` | \`list${Entities}\`, \`get${Entity}\` |`,
-      `| \`${context}:write\` | \`create${Entity}\` |`,
+      `- \`${context}:read\`: \`list${Entities}\`, \`get${Entity}\``,
+      `- \`${context}:write\`: \`create${Entity}\``,
     ]);
     expect(addedLines('docs/guides/changelog.md').filter((line) => line.startsWith('- '))).toEqual([
       expect.stringMatching(`^- \`list${Entities}\`, .*\`${context}:write\`\\.$`),
@@ -302,7 +302,7 @@ describe('docs/adding-a-context.md', () => {
             file,
             readFileSync(join(WORKSPACE, PATCHES, `${patch}.patch`), 'utf8').replaceAll('TIME', migrations[0]?.slice(0, 13) ?? ''),
           );
-          git('apply', '--include=libs/orders/*', file);
+          git('apply', '--unidiff-zero', '--include=libs/orders/*', file);
         } else {
           const tree = new FsTree(root, false);
           await generateUseCase(tree, { name, context: 'orders', kind: 'command' });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { Api } from './api.js';
 import { ALL_PETS, insertKey } from './keys.js';
-import { createStoreDatabase, Service } from './service.js';
+import { createStoreDatabase, type Environment, Service } from './service.js';
 
 const { API_KEY, API_KEY_READ_ONLY, BASE_URL } = process.env;
 
@@ -34,13 +34,13 @@ export interface OwnService {
 }
 
 /** Starts a service for this spec file, with an empty database and a key with these scopes. Ignores BASE_URL. */
-export function useOwnService(scopes: readonly string[] = ALL_PETS): OwnService {
+export function useOwnService(scopes: readonly string[] = ALL_PETS, environment: Environment = {}): OwnService {
   const api = new Api();
   const own = { api } as { -readonly [Name in keyof OwnService]: OwnService[Name] };
   let stop = (): Promise<void> => Promise.resolve();
   beforeAll(async () => {
     const database = await createStoreDatabase();
-    const service = await Service.start(database.url);
+    const service = await Service.start(database.url, environment);
     stop = async () => {
       api.close();
       await service.stop();

@@ -8,7 +8,7 @@ const CLIENT = 'libs/client/src';
 const CONTEXTS = 'apps/api/src/registered-contexts.ts';
 const ERRORS = 'docs/guides/errors.md';
 const NEXT_RELEASE = '## Next release\n\n### Added\n\n';
-const SCOPE_ROW = /^\| `[a-z-]+:(?:read|write)` /;
+const SCOPE = /^- `[a-z-]+:(?:read|write)`: /;
 
 interface TsConfig {
   references: { path: string }[];
@@ -61,8 +61,8 @@ function registerInClient(tree: Tree, { context, Entity, Entities, variables }: 
 }
 
 function registerInGuides(tree: Tree, { context, texts, Entity, Entities }: ContextNames): void {
-  const rows = [`| \`${context}:read\` | \`list${Entities}\`, \`get${Entity}\` |`, `| \`${context}:write\` | \`create${Entity}\` |`];
-  editFile(tree, 'docs/guides/authentication.md', (page) => rows.reduce((edited, row) => addLine(edited, row, SCOPE_ROW), page));
+  const scopes = [`- \`${context}:read\`: \`list${Entities}\`, \`get${Entity}\``, `- \`${context}:write\`: \`create${Entity}\``];
+  editFile(tree, 'docs/guides/authentication.md', (page) => scopes.reduce((edited, scope) => addLine(edited, scope, SCOPE), page));
   const change = `- \`list${Entities}\`, \`create${Entity}\` and \`get${Entity}\` for ${texts}, with the scopes \`${context}:read\` and \`${context}:write\`.`;
   editFile(tree, 'docs/guides/changelog.md', (page) =>
     page.includes(NEXT_RELEASE)

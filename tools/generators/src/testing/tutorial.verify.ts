@@ -16,6 +16,9 @@ const functions = sectionsOf(PAGE)
 
 beforeAll(async () => {
   copy = await WorkspaceCopy.create();
+  // Another team has added a context, with entries in the same lists.
+  expectSuccess(await copy.shell('npx nx g @animal-store/tools:context invoices'));
+  await copy.commit();
 }, TIMEOUT_MS);
 afterAll(() => copy.remove());
 
