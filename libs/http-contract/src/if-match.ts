@@ -50,6 +50,9 @@ const InjectPrecondition = createParamDecorator((required: boolean, context: Exe
   }
 });
 
+/** Adds an ETag to each 200 and 201 of a change without `@IfMatch`, such as a creation. */
+export const SendsEntityTag = (): MethodDecorator => ExtendRouteConfig({ conditional: true });
+
 /** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */
 export const IfMatch =
   ({ required }: { required: boolean }): ParameterDecorator =>

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Representation } from './json-adapter.js';
 
 /**
- * Adds an ETag of body and Link to each 200 of a `@Revalidated` route, and to each 200 and 201 of a route with `@IfMatch`.
+ * Adds an ETag of body and Link to each 200 of a `@Revalidated` route, and to each 200 and 201 of a route with `@IfMatch` or `@SendsEntityTag`.
  * On a `@Revalidated` route, responds with 304 if `If-None-Match` matches.
  */
 export function addEntityTags(fastify: FastifyInstance): void {

@@ -1,4 +1,14 @@
-import { IdPipe, IfMatch, INT64_SCHEMA, RequireScopes, Revalidated, REVALIDATION_HEADERS, Rule, Throws } from '@animal-store/http-contract';
+import {
+  IdPipe,
+  IfMatch,
+  INT64_SCHEMA,
+  RequireScopes,
+  Revalidated,
+  REVALIDATION_HEADERS,
+  Rule,
+  SendsEntityTag,
+  Throws,
+} from '@animal-store/http-contract';
 import { DomainError, type Precondition } from '@animal-store/kernel';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Body, ConflictException, Controller, Delete, Get, HttpCode, Module, Param, Patch, Post, Put } from '@nestjs/common';
@@ -83,6 +93,13 @@ class ParcelsController {
     stored = undefined;
   }
 
+  @Post('replacement')
+  @SendsEntityTag()
+  @ApiOperation({ operationId: 'replaceParcel' })
+  replace(@Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint, @Body() { label }: ParcelDto): Parcel {
+    return (stored = { id, label, note: null });
+  }
+
   @Post()
   @ApiOperation({ operationId: 'postParcel' })
   post(@Body() _parcel: ParcelDto): never {
@@ -104,7 +121,7 @@ beforeEach(() => {
   stored = { id: ID, label: 'first', note: 'fragile' };
 });
 
-async function send(method: string, headers: Record<string, string> = {}, body?: string, id = ID) {
+async function send(method: string, headers: Record<string, string> = {}, body?: string, id: bigint | string = ID) {
   const response = await fetch(`${service.url}/v1/parcels/${String(id)}`, {
     method,
     headers: { Authorization: `Bearer ${service.key}`, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
@@ -154,6 +171,11 @@ describe('@IfMatch', () => {
     const { text: withBody } = await send('PATCH', { 'If-Match': field }, '{"note":1}');
     expect(withBody).toMatch(/If-Match must be .*; note must be text or null/);
   });
+});
+
+it('@SendsEntityTag adds the ETag of the GET to a change without If-Match', async () => {
+  const { status, headers } = await send('POST', {}, '{"label":"second"}', `${String(ID)}/replacement`);
+  expect([status, headers.get('etag')]).toEqual([201, await tagOf()]);
 });
 
 describe('DELETE', () => {
