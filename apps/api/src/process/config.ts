@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isKeyEnvironment } from '@animal-store/access-domain';
+import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-domain';
 import { parseDatabaseUrl, type SecretUrl, splitUrls } from '@animal-store/database';
 import { type CleanedEnv, customCleanEnv, type ExactValidator, makeExactValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
@@ -80,7 +80,7 @@ const addresses = listOf(
     !/%|\/0\d/.test(item) && (isIP(item) !== 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(item) || ipaddr.IPv6.isValidCIDR(item)),
 );
 
-const environmentName = validator<string>('1 to 20 lower-case letters and digits, starting with a letter', (value) =>
+const environmentName = validator<string>(KEY_ENVIRONMENT_RULE.replace('must be ', ''), (value) =>
   isKeyEnvironment(value) ? value : undefined,
 );
 

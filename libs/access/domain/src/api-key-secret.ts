@@ -9,7 +9,7 @@ export type ApiKeyPrefix = string & { readonly [brand]: 'ApiKeyPrefix' };
 /** The environment of a key, such as `production`. Part of the key, so that people can see where it belongs. */
 export type KeyEnvironment = string & { readonly [brand]: 'KeyEnvironment' };
 
-export const KEY_ENVIRONMENT_RULE = 'must be 1 to 20 lower-case letters and digits, and must begin with a letter';
+export const KEY_ENVIRONMENT_RULE = 'must be 1 to 20 lower-case letters and digits, starting with a letter';
 
 /** 256 bits. */
 const RANDOM_WORDS = 4;
