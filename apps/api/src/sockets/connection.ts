@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Rejection } from '../errors/http-errors.js';
@@ -39,8 +38,6 @@ export class Connection {
   isUsed = false;
 
   receiving: Reception | undefined;
-  /** A request that expected 100 Continue and did not get it. Its client may or may not send the body. */
-  withoutContinue: IncomingMessage | undefined;
   private last: (() => void) | undefined;
 
   constructor(readonly socket: Socket) {

@@ -130,7 +130,7 @@ export function endConnectionsWithUnreadBodies(fastify: FastifyInstance): void {
   fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (!raw.complete && hasBody(raw)) {
       const connection = connectionOf(raw.socket);
-      if (connection.isEnded || connection.withoutContinue === raw || !isDrained(raw)) {
+      if (connection.isEnded || !isDrained(raw)) {
         connection.isEnded = true;
         reply.header('connection', 'close');
         dropBody(raw);

@@ -56,9 +56,8 @@ export function handleExpectAndConnect(server: Server, { corsOrigins, publicUrl 
     response.writeHead(HTTP_ERRORS.expectationFailed.status, { ...headers, ...corsHeaders(corsOrigins, request.headers.origin) }).end(body);
   });
   server.on('checkContinue', (request, response) => {
-    // Without 100 Continue, the client need not send a body that is too large.
-    if (declaresTooLargeBody(request)) connectionOf(request.socket).withoutContinue = request;
-    else response.writeContinue();
+    // Without 100 Continue, the client need not send a body that is too large, and Node closes the connection.
+    if (!declaresTooLargeBody(request)) response.writeContinue();
     server.emit('request', request, response);
   });
   server.on('connect', ({ socket }) => {
