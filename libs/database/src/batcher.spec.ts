@@ -308,14 +308,18 @@ describe('Batcher', () => {
     expect(await lone).toBe(10);
   });
 
-  it('releases its slot when its batch stalls', async () => {
+  it('releases its slot once, when its batch stalls', async () => {
     const slots = new BatchSlots(1);
-    const [stalled, other] = [new Runs(), new Runs()];
-    const first = new Batcher({ run: stalled.run, maxSize: 10, slots }).submit(1);
-    const second = new Batcher({ run: other.run, maxSize: 10, slots }).submit(2);
+    const runs = [new Runs(), new Runs(), new Runs()] as const;
+    const calls = runs.map(({ run }, index) => new Batcher({ run, maxSize: 10, slots }).submit(index));
+    const begun = () => runs.map(({ batches }) => batches.length);
     stall();
-    await stalled.endOldest();
-    await other.endOldest();
-    expect(await Promise.all([first, second])).toEqual([2, 4]);
+    expect(begun()).toEqual([1, 1, 0]);
+    await runs[0].endOldest();
+    expect(begun()).toEqual([1, 1, 0]);
+    await runs[1].endOldest();
+    expect(begun()).toEqual([1, 1, 1]);
+    await runs[2].endOldest();
+    expect(await Promise.all(calls)).toEqual([0, 2, 4]);
   });
 });

@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { tlsAttempts } from './tls.js';
 
-const file = join(tmpdir(), randomUUID());
-writeFileSync(file, 'PEM');
-afterAll(() => rmSync(file));
+// Part of test names, by which mutation tests select tests, so it must not vary.
+const file = import.meta.filename;
+const PEM = readFileSync(file, 'utf8');
 
 const unverified = { rejectUnauthorized: false };
 const anyName = { checkServerIdentity: expect.any(Function) as unknown };
@@ -20,13 +17,13 @@ describe('tlsAttempts', () => {
     [{ sslmode: 'allow' }, [false, unverified]],
     [{ sslmode: 'prefer' }, [unverified, false]],
     [{ sslmode: 'require' }, [unverified]],
-    [{ sslmode: 'require', sslrootcert: file }, [{ ca: 'PEM', ...anyName }]],
-    [{ sslmode: 'verify-ca', sslrootcert: file }, [{ ca: 'PEM', ...anyName }]],
+    [{ sslmode: 'require', sslrootcert: file }, [{ ca: PEM, ...anyName }]],
+    [{ sslmode: 'verify-ca', sslrootcert: file }, [{ ca: PEM, ...anyName }]],
     [{ sslmode: 'verify-full' }, [{}]],
-    [{ sslmode: 'verify-full', sslrootcert: file }, [{ ca: 'PEM' }]],
+    [{ sslmode: 'verify-full', sslrootcert: file }, [{ ca: PEM }]],
     [{ sslmode: 'verify-full', sslrootcert: 'system' }, [{ ca: getCACertificates('system') }]],
-    [{ sslmode: 'require', sslcert: file }, [{ ...unverified, cert: 'PEM' }]],
-    [{ sslmode: 'prefer', sslkey: file, sslrootcert: file }, [{ ...unverified, ca: 'PEM', key: 'PEM' }, false]],
+    [{ sslmode: 'require', sslcert: file }, [{ ...unverified, cert: PEM }]],
+    [{ sslmode: 'prefer', sslkey: file, sslrootcert: file }, [{ ...unverified, ca: PEM, key: PEM }, false]],
   ])('of %j are %j', (parameters, attempts) => {
     expect(tlsAttempts(parameters)).toEqual(attempts);
   });

@@ -1,6 +1,13 @@
-import { DomainError, type IdempotencyKey, type Principal } from '@animal-store/kernel';
+import {
+  DomainError,
+  type IdempotencyKey,
+  type Precondition,
+  PRECONDITION_FAILED,
+  PRECONDITION_REQUIRED,
+  type Principal,
+} from '@animal-store/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ArgumentsHost, Controller, Get, Module, Post, Query } from '@nestjs/common';
+import { type ArgumentsHost, Controller, Get, Module, Patch, Post, Put, Query } from '@nestjs/common';
 import { NestFactory, Reflector } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
@@ -8,8 +15,10 @@ import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import { ApiIdempotencyKey, createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
 import { Deprecated, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
 import { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
+import { IfMatch, PRECONDITION_EXTENSION, SendsEntityTag } from './if-match.js';
 import { EXAMPLE_ID } from './int64-schema.js';
 import { PageQueryOf } from './pages.js';
+import { RATE_LIMIT, RATE_LIMIT_EXTENSION, RateLimit } from './rate-limit.js';
 import { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes } from './require-scopes.js';
 import { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
 
@@ -22,7 +31,10 @@ const BROKEN = { code: 'toy_broken', kind: 'unprocessable', message: 'The toy is
 
 class ListToysQuery extends PageQueryOf('toys') {}
 
+const POLICY = { name: 'toys', requestsPerMinute: 10 };
+
 let key: IdempotencyKey | undefined;
+let precondition: Precondition | undefined;
 
 @Controller('toys')
 class ToysController {
@@ -41,6 +53,22 @@ class ToysController {
   @ApiResponse({ status: 201, description: 'The created toy.', headers: createdHeaders('/v1/toys/7') })
   create(@RequestIdempotencyKey() given: IdempotencyKey | undefined): void {
     key = given;
+  }
+
+  @Put()
+  @SendsEntityTag()
+  @RateLimit(POLICY)
+  replace(): void {}
+
+  @Patch()
+  @Revalidated()
+  change(@IfMatch({ required: false }) given: Precondition): void {
+    precondition = given;
+  }
+
+  @Patch('strictly')
+  changeStrictly(@IfMatch({ required: true }) given: Precondition): void {
+    precondition = given;
   }
 }
 
@@ -72,7 +100,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const metadata = (name: symbol, method: 'list' | 'create'): unknown =>
+const metadata = (name: symbol, method: 'list' | 'create' | 'replace'): unknown =>
   new Reflector().get(name, Object.getOwnPropertyDescriptor(ToysController.prototype, method)?.value as () => unknown);
 
 describe('the decorators of an operation', () => {
@@ -80,6 +108,7 @@ describe('the decorators of an operation', () => {
     expect([metadata(PUBLIC, 'list'), metadata(PUBLIC, 'create')]).toEqual([true, undefined]);
     expect([metadata(REQUIRED_SCOPES, 'list'), metadata(REQUIRED_SCOPES, 'create')]).toEqual([undefined, ['toys:read', 'toys:write']]);
     expect([metadata(DEPRECATION, 'list'), metadata(DEPRECATION, 'create')]).toEqual([DEPRECATED, undefined]);
+    expect([metadata(RATE_LIMIT, 'replace'), metadata(RATE_LIMIT, 'create')]).toEqual([POLICY, undefined]);
   });
 
   it('extend the configuration of its route, and set Cache-Control', async () => {
@@ -89,6 +118,17 @@ describe('the decorators of an operation', () => {
     expect((await app.inject({ method: 'POST', url: '/toys' })).headers['cache-control']).toBeUndefined();
     expect(config).not.toHaveProperty('revalidated');
     expect(config).not.toHaveProperty('deprecation');
+  });
+
+  it.each([
+    ['POST', '/toys', undefined],
+    ['PUT', '/toys', true],
+    ['PATCH', '/toys', true],
+    ['PATCH', '/toys/strictly', true],
+  ] as const)('let %s %s send an ETag: %s', async (method, url, conditional) => {
+    await app.inject({ method, url });
+    expect(config?.conditional).toBe(conditional);
+    expect(config?.revalidated).toBe(method === 'PATCH' && url === '/toys' ? true : undefined);
   });
 
   it('document revalidation, deprecation and the page', () => {
@@ -146,6 +186,24 @@ describe('the decorators of an operation', () => {
       'x-required-scopes': ['toys:read', 'toys:write'],
     });
   });
+
+  it('document the policy of the rate limit, If-Match and its errors', () => {
+    expect(document.paths['/toys']?.put).toMatchObject({ [RATE_LIMIT_EXTENSION]: POLICY });
+    const parameter = {
+      name: 'If-Match',
+      in: 'header',
+      description: 'ETags from responses to GET requests, or `*`. The operation fails unless one of them is current.',
+      schema: { type: 'string' },
+    };
+    expect(document.paths['/toys']?.patch).toMatchObject({
+      parameters: [{ ...parameter, required: false }, { name: 'If-None-Match' }],
+      [PRECONDITION_EXTENSION]: [PRECONDITION_FAILED],
+    });
+    expect(document.paths['/toys/strictly']?.patch).toMatchObject({
+      parameters: [{ ...parameter, required: true }],
+      [PRECONDITION_EXTENSION]: [PRECONDITION_FAILED, PRECONDITION_REQUIRED],
+    });
+  });
 });
 
 describe('@RequestIdempotencyKey', () => {
@@ -178,6 +236,39 @@ describe('@RequestIdempotencyKey', () => {
     principal = undefined;
     expect(await create({ 'Idempotency-Key': 'a' })).toBe(418);
     expect(thrown).toMatchObject({ message: '@RequestIdempotencyKey requires a route with authentication.' });
+  });
+});
+
+describe('@IfMatch', () => {
+  beforeEach(() => {
+    precondition = undefined;
+    thrown = undefined;
+  });
+  const change = async (url: string, headers: Record<string, string> = {}) =>
+    (await app.inject({ method: 'PATCH', url, headers })).statusCode;
+
+  it('injects the precondition of the header', async () => {
+    for (const url of ['/toys', '/toys/strictly']) {
+      expect(await change(url, { 'If-Match': '"other"' })).toBe(200);
+      expect(() => precondition?.({ id: 1n })).toThrow(expect.objectContaining({ code: PRECONDITION_FAILED.code }));
+    }
+  });
+
+  it('injects a precondition that is always met without the header, unless it is required', async () => {
+    expect(await change('/toys')).toBe(200);
+    expect(precondition?.({ id: 1n })).toBeUndefined();
+    precondition = undefined;
+    expect(await change('/toys/strictly')).toBe(418);
+    expect(thrown).toMatchObject({ code: PRECONDITION_REQUIRED.code });
+    expect(precondition).toBeUndefined();
+  });
+
+  it('rejects a malformed header', async () => {
+    expect(await change('/toys', { 'If-Match': 'a' })).toBe(418);
+    expect(thrown).toMatchObject({
+      code: 'invalid_request',
+      message: 'If-Match must be * or a list of ETags in double quotes, separated by commas',
+    });
   });
 });
 
