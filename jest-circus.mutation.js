@@ -1,9 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import jestCircus from 'jest-circus/runner';
 
-/** Some diffs have megabytes. Stryker keeps the messages of all mutants in memory. */
-const MAX_MESSAGE_LENGTH = 2_000;
-
 /**
  * Runs specs with jest-circus, but loads no file without selected tests. Stryker selects the tests that reach a mutant by their
  * names, while Jest loads every file that imports the mutated one.
@@ -17,7 +14,6 @@ export default async function run(globalConfig, config, environment, runtime, sp
     if (!unselected.testResults.some(({ fullName }) => selected.test(fullName))) return unselected;
   }
   const result = await jestCircus.default(globalConfig, config, environment, runtime, specFile, sendMessageToJest);
-  for (const test of result.testResults) test.failureMessages = test.failureMessages.map((message) => message.slice(0, MAX_MESSAGE_LENGTH));
   if (!existsSync(unselectedFile)) {
     const testResults = result.testResults.map((test) => ({ ...test, status: 'pending', duration: undefined }));
     const counts = { numPassingTests: 0, numFailingTests: 0, numPendingTests: testResults.length };

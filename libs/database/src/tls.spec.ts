@@ -3,7 +3,7 @@ import { getCACertificates } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
 import { tlsAttempts } from './tls.js';
 
-// Part of test names, by which mutation tests select tests, so it must not vary.
+// Test names contain the path. Mutation tests select by name, so it must not vary.
 const file = import.meta.filename;
 const PEM = readFileSync(file, 'utf8');
 
@@ -24,7 +24,7 @@ describe('tlsAttempts', () => {
     [{ sslmode: 'verify-full', sslrootcert: 'system' }, [{ ca: getCACertificates('system') }]],
     [{ sslmode: 'require', sslcert: file }, [{ ...unverified, cert: PEM }]],
     [{ sslmode: 'prefer', sslkey: file, sslrootcert: file }, [{ ...unverified, ca: PEM, key: PEM }, false]],
-  ])('of %j are %j', (parameters, attempts) => {
+  ])('of %j', (parameters, attempts) => {
     expect(tlsAttempts(parameters)).toEqual(attempts);
   });
 
