@@ -56,7 +56,7 @@ export function handleExpectAndConnect(server: Server, { corsOrigins, publicUrl 
     response.writeHead(HTTP_ERRORS.expectationFailed.status, { ...headers, ...corsHeaders(corsOrigins, request.headers.origin) }).end(body);
   });
   server.on('checkContinue', (request, response) => {
-    // Without 100 Continue, the client need not send a body that is too large, and Node closes the connection.
+    // A client that gets no 100 Continue need not send its body. Node.js closes its connection after the response.
     if (!declaresTooLargeBody(request)) response.writeContinue();
     server.emit('request', request, response);
   });
