@@ -235,6 +235,15 @@ describe('a client that ends its side of the connection', () => {
   });
 });
 
+it('a POST that announces no body gets a 400, and the connection continues', async () => {
+  const connection = await open();
+  const type = 'Content-Type: application/json\r\n';
+  connection.write(Buffer.from(`${head('POST /v1/pets', authorized(), type)}\r\n${creation()}`));
+  expect(await connection.read({ isHead: false })).toMatchObject({ status: 400, headers: { connection: 'keep-alive' } });
+  expect(await connection.read({ isHead: false })).toMatchObject({ status: 201 });
+  connection.reset();
+});
+
 describe('unread bodies', () => {
   const MIB = 1024 * 1024;
 

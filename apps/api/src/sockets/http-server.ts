@@ -75,6 +75,8 @@ function createNodeServer(handle: RequestListener): Server {
       requireHostHeader: false,
       // By default, Node drops a second Authorization or Host without an error.
       joinDuplicateHeaders: true,
+      // Saves the stream events of requests without a body.
+      optimizeEmptyRequests: true,
     },
     (request, response) => {
       const connection = connectionOf(request.socket);

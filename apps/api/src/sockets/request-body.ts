@@ -60,13 +60,16 @@ export function receiveBodies(fastify: FastifyInstance, halfReceived: Pick<HalfR
       else if (!settled) chunks.push(chunk);
       if (size > MAX_DROPPED_BYTES) payload.pause();
     });
-    payload.on('end', () => {
+    const complete = () => {
       settle(checkContentType(request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    });
+    };
+    payload.on('end', complete);
     payload.on('error', () => {
       abandon(new HttpError(HTTP_ERRORS.malformedRequest));
     });
     if (declaresTooLargeBody(request.raw)) tooLarge();
+    // A request without a body emits no events (`optimizeEmptyRequests`).
+    if (payload.readableEnded) complete();
   });
 }
 

@@ -92,7 +92,7 @@ export class PetsController {
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
   @ApiParam({ name: 'petId', schema: INT64_SCHEMA, description: 'Identifier of the animal.' })
   @ApiOkResponse({ type: PetDto, description: 'Animal found', headers: REVALIDATION_HEADERS })
-  async getPet(@Param('petId', new IdPipe(PET_NOT_FOUND)) petId: bigint): Promise<PetView> {
+  getPet(@Param('petId', new IdPipe(PET_NOT_FOUND)) petId: bigint): Promise<PetView> {
     return this.getPetUseCase.execute(petId);
   }
 }
