@@ -31,6 +31,8 @@ it('the service is process 1, without a shell or npm as its parent', () => {
     '--v8-pool-size=1',
     '--no-maglev',
     '--no-allocation-site-pretenuring',
+    '--max-inlined-bytecode-size=1000',
+    '--max-inlined-bytecode-size-cumulative=1500',
     'apps/api/bundle/main.js',
   ]);
   expect(dockerfile).toMatch(/^ENTRYPOINT \[\]$/m);
