@@ -59,14 +59,14 @@ const TABLES: [string, () => BatchedRepository<OrderLineEntity>][] = [
 
 /** Records the names of the executed statements. */
 function recordStatements(): readonly string[] {
-  const pool = dataSource.pool as unknown as { query(statement: { name?: string }): Promise<unknown> };
-  const query = pool.query.bind(pool);
+  const { pool } = dataSource;
+  const execute = pool.execute.bind(pool);
   const seen: string[] = [];
-  pool.query = (statement) => {
-    seen.push(statement.name ?? '');
-    return query(statement);
+  pool.execute = (execution) => {
+    seen.push(execution.name);
+    return execute(execution);
   };
-  restore = () => (pool.query = query);
+  restore = () => (pool.execute = execute);
   return seen;
 }
 
@@ -136,13 +136,13 @@ describe('concurrent calls', () => {
     const ids = await Promise.all(Array.from({ length: 300 }, (_, quantity) => first.insert(aLine({ quantity }))));
     expect(new Set(ids).size).toBe(300);
     // The first call runs alone, the others in batches of 128.
-    expect(inserts).toEqual(Array.from({ length: 4 }, () => 'insert shop.Order lines'));
+    expect(inserts).toEqual(['insert one shop.Order lines', ...Array.from({ length: 3 }, () => 'insert shop.Order lines')]);
     restore();
     const finds = recordStatements();
     const found = await Promise.all(ids.map((id) => first.findById(id)));
     expect(found.map((row) => row?.quantity)).toEqual(ids.map((_, index) => index));
     expect(finds.length).toBeLessThan(5);
-    expect(new Set(finds)).toEqual(new Set(['find shop.Order lines']));
+    expect(new Set(finds)).toEqual(new Set(['find one shop.Order lines', 'find shop.Order lines']));
   });
 
   it.each([

@@ -18,8 +18,10 @@ import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
 import { retryRead } from './retry-read.js';
 import {
+  findOneStatement,
   findRecordedStatement,
   findStatement,
+  insertOneStatement,
   insertOnceStatement,
   insertStatement,
   keyTableOf,
@@ -181,8 +183,9 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   private async runInserts(rows: readonly NewRow<Entity>[]): Promise<bigint[]> {
-    const { pool, insert } = this.prepared();
-    return insert.run(pool, this.parametersOf(rows));
+    const { pool, insert, insertOne } = this.prepared();
+    const columns = this.parametersOf(rows);
+    return rows.length === 1 && insertOne ? insertOne.run(pool, columns.flat()) : insert.run(pool, columns);
   }
 
   /** Requires that no two rows have the same key. */
@@ -221,8 +224,8 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
-    const { pool, find } = this.prepared();
-    const rows = (await retryRead(() => find.run(pool, [ids]))) as Entity[];
+    const { pool, find, findOne } = this.prepared();
+    const rows = (await retryRead(() => (ids.length === 1 ? findOne.run(pool, ids) : find.run(pool, [ids])))) as Entity[];
     const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => byId.get(id));
   }
@@ -256,9 +259,11 @@ function prepare<Entity extends EntityWithId>(
     lists: replicas ?? pool,
     table,
     insert: insertStatement(table, event),
+    insertOne: event || sharded ? undefined : insertOneStatement(table),
     insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
     findRecorded: keyTable && findRecordedStatement(table, keyTable, sharded),
     find: findStatement(table, sharded),
+    findOne: findOneStatement(table),
   };
 }
 

@@ -114,18 +114,17 @@ export class Batcher<Item, Result> {
       if (this.latest === calls) this.latest = undefined;
       this.slots.release();
     };
+    const ended = this.context.runInAsyncScope(() => this.run(calls));
     const stalled = setTimeout(() => {
       release();
       if (this.mayStart()) this.start();
     }, STALL_MS);
-    void this.context
-      .runInAsyncScope(() => this.run(calls))
-      .then(() => {
-        clearTimeout(stalled);
-        this.running--;
-        release();
-        this.startSoon();
-      });
+    void ended.then(() => {
+      clearTimeout(stalled);
+      this.running--;
+      release();
+      this.startSoon();
+    });
   }
 
   private take(): Call<Item, Result>[] {

@@ -4,9 +4,11 @@ import { rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database, type DatabaseOptions } from './database.js';
+import { DatabaseClient } from './database-client.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 
 const opened: Database[] = [];
@@ -72,6 +74,17 @@ describe('a URL in a file', () => {
     }
     held.release();
   });
+});
+
+it('query_timeout closes a connection during a query, but not an idle one', async () => {
+  const database = await createTestDatabase();
+  const client = new DatabaseClient({ url: database.url, query_timeout: 100 });
+  await client.connect();
+  await sleep(300);
+  expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  await expect(client.query('SELECT pg_sleep(30)')).rejects.toThrow('Query read timeout');
+  await expect(client.query('SELECT 1')).rejects.toThrow('not queryable');
+  await database.drop();
 });
 
 it('the process survives a server that closes the connection right after the login', async () => {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 import { CANNOT_CONNECT } from './database-unavailable.js';
 import { type DatabaseTarget, parseDatabaseUrl, type Server } from './database-url.js';
@@ -16,6 +17,8 @@ export interface DatabaseClientConfig extends Omit<
   'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database' | 'ssl'
 > {
   readonly url: SecretUrl;
+  /** Maximum time in ms without data from the server during a query. Unlike in `pg`, the connection is then closed. */
+  readonly query_timeout?: number | undefined;
 }
 
 interface Attempt extends Server {
@@ -45,7 +48,8 @@ export class DatabaseClient extends Client {
     const { user, password, database, parameters } = target ?? {};
     const config = { ...options, ...parameters, user, password, database, connectionString: undefined } as ClientConfig;
     const [server] = target?.servers ?? [];
-    super({ ...config, host: server?.host, port: server?.port, ssl: target?.tls[0] ?? false });
+    // `pg` would create a timer per query, which takes a tenth of the time of a short one.
+    super({ ...config, query_timeout: undefined, host: server?.host, port: server?.port, ssl: target?.tls[0] ?? false });
     // Errors during a query reject it. Without this listener, an error between queries, or after the login but before the pool adds
     // its listener, would crash the process.
     this.on('error', () => undefined);
@@ -69,12 +73,21 @@ export class DatabaseClient extends Client {
     await super.connect().catch((error: unknown) => {
       throw explainTls(error);
     });
+    this.limitQueryTime();
     await this.query(EMPTY_SEARCH_PATH).catch((error: unknown) => {
       // The pool does not close a connection that failed to connect.
       this.connection.stream.destroy();
       throw error;
     });
     return this;
+  }
+
+  private limitQueryTime(): void {
+    const stream = this.connection.stream as Socket;
+    // A timeout of 0 is none.
+    stream.setTimeout(Number(this.config.query_timeout ?? 0)).on('timeout', () => {
+      if (!(this as unknown as { readyForQuery: boolean }).readyForQuery) stream.destroy(new Error('Query read timeout'));
+    });
   }
 
   /** Replaces fields that the constructors of `pg` set, because `pg` has no option that chooses the server when it connects. */

@@ -1,7 +1,8 @@
 import { EventEmitter, once } from 'node:events';
-import { beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { PoolClient, PoolConfig } from 'pg';
 import { DatabasePool } from './database-pool.js';
+import { PreparedStatement } from './prepared-statement.js';
 
 /** A client that is connected at once. */
 class FakeClient extends EventEmitter {
@@ -13,8 +14,14 @@ class FakeClient extends EventEmitter {
   readonly _queryable = true;
   readonly _ending = false;
 
+  readonly running: ((error: unknown, rows?: unknown[]) => void)[] = [];
+
   connect(callback: () => void): void {
     callback();
+  }
+
+  query(_execution: unknown, _values: undefined, callback: (error: unknown, rows?: unknown[]) => void): void {
+    this.running.push(callback);
   }
 
   end(callback?: () => void): Promise<void> {
@@ -78,4 +85,60 @@ it('a removed connection is forgotten', async () => {
   await removed;
   report(other, '25006');
   expect(stateOf(one)).toEqual([{ ended: true, destroyed: false }]);
+});
+
+it('connections stay open however long they are idle', () => {
+  expect(pool.options.idleTimeoutMillis).toBe(0);
+});
+
+describe('execute', () => {
+  const PICK = new PreparedStatement('pick', 'SELECT', () => undefined);
+  const execute = () => pool.execute(PICK.execution([]));
+
+  it('uses an idle connection at once, and makes it idle again', async () => {
+    const [idle] = clients;
+    idle.release();
+    const rows = execute();
+    expect(fake(idle).running).toHaveLength(1);
+    expect(pool.idleCount).toBe(0);
+    fake(idle).running[0]?.(null, ['row']);
+    expect(await rows).toEqual(['row']);
+    expect([pool.idleCount, pool.totalCount]).toEqual([1, 3]);
+  });
+
+  it('leaves a server that became read-only', async () => {
+    const [idle] = clients;
+    idle.release();
+    const rows = execute();
+    report(idle, '25006');
+    fake(idle).running[0]?.(null, []);
+    await rows;
+    expect(stateOf(idle)).toEqual([{ ended: true, destroyed: false }]);
+  });
+
+  it('rejects with the error of the statement, and closes the connection like `query`', async () => {
+    const [idle] = clients;
+    idle.release();
+    const rows = execute();
+    fake(idle).running[0]?.(new Error('no'));
+    await expect(rows).rejects.toThrow('no');
+    expect(stateOf(idle)).toEqual([{ ended: true, destroyed: false }]);
+    expect(pool.totalCount).toBe(2);
+  });
+
+  it('waits if no connection is idle', async () => {
+    const [busy] = clients;
+    const rows = execute();
+    expect(pool.waitingCount).toBe(1);
+    busy.release();
+    await new Promise((resolve) => setImmediate(resolve));
+    fake(busy).running[0]?.(null, ['row']);
+    expect(await rows).toEqual(['row']);
+  });
+
+  it('rejects after the end of the pool', async () => {
+    clients[0].release();
+    void pool.end();
+    await expect(execute()).rejects.toThrow('Cannot use a pool after calling end on the pool');
+  });
 });

@@ -1,7 +1,9 @@
 import pg, { type PoolClient, type PoolConfig } from 'pg';
 import { READ_ONLY } from './database-client.js';
+import type { Execution } from './prepared-statement.js';
 import type { SecretUrl } from './secret-url.js';
 import type { StatementObserver } from './statement-observer.js';
+import type { Columns } from './table.js';
 
 /** too_many_connections: of the server, the database or the role. */
 const TOO_MANY_CONNECTIONS = '53300';
@@ -16,6 +18,19 @@ interface PendingItem {
   readonly timedOut?: boolean;
 }
 
+/** A connection in `pg-pool`'s list of idle ones. */
+interface IdleItem {
+  readonly client: PoolClient;
+  readonly idleListener: (error: Error) => void;
+}
+
+/** Internals of `pg-pool`. */
+interface PoolInternals {
+  readonly _idle: IdleItem[];
+  newClient(item: PendingItem): void;
+  _acquireClient(client: PoolClient, item: PendingItem, idleListener: IdleItem['idleListener'], isNew: boolean): void;
+}
+
 export interface DatabasePoolConfig extends PoolConfig {
   /** Passed to each `DatabaseClient`. */
   readonly url?: SecretUrl;
@@ -24,7 +39,7 @@ export interface DatabasePoolConfig extends PoolConfig {
   readonly observer?: StatementObserver | undefined;
 }
 
-const Pool = pg.Pool as unknown as new (config: PoolConfig) => pg.Pool & { newClient(item: PendingItem): void };
+const Pool = pg.Pool as unknown as new (config: PoolConfig) => pg.Pool & PoolInternals;
 
 /**
  * A pool that leaves a server that became read-only: it closes idle connections immediately and the others on release. If the server
@@ -42,7 +57,8 @@ export class DatabasePool extends Pool {
   private isReported = false;
 
   constructor({ onLimited, observer, ...config }: DatabasePoolConfig) {
-    super(config);
+    // Connections stay open, so that no request after a pause waits for a new one. This also saves a timer per statement.
+    super({ ...config, idleTimeoutMillis: 0 });
     this.onLimited = onLimited;
     this.observer = observer;
     this.on('connect', (client) => {
@@ -62,6 +78,27 @@ export class DatabasePool extends Pool {
       else this.idle.add(client);
     });
     this.on('remove', (client) => this.idle.delete(client));
+  }
+
+  /** Like `query`. On an idle connection, it saves the tick, the timer and most listeners of `pg-pool`. */
+  execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
+    const item = this.ending ? undefined : this._idle.pop();
+    if (!item) return super.query(execution) as unknown as Promise<Row[]>;
+    return new Promise((resolve, reject) => {
+      const callback: Callback = (_error, _client, release) => {
+        execution.runOn(item.client).then(
+          (rows) => {
+            release();
+            resolve(rows);
+          },
+          (error: unknown) => {
+            release(error);
+            reject(error as Error);
+          },
+        );
+      };
+      this._acquireClient(item.client, { callback }, item.idleListener, false);
+    });
   }
 
   /** The pool calls this to open a connection. */

@@ -98,11 +98,11 @@ it.each([
   const dataSource = await open(citus);
   await client.query(`CREATE SCHEMA IF NOT EXISTS staff; CREATE TABLE IF NOT EXISTS staff.people (id bigint, name text)`);
   const rows = new BatchedRepository<{ id: bigint }>(dataSource.getRepository(entity));
-  const query = jest.spyOn(dataSource.pool, 'query');
+  const execute = jest.spyOn(dataSource.pool, 'execute');
   const pages = [1, 2, 3, 4].map((limit) => rows.page({}, { limit }));
   for (const { items } of await Promise.all(pages)) expect(items).toEqual([]);
   // The first page is requested before the others.
-  expect(query).toHaveBeenCalledTimes(1 + expected);
+  expect(execute).toHaveBeenCalledTimes(1 + expected);
 });
 
 it('rejects an entity in `unsharded` without its idempotency keys, whether Citus is on or off', async () => {

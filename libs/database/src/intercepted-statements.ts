@@ -1,7 +1,6 @@
 import type { DataSource, ReplicationMode } from 'typeorm';
-import type { Pool } from 'pg';
 import { DatabasePool, type DatabasePoolConfig } from './database-pool.js';
-import type { Execution } from './prepared-statement.js';
+import type { Execution, Executor } from './prepared-statement.js';
 import { DatabaseQueryRunner } from './query-runner.js';
 import { type ReplicaPool, Replicas } from './replicas.js';
 import type { Statement, StatementInterceptor, StatementObserver } from './statement-observer.js';
@@ -22,11 +21,16 @@ export class InterceptedPool extends DatabasePool {
     const statement = statementOf(args);
     return statement ? this.interceptor(statement, run) : run();
   }
+
+  override execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
+    const { name, text, values } = execution;
+    return this.interceptor({ name, text, values }, () => super.execute(execution));
+  }
 }
 
 export class InterceptedReplicas extends Replicas {
   constructor(
-    primary: () => Pool,
+    primary: () => Executor,
     pools: readonly ReplicaPool[],
     observer: StatementObserver | undefined,
     private readonly interceptor: StatementInterceptor,
@@ -34,9 +38,9 @@ export class InterceptedReplicas extends Replicas {
     super(primary, pools, observer);
   }
 
-  override query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
+  override execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
     const { name, text, values } = execution;
-    return this.interceptor({ name, text, values, isReplicable: true }, () => super.query(execution));
+    return this.interceptor({ name, text, values, isReplicable: true }, () => super.execute(execution));
   }
 }
 

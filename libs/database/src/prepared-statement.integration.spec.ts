@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import fc from 'fast-check';
 import type { Pool } from 'pg';
 import { Database, type DatabaseOptions } from './database.js';
+import type { DatabasePool } from './database-pool.js';
 import { PreparedStatement } from './prepared-statement.js';
 
 let database: TestDatabase;
@@ -25,7 +26,7 @@ afterAll(async () => {
 });
 
 /** Opens a pool of one connection. */
-async function open(options: Partial<DatabaseOptions> = {}): Promise<Pool> {
+async function open(options: Partial<DatabaseOptions> = {}): Promise<DatabasePool> {
   dataSource = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [], ...options });
   await dataSource.initialize();
   return dataSource.pool;
@@ -74,6 +75,18 @@ describe('a prepared statement', () => {
       }),
     );
     expect(await prepared(pool)).toEqual([{ name: 'echo' }]);
+  });
+
+  it('passes single values unchanged', async () => {
+    const pool = await open();
+    const statement = new PreparedStatement(
+      'echo one',
+      'SELECT $1::text, $2::bigint, $3::timestamptz, $4::boolean, $5::text, $6::text',
+      (columns) => [...columns],
+    );
+    const run = (text: string) => statement.run(pool, [text, -(2n ** 63n), new Date(0), true, null, undefined]);
+    for (const text of ['', 'NULL', '{"a"}', 'a"b\\', 'ä😀'])
+      expect(await run(text)).toEqual([[text, '-9223372036854775808', expect.stringContaining('1970-01-01'), 't', null, null]]);
   });
 
   it('is not named if preparedStatements is false', async () => {

@@ -103,8 +103,8 @@ describe('a prepared statement', () => {
     const now = jest.spyOn(performance, 'now');
     const pool = {
       observer: { executed },
-      query: ({ values }: { readonly values: readonly string[] }) =>
-        values.length > 1 ? Promise.reject(new Error('no')) : Promise.resolve(['row']),
+      execute: ({ values }: { readonly values: readonly unknown[] }) =>
+        values.length > 1 ? Promise.reject(new Error('no')) : Promise.resolve(['row'] as never[]),
     };
     for (const [startedAt, endedAt] of [
       [1_000, 3_500],
@@ -114,7 +114,7 @@ describe('a prepared statement', () => {
       now.mockReturnValueOnce(startedAt).mockReturnValueOnce(endedAt);
     expect(await PICK.run(pool, [[1, 2, 3]])).toEqual(['row']);
     await expect(PICK.run(pool, [[1, 2], [3]])).rejects.toThrow('no');
-    await PICK.run(pool, []);
+    await PICK.run(pool, ['text']);
     expect(executed.mock.calls).toEqual([
       ['pick', 2.5, 3],
       ['pick', 0.01, 2],

@@ -3,15 +3,16 @@ import type { Client, Submittable } from 'pg';
 import type { StatementObserver } from './statement-observer.js';
 import type { Columns } from './table.js';
 
-/** A parameter: an array of values. Undefined is NULL. */
-export type Values = readonly (bigint | number | string | boolean | Date | null | undefined)[];
+/** Undefined is NULL. */
+export type Value = bigint | number | string | boolean | Date | null | undefined;
+export type Values = readonly Value[];
 
 /** PostgreSQL truncates longer names, so two statements could get the same name. */
 const MAX_NAME_BYTES = 63;
 
 /**
- * A statement that each connection prepares once. Its parameters are arrays. Compared with a named statement of `pg`, it takes 25% less
- * time: it copies no configuration, requests no row description and looks up no type parsers.
+ * A statement that each connection prepares once. Its parameters are arrays or single values. Compared with a named statement of `pg`,
+ * it takes 25% less time: it copies no configuration, requests no row description and looks up no type parsers.
  */
 export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
   constructor(
@@ -23,26 +24,32 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
       throw new Error(`The statement name "${name}" must have at most ${String(MAX_NAME_BYTES)} bytes.`);
   }
 
-  /** Executes the statement. Rejects with the error of `pool.query`. */
-  async run(pool: Executor, parameters: readonly Values[]): Promise<Row[]> {
+  /** Executes the statement. Rejects with the error of `pg`. */
+  async run(pool: Executor, parameters: readonly (Value | Values)[]): Promise<Row[]> {
     const startedAt = performance.now();
     try {
-      // The pool resolves with the second argument of the execution's callback.
-      return await (pool.query(this.execution(parameters)) as Promise<Row[]>);
+      return await pool.execute(this.execution(parameters));
     } finally {
-      pool.observer?.executed(this.name, (performance.now() - startedAt) / 1000, parameters[0]?.length ?? 1);
+      const [first] = parameters;
+      pool.observer?.executed(this.name, (performance.now() - startedAt) / 1000, isArray(first) ? first.length : 1);
     }
   }
 
-  execution(parameters: readonly Values[]): Execution<Row, RowColumns> {
-    return new Execution(this, parameters.map(arrayOf));
+  execution(parameters: readonly (Value | Values)[]): Execution<Row, RowColumns> {
+    return new Execution(
+      this,
+      parameters.map((parameter) => (isArray(parameter) ? arrayOf(parameter) : textOf(parameter))),
+    );
   }
 }
 
-/** A `pg` pool or `Replicas`. */
+/** The parameters in PostgreSQL's text format. */
+type Texts = readonly (string | null)[];
+
+/** A `DatabasePool` or `Replicas`. */
 export interface Executor {
   readonly observer?: StatementObserver | undefined;
-  query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): unknown;
+  execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]>;
 }
 
 /** The connection that `pg` passes to a Submittable; see its connection.js. */
@@ -52,7 +59,7 @@ interface Connection {
   readonly parsedStatements: Readonly<Record<string, string>>;
   readonly submittedNamedStatements: Record<string, string>;
   parse(message: { name: string; text: string }): void;
-  bind(message: { statement: string; values: readonly string[] }): void;
+  bind(message: { statement: string; values: Texts }): void;
   execute(): void;
   sync(): void;
 }
@@ -71,7 +78,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
 
   constructor(
     private readonly statement: PreparedStatement<Row, RowColumns>,
-    readonly values: readonly string[],
+    readonly values: Texts,
     /** Empty for an unnamed statement. */
     readonly name: string = statement.name,
   ) {
@@ -128,7 +135,6 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
 
   handleReadyForQuery(): void {
     const { rows, failure } = this;
-    // With a query timeout, `pg` wraps the callback, which keeps this object alive for long. Without this line, it would keep the rows too.
     this.rows = [];
     if (failure === undefined) this.callback?.(null, rows);
     else this.callback?.(failure);
@@ -147,14 +153,21 @@ function isPrepared(name: string, { parsedStatements, submittedNamedStatements }
   return name !== '' && (parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined);
 }
 
+/** `Array.isArray` does not narrow a readonly array. */
+const isArray: (parameter: Value | Values) => parameter is Values = Array.isArray;
+
+function textOf(value: Value): string | null {
+  if (value === null || value === undefined) return null;
+  return value instanceof Date ? value.toISOString() : String(value);
+}
+
 /** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
 function arrayOf(values: Values): string {
   return `{${values.map(elementOf).join()}}`;
 }
 
 /** Returns the value as an element of an array literal. Different values have different texts. */
-export function elementOf(value: Values[number]): string {
+export function elementOf(value: Value): string {
   if (typeof value === 'string') return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
-  if (value === null || value === undefined) return 'NULL';
-  return value instanceof Date ? `"${value.toISOString()}"` : String(value);
+  return value instanceof Date ? `"${value.toISOString()}"` : (textOf(value) ?? 'NULL');
 }

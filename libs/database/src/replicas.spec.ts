@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
-import { type Execution, PreparedStatement } from './prepared-statement.js';
+import { type Execution, type Executor, PreparedStatement } from './prepared-statement.js';
 import { Replicas } from './replicas.js';
 import type { Columns } from './table.js';
 
@@ -34,7 +34,7 @@ class FakePool extends EventEmitter {
     super();
   }
 
-  async query(execution: Execution<unknown, Columns>): Promise<unknown[]> {
+  async execute(execution: Execution<unknown, Columns>): Promise<unknown[]> {
     const client = await this.connect();
     try {
       return await execution.runOn(client as never);
@@ -90,7 +90,7 @@ let changes: (readonly [string, string | undefined])[];
 function create(...pools: FakePool[]): Replicas {
   [servedBy, changes] = [[], []];
   replicas = new Replicas(
-    () => primary as unknown as Pool,
+    () => primary as unknown as Executor,
     pools.map((pool) => ({ name: pool.name, pool: pool as unknown as Pool })),
   );
   replicas.observe({ read: (server) => servedBy.push(server), changed: (...change) => changes.push(change) });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Pool, PoolClient } from 'pg';
 import { Batcher } from './batcher.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
-import { type Execution, PreparedStatement } from './prepared-statement.js';
+import { type Execution, type Executor, PreparedStatement } from './prepared-statement.js';
 import { repeat } from './repeat.js';
 import type { StatementObserver } from './statement-observer.js';
 import type { Columns } from './table.js';
@@ -58,7 +58,7 @@ export class Replicas {
   private turn = 0;
 
   constructor(
-    private readonly primary: () => Pool,
+    private readonly primary: () => Executor,
     pools: readonly ReplicaPool[],
     /** Receives measurements from `PreparedStatement.run`. */
     readonly observer?: StatementObserver,
@@ -80,11 +80,11 @@ export class Replicas {
     for (const replica of this.replicas) void repeat(this.stopping.signal, () => this.probe(replica));
   }
 
-  /** Executes the statement like `pool.query`. */
-  async query<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
+  /** Executes the statement like `DatabasePool.execute`. */
+  async execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
     const rows = await this.readFromReplica(execution);
     this.replicaObserver?.read(rows ? 'replica' : 'primary');
-    return rows ?? (this.primary().query(execution.copy()) as unknown as Promise<Row[]>);
+    return rows ?? this.primary().execute(execution.copy());
   }
 
   async close(): Promise<void> {

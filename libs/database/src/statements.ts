@@ -7,7 +7,8 @@ import { PreparedStatement } from './prepared-statement.js';
 import { type Column, type Columns, qualifiedName, quoted, type Table } from './table.js';
 
 /**
- * The statements of the hot path. Their parameters are arrays, so that one execution serves many calls.
+ * The statements of the hot path. Their parameters are arrays, so that one execution serves many calls. A call that runs alone has its
+ * own statements (`one`), because PostgreSQL executes them faster.
  *
  * `(SELECT $1)` around a parameter of a read hides the number of values from the planner. Otherwise the planner would prefer custom
  * plans for a few values and plan each execution again, which takes as long as executing it.
@@ -30,6 +31,24 @@ export function findStatement(table: Table, sharded: boolean): PreparedStatement
     `find ${table.label}`,
     `SELECT ${names([table.id, ...table.columns])} FROM ${table.name} WHERE ${table.id.name} = ANY (${ids})`,
     table.toRow,
+  );
+}
+
+/** Parameter: the identifier. */
+export function findOneStatement(table: Table): PreparedStatement<object> {
+  return new PreparedStatement(
+    `find one ${table.label}`,
+    `SELECT ${names([table.id, ...table.columns])} FROM ${table.name} WHERE ${table.id.name} = $1`,
+    table.toRow,
+  );
+}
+
+/** Parameters: all columns except the identifier. */
+export function insertOneStatement({ label, name, id, columns }: Table): PreparedStatement<bigint> {
+  return new PreparedStatement(
+    `insert one ${label}`,
+    `INSERT INTO ${name} (${names(columns)}) VALUES (${columns.map((_, index) => `$${String(index + 1)}`).join(', ')}) RETURNING ${id.name}`,
+    ([text]: Columns) => BigInt(text as string),
   );
 }
 

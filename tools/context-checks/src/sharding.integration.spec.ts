@@ -1,7 +1,14 @@
 import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
 import { contexts } from '@animal-store/api/contexts';
 import { startTestApp, type TestApp } from '@animal-store/api/testing/test-app';
-import { Database, distributedTables, ExpireIdempotencyKeys, migrateUp } from '@animal-store/database';
+import {
+  BatchedRepository,
+  Database,
+  distributedTables,
+  type EntityWithId,
+  ExpireIdempotencyKeys,
+  migrateUp,
+} from '@animal-store/database';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
@@ -31,6 +38,7 @@ beforeAll(async () => {
   shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
   shardsOfPets = new Map([...shards].filter(([table]) => table.startsWith('pets.')));
   await useApi();
+  await findSeveral();
   await new ExpireIdempotencyKeys(dataSource).execute();
   for (const use of Object.values(uses)) await use(createAccessUseCases(dataSource));
 });
@@ -65,6 +73,12 @@ async function useApi(): Promise<void> {
   await send('/v1/pets?id=1');
   await send('/v1/pets/1');
   await send('/health/ready');
+}
+
+/** The first call runs alone, the others share a statement. */
+async function findSeveral(): Promise<void> {
+  const pets = new BatchedRepository<EntityWithId>(dataSource.getRepository('PetEntity'));
+  await Promise.all([1n, 2n, 3n].map((id) => pets.findById(id)));
 }
 
 /** All use cases of API keys, clients and the audit trail. The type requires that new ones are added. */
@@ -120,6 +134,7 @@ describe('Citus', () => {
     ['creates a pet', /INSERT INTO "pets"\."pets"/],
     ['records a key', /INSERT INTO "pets"\."idempotency_keys"/],
     ['finds a key', /^\s*SELECT requested\.ordinal/],
+    ['finds a pet', /FROM "pets"\."pets" WHERE "id" = \$1/],
     ['finds pets', /FROM "pets"\."pets" WHERE "id" = ANY/],
     ['lists pets', /string_agg.*FROM "pets"\."pets" WHERE "id" >=/s],
     ['lists pets by status', /string_agg.*FROM "pets"\."pets" WHERE \("status", "id"\) >=/s],

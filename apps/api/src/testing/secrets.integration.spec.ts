@@ -184,6 +184,6 @@ describe('an API key anywhere in a request', () => {
     expect(outputs.log).toContain(`no room for ${prefixOf(keys[0] as ApiKeySecret)}…`);
     expect(outputs.responses).toContain('is not a known query parameter');
     expect(outputs.metrics).toContain('http_request_duration_seconds_count');
-    expect(outputs.traces).toContain('insert pets.pets');
+    expect(outputs.traces).toContain('insert one pets.pets');
   });
 });

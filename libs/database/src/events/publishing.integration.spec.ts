@@ -145,12 +145,12 @@ describe('a batched insert', () => {
 
 it('without a subscription, an event is not stored, and the statements are those of a repository that publishes nothing', async () => {
   const source = await shop.open();
-  const pool = source.pool as unknown as { query: (statement: { name?: string; text?: string }) => unknown };
-  const query = pool.query.bind(pool);
+  const { pool } = source;
+  const execute = pool.execute.bind(pool);
   const statements: string[] = [];
-  pool.query = (statement) => {
-    statements.push(`${String(statement.name)}: ${String(statement.text)}`);
-    return query(statement);
+  pool.execute = (execution) => {
+    statements.push(`${execution.name}: ${execution.text}`);
+    return execute(execution);
   };
   const run = async (repository: BatchedRepository<OrderEntity>) => {
     statements.length = 0;
@@ -160,7 +160,7 @@ it('without a subscription, an event is not stored, and the statements are those
   };
   const publishing = await run(ordersOf(source));
   expect(publishing).toEqual(await run(new BatchedRepository(source.getRepository(OrderEntity), source.getRepository(OrderKeyEntity))));
-  expect(publishing.map((text) => text.split(':')[0])).toEqual(['insert shop.orders', 'insert once shop.orders']);
+  expect(publishing.map((text) => text.split(':')[0])).toEqual(['insert one shop.orders', 'insert once shop.orders']);
   await source.transaction((manager) => appendEvents(manager, OrderMoved.of({ orderId: 1n, step: 1 })));
   expect(await stored()).toEqual([]);
 });
