@@ -35,6 +35,7 @@ WORKDIR /app
 COPY --from=build /package ./
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
+    MALLOC_ARENA_MAX=1 \
     PATH=/app/bin:$PATH
 # The user `node` of the base image. Kubernetes requires a number for runAsNonRoot.
 USER 1000:1000
@@ -43,5 +44,5 @@ EXPOSE 3000
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT []
-# These options reduce memory under load at the same speed; docs/performance.md explains each one.
+# These options and MALLOC_ARENA_MAX reduce memory and CPU; docs/performance.md explains each one.
 CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=20", "--v8-pool-size=1", "--no-maglev", "--no-allocation-site-pretenuring", "--max-inlined-bytecode-size=1000", "--max-inlined-bytecode-size-cumulative=1500", "apps/api/bundle/main.js"]

@@ -12,9 +12,13 @@ import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const WORKSPACE = path('../../..');
+const dockerfile = readFileSync(join(WORKSPACE, 'Dockerfile'), 'utf8');
 /** The command of the image: `node`, its options, then the program. */
-const [, command] = /^CMD (\[.*\])$/m.exec(readFileSync(join(WORKSPACE, 'Dockerfile'), 'utf8')) ?? [];
+const [, command] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
 ok(command, 'the Dockerfile has a CMD in its JSON form');
+const [, MALLOC_ARENA_MAX] = /^ {4}MALLOC_ARENA_MAX=(\d+) /m.exec(dockerfile) ?? [];
+ok(MALLOC_ARENA_MAX, 'the Dockerfile sets MALLOC_ARENA_MAX');
+const SERVICE_ENVIRONMENT = { NODE_ENV: 'production', MALLOC_ARENA_MAX };
 const [, ...SERVICE_COMMAND] = JSON.parse(command) as string[];
 const SERVICE_OPTIONS = SERVICE_COMMAND.slice(0, -1);
 const SERVICE = join(WORKSPACE, SERVICE_COMMAND.at(-1) ?? '');
@@ -89,7 +93,7 @@ export function startService(
     program: process.execPath,
     args: [...SERVICE_OPTIONS, ...(options.nodeArgs ?? []), options.program ?? SERVICE],
     env: {
-      NODE_ENV: 'production',
+      ...SERVICE_ENVIRONMENT,
       DATABASE_URL: catalogue.url,
       PORT: '0',
       ADMIN_PORT: '0',

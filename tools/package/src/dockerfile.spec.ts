@@ -36,4 +36,5 @@ it('the service is process 1, without a shell or npm as its parent', () => {
     'apps/api/bundle/main.js',
   ]);
   expect(dockerfile).toMatch(/^ENTRYPOINT \[\]$/m);
+  expect(dockerfile).toMatch(/^ENV (?:.* \\\n)* {4}MALLOC_ARENA_MAX=1 /m);
 });

@@ -104,7 +104,7 @@ describe('the image', () => {
     expect(config).toMatchObject({
       User: expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/),
       WorkingDir: '/app',
-      Env: expect.arrayContaining(['NODE_ENV=production', 'HOST=0.0.0.0']),
+      Env: expect.arrayContaining(['NODE_ENV=production', 'HOST=0.0.0.0', 'MALLOC_ARENA_MAX=1']),
       Cmd: command,
       ExposedPorts: { '3000/tcp': {} },
       Healthcheck: { Test: ['CMD', ...healthCheck] },
