@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { PoolClient, PoolConfig } from 'pg';
 import { DatabasePool } from './database-pool.js';
@@ -39,6 +40,8 @@ const report = (client: PoolClient, code: string) => fake(client).connection.emi
 const stateOf = (...clients: PoolClient[]) =>
   clients.map((client) => ({ ended: fake(client).hasEnded, destroyed: fake(client).isDestroyed }));
 const open = { ended: false, destroyed: false };
+
+const PICK = new PreparedStatement('pick', 'SELECT', () => undefined);
 
 let pool: DatabasePool;
 let clients: [PoolClient, PoolClient, PoolClient];
@@ -87,12 +90,32 @@ it('a removed connection is forgotten', async () => {
   expect(stateOf(one)).toEqual([{ ended: true, destroyed: false }]);
 });
 
-it('connections stay open however long they are idle', () => {
-  expect(pool.options.idleTimeoutMillis).toBe(0);
+describe('idle connections', () => {
+  const idleTimeoutMillis = 20;
+  const open = (max: number) => {
+    pool = new DatabasePool({ Client: FakeClient, max, idleTimeoutMillis } as unknown as PoolConfig);
+    return Promise.all(Array.from({ length: max }, () => pool.connect()));
+  };
+
+  it('are closed, except four', async () => {
+    for (const client of await open(6)) client.release();
+    await sleep(10 * idleTimeoutMillis);
+    expect(pool.totalCount).toBe(4);
+  });
+
+  it('are not closed while they execute a statement', async () => {
+    const [first, ...others] = (await open(5)) as [PoolClient, ...PoolClient[]];
+    first.release();
+    void pool.execute(PICK.execution([]));
+    await sleep(10 * idleTimeoutMillis);
+    expect(stateOf(first)).toEqual([{ ended: false, destroyed: false }]);
+    for (const client of others) client.release();
+    fake(first).running[0]?.(null, []);
+    await pool.end();
+  });
 });
 
 describe('execute', () => {
-  const PICK = new PreparedStatement('pick', 'SELECT', () => undefined);
   const execute = () => pool.execute(PICK.execution([]));
 
   it('uses an idle connection at once, and makes it idle again', async () => {

@@ -7,6 +7,8 @@ import type { Columns } from './table.js';
 
 /** too_many_connections: of the server, the database or the role. */
 const TOO_MANY_CONNECTIONS = '53300';
+/** Number of connections that stay open while they are idle: for two reads, an insert and a job. */
+const KEPT_CONNECTIONS = 4;
 /** Time until the pool tries to grow again. */
 const GROW_AGAIN_AFTER_MS = 1_000;
 
@@ -22,6 +24,8 @@ interface PendingItem {
 interface IdleItem {
   readonly client: PoolClient;
   readonly idleListener: (error: Error) => void;
+  /** The timer that closes the connection. */
+  readonly timeoutId: NodeJS.Timeout | undefined;
 }
 
 /** Internals of `pg-pool`. */
@@ -57,8 +61,8 @@ export class DatabasePool extends Pool {
   private isReported = false;
 
   constructor({ onLimited, observer, ...config }: DatabasePoolConfig) {
-    // Connections stay open, so that no request after a pause waits for a new one. This also saves a timer per statement.
-    super({ ...config, idleTimeoutMillis: 0 });
+    // These connections stay open, so that a request after a pause does not wait for a new one, and they need no timer per statement.
+    super({ ...config, min: KEPT_CONNECTIONS });
     this.onLimited = onLimited;
     this.observer = observer;
     this.on('connect', (client) => {
@@ -84,6 +88,7 @@ export class DatabasePool extends Pool {
   execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
     const item = this.ending ? undefined : this._idle.pop();
     if (!item) return super.query(execution) as unknown as Promise<Row[]>;
+    clearTimeout(item.timeoutId);
     return new Promise((resolve, reject) => {
       const callback: Callback = (_error, _client, release) => {
         execution.runOn(item.client).then(

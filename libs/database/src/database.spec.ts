@@ -46,6 +46,7 @@ describe('a Database', () => {
       Client: DatabaseClient,
       types: expect.anything(),
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
       url,
       application_name: 'spec',
       max: 3,
