@@ -33,6 +33,7 @@ type Callback = (error: Error) => void;
  */
 export class DatabaseClient extends Client {
   private readonly config: ClientConfig;
+  private readonly queryTimeoutMs: number;
   private readonly target: DatabaseTarget | undefined;
   private readonly urlError: unknown;
 
@@ -54,6 +55,7 @@ export class DatabaseClient extends Client {
     // its listener, would crash the process.
     this.on('error', () => undefined);
     this.config = config;
+    this.queryTimeoutMs = options.query_timeout ?? 0;
     this.target = target;
     this.urlError = urlError;
   }
@@ -85,7 +87,7 @@ export class DatabaseClient extends Client {
   private limitQueryTime(): void {
     const stream = this.connection.stream as Socket;
     // A timeout of 0 is none.
-    stream.setTimeout(Number(this.config.query_timeout ?? 0)).on('timeout', () => {
+    stream.setTimeout(this.queryTimeoutMs).on('timeout', () => {
       if (!(this as unknown as { readyForQuery: boolean }).readyForQuery) stream.destroy(new Error('Query read timeout'));
     });
   }

@@ -98,7 +98,7 @@ export class DatabasePool extends Pool {
           },
           (error: unknown) => {
             release(error);
-            reject(error as Error);
+            reject(error);
           },
         );
       };
