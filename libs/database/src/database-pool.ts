@@ -96,7 +96,7 @@ export class DatabasePool extends Pool {
             release();
             resolve(rows);
           },
-          (error: unknown) => {
+          (error: Error) => {
             release(error);
             reject(error);
           },
