@@ -96,9 +96,9 @@ export class DatabasePool extends Pool {
             release();
             resolve(rows);
           },
-          (error: Error) => {
+          (error: unknown) => {
             release(error);
-            reject(error);
+            reject(error as Error);
           },
         );
       };

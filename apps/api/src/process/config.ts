@@ -160,7 +160,10 @@ export const variables = {
     1,
     1_000_000,
   )({ default: 10_000, desc: 'Maximum connections to one process. Beyond it, idle ones are closed first, then new ones get a 503.' }),
-  MAX_EVENT_LOOP_LAG_MS: integer(1, 60_000)({ default: 500, desc: 'Delay of the event loop, twice in a row, above which requests get a 503.' }),
+  MAX_EVENT_LOOP_LAG_MS: integer(
+    1,
+    60_000,
+  )({ default: 500, desc: 'Delay of the event loop, twice in a row, above which requests get a 503.' }),
   DRAIN_SECONDS: integer(0, 600)({ default: 5, desc: 'How long requests are still accepted after SIGTERM.' }),
   PUBLIC_BASE_URL: httpUrl({
     default: undefined,
