@@ -89,18 +89,13 @@ export class DatabasePool extends Pool {
     const item = this.ending ? undefined : this._idle.pop();
     if (!item) return super.query(execution) as unknown as Promise<Row[]>;
     clearTimeout(item.timeoutId);
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const callback: Callback = (_error, _client, release) => {
-        execution.runOn(item.client).then(
-          (rows) => {
-            release();
-            resolve(rows);
-          },
-          (error: unknown) => {
-            release(error);
-            reject(error as Error);
-          },
-        );
+        const rows = execution.runOn(item.client);
+        rows.then(() => {
+          release();
+        }, release);
+        resolve(rows);
       };
       this._acquireClient(item.client, { callback }, item.idleListener, false);
     });
