@@ -259,6 +259,7 @@ function prepare<Entity extends EntityWithId>(
     lists: replicas ?? pool,
     table,
     insert: insertStatement(table, event),
+    // For Citus, all inserts are the statement that was tested with it.
     insertOne: event || sharded ? undefined : insertOneStatement(table),
     insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
     findRecorded: keyTable && findRecordedStatement(table, keyTable, sharded),

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database, type DatabaseOptions } from './database.js';
 import { DatabaseClient } from './database-client.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
@@ -76,10 +76,13 @@ describe('a URL in a file', () => {
   });
 });
 
-it('query_timeout closes a connection during a query, but not an idle one', async () => {
+it('a lost server is detected: by TCP keep-alive, and during a query by query_timeout', async () => {
   const database = await createTestDatabase();
+  const setKeepAlive = jest.spyOn(Socket.prototype, 'setKeepAlive');
   const client = new DatabaseClient({ url: database.url, query_timeout: 100 });
   await client.connect();
+  expect(setKeepAlive.mock.calls).toEqual([[true, 10_000]]);
+  jest.restoreAllMocks();
   await sleep(300);
   expect((await client.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   await expect(client.query('SELECT pg_sleep(30)')).rejects.toThrow('Query read timeout');

@@ -7,6 +7,8 @@ import type { Tls } from './tls.js';
 
 /** read_only_sql_transaction */
 export const READ_ONLY = '25006';
+/** Firewalls forget connections that are idle for minutes. */
+const KEEP_ALIVE_MS = 10_000;
 /** Share of the connect timeout for one attempt, so that time remains for another one. */
 const PROBE_SHARE = 0.5;
 /** Only objects of `pg_catalog` are found without their schema, so other objects cannot shadow them. pg_dump does the same. */
@@ -29,7 +31,7 @@ type Callback = (error: Error) => void;
 
 /**
  * A `pg` client that connects like libpq: it supports several servers, `sslmode` and `target_session_attrs`. It reads the URL in its
- * constructor, so each new connection uses the current password. Its `search_path` is empty.
+ * constructor, so each new connection uses the current password. Its `search_path` is empty. TCP keep-alive detects a lost server.
  */
 export class DatabaseClient extends Client {
   private readonly config: ClientConfig;
@@ -47,7 +49,16 @@ export class DatabaseClient extends Client {
       urlError = Object.assign(new Error(`the connection URL ${(error as Error).message}`, { cause: error }), { code: CANNOT_CONNECT });
     }
     const { user, password, database, parameters } = target ?? {};
-    const config = { ...options, ...parameters, user, password, database, connectionString: undefined } as ClientConfig;
+    const config = {
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      ...options,
+      ...parameters,
+      user,
+      password,
+      database,
+      connectionString: undefined,
+    } as ClientConfig;
     const [server] = target?.servers ?? [];
     // `pg` would create a timer per query, which takes a tenth of the time of a short one.
     super({ ...config, query_timeout: undefined, host: server?.host, port: server?.port, ssl: target?.tls[0] ?? false });

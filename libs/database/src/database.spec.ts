@@ -45,8 +45,6 @@ describe('a Database', () => {
     expect(poolOptions()).toMatchObject({
       Client: DatabaseClient,
       types: expect.anything(),
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
       url,
       application_name: 'spec',
       max: 3,
@@ -129,7 +127,7 @@ describe('a Database', () => {
       replicas: readonly { pool: { options: object } }[];
     };
     expect(replicas.replicas.map(({ pool }) => pool.options)).toEqual([
-      expect.objectContaining({ ...expected, url: replicaUrl, application_name: 'spec', max: 3, Client: DatabaseClient, keepAlive: true }),
+      expect.objectContaining({ ...expected, url: replicaUrl, application_name: 'spec', max: 3, Client: DatabaseClient }),
     ]);
   });
 });

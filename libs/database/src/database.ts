@@ -13,7 +13,6 @@ import { UnnamedStatementsClient } from './unnamed-statements-client.js';
 
 const INT8_OID = types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
-const KEEP_ALIVE_MS = 10_000;
 /** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
 const CLIENT_TIMEOUT_GRACE_MS = 1_000;
 const MIGRATIONS_SCHEMA = 'public';
@@ -170,9 +169,6 @@ function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConf
     url,
     Client: (preparedStatements ? DatabaseClient : UnnamedStatementsClient) as unknown as PoolConfig['Client'],
     types: exactTypes,
-    keepAlive: true,
-    // Idle connections are not forgotten by firewalls, and lost ones are closed.
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: settings.applicationName,
     max: settings.poolSize,
     connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,

@@ -2,7 +2,6 @@ import { DatabaseClient } from './database-client.js';
 import type { SecretUrl } from './secret-url.js';
 
 const RESPONSE_MS = 5_000;
-const KEEP_ALIVE_MS = 10_000;
 
 /** Runs `work` with a connection outside the pool, for a lock. Closes it afterwards, which releases the lock. */
 export async function withOwnConnection<T>(
@@ -15,8 +14,6 @@ export async function withOwnConnection<T>(
     application_name: applicationName,
     connectionTimeoutMillis: RESPONSE_MS,
     query_timeout: RESPONSE_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   });
   client.on('error', () => undefined);
   await client.connect();

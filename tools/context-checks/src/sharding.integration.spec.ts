@@ -148,6 +148,11 @@ describe('Citus', () => {
     expect([...sent].some((sql) => pattern.test(sql))).toBe(true);
   });
 
+  it('gets the identifier with each insert', () => {
+    const inserts = [...sent].filter((sql) => sql.includes('INSERT INTO "pets"."pets"'));
+    expect(inserts.filter((sql) => !sql.includes('INSERT INTO "pets"."pets" ("id", '))).toEqual([]);
+  });
+
   it('can distribute the tables with their constraints', async () => {
     expect(await constraintViolations(dataSource, shards)).toEqual([]);
   });
