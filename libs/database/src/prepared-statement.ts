@@ -73,7 +73,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
   readonly text: string;
   /** Set by `pg`. */
   callback?: (error: unknown, rows?: Row[]) => void;
-  private rows: Row[] = [];
+  private readonly rows: Row[] = [];
   private failure: unknown;
 
   constructor(
@@ -135,13 +135,11 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
 
   handleReadyForQuery(): void {
     const { rows, failure } = this;
-    this.rows = [];
     if (failure === undefined) this.callback?.(null, rows);
     else this.callback?.(failure);
   }
 
   handleError(error: unknown): void {
-    this.rows = [];
     this.callback?.(error);
   }
 
