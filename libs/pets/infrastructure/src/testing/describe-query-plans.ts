@@ -85,10 +85,11 @@ function nodes(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodes)];
 }
 
-/** Verifies that the plan only scans the index and reads few blocks. */
+/** Verifies that the plan only scans the index, in its order, and reads few blocks. */
 function expectIndexOnly(plan: Plan, index: string, maxBlocks = MAX_BLOCKS): void {
   const reading = nodes(plan).filter((node) => node['Relation Name'] !== undefined);
   expect(reading.map((node) => [node['Node Type'], node['Index Name'], node.Filter])).toEqual([['Index Scan', index, undefined]]);
+  expect(nodes(plan).map((node) => node['Node Type'])).not.toContain('Sort');
   expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(maxBlocks);
   expect(plan['Total Cost']).toBeLessThan(MAX_COST);
 }
