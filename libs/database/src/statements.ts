@@ -176,7 +176,7 @@ export function listStatement(
       `${before} || ${escapeLiteral(`${columns[index - 1]?.json.close ?? ''},${JSON.stringify(property)}:${opening}`)} || ${value}`,
     id.json.value,
   );
-  /** Cannot occur within a value, because JSON escapes its quotes. */
+  /** Cannot occur within a value, because JSON escapes its quotes. Neither can `open`. */
   const between = `${close},${open}`;
 
   const filtered = columns.filter((column) => filters.includes(column) || nulls.includes(column));
@@ -213,9 +213,9 @@ export function listStatement(
     ([text, isLonger]: Columns) => {
       if (text === null || text === undefined) return { items: '[]', next: undefined };
       if (isLonger !== 't') return { items: `[${open}${text}${close}]`, next: undefined };
-      const items = text.slice(0, text.lastIndexOf(between));
-      const lastItem = items.slice(items.includes(between) ? items.lastIndexOf(between) + between.length : 0);
-      return { items: `[${open}${items}${close}]`, next: BigInt(/^-?\d+/.exec(lastItem)?.[0] as string) };
+      const items = open + text.slice(0, text.lastIndexOf(between));
+      const lastItem = items.slice(items.lastIndexOf(open) + open.length);
+      return { items: `[${items}${close}]`, next: BigInt(/^-?\d+/.exec(lastItem)?.[0] as string) };
     },
   );
 }
