@@ -91,11 +91,12 @@ describe('a single process', () => {
     await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
     const key = await outage.expectServing();
     await waitFor(() => expect(outage.count('connected to the database')).toBe(1));
-    await query(
-      database.url,
-      `ALTER ROLE ${role} PASSWORD 'changed'`,
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`,
-    );
+    await query(database.url, `ALTER ROLE ${role} PASSWORD 'changed'`);
+    // Repeated, because a connection that was logging in with the old password appears later.
+    await waitFor(async () => {
+      await query(database.url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`);
+      expect((await outage.get('/v1/pets', key)).status).toBe(503);
+    });
     await outage.expectUnavailable(key);
     await query(database.url, `ALTER ROLE ${role} PASSWORD 'secret'`);
     await waitFor(async () => expect((await outage.get('/v1/pets', key)).status).toBe(200));
