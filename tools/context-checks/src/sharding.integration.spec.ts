@@ -9,7 +9,7 @@ import {
   ExpireIdempotencyKeys,
   migrateUp,
 } from '@animal-store/database';
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -23,6 +23,8 @@ let dataSource: DataSource;
 let sent: ReadonlySet<string>;
 let shards: ShardColumns;
 let shardsOfPets: ShardColumns;
+
+const NOTES_USE = /UPDATE "access"\."api_keys" SET "last_used_at"/;
 
 /** Returns a quoted name as PostgreSQL displays it. */
 const shown = (name: string) => name.replaceAll(/"([a-z_][a-z0-9_]*)"/g, '$1');
@@ -110,6 +112,8 @@ const uses: Readonly<Record<keyof AccessUseCases, (access: AccessUseCases) => Pr
   authenticateApiKey: async ({ createApiKey, authenticateApiKey }) => {
     const { secret } = await createApiKey.execute({ clientName: 'other', environment: 'test', scopes: ['pets:read'] });
     await authenticateApiKey.execute(secret);
+    // The use of a key is recorded in the background.
+    await waitFor(() => expect([...sent].filter((sql) => NOTES_USE.test(sql))).not.toEqual([]));
   },
 };
 
@@ -142,7 +146,7 @@ describe('Citus', () => {
     ['locks a key', /FOR UPDATE/],
     ['locks a client', /FOR NO KEY UPDATE/],
     ['writes the audit trail', /INSERT INTO "access"\."audit_events"/],
-    ['notes the use of a key', /UPDATE "access"\."api_keys" SET "last_used_at"/],
+    ['notes the use of a key', NOTES_USE],
     ['migrates', /CREATE TABLE pets\.pets/],
   ])('the statement that %s has been checked', (_what, pattern) => {
     expect([...sent].some((sql) => pattern.test(sql))).toBe(true);
