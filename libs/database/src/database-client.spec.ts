@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
@@ -57,15 +62,53 @@ describe('a client', () => {
 
   it('calls back without an error after it has connected, and with the error if it fails', async () => {
     const server = await start();
-    const connect = (client: DatabaseClient) => new Promise<unknown[]>((resolve) => client.connect((...args: unknown[]) => resolve(args)));
-    expect(await connect(clientOf([server]))).toEqual([]);
-    expect(await connect(clientOf([CLOSED]))).toEqual([expect.objectContaining({ code: 'ECONNREFUSED' })]);
+    const attempt = (client: DatabaseClient) => new Promise<unknown[]>((resolve) => client.connect((...args: unknown[]) => resolve(args)));
+    expect(await attempt(clientOf([server]))).toEqual([]);
+    expect(await attempt(clientOf([CLOSED]))).toEqual([expect.objectContaining({ code: 'ECONNREFUSED' })]);
   });
 
   it('closes its connection if the search path cannot be set', async () => {
     const server = await start({ rejects: /search_path/ });
     expect(await failureOf(clientOf([server]))).toMatchObject({ code: '42501' });
     await waitFor(() => expect(server.connections).toBe(0));
+  });
+
+  it('connects to a Unix socket, without TLS', async () => {
+    const server = await start();
+    const folder = await mkdtemp(join(tmpdir(), 'sockets-'));
+    const proxy = createServer((socket) => socket.pipe(connect(server.port)).pipe(socket)).listen(join(folder, '.s.PGSQL.5433'));
+    await once(proxy, 'listening');
+    const host = encodeURIComponent(folder);
+    for (const url of [
+      `postgres://store@${host}:5433/catalogue?sslmode=require&sslnegotiation=direct`,
+      `postgres:///catalogue?user=store&host=${host}&port=5433`,
+      `postgres://store@${host},${CLOSED}/catalogue?sslmode=require&port=5433,1`,
+    ]) {
+      const client = new DatabaseClient({ url });
+      clients.push(client);
+      await client.connect();
+      expect(server.sessions.at(-1)).toMatchObject({ user: 'store', database: 'catalogue' });
+    }
+    expect(server.tlsRequests).toBe(0);
+    proxy.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it.each([
+    ['?connect_timeout=7', 9_000, 7_000],
+    ['?connect_timeout=7', 2_000, 2_000],
+    ['?connect_timeout=7', undefined, 7_000],
+    ['', 2_000, 2_000],
+    ['', undefined, 0],
+  ])('with %j and a connect timeout of %p waits for %i ms', (parameters, connectionTimeoutMillis, expected) => {
+    const client = clientOf([CLOSED], parameters, connectionTimeoutMillis === undefined ? {} : { connectionTimeoutMillis });
+    expect(client).toMatchObject({ _connectionTimeoutMillis: expected });
+  });
+
+  it('does not read PGSSLNEGOTIATION by itself, with which the constructor of `pg` would fail', () => {
+    const env = jest.replaceProperty(process, 'env', { ...process.env, PGSSLNEGOTIATION: 'direct' });
+    expect(new DatabaseClient({ url: 'not a URL' })).toBeDefined();
+    env.restore();
   });
 
   it('fails in connect(), not in the constructor, if the URL is invalid', async () => {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 import { CANNOT_CONNECT } from './database-unavailable.js';
-import { type DatabaseTarget, parseDatabaseUrl, type Server } from './database-url.js';
+import { type DatabaseTarget, isSocket, parseDatabaseUrl, type Server } from './database-url.js';
 import { readSecretUrl, type SecretUrl } from './secret-url.js';
 import type { Tls } from './tls.js';
 
@@ -48,12 +48,15 @@ export class DatabaseClient extends Client {
       // A pool expects connect() to fail, not the constructor.
       urlError = Object.assign(new Error(`the connection URL ${(error as Error).message}`, { cause: error }), { code: CANNOT_CONNECT });
     }
-    const { user, password, database, parameters } = target ?? {};
+    const { user, password, database, parameters, connectTimeoutMs } = target ?? {};
     const config = {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      // Otherwise, `pg` reads PGSSLNEGOTIATION.
+      sslnegotiation: 'postgres',
       ...options,
       ...parameters,
+      connectionTimeoutMillis: shorter(options.connectionTimeoutMillis, connectTimeoutMs),
       user,
       password,
       database,
@@ -136,7 +139,7 @@ export class DatabaseClient extends Client {
   private async probe(server: Server, tls: readonly Tls[], isReadWrite: boolean): Promise<Attempt> {
     const { connectionTimeoutMillis = 0 } = this.config;
     let failure: unknown;
-    for (const ssl of tls) {
+    for (const ssl of isSocket(server) ? [false as const] : tls) {
       const client = new Client({ ...this.config, ...server, ssl, connectionTimeoutMillis: connectionTimeoutMillis * PROBE_SHARE });
       client.on('error', () => undefined);
       try {
@@ -151,6 +154,11 @@ export class DatabaseClient extends Client {
     }
     throw failure;
   }
+}
+
+/** Returns the shorter timeout. 0 and undefined are none. */
+function shorter(one = 0, other = 0): number {
+  return one && other ? Math.min(one, other) : one || other;
 }
 
 async function isReadOnly(client: Client): Promise<boolean> {

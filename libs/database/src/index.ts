@@ -6,6 +6,7 @@ export {
   /** @public For contexts with unique values, which `pets` does not have. */
   throwConstraintErrors,
 } from './constraint-errors.js';
+export { nameOfParameter } from './connection-parameters.js';
 export { Database, type DatabaseOptions } from './database.js';
 export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';

@@ -10,12 +10,14 @@ afterEach(() => rmSync(file, { force: true }));
 
 it('URLs are separated by commas, and so are the hosts of one URL', () => {
   expect(splitUrls('postgres://a,b/x')).toEqual(['postgres://a,b/x']);
+  expect(splitUrls(' postgres://a\r\n')).toEqual(['postgres://a']);
   expect(splitUrls('postgres://a,b/x ,\n postgres://c:1,d/x,rediss://e')).toEqual(['postgres://a,b/x', 'postgres://c:1,d/x', 'rediss://e']);
 });
 
 describe('readSecretUrl', () => {
-  it('returns a URL unchanged', () => {
-    expect(readSecretUrl(' postgres://a ')).toBe(' postgres://a ');
+  it('returns a URL without the white space around it, like a file', () => {
+    for (const text of ['postgres://a', ' postgres://a \t', 'postgres://a\n', 'postgres://a\r\n', '\ufeffpostgres://a'])
+      expect(readSecretUrl(text)).toBe('postgres://a');
   });
 
   it('reads the file again each time, without the white space around the URL', () => {

@@ -7,18 +7,18 @@ export type SecretUrl = string | { readonly file: string; readonly index?: numbe
 const SEPARATOR = /\s*,\s*(?=\w+:\/\/)/;
 
 export function splitUrls(text: string): string[] {
-  return text.split(SEPARATOR);
+  return text.trim().split(SEPARATOR);
 }
 
 /**
- * Returns the URL. Reads a file again each time, so that the password can be rotated.
+ * Returns the URL without the white space around it. Reads a file again each time, so that the password can be rotated.
  * @throws Error whose message begins with "cannot"
  */
 export function readSecretUrl(url: SecretUrl): string {
-  if (typeof url === 'string') return url;
+  if (typeof url === 'string') return url.trim();
   try {
-    const text = readFileSync(url.file, 'utf8').trim();
-    return url.index === undefined ? text : (splitUrls(text)[url.index] ?? '');
+    const text = readFileSync(url.file, 'utf8');
+    return url.index === undefined ? text.trim() : (splitUrls(text)[url.index] ?? '');
   } catch (error) {
     throw new Error(`cannot be read: ${(error as Error).message}`, { cause: error });
   }

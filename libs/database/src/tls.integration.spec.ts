@@ -93,6 +93,18 @@ it('PGSSLMODE applies if sslmode is missing', async () => {
   }
 });
 
+it.each([
+  ['ssl_max_protocol_version=TLSv1.2', 'TLSv1.2'],
+  ['ssl_min_protocol_version=TLSv1.3', 'TLSv1.3'],
+  ['sslnegotiation=direct', 'TLSv1.3'],
+])('%s is respected', async (parameter, version) => {
+  const client = new DatabaseClient({ url: `${server.url}?sslmode=require&${parameter}` });
+  await client.connect();
+  const { rows } = await client.query<object>('SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+  await client.end();
+  expect(rows).toEqual([{ version }]);
+});
+
 it('sslcert and sslkey set the client certificate', async () => {
   const { certificate, key } = certificates;
   const url = (parameters: string) => `${server.url}?sslmode=require${parameters}`;

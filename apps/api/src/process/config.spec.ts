@@ -165,6 +165,24 @@ describe('readConfig', () => {
     expect(readConfig(env)).toMatchObject({ databasePrepared: false, trustedProxies: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'] });
   });
 
+  it.each(['\n', '\r\n', ' ', '\t'])('reads URLs without %j around them, like files', (space) => {
+    const url = `${space}${DATABASE_URL}${space}`;
+    const REDIS_URL = `redis://localhost/1${space}`;
+    expect(readConfig({ DATABASE_URL: url, MIGRATION_DATABASE_URL: url, DATABASE_REPLICA_URLS: url, REDIS_URL })).toMatchObject({
+      databaseUrl: DATABASE_URL,
+      migrationDatabaseUrl: DATABASE_URL,
+      databaseReplicaUrls: [DATABASE_URL],
+      redisUrl: 'redis://localhost/1',
+    });
+  });
+
+  it.each(['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'DATABASE_REPLICA_URLS', 'REDIS_URL'])('rejects a line break within %s', (name) => {
+    const url = name === 'REDIS_URL' ? 'redis://local\nhost' : 'postgres://localhost/st\nore';
+    expect(() => readConfig({ DATABASE_URL, [name]: url })).toThrow(
+      new StartupError(`${name} must not contain line breaks or other control characters`),
+    );
+  });
+
   it('reads URLs of replicas, with one or several hosts, also from a file', async () => {
     const urls = ['postgres://store@db1,db2/store', 'postgresql://store:a,b@db3:5433/store'];
     expect(readConfig({ DATABASE_URL, DATABASE_REPLICA_URLS: urls.join(', ') })).toMatchObject({ databaseReplicaUrls: urls });

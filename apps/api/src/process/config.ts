@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-domain';
-import { parseDatabaseUrl, type SecretUrl, splitUrls } from '@animal-store/database';
+import { parseDatabaseUrl, readSecretUrl, type SecretUrl, splitUrls } from '@animal-store/database';
 import { type CleanedEnv, customCleanEnv, type ExactValidator, makeExactValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { LOG_FORMATS, type LogFormatName } from '../observability/log-format.js';
@@ -44,8 +44,9 @@ const flag = validator(`one of ${[...TRUE, ...FALSE].join(', ')}`, (value) =>
 );
 
 const postgresUrl = validator('a postgres:// URL', (value) => {
-  parseDatabaseUrl(value);
-  return value;
+  const url = readSecretUrl(value);
+  parseDatabaseUrl(url);
+  return url;
 });
 
 const postgresUrls = validator<readonly string[]>('postgres:// URLs, separated by commas', (value) => {
@@ -55,8 +56,9 @@ const postgresUrls = validator<readonly string[]>('postgres:// URLs, separated b
 });
 
 const redisUrl = validator('a redis:// or rediss:// URL', (value) => {
-  parseRedisUrl(value);
-  return value;
+  const url = readSecretUrl(value);
+  parseRedisUrl(url);
+  return url;
 });
 
 const httpUrl = validator('an http(s) URL without user name, query or fragment', (value) => {

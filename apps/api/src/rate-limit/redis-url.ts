@@ -1,6 +1,7 @@
-import { percentDecode, readSecretUrl, type SecretUrl, tlsAttempts } from '@animal-store/database';
+import { nameOfParameter, percentDecode, readSecretUrl, type SecretUrl, tlsAttempts } from '@animal-store/database';
 
 const MODES = ['require', 'verify-ca', 'verify-full'];
+const PARAMETERS = ['sslmode', 'sslrootcert'];
 
 /** Connection options of the Redis client. */
 export interface RedisConnectionOptions {
@@ -32,15 +33,20 @@ export function redisConnectionOptions(secret: SecretUrl): RedisConnectionOption
  * @throws Error whose message begins with "must" or "cannot", and does not repeat the URL
  */
 export function parseRedisUrl(text: string) {
+  // `URL` would remove line breaks and tabs.
+  if (/\p{Cc}/u.test(text)) throw new Error('must not contain line breaks or other control characters');
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !['redis:', 'rediss:'].includes(url.protocol)) throw new Error('must be a redis:// or rediss:// URL');
-  const sslmode = url.searchParams.get('sslmode') ?? undefined;
-  const sslrootcert = url.searchParams.get('sslrootcert') ?? undefined;
+  if (!/^\/?[0-9]{0,9}$/.test(url.pathname) || url.hash !== '') throw new Error('must end with the number of the database, such as /0');
+  const unknown = [...url.searchParams.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined) throw new Error(`must not have ${nameOfParameter(unknown)}: only ${PARAMETERS.join(' and ')} are supported`);
+  const { sslmode, sslrootcert } = Object.fromEntries(url.searchParams) as Partial<Record<string, string>>;
   const isTls = url.protocol === 'rediss:';
   if (!isTls && (sslmode ?? sslrootcert) !== undefined) throw new Error('must be a rediss:// URL with sslmode or sslrootcert');
   if (sslmode !== undefined && !MODES.includes(sslmode)) throw new Error(`must have an sslmode of ${MODES.join(', ')}`);
   const [tls] = isTls ? tlsAttempts({ sslmode: sslmode ?? 'verify-full', sslrootcert }) : [];
   const [username, password] = [percentDecode(url.username), percentDecode(url.password)];
+  if (username !== '' && password === '') throw new Error('must have a password with the user name');
   url.search = url.username = url.password = '';
   return { url: url.href, tls: tls || {}, credentials: password === '' ? undefined : { ...(username !== '' && { username }), password } };
 }
