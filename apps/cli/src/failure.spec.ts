@@ -13,6 +13,8 @@ describe('describeFailure', () => {
     ['the tables are missing: run "migrate up" first', 1, codeError('42P01', 'relation "access.clients" does not exist')],
     ['the tables are missing: run "migrate up" first', 1, codeError('3F000', 'schema "access" does not exist')],
     ['the database cannot be reached: ECONNREFUSED', 1, codeError('ECONNREFUSED')],
+    ['the database cannot be reached: terminando la conexión', 1, codeError('57P05', 'terminando la conexión')],
+    ['the database cannot serve now: canceling statement', 1, codeError('55P03', 'canceling statement')],
     ['password authentication failed for user "x"', 1, codeError('28P01', 'password authentication failed\nfor user "x"')],
     ['thrown text', 1, 'thrown text'],
   ])('returns "%s" with exit code %d', (line, exitCode, error) => expect(describeFailure(error)).toEqual({ line, exitCode }));

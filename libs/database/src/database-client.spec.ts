@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
-import { isDatabaseUnavailable } from './database-unavailable.js';
+import { isDatabaseUnavailable, mayRecover } from './database-unavailable.js';
 import { FakeServer } from './testing/fake-server.js';
 
 const CLOSED = '127.0.0.1:1';
@@ -109,6 +109,39 @@ describe('a client', () => {
     const env = jest.replaceProperty(process, 'env', { ...process.env, PGSSLNEGOTIATION: 'direct' });
     expect(new DatabaseClient({ url: 'not a URL' })).toBeDefined();
     env.restore();
+  });
+
+  it.each([
+    ['42501', { code: '28000' }, true],
+    ['55000', { code: '28000' }, true],
+    ['XX000', { code: '28000' }, true],
+    ['57P03', { code: '57P03' }, true],
+    ['22023', { code: '08001' }, false],
+  ])('reports a login that fails with %s as an unavailable database', async (rejectsLogin, expected, recovers) => {
+    const [server, other] = [await start({ rejectsLogin }), await start({ rejectsLogin })];
+    for (const servers of [[server], [server, other]]) {
+      const error = await failureOf(clientOf(servers));
+      expect(error).toMatchObject(servers.length === 1 ? { ...expected, message: 'no se puede' } : { errors: [expected, expected] });
+      expect([isDatabaseUnavailable(error), mayRecover(error)]).toEqual([true, recovers]);
+    }
+  });
+
+  it('reports a server that is not PostgreSQL, or closes the connection, as an unavailable database', async () => {
+    for (const greeting of ['HTTP/1.1 400 Bad Request\r\n\r\n', '']) {
+      const error = await failureOf(clientOf([await start({ greeting })]));
+      expect([isDatabaseUnavailable(error), mayRecover(error)]).toEqual([true, true]);
+    }
+  });
+
+  it('rejects a statement with the error of a server that ends the session, in any language', async () => {
+    const server = await start({ ignores: /pick/ });
+    const client = clientOf([server]);
+    await client.connect();
+    const failure = client.query('pick').catch((error: unknown) => error);
+    await waitFor(() => expect(server.statements).toContain('pick'));
+    server.terminate('57P05');
+    expect(await failure).toMatchObject({ code: '57P05', message: 'terminando la conexión' });
+    expect(isDatabaseUnavailable(await failure)).toBe(true);
   });
 
   it('fails in connect(), not in the constructor, if the URL is invalid', async () => {

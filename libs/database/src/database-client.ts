@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
-import { CANNOT_CONNECT } from './database-unavailable.js';
+import { connectError, mayRecover } from './database-unavailable.js';
 import { type DatabaseTarget, isSocket, parseDatabaseUrl, type Server } from './database-url.js';
+import { CANNOT_CONNECT, TIMED_OUT } from './error-table.js';
 import { readSecretUrl, type SecretUrl } from './secret-url.js';
 import type { Tls } from './tls.js';
 
@@ -46,7 +47,10 @@ export class DatabaseClient extends Client {
       target = parseDatabaseUrl(readSecretUrl(url));
     } catch (error) {
       // A pool expects connect() to fail, not the constructor.
-      urlError = Object.assign(new Error(`the connection URL ${(error as Error).message}`, { cause: error }), { code: CANNOT_CONNECT });
+      const { message, cause } = error as Error;
+      // If descriptors have run out, a file of the URL may be readable later.
+      const code = mayRecover(cause) ? (cause as NodeJS.ErrnoException).code : CANNOT_CONNECT;
+      urlError = Object.assign(new Error(`the connection URL ${message}`, { cause: error }), { code });
     }
     const { user, password, database, parameters, connectTimeoutMs } = target ?? {};
     const config = {
@@ -87,7 +91,7 @@ export class DatabaseClient extends Client {
     if (!target) throw this.urlError;
     if (target.servers.length > 1 || target.tls.length > 1 || target.isReadWrite) this.setServer(await this.chooseServer(target));
     await super.connect().catch((error: unknown) => {
-      throw explainTls(error);
+      throw explain(error);
     });
     this.limitQueryTime();
     await this.query(EMPTY_SEARCH_PATH).catch((error: unknown) => {
@@ -102,14 +106,14 @@ export class DatabaseClient extends Client {
     const stream = this.connection.stream as Socket;
     // A timeout of 0 is none.
     stream.setTimeout(this.queryTimeoutMs).on('timeout', () => {
-      if (!(this as unknown as { readyForQuery: boolean }).readyForQuery) stream.destroy(new Error('Query read timeout'));
+      if (!(this as unknown as { readyForQuery: boolean }).readyForQuery) stream.destroy(timeout('Query read timeout'));
     });
   }
 
   /** Replaces fields that the constructors of `pg` set, because `pg` has no option that chooses the server when it connects. */
   private setServer({ host, port, ssl }: Attempt): void {
     // The pool's connect timeout has passed in the meantime.
-    if (this.connection.stream.destroyed) throw new Error('timeout exceeded when trying to connect');
+    if (this.connection.stream.destroyed) throw timeout('timeout exceeded when trying to connect');
     this.host = host;
     this.port = port;
     Object.assign(this, { ssl });
@@ -147,7 +151,7 @@ export class DatabaseClient extends Client {
         if (isReadWrite && (await isReadOnly(client))) throw Object.assign(new Error('the server is read-only'), { code: READ_ONLY });
         return { ...server, ssl };
       } catch (error) {
-        failure = explainTls(error);
+        failure = explain(error);
       } finally {
         void client.end().catch(() => undefined);
       }
@@ -180,11 +184,15 @@ function reasonOf(error: unknown): string {
 /** Error codes of OpenSSL and Node.js for TLS and certificates. `pg` errors about TLS have no code. */
 const TLS_CODE = /^(?:ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO)/;
 
-function explainTls(error: unknown): unknown {
+function timeout(message: string): Error {
+  return Object.assign(new Error(message), { code: TIMED_OUT });
+}
+
+function explain(error: unknown): unknown {
   const { message, code } = error as NodeJS.ErrnoException;
   if (message === 'The server does not support SSL connections') {
     return Object.assign(new Error('the server does not support TLS, which sslmode requires', { cause: error }), { code: CANNOT_CONNECT });
   }
-  if (!TLS_CODE.test(code ?? '')) return error;
+  if (!TLS_CODE.test(code ?? '')) return connectError(error);
   return Object.assign(new Error(`TLS with the server failed: ${message}`, { cause: error }), { code: CANNOT_CONNECT });
 }

@@ -1,80 +1,91 @@
-const SYSTEM_ERRORS = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EADDRNOTAVAIL',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENOENT',
-]);
+import { DatabaseError } from 'pg';
+import { CANNOT_CONNECT, LIBRARY_ERRORS, LOGIN_REJECTED, type Trait, traitsOf } from './error-table.js';
 
-/** 28 invalid authorization, 3D000 no such database. */
-const LOGIN_REJECTED_SQLSTATE = /^(?:28...|3D000)$/;
+/** The properties of errors of the database, the system and TypeORM, which wraps errors of `pg`. */
+interface Details {
+  readonly code?: unknown;
+  readonly driverError?: unknown;
+  readonly errors?: unknown;
+  readonly path?: unknown;
+  readonly syscall?: unknown;
+}
 
-/**
- * SQLSTATE classes and codes of a server that cannot serve now: 08 connection exception, 53 insufficient resources,
- * 57014 the statement timeout, 57P01 to 57P03 shutting down or starting up, 40001 and 40P01 serialization failure and
- * deadlock, 25006 a read-only server, 58 system error.
- * https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
-const UNAVAILABLE_SQLSTATE = /^(?:08...|53...|57014|57P0[123]|40001|40P01|25006|58...)$/;
+/** Errors of PgBouncer, which it never translates and mostly reports as 08P01. https://github.com/pgbouncer/pgbouncer/blob/master/src/client.c */
+const UNSUPPORTED_PARAMETER = /^unsupported startup parameter(?: in options)?: /;
+const UNKNOWN_STATEMENT = 'prepared statement did not exist';
+const PROTOCOL_VIOLATION = '08P01';
 
-/** sqlclient_unable_to_establish_sqlconnection: our code for an unusable URL, failed TLS, and several servers that all failed. */
-export const CANNOT_CONNECT = '08001';
-const STATEMENT_TIMEOUT = '57014';
-/** PgBouncer's error for a start-up parameter that it does not support. Its other errors with the same code may be temporary. */
-const UNSUPPORTED_PARAMETER = /^unsupported startup parameter/;
-
-/** 26000 prepared statement does not exist, 42P05 it already exists. Poolers also report this as 08P01, protocol violation. */
-const NAMED_STATEMENT_SQLSTATE = /^(?:26000|42P05|08P01)$/;
-const NAMED_STATEMENT_MESSAGE = /prepared statement/i;
-
-/** Errors of `pg`, `pg-pool` and TypeORM that have no code. TypeORM releases the query runner of a lost connection. */
-const MESSAGES =
-  /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after calling end|Driver not Connected|Query runner already released|Database connection provided by a query runner was already released)/i;
+/** System calls about the port of this process, not about the database. */
+const LISTENING = ['listen', 'bind'];
+/** invalid_parameter_value, undefined_object and others about a start-up parameter. In contrast to 42501, insufficient_privilege. */
+const WRONG_PARAMETER = /^(?:0A|22|42(?!501))/;
 
 /** Whether the error means that the database is unreachable or unavailable, rather than that the statement is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!Error.isError(error)) return false;
-  const { code } = error as { code?: unknown };
-  if (typeof code === 'string' && (SYSTEM_ERRORS.has(code) || UNAVAILABLE_SQLSTATE.test(code) || LOGIN_REJECTED_SQLSTATE.test(code)))
-    return true;
-  if (MESSAGES.test(error.message) || isNamedStatementLost(error)) return true;
-  const { driverError, errors } = error as { driverError?: unknown; errors?: unknown };
+  if (hasTrait(error, 'unavailable')) return true;
+  const { driverError, errors } = error as Details;
   if (Array.isArray(errors)) return errors.some(isDatabaseUnavailable);
   return isDatabaseUnavailable(driverError ?? error.cause);
 }
 
 /** Whether a named statement is missing or already exists on the connection. Happens behind poolers that do not track statements. */
 export function isNamedStatementLost(error: unknown): boolean {
-  if (!Error.isError(error)) return false;
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && NAMED_STATEMENT_SQLSTATE.test(code) && NAMED_STATEMENT_MESSAGE.test(error.message);
+  return hasTrait(error, 'named') || (codeOf(error) === PROTOCOL_VIOLATION && (error as Error).message === UNKNOWN_STATEMENT);
 }
 
 /** Whether the server rejected the login, or the database does not exist. */
 export function isLoginRejected(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && LOGIN_REJECTED_SQLSTATE.test(code);
+  return hasTrait(error, 'login');
 }
 
 /** Whether connecting may succeed later without a change of settings. */
 export function mayRecover(error: unknown): boolean {
   if (!isDatabaseUnavailable(error)) return false;
-  const { code, message, driverError, errors, cause } = error as Error & { code?: unknown; driverError?: unknown; errors?: unknown };
+  const { driverError, errors, message, cause } = error as Error & Details;
   if (Array.isArray(errors)) return errors.some(mayRecover);
-  if (code === undefined && isDatabaseUnavailable(driverError ?? cause)) return mayRecover(driverError ?? cause);
-  return code !== CANNOT_CONNECT && code !== STATEMENT_TIMEOUT && !UNSUPPORTED_PARAMETER.test(message);
+  if (!hasTrait(error, 'unavailable')) return mayRecover(driverError ?? cause);
+  return !hasTrait(error, 'permanent') && !UNSUPPORTED_PARAMETER.test(message);
 }
 
-/** 22 data exception, 23 integrity constraint violation. */
-const ROW_ERROR_SQLSTATE = /^2[23]...$/;
+/** Whether a read that failed may be repeated at once. */
+export function isRepeatable(error: unknown): boolean {
+  return hasTrait((error as Details | undefined)?.driverError ?? error, 'repeatable');
+}
 
 /** Whether a row has invalid values. The statement had no effect. */
 export function isRowError(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && ROW_ERROR_SQLSTATE.test(code);
+  return hasTrait(error, 'row');
+}
+
+/** Whether the statement failed, but its session can execute others. */
+export function isSessionUsable(error: unknown): boolean {
+  return hasTrait(error, 'usable');
+}
+
+/**
+ * Returns an error with a code for which `isDatabaseUnavailable` is true, because it prevented a connection. For example, 42501 is a bug
+ * in a statement, but a rejection during a login, and 57014 is then authentication_timeout.
+ */
+export function connectError(error: unknown): unknown {
+  const isOfServer = error instanceof DatabaseError && error.code !== undefined;
+  if (isDatabaseUnavailable(error) && !(isOfServer && hasTrait(error, 'permanent'))) return error;
+  const { message } = error as Error;
+  const isRejected = isOfServer && !WRONG_PARAMETER.test(error.code ?? '');
+  return Object.assign(new Error(message, { cause: error }), { code: isRejected ? LOGIN_REJECTED : CANNOT_CONNECT });
+}
+
+function hasTrait(error: unknown, trait: Trait): boolean {
+  const code = codeOf(error);
+  const traits = code === undefined ? undefined : traitsOf(code);
+  if (!traits?.has(trait)) return false;
+  const { path, syscall } = error as Details;
+  return (path === undefined || traits.has('machine')) && !LISTENING.includes(String(syscall));
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!Error.isError(error)) return undefined;
+  const { code } = error as Details;
+  if (typeof code === 'string') return code;
+  return Object.hasOwn(LIBRARY_ERRORS, error.message) ? LIBRARY_ERRORS[error.message]?.[1] : undefined;
 }

@@ -26,7 +26,7 @@ export {
 export { on, subscribe, type Subscription } from './events/subscription.js';
 export { grantStatements, type RolePurpose } from './grants.js';
 export { missingPrivileges } from './missing-privileges.js';
-export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
+export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, isSessionUsable, mayRecover } from './database-unavailable.js';
 export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 export { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
 export { type Job, jobsPersistence, jobState, runJob } from './job-runs.js';

@@ -41,6 +41,7 @@ describe('explainFailedStart', () => {
       'The database at db.example:5432,db2.example:5433 cannot be reached: the server does not support TLS, which sslmode requires',
     ],
     [new MigrationLockError('it is locked'), 'The migrations were not applied: it is locked'],
+    [failure('55P03', {}, 'canceling statement'), 'The database at db.example:5432,db2.example:5433 cannot serve now: canceling statement'],
     [failure('ECONNREFUSED', {}, ''), 'The database at db.example:5432,db2.example:5433 cannot be reached: ECONNREFUSED'],
     [
       new Error('Connection terminated unexpectedly'),

@@ -1,6 +1,7 @@
 import {
   isLoginRejected,
   isDatabaseUnavailable,
+  isSessionUsable,
   MigrationLockError,
   parseDatabaseUrl,
   readSecretUrl,
@@ -19,6 +20,9 @@ export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHo
   if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
   const database = () => formatServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
   if (isLoginRejected(error)) return new StartupError(`The database at ${database()} rejects the connection: ${firstLine(message, code)}`);
+  // For example, the timeout of a statement or a lock.
+  if (isDatabaseUnavailable(error) && isSessionUsable(error))
+    return new StartupError(`The database at ${database()} cannot serve now: ${firstLine(message, code)}`);
   if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
   if (code === INSUFFICIENT_PRIVILEGE)
     return new StartupError(

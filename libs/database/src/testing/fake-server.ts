@@ -8,6 +8,12 @@ interface FakeServerOptions {
   readonly isReadOnly?: boolean;
   /** Delays the end of the login. */
   readonly login?: Promise<void>;
+  /** The SQLSTATE with which each login fails, in Spanish. */
+  readonly rejectsLogin?: string;
+  /** What the server sends instead of a response to the start-up packet before it closes the connection. */
+  readonly greeting?: string;
+  /** Statements without a response. */
+  readonly ignores?: RegExp;
   /** Statements that fail, with the SQLSTATE 42501. */
   readonly rejects?: RegExp;
 }
@@ -47,6 +53,11 @@ export class FakeServer {
     this.server.close();
   }
 
+  /** Sends the error to all sessions, then closes their connections. */
+  terminate(code: string): void {
+    for (const socket of this.sockets) socket.end(message('E', Buffer.from(`SFATAL\0C${code}\0Mterminando la conexión\0\0`)));
+  }
+
   private async serve(socket: Socket): Promise<void> {
     this.sockets.add(socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket)));
     let isStarted = false;
@@ -61,10 +72,14 @@ export class FakeServer {
           Object.fromEntries(texts.flatMap((name, index) => (name && index % 2 === 0 ? [[name, texts[index + 1] ?? '']] : []))),
         );
         await this.options.login;
-        socket.write(Buffer.concat([message('R', Buffer.alloc(4)), READY]));
+        const { greeting, rejectsLogin } = this.options;
+        if (greeting !== undefined) socket.end(greeting);
+        else if (rejectsLogin !== undefined) socket.write(message('E', Buffer.from(`SFATAL\0C${rejectsLogin}\0Mno se puede\0\0`)));
+        else socket.write(Buffer.concat([message('R', Buffer.alloc(4)), READY]));
       } else if (chunk.toString('utf8', 0, 1) === 'Q') {
         const text = chunk.toString('utf8', 5, chunk.length - 1);
         this.statements.push(text);
+        if (this.options.ignores?.test(text)) continue;
         socket.write(Buffer.concat([this.options.rejects?.test(text) ? REJECTED : this.row(), READY]));
       }
     }
