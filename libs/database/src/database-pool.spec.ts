@@ -15,6 +15,7 @@ class FakeClient extends EventEmitter {
   readonly _queryable = true;
   readonly _ending = false;
 
+  transactionStatus = 'I';
   readonly running: ((error: unknown, rows?: unknown[]) => void)[] = [];
 
   connect(callback: () => void): void {
@@ -29,6 +30,10 @@ class FakeClient extends EventEmitter {
     this.hasEnded = true;
     callback?.();
     return Promise.resolve();
+  }
+
+  getTransactionStatus(): string {
+    return this.transactionStatus;
   }
 
   ref(): void {}
@@ -79,6 +84,45 @@ it('a connection that was in use again is not idle', async () => {
   expect(await pool.connect()).toBe(one);
   report(other, '25006');
   expect(stateOf(one)).toEqual([open]);
+});
+
+describe('release', () => {
+  const closed = { ended: true, destroyed: false };
+
+  it.each(['22P02', '23505', '40001', '40P01', '42601', '42501', '57014', '55P03', 'P0001'])('with %s keeps the connection', (code) => {
+    const [one] = clients;
+    one.release(Object.assign(new Error(code), { code }));
+    expect(stateOf(one)).toEqual([open]);
+  });
+
+  it.each([
+    '08006',
+    '08P01',
+    '0A000',
+    '25P02',
+    '25P03',
+    '26000',
+    '42P05',
+    '53200',
+    '57P01',
+    '57P05',
+    '58030',
+    'XX000',
+    'ETIMEDOUT',
+    undefined,
+  ])('with %p closes the connection', (code) => {
+    const [one] = clients;
+    one.release(Object.assign(new Error('no'), { code }));
+    expect(stateOf(one)).toEqual([closed]);
+  });
+
+  it.each(['T', 'E'])('in a transaction (%s) closes the connection', (status) => {
+    const [one, other] = clients;
+    for (const client of [one, other]) fake(client).transactionStatus = status;
+    one.release();
+    other.release(Object.assign(new Error('no'), { code: '23505' }));
+    expect(stateOf(one, other)).toEqual([closed, closed]);
+  });
 });
 
 it('a removed connection is forgotten', async () => {
@@ -147,6 +191,15 @@ describe('execute', () => {
     await expect(rows).rejects.toThrow('no');
     expect(stateOf(idle)).toEqual([{ ended: true, destroyed: false }]);
     expect(pool.totalCount).toBe(2);
+  });
+
+  it('keeps the connection after the error of a row', async () => {
+    const [idle] = clients;
+    idle.release();
+    const rows = execute();
+    fake(idle).running[0]?.(Object.assign(new Error('no'), { code: '23514' }));
+    await expect(rows).rejects.toThrow('no');
+    expect([stateOf(idle), pool.idleCount, pool.totalCount]).toEqual([[open], 1, 3]);
   });
 
   it('waits if no connection is idle', async () => {

@@ -1,5 +1,6 @@
 import pg, { type PoolClient, type PoolConfig } from 'pg';
 import { READ_ONLY } from './database-client.js';
+import { isSessionUsable } from './database-unavailable.js';
 import type { Execution } from './prepared-statement.js';
 import type { SecretUrl } from './secret-url.js';
 import type { StatementObserver } from './statement-observer.js';
@@ -32,6 +33,7 @@ interface IdleItem {
 interface PoolInternals {
   readonly _idle: IdleItem[];
   newClient(item: PendingItem): void;
+  _release(client: PoolClient, idleListener: IdleItem['idleListener'], error?: unknown): void;
   _acquireClient(client: PoolClient, item: PendingItem, idleListener: IdleItem['idleListener'], isNew: boolean): void;
 }
 
@@ -119,6 +121,12 @@ export class DatabasePool extends Pool {
     super.newClient(Object.create(item, { callback: { value: callback } }) as PendingItem);
   }
 
+  /** The pool calls this to make a connection idle, or with an error to close it. An error of a row must not cost a login. */
+  override _release(client: PoolClient, idleListener: IdleItem['idleListener'], error?: unknown): void {
+    const isUsable = !isInTransaction(client) && (!error || isSessionUsable(error));
+    super._release(client, idleListener, isUsable ? undefined : error || true);
+  }
+
   /** Makes the pool full, so that it queues statements until a connection is released. */
   private limit(error: Error): void {
     this.options.max = Math.max(1, this.idle.size + this.busy.size);
@@ -138,6 +146,12 @@ export class DatabasePool extends Pool {
     for (const client of this.idle) client.connection.stream.destroy();
     this.idle.clear();
   }
+}
+
+/** Otherwise, the next statement would be part of a transaction that nobody commits. */
+function isInTransaction(client: PoolClient): boolean {
+  const status = client.getTransactionStatus();
+  return status === 'T' || status === 'E';
 }
 
 function isTooManyConnections(error: unknown): error is Error {

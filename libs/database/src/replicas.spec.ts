@@ -203,6 +203,17 @@ describe('a replica', () => {
     expect(one.discarded).toBe(1);
   });
 
+  it.each(['22003', '42703'])(
+    'that rejects a statement as wrong (%s) is not excluded, and the primary executes the statement',
+    async (code) => {
+      create(one);
+      await probed({ one: undefined });
+      one.failure = { name: /^list/, error: withCode(code) };
+      expect(await list()).toBe('primary');
+      expect(problems()).toEqual({ one: undefined });
+    },
+  );
+
   it('that does not respond is excluded, and its connection is released once it is open', async () => {
     create(one);
     await probed({ one: undefined });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Pool, PoolClient } from 'pg';
 import { Batcher } from './batcher.js';
-import { isDatabaseUnavailable } from './database-unavailable.js';
+import { isDatabaseUnavailable, isSessionUsable } from './database-unavailable.js';
 import { type Execution, type Executor, PreparedStatement } from './prepared-statement.js';
 import { repeat } from './repeat.js';
 import type { StatementObserver } from './statement-observer.js';
@@ -132,13 +132,17 @@ class Replica {
     pool.on('error', () => undefined);
   }
 
-  /** Executes the statement. If the replica fails or is late, returns undefined and excludes it until a probe succeeds. */
+  /**
+   * Executes the statement. If it fails, returns undefined, because it then runs on the primary. If the replica fails or is late, also
+   * excludes it until a probe succeeds.
+   */
   async read<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>, atLeast: Position): Promise<Row[] | undefined> {
     try {
       const client = await this.connectUpToDate(atLeast);
       return await releaseAfter(client, () => execution.runOn(client));
     } catch (error) {
-      this.exclude(error);
+      const isStatementWrong = isSessionUsable(error) && !isDatabaseUnavailable(error);
+      if (!isStatementWrong) this.exclude(error);
       return undefined;
     }
   }
@@ -191,7 +195,7 @@ class Replica {
       }
       return client;
     } catch (error) {
-      client.release(true);
+      client.release(error as Error);
       throw error;
     }
   }
@@ -203,7 +207,7 @@ async function releaseAfter<T>(client: PoolClient, work: () => Promise<T>): Prom
     client.release();
     return result;
   } catch (error) {
-    client.release(true);
+    client.release(error as Error);
     throw error;
   }
 }
