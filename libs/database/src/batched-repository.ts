@@ -11,12 +11,12 @@ import {
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots } from './batcher.js';
 import { Database } from './database.js';
-import { isRowError } from './database-unavailable.js';
+import { isDatabaseUnavailable, isRowError } from './database-unavailable.js';
 import { isSharded } from './distribution.js';
 import { activeTraceParent, isSubscribed } from './events/event-log.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
-import { retryRead } from './retry-read.js';
+import { checkedValue, elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
+import { retryConflict, retryRead } from './retry-read.js';
 import {
   findOneStatement,
   findRecordedStatement,
@@ -61,6 +61,7 @@ export interface InsertOnceResult<Entity extends EntityWithId> {
 
 interface KeyedRow<Entity extends EntityWithId> {
   readonly row: NewRow<Entity>;
+  readonly values: Values;
   readonly key: IdempotencyKey;
 }
 
@@ -85,7 +86,8 @@ const CONCURRENT_READS = 2;
  * that were committed before the call. Names and types come from the entity.
  */
 export class BatchedRepository<Entity extends EntityWithId> {
-  private readonly inserts: Batcher<NewRow<Entity>, bigint>;
+  /** The items are the values of the columns, and with an event TRACE_PARENT. */
+  private readonly inserts: Batcher<Values, bigint>;
   private readonly keyedInserts: Batcher<KeyedRow<Entity>, InsertOnceResult<Entity>>;
   private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
   private readonly finds: Batcher<bigint, Entity | undefined>;
@@ -95,7 +97,6 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
   /** The event, if it has a subscription. */
   private readonly event: EventDefinition | undefined;
-  private readonly traceParents = new WeakMap<NewRow<Entity>, string | undefined>();
 
   /** @param keys stores the idempotency keys of `insertOnce` */
   constructor(
@@ -110,15 +111,14 @@ export class BatchedRepository<Entity extends EntityWithId> {
     this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
     const { concurrentReads = CONCURRENT_READS } = settings;
     const slots = new BatchSlots(concurrentReads);
-    this.finds = new Batcher({ maxSize: MAX_FINDS, slots, run: (ids) => this.runFinds(ids) });
+    this.finds = new Batcher({ maxSize: MAX_FINDS, slots, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
     // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
     this.pageSlots = replicas ? new BatchSlots(concurrentReads) : slots;
   }
 
   /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
-  insert(row: NewRow<Entity>): Promise<bigint> {
-    if (this.event) this.traceParents.set(row, activeTraceParent());
-    return this.inserts.submit(row);
+  async insert(row: NewRow<Entity>): Promise<bigint> {
+    return this.inserts.submit(this.valuesOf(row));
   }
 
   /**
@@ -127,15 +127,18 @@ export class BatchedRepository<Entity extends EntityWithId> {
    */
   async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
     const name = `${String(key.clientId)} ${key.key}`;
-    const first = this.pendingByKey.get(name);
-    if (first) return { ...(await first), replayed: true };
-    if (this.event) this.traceParents.set(row, activeTraceParent());
-    const inserted = this.keyedInserts.submit({ row, key }).finally(() => this.pendingByKey.delete(name));
+    for (let first = this.pendingByKey.get(name); first; first = this.pendingByKey.get(name)) {
+      const result = await first.catch(unlessRowError);
+      if (result) return { ...result, replayed: true };
+    }
+    for (const part of [key.clientId, key.key]) checkedValue('The idempotency key', part);
+    const inserted = this.keyedInserts.submit({ row, values: this.valuesOf(row), key }).finally(() => this.pendingByKey.delete(name));
     this.pendingByKey.set(name, inserted);
     return inserted;
   }
 
-  findById(id: bigint): Promise<Entity | undefined> {
+  async findById(id: bigint): Promise<Entity | undefined> {
+    checkedValue('id', id);
     return this.finds.submit(id);
   }
 
@@ -143,11 +146,15 @@ export class BatchedRepository<Entity extends EntityWithId> {
   page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<JsonPage<Entity>> {
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
       throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
+    return this.findPage(filter, limit, after);
+  }
+
+  private async findPage(filter: Filter<Entity>, limit: number, after: bigint | undefined): Promise<JsonPage<Entity>> {
     const parameters: Values[number][] = [];
     let names = '';
     let key = '';
     for (const column of this.prepared().table.columns) {
-      const value = filter[column.property as keyof Filter<Entity>] as Values[number];
+      const value = checkedValue(column.property, filter[column.property as keyof Filter<Entity>]);
       if (value === undefined) continue;
       names += value === null ? `${column.property} null ` : `${column.property} `;
       if (value === null) continue;
@@ -171,6 +178,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
       maxSize: MAX_PAGES,
       maxWaiting: MAX_WAITING_PAGES,
       slots: this.pageSlots,
+      isItemError: isReadItemError,
       run: (requested: readonly PageParameters[]) => this.runPages(statement, requested),
     });
     this.pages.set(names, pages);
@@ -182,10 +190,10 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return (this.statements ??= prepare(this.repository, this.keys, this.event));
   }
 
-  private async runInserts(rows: readonly NewRow<Entity>[]): Promise<bigint[]> {
+  private runInserts(rows: readonly Values[]): Promise<bigint[]> {
     const { pool, insert, insertOne } = this.prepared();
-    const columns = this.parametersOf(rows);
-    return rows.length === 1 && insertOne ? insertOne.run(pool, columns.flat()) : insert.run(pool, columns);
+    const only = rows.length === 1 ? rows[0] : undefined;
+    return retryConflict(() => (only && insertOne ? insertOne.run(pool, only) : insert.run(pool, arraysOf(rows))));
   }
 
   /** Requires that no two rows have the same key. */
@@ -195,7 +203,8 @@ export class BatchedRepository<Entity extends EntityWithId> {
     const results = new Map<KeyedRow<Entity>, InsertOnceResult<Entity>>();
     for (let pending = keyedRows; pending.length > 0; pending = pending.filter((keyed) => !results.has(keyed))) {
       const keys = [pending.map(({ key }) => key.clientId), pending.map(({ key }) => key.key)];
-      for (const { index, id } of await insertOnce.run(pool, [...keys, ...this.parametersOf(pending.map(({ row }) => row))])) {
+      const columns = arraysOf(pending.map(({ values }) => values));
+      for (const { index, id } of await retryConflict(() => insertOnce.run(pool, [...keys, ...columns]))) {
         const keyed = pending[index] as KeyedRow<Entity>;
         results.set(keyed, { id, row: keyed.row, replayed: false });
       }
@@ -211,10 +220,12 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity>);
   }
 
-  private parametersOf(rows: readonly NewRow<Entity>[]): Values[] {
-    const { table } = this.prepared();
-    const columns = table.columns.map(({ property }) => rows.map((row) => row[property as keyof NewRow<Entity>] as Values[number]));
-    return this.event ? [...columns, rows.map((row) => this.traceParents.get(row))] : columns;
+  /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
+  private valuesOf(row: NewRow<Entity>): Values {
+    const { columns } = this.prepared().table;
+    const values = columns.map(({ property }) => checkedValue(property, row[property as keyof NewRow<Entity>]));
+    if (this.event) values.push(activeTraceParent());
+    return values;
   }
 
   /** Returns the current values of the properties; null if the row no longer exists. */
@@ -269,6 +280,17 @@ function prepare<Entity extends EntityWithId>(
 }
 
 /** Returns an array of values per parameter. */
-function arraysOf(pages: readonly PageParameters[]): Values[] {
-  return (pages[0] ?? []).map((_, index) => pages.map((parameters) => parameters[index]));
+function arraysOf(calls: readonly Values[]): Values[] {
+  return (calls[0] ?? []).map((_, index) => calls.map((parameters) => parameters[index]));
+}
+
+/** Ignores an error of another row, which then was not inserted. */
+function unlessRowError(error: unknown): undefined {
+  if (!isRowError(error)) throw error;
+}
+
+/** Whether the value of one call, or one stored row that cannot be read, may have caused the error. */
+function isReadItemError(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return isRowError(error) || (code === undefined && !isDatabaseUnavailable(error));
 }

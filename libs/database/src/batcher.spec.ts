@@ -68,6 +68,13 @@ describe('Batcher', () => {
     expect(await Promise.all(calls)).toEqual([2, 4, 4, 4]);
   });
 
+  it('has an own result for each call with an object, also if it is the same object', async () => {
+    let last = 0;
+    const batcher = new Batcher<object | null, number>({ run: async (items) => items.map(() => ++last), maxSize: 10 });
+    const item = {};
+    expect(await Promise.all([item, item, item, null, null].map((each) => batcher.submit(each)))).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it('resolves each call with its own result, in batches of at most `maxSize`', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.integer(), { maxLength: 60 }), fc.integer({ min: 1, max: 9 }), async (items, maxSize) => {

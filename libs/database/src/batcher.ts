@@ -70,12 +70,13 @@ export class Batcher<Item, Result> {
     this.slots = options.slots ?? new BatchSlots(1);
   }
 
-  submit(item: Item, key: unknown = item): Promise<Result> {
-    const existing = this.waiting.get(key);
+  /** @param key the default is an item that is not an object. Objects may be equal, so each call with an object has its own result. */
+  submit(item: Item, key: unknown = typeof item === 'object' ? undefined : item): Promise<Result> {
+    const existing = key === undefined ? undefined : this.waiting.get(key);
     if (existing) return existing.promise;
     if (this.waiting.size === 0) this.context = new AsyncResource('Batch');
     const call = new Call<Item, Result>(item);
-    this.waiting.set(key, call);
+    this.waiting.set(key ?? call, call);
     if (this.mayStart()) this.start();
     return call.promise;
   }

@@ -53,6 +53,11 @@ export function isRepeatable(error: unknown): boolean {
   return hasTrait((error as Details | undefined)?.driverError ?? error, 'repeatable');
 }
 
+/** Whether the statement was rolled back because of a concurrent one. */
+export function isConflict(error: unknown): boolean {
+  return hasTrait(error, 'conflict');
+}
+
 /** Whether a row has invalid values. The statement had no effect. */
 export function isRowError(error: unknown): boolean {
   return hasTrait(error, 'row');

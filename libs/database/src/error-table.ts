@@ -5,11 +5,12 @@
  * - `repeatable`: a read may be repeated at once, on another connection.
  * - `usable`: the session and its connection can be used again.
  * - `row`: a single row may have caused it. The statement had no effect.
+ * - `conflict`: the statement was rolled back because of a concurrent one, so also a write may be repeated.
  * - `login`: the server rejected the login, or the database does not exist.
  * - `named`: a prepared statement is missing or already exists. Happens behind poolers that do not track statements.
  * - `machine`: this machine lacks memory or descriptors, also for files.
  */
-export type Trait = 'unavailable' | 'permanent' | 'repeatable' | 'usable' | 'row' | 'login' | 'named' | 'machine';
+export type Trait = 'unavailable' | 'permanent' | 'repeatable' | 'usable' | 'row' | 'conflict' | 'login' | 'named' | 'machine';
 
 /** sqlclient_unable_to_establish_sqlconnection: our code for an unusable URL, failed TLS, and several servers that all failed. */
 export const CANNOT_CONNECT = '08001';
@@ -41,7 +42,7 @@ const SQLSTATES: readonly Row[] = [
   ['26000', 'invalid_sql_statement_name: FetchPreparedStatement in src/backend/commands/prepare.c', 'unavailable', 'named'],
   ['28', 'invalid authorization: src/backend/libpq/auth.c', 'unavailable', 'login'],
   ['3D000', 'invalid_catalog_name: InitPostgres in src/backend/utils/init/postinit.c', 'unavailable', 'login'],
-  ['40', 'transaction rollback: serialization failure (40001), deadlock (40P01)', 'unavailable', 'repeatable', 'usable'],
+  ['40', 'transaction rollback: serialization failure (40001), deadlock (40P01)', 'unavailable', 'repeatable', 'usable', 'conflict'],
   ['40003', 'statement_completion_unknown: the transaction may be committed', 'unavailable'],
   ['42', 'syntax error or access rule violation', 'usable'],
   ['42P05', 'duplicate_prepared_statement: StorePreparedStatement in src/backend/commands/prepare.c', 'unavailable', 'named'],

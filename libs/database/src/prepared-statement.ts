@@ -154,6 +154,29 @@ function isPrepared(name: string, { parsedStatements, submittedNamedStatements }
 /** `Array.isArray` does not narrow a readonly array. */
 const isArray: (parameter: Value | Values) => parameter is Values = Array.isArray;
 
+/**
+ * Returns the value in a form that cannot change or fail later, so that a call with a wrong value does not fail others in its batch.
+ * @throws TypeError that names the parameter
+ */
+export function checkedValue(name: string, value: unknown): Value {
+  switch (typeof value) {
+    case 'string':
+      // As UTF-8, a lone surrogate would become another character.
+      if (value.isWellFormed()) return value;
+      throw new TypeError(`${name} must be well-formed Unicode, without lone surrogates.`);
+    case 'bigint':
+    case 'number':
+    case 'boolean':
+    case 'undefined':
+      return value;
+    default:
+      if (value === null) return null;
+      if (!(value instanceof Date)) throw new TypeError(`${name} must be a text, a number, a boolean, a Date or null.`);
+      if (Number.isNaN(value.getTime())) throw new TypeError(`${name} must be a valid Date.`);
+      return value.toISOString();
+  }
+}
+
 function textOf(value: Value): string | null {
   if (value === null || value === undefined) return null;
   return value instanceof Date ? value.toISOString() : String(value);

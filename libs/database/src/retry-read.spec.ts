@@ -3,7 +3,7 @@ import { QueryFailedError } from 'typeorm';
 
 const sleep = jest.fn(() => Promise.resolve());
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: sleep }));
-const { retryRead } = await import('./retry-read.js');
+const { retryConflict, retryRead } = await import('./retry-read.js');
 
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
@@ -15,6 +15,8 @@ describe('retryRead', () => {
   it.each([
     withCode('57P01'),
     withCode('57P02'),
+    withCode('57P05'),
+    withCode('ECONNABORTED'),
     withCode('40001'),
     withCode('40P01'),
     withCode('ECONNRESET'),
@@ -55,5 +57,22 @@ describe('retryRead', () => {
     const read = jest.fn<() => Promise<string>>().mockRejectedValueOnce(withCode('57P01')).mockRejectedValue(withCode('57P02'));
     await expect(retryRead(read)).rejects.toMatchObject({ code: '57P02' });
     expect(read).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('retryConflict', () => {
+  it.each(['40P01', '40001'])('repeats a write three times after %s', async (code) => {
+    const write = jest.fn<() => Promise<string>>().mockRejectedValue(withCode(code));
+    await expect(retryConflict(write)).rejects.toMatchObject({ code });
+    expect(write).toHaveBeenCalledTimes(4);
+    expect(sleep).toHaveBeenCalledTimes(3);
+    write.mockResolvedValueOnce('written');
+    expect(await retryConflict(write)).toBe('written');
+  });
+
+  it.each(['40003', '57P01', 'ECONNRESET', '23505', '55P03'])('rejects at once on %s', async (code) => {
+    const write = jest.fn<() => Promise<string>>().mockRejectedValue(withCode(code));
+    await expect(retryConflict(write)).rejects.toMatchObject({ code });
+    expect(write).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRepeatable } from './database-unavailable.js';
+import { isConflict, isRepeatable } from './database-unavailable.js';
 
 /** Time for the pool to detect its other lost connections. */
 const PAUSE_MS = 50;
+const MAX_ATTEMPTS = 4;
+/** Doubles with each attempt. */
+const CONFLICT_PAUSE_MS = 10;
 
 /**
  * Retries a read once after a lost connection (for example at a restart of the database), a serialization failure or a deadlock. Only
@@ -14,4 +17,16 @@ export function retryRead<T>(read: () => Promise<T>): Promise<T> {
     await sleep(PAUSE_MS);
     return read();
   });
+}
+
+/** Repeats a write, at most three times, after a deadlock or a serialization failure. PostgreSQL has then rolled it back. */
+export async function retryConflict<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isConflict(error)) throw error;
+      await sleep(CONFLICT_PAUSE_MS * 2 ** attempt * Math.random());
+    }
+  }
 }
