@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, type Pool, type PoolClient } from 'pg';
@@ -6,6 +7,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Database, type DatabaseOptions } from './database.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 import { isMigrated, migrateDown, migrateUp } from './migrations.js';
+import { PreparedStatement } from './prepared-statement.js';
 import { retryRead } from './retry-read.js';
 
 class CreateThings1763683200000 implements MigrationInterface {
@@ -105,6 +107,48 @@ describe('a connection', () => {
     await lost;
     taken.release();
     expect((await dataSource.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('a timeout of the server', () => {
+  const PICK = new PreparedStatement('pick', 'SELECT 1', ([text]) => text);
+
+  it('for idle sessions fails no statement', async () => {
+    const { pool } = await open({ poolSize: 1 });
+    const closed = new Promise((resolve) => pool.once('remove', resolve));
+    await pool.query('SET idle_session_timeout = 20');
+    await closed;
+    expect(await PICK.run(pool, [])).toEqual(['1']);
+  });
+
+  it('that ends a session just as it is used is repeated for reads, and means that the database is unavailable', async () => {
+    const { pool } = await open({ poolSize: 1 });
+    await pool.query('SET idle_session_timeout = 20');
+    // The event loop does not read the end of the session before the next statement is sent.
+    const end = performance.now() + 100;
+    while (performance.now() < end);
+    expect(await retryRead(() => PICK.run(pool, []))).toEqual(['1']);
+  });
+
+  it.each([
+    ['idle_in_transaction_session_timeout', undefined],
+    ['transaction_timeout', undefined],
+    ['lock_timeout', '55P03'],
+    ['statement_timeout', '57014'],
+  ])('%s means that the database is unavailable, and the pool recovers', async (setting, code) => {
+    const dataSource = await open({ poolSize: 1 });
+    await admin.query('BEGIN; LOCK TABLE pg_catalog.pg_description IN ACCESS EXCLUSIVE MODE');
+    const error = await failure(
+      dataSource.transaction(async (manager) => {
+        await manager.query(`SET LOCAL ${setting} = 20`);
+        if (setting.startsWith('idle')) await sleep(200);
+        await manager.query('SELECT FROM pg_catalog.pg_description');
+      }),
+    );
+    await admin.query('ROLLBACK');
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    if (code !== undefined) expect(error).toMatchObject({ code });
+    expect(await retryRead(() => PICK.run(dataSource.pool, []))).toEqual(['1']);
   });
 });
 
