@@ -1,4 +1,4 @@
-import { Database, migrateUp, parseDatabaseUrl, readSecretUrl, type SecretUrl } from '@animal-store/database';
+import { Database, FLAG_RULE, migrateUp, parseDatabaseUrl, parseFlag, readSecretUrl, type SecretUrl } from '@animal-store/database';
 import { loadPersistence } from './contexts.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import type { Terminal } from './terminal.js';
@@ -49,11 +49,10 @@ export async function withDatabase<T>(
   }
 }
 
-/** Parses CITUS like the service. */
-function isCitus({ env: { CITUS = '' } }: Terminal): boolean {
-  if (/^(?:true|on|yes|1)$/.test(CITUS)) return true;
-  if (/^(?:false|off|no|0|)$/.test(CITUS)) return false;
-  throw new CliError('CITUS must be true or false', EXIT_USAGE);
+function isCitus({ env }: Terminal): boolean {
+  const citus = parseFlag(env['CITUS']?.trim() || 'false');
+  if (citus === undefined) throw new CliError(`CITUS must be ${FLAG_RULE}`, EXIT_USAGE);
+  return citus;
 }
 
 /** Reports that PostgreSQL is not installed, as in the image of the service. */

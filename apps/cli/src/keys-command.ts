@@ -74,7 +74,8 @@ export function keysCommand(terminal: Terminal): Command {
           const input = {
             clientName: client,
             scopes: await checkScopes(scope),
-            environment: environment ?? (terminal.env['ENVIRONMENT'] || (databaseUrl(terminal) === undefined ? 'local' : 'production')),
+            environment:
+              environment ?? (terminal.env['ENVIRONMENT']?.trim() || (databaseUrl(terminal) === undefined ? 'local' : 'production')),
             lifetimeMs: expiresIn,
             rateLimit,
           };

@@ -64,7 +64,9 @@ describe('a wrong command line', () => {
     ],
     [{ DATABASE_URL, OPERATOR: 'x'.repeat(101) }, expect.stringMatching(/^error: OPERATOR must be 1 to 100 /)],
     [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
-    ...['maybe', 'xon', 'onx', 'xoff', '00'].map((CITUS) => [{ DATABASE_URL, CITUS }, 'error: CITUS must be true or false\n'] as const),
+    ...['maybe', 'xon', 'onx', 'xoff', '00', 'ON'].map(
+      (CITUS) => [{ DATABASE_URL, CITUS }, 'error: CITUS must be one of true, on, yes, 1, false, off, no, 0\n'] as const,
+    ),
   ])('is rejected in the environment %j without repeating it', async (env, stderr) => {
     expect(await runOffline(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
   });

@@ -24,6 +24,7 @@ export {
   type SubscriptionStatus,
 } from './events/event-status.js';
 export { on, subscribe, type Subscription } from './events/subscription.js';
+export { FLAG_RULE, parseFlag } from './flag.js';
 export { grantStatements, type RolePurpose } from './grants.js';
 export { missingPrivileges } from './missing-privileges.js';
 export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, isSessionUsable, mayRecover } from './database-unavailable.js';

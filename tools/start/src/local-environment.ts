@@ -9,7 +9,7 @@ import { welcomeText } from './welcome-text.js';
 export class LocalEnvironment {
   private postgres: ServicePostgres | undefined;
   private readonly dataDir = this.variables['DATA_DIR'] || '.data';
-  private readonly environment = this.variables['ENVIRONMENT'] || 'local';
+  private readonly environment = this.variables['ENVIRONMENT']?.trim() || 'local';
 
   constructor(private readonly variables: NodeJS.ProcessEnv) {}
 

@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { validateHeaderValue } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSecretUrl } from '@animal-store/database';
+import { PublicUrl } from '@animal-store/http-contract';
 import { readConfig } from './config.js';
 import { StartupError } from './startup-error.js';
 
@@ -205,13 +208,102 @@ describe('readConfig', () => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(rule));
   });
 
-  it.each(['10.0.0.0/33', '10.0.0/8', 'fd00::/129', '10.0.0.0/08', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,', 'fe80::1%eth0'])(
-    'rejects %s as a trusted proxy',
-    (TRUSTED_PROXIES) => {
-      const rule = 'TRUSTED_PROXIES must be IP addresses or CIDR ranges such as 10.0.0.0/8, separated by commas';
-      expect(() => readConfig({ DATABASE_URL, TRUSTED_PROXIES })).toThrow(new StartupError(rule));
+  it.each([
+    ...['10.0.0.0/33', '10.0.0/8', 'fd00::/129', '10.0.0.0/08', '10.0.0.0/8/8', 'loopback', '10.0.0.0/8,', 'fe80::1%eth0', '10.0.0.1:80'],
+    // The proxy library would throw, or never match.
+    ...['0.0.0.0/0', '::/0', '::ffff:10.0.0.0/8', '::ffff:10.0.0.0/104'],
+  ])('rejects %s as a trusted proxy', (TRUSTED_PROXIES) => {
+    const rule = 'TRUSTED_PROXIES must be IP addresses or CIDR ranges such as 10.0.0.0/8, separated by commas';
+    expect(() => readConfig({ DATABASE_URL, TRUSTED_PROXIES })).toThrow(new StartupError(rule));
+  });
+
+  it.each([
+    ['https://api.example.org', 'https://api.example.org'],
+    ['https://api.example.org/store//', 'https://api.example.org/store'],
+    ['  https://api.example.org/store\n', 'https://api.example.org/store'],
+    ['HTTPS://API.Example.org:443/Store', 'https://api.example.org/Store'],
+    ['https://münchen.example/', 'https://xn--mnchen-3ya.example'],
+    ['https://例え.jp/店', 'https://xn--r8jz45g.jp/%E5%BA%97'],
+    ['https://x/>', 'https://x/%3E'],
+    ['https://x/a"b`c|d[e]^{f}/%zz/%2f', 'https://x/a%22b%60c%7Cd%5Be%5D%5E%7Bf%7D/%25zz/%2f'],
+    ['https://x/a/./b/../c', 'https://x/a/c'],
+    ['http://127.1:8080', 'http://127.0.0.1:8080'],
+    ['http://[::1]:8080/', 'http://[::1]:8080'],
+    ["https://x/a,b;c='d'(e)@f:g", "https://x/a,b;c='d'(e)@f:g"],
+  ])('makes links from the base URL %j that are valid URIs', (url, base) => {
+    const config = readConfig({ DATABASE_URL, PUBLIC_BASE_URL: url, STAGING_BASE_URL: url, OTEL_EXPORTER_OTLP_ENDPOINT: url });
+    expect([config.publicBaseUrl, config.stagingBaseUrl, config.otelExporterOtlpEndpoint]).toEqual([base, base, base]);
+    const link = new PublicUrl(config.publicBaseUrl).of('/v1/pets/7');
+    // RFC 3986, appendix A.
+    expect(link).toMatch(/^https?:\/\/[\w.:[\]-]+(?:\/(?:[\w.~!$&'()*+,;=:@-]|%[\da-f]{2})*)*$/i);
+    expect(new URL(link).href).toBe(link);
+    expect(() => validateHeaderValue('location', link)).not.toThrow();
+  });
+
+  it.each([
+    ...['https://x?', 'https://x/?', 'https://x#', 'https://x/#', 'https://:pw@x', 'https://@x', 'https://:@x', 'https://u@x/'],
+    ...['https:x', 'https:/x', 'https:\\\\x', 'https://x\\y', 'https://x y', 'https://x/a b', 'https://x/a\tb', 'https://x\n.example'],
+    ...['https://', 'https:///', 'https://*.example', 'https://x:99999', 'ftp://x', '//x', 'https://x/\u0001', 'https://%zz'],
+  ])('rejects %j as a base URL', (url) => {
+    for (const name of ['PUBLIC_BASE_URL', 'STAGING_BASE_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT']) {
+      const rule = `${name} must be an http(s) URL without user name, query or fragment`;
+      expect(() => readConfig({ DATABASE_URL, [name]: url })).toThrow(new StartupError(rule));
+    }
+  });
+
+  it('compares the origins that browsers send', () => {
+    const CORS_ORIGINS = ' https://app.example.com/ ,HTTPS://APP.example.com:443, http://münchen.example:8080,http://[::1]:80\n';
+    expect(readConfig({ DATABASE_URL, CORS_ORIGINS }).corsOrigins).toEqual([
+      'https://app.example.com',
+      'https://app.example.com',
+      'http://xn--mnchen-3ya.example:8080',
+      'http://[::1]',
+    ]);
+  });
+
+  it.each([
+    'null',
+    '*',
+    'https://*.example.com',
+    'https://a.example/path',
+    'https://a.example?',
+    'https://u@a.example',
+    'https://a.example,',
+  ])('rejects %s as an origin', (CORS_ORIGINS) => {
+    const rule = 'CORS_ORIGINS must be origins such as https://app.example.com, separated by commas';
+    expect(() => readConfig({ DATABASE_URL, CORS_ORIGINS })).toThrow(new StartupError(rule));
+  });
+
+  it.each([
+    [' 127.0.0.1\n', '127.0.0.1'],
+    ['[::1]', '::1'],
+    ['::', '::'],
+    ['fe80::1%eth0', 'fe80::1%eth0'],
+    ['localhost', 'localhost'],
+    ['db_1.example-2.com.', 'db_1.example-2.com.'],
+  ])('listens on %j', (text, address) => {
+    expect(readConfig({ DATABASE_URL, HOST: text, ADMIN_HOST: text })).toMatchObject({ host: address, adminHost: address });
+  });
+
+  // getaddrinfo(3) takes 0, 127.1 and 0x7f.1 for IPv4 addresses.
+  it.each(['0', '127.1', '0x7f.1', '1.2.3.256', '*', 'a b', 'a..b', '[127.0.0.1]', '[::1', 'localhost:80', 'http://localhost', 'é', '.'])(
+    'rejects %j as an address to listen on',
+    (value) => {
+      for (const name of ['HOST', 'ADMIN_HOST']) {
+        expect(() => readConfig({ DATABASE_URL, [name]: value })).toThrow(new StartupError(`${name} must be an IP address or a host name`));
+      }
     },
   );
+
+  it('ignores white space around values', () => {
+    const env = { PORT: ' 8080\n', CITUS: '\ttrue ', LOG_LEVEL: 'warn\r\n', ENVIRONMENT: ' test', OTEL_SERVICE_NAME: ' store\n' };
+    const values = { port: 8080, citus: true, logLevel: 'warn', environment: 'test', otelServiceName: 'store' };
+    expect(readConfig({ DATABASE_URL, ...env, HOST: ' \n' })).toMatchObject({ ...values, host: '127.0.0.1' });
+  });
+
+  it.each(['1e1', '+5', '0x5', '5.0', '1_0', '٥', '5 5', ''.padEnd(11, '0')])('rejects %j as an integer', (WORKERS) => {
+    expect(() => readConfig({ DATABASE_URL, WORKERS })).toThrow(new StartupError('WORKERS must be an integer from 1 to 256'));
+  });
 
   it.each([
     [{ DATABASE_URL: undefined }, 'DATABASE_URL is required but not set'],
@@ -255,6 +347,8 @@ describe('readConfig', () => {
     [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, starting with a letter'],
     [{ MIGRATE_ON_START: 'maybe' }, 'MIGRATE_ON_START must be one of true, on, yes, 1, false, off, no, 0'],
     [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1'],
+    [{ OTEL_SERVICE_NAME: 'a\nb' }, 'OTEL_SERVICE_NAME must be text without control characters'],
+    [{ CITUS: 'TRUE' }, 'CITUS must be one of true, on, yes, 1, false, off, no, 0'],
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, silent'],
   ])('rejects %o with one clear line', (env, message) => {
     expect(() => readConfig({ DATABASE_URL, ...env })).toThrow(new StartupError(message));
@@ -273,6 +367,22 @@ describe('readConfig', () => {
       ...files,
       migrationDatabaseUrl: { file: migrations },
     });
+  });
+
+  it('reads files with a byte order mark and Windows line breaks', async () => {
+    const DATABASE_URL_FILE = await fileWith(`\ufeff${DATABASE_URL}\r\n\r\n`);
+    expect(readSecretUrl(readConfig({ DATABASE_URL_FILE }).databaseUrl)).toBe(DATABASE_URL);
+  });
+
+  it('rejects pipes, devices, folders, and empty and large files, without reading them', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const rule = 'DATABASE_URL_FILE cannot be read: it must be a file of at most 65536 bytes';
+    for (const file of [pipe, '/dev/zero', folder, await fileWith('x'.repeat(65_537))]) {
+      expect(() => readConfig({ DATABASE_URL_FILE: file })).toThrow(new StartupError(rule));
+    }
+    const DATABASE_URL_FILE = await fileWith(' \n');
+    expect(() => readConfig({ DATABASE_URL_FILE })).toThrow(new StartupError('DATABASE_URL_FILE must be a postgres:// URL'));
   });
 
   it('rejects a variable together with its file, and names the file with an invalid URL', async () => {

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-domain';
-import { parseDatabaseUrl, readSecretUrl, type SecretUrl, splitUrls } from '@animal-store/database';
+import { FLAG_RULE, parseDatabaseUrl, parseFlag, type SecretUrl, splitUrls } from '@animal-store/database';
 import { type CleanedEnv, customCleanEnv, type ExactValidator, makeExactValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { LOG_FORMATS, type LogFormatName } from '../observability/log-format.js';
@@ -18,11 +18,18 @@ function validator<T>(rule: string, parse: (text: string) => T | undefined): Exa
   return ((...spec: Parameters<typeof declare>) => ({ ...declare(...spec), rule })) as ExactValidator<T>;
 }
 
-const text = (rule: string) => validator(rule, (value) => value);
+const file = validator('a path', (value) => value);
 
-const file = text('a path');
+const line = validator('text without control characters', (value) => (/\p{Cc}/u.test(value) ? undefined : value));
 
-const address = text('an address');
+/** Labels of letters, digits, hyphens and underscores. The last one is not a number: names such as `0` and `127.1` mean IPv4 addresses. */
+const HOST_NAME = /^(?:[\w-]{1,63}\.)*(?!(?:\d+|0x[\da-f]*)\.?$)[\w-]{1,63}\.?$/i;
+
+const address = validator('an IP address or a host name', (value) => {
+  const [, bracketed] = /^\[(.*)\]$/.exec(value) ?? [];
+  if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : undefined;
+  return isIP(value) !== 0 || HOST_NAME.test(value) ? value : undefined;
+});
 
 const integer = (minimum: number, maximum: number) =>
   validator(`an integer from ${String(minimum)} to ${String(maximum)}`, (value) => {
@@ -35,18 +42,11 @@ const share = validator('a number from 0 to 1', (value) => (/^(?:0(?:\.[0-9]{1,9
 const oneOf = <T extends string>(choices: readonly T[]) =>
   validator(`one of ${choices.join(', ')}`, (value) => choices.find((choice) => choice === value));
 
-const TRUE = ['true', 'on', 'yes', '1'];
-
-const FALSE = ['false', 'off', 'no', '0'];
-
-const flag = validator(`one of ${[...TRUE, ...FALSE].join(', ')}`, (value) =>
-  TRUE.includes(value) ? true : FALSE.includes(value) ? false : undefined,
-);
+const flag = validator(FLAG_RULE, parseFlag);
 
 const postgresUrl = validator('a postgres:// URL', (value) => {
-  const url = readSecretUrl(value);
-  parseDatabaseUrl(url);
-  return url;
+  parseDatabaseUrl(value);
+  return value;
 });
 
 const postgresUrls = validator<readonly string[]>('postgres:// URLs, separated by commas', (value) => {
@@ -56,31 +56,43 @@ const postgresUrls = validator<readonly string[]>('postgres:// URLs, separated b
 });
 
 const redisUrl = validator('a redis:// or rediss:// URL', (value) => {
-  const url = readSecretUrl(value);
-  parseRedisUrl(url);
-  return url;
+  parseRedisUrl(value);
+  return value;
 });
+
+/** Scheme, authority without user name or wildcard, and path. The parser would drop tabs, line breaks and an empty user name. */
+const HTTP_URL = /^https?:\/\/[^\s\p{Cc}/\\?#@*]+(?:\/[^\s\p{Cc}\\?#]*)?$/iu;
 
 const httpUrl = validator('an http(s) URL without user name, query or fragment', (value) => {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  const isValid = url && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === '' && url.username === '';
-  return isValid ? value.replace(/\/+$/, '') : undefined;
+  if (!HTTP_URL.test(value) || !URL.canParse(value)) return undefined;
+  const { origin, pathname } = new URL(value);
+  return origin + toUriPath(pathname.replace(/\/+$/, ''));
 });
 
-const listOf = (rule: string, isValid: (item: string) => boolean) =>
+/** Percent-encodes the characters that the URL parser leaves in a path, although RFC 3986 does not allow them. */
+function toUriPath(pathname: string): string {
+  return pathname.replace(/%(?![\da-f]{2})|[^\w!$%&'()*+,./:;=@~-]/gi, encodeURIComponent);
+}
+
+const listOf = (rule: string, parse: (item: string) => string | undefined) =>
   validator<readonly string[]>(`${rule}, separated by commas`, (value) => {
-    const items = value.split(',').map((item) => item.trim());
-    return items.every(isValid) ? items : undefined;
+    const items = value.split(',').map((item) => parse(item.trim()));
+    return items.every((item) => item !== undefined) ? items : undefined;
   });
 
-const origins = listOf('origins such as https://app.example.com', (item) => URL.canParse(item) && new URL(item).origin === item);
+/** Returns the origin as browsers send it: in lower case, with Punycode, without a default port. */
+const origins = listOf('origins such as https://app.example.com', (item) => {
+  const url = HTTP_URL.test(item) && URL.canParse(item) ? new URL(item) : undefined;
+  return url?.pathname === '/' ? url.origin : undefined;
+});
 
-const addresses = listOf(
-  'IP addresses or CIDR ranges such as 10.0.0.0/8',
-  (item) =>
-    // No zone, and no leading zero in the prefix length.
-    !/%|\/0\d/.test(item) && (isIP(item) !== 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(item) || ipaddr.IPv6.isValidCIDR(item)),
-);
+const addresses = listOf('IP addresses or CIDR ranges such as 10.0.0.0/8', (item) => {
+  // No zone, and a prefix length from 1 without leading zeros.
+  if (/%|\/0/.test(item)) return undefined;
+  if (isIP(item) !== 0 || ipaddr.IPv4.isValidCIDRFourPartDecimal(item)) return item;
+  // An IPv4-mapped range would match no IPv4 address, or more than it says.
+  return ipaddr.IPv6.isValidCIDR(item) && !ipaddr.IPv6.parseCIDR(item)[0].isIPv4MappedAddress() ? item : undefined;
+});
 
 const environmentName = validator<string>(KEY_ENVIRONMENT_RULE.replace('must be ', ''), (value) =>
   isKeyEnvironment(value) ? value : undefined,
@@ -194,7 +206,7 @@ export const variables = {
     desc: 'OpenTelemetry collector (OTLP over HTTP) for traces. If unset, tracing is off.',
     example: 'http://localhost:4318',
   }),
-  OTEL_SERVICE_NAME: text('text')({ default: 'animal-store', desc: 'Name of the service in traces.' }),
+  OTEL_SERVICE_NAME: line({ default: 'animal-store', desc: 'Name of the service in traces.' }),
   OTEL_TRACES_SAMPLER_ARG: share({
     default: 1,
     desc: 'Share of the traces that are recorded. A traceparent can prevent the recording, but not force it.',
@@ -226,7 +238,7 @@ export interface Config extends Omit<Settings, SecretName> {
  * @throws StartupError with one line per missing or invalid variable
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const set = givenVariables(env);
   const secrets = readSecretFiles(set);
   const given = { ...set, ...secrets.values };
   const values = customCleanEnv(given, variables, (cleaned) => cleaned, {
@@ -255,6 +267,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       secrets.files.MIGRATION_DATABASE_URL ?? values.MIGRATION_DATABASE_URL ?? secrets.files.DATABASE_URL ?? values.DATABASE_URL,
     redisUrl: secrets.files.REDIS_URL ?? values.REDIS_URL,
   };
+}
+
+/** Returns the variables that are not empty. Paths are used unchanged; other values without surrounding white space. */
+function givenVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+  const entries = Object.entries(env).map(([name, value = '']) => [name, name.endsWith('_FILE') ? value : value.trim()]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== '')) as Record<string, string>;
 }
 
 const camelCase = (name: string) => name.toLowerCase().replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

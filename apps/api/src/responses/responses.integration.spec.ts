@@ -267,7 +267,7 @@ describe('getPet on the day of its removal', () => {
   let key: string;
 
   beforeAll(async () => {
-    service = await startTestApp({ clock, env: { PUBLIC_BASE_URL: 'https://api.example.org/store' } });
+    service = await startTestApp({ clock, env: { PUBLIC_BASE_URL: ' HTTPS://API.example.org:443/stör|e//\n' } });
     key = await service.createKey('pets:read', 'pets:write');
   });
 
@@ -283,6 +283,9 @@ describe('getPet on the day of its removal', () => {
       body: '{"name":"Rex","categoryId":1}',
     });
     const { id } = (await created.json()) as { id: number };
+    expect([created.status, created.headers.get('location')]).toEqual([201, `https://api.example.org/st%C3%B6r%7Ce/v1/pets/${String(id)}`]);
+    const { servers } = (await (await get('/openapi.json', {})).json()) as { servers: unknown };
+    expect(servers).toEqual([{ url: 'https://api.example.org/st%C3%B6r%7Ce/v1', description: 'Production' }]);
     const before = await get(`/v1/pets/${String(id)}`);
     expect([before.status, await before.json()]).toEqual([200, { id, name: 'Rex', categoryId: 1, status: 'available' }]);
 
@@ -293,7 +296,7 @@ describe('getPet on the day of its removal', () => {
       expect(after.headers.get('deprecation')).toBe('@1764892800');
       expect(after.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
       expect(after.headers.get('link')).toBe(
-        '<https://api.example.org/store/v1/pets>; rel="successor-version", <https://api.example.org/store/docs/errors#operation_removed>; rel="help"',
+        '<https://api.example.org/st%C3%B6r%7Ce/v1/pets>; rel="successor-version", <https://api.example.org/st%C3%B6r%7Ce/docs/errors#operation_removed>; rel="help"',
       );
     }
     expect((await get(`/v1/pets/${String(id)}`, {})).status).toBe(401);
@@ -303,7 +306,7 @@ describe('getPet on the day of its removal', () => {
       404,
       null,
       null,
-      '<https://api.example.org/store/docs/errors#route_not_found>; rel="help"',
+      '<https://api.example.org/st%C3%B6r%7Ce/docs/errors#route_not_found>; rel="help"',
     ]);
     const list = await get(`/v1/pets?id=${String(id)}`);
     expect([list.status, list.headers.get('deprecation'), list.headers.get('link')]).toEqual([200, null, null]);
