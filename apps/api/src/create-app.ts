@@ -100,7 +100,7 @@ async function assemble(
   const rateLimits = await RateLimits.create(config, logger, metrics);
   const server = createHttpServer({ ...config, publicUrl, shed });
   const { corsOrigins, logRequestsSample } = config;
-  await registerPipeline(server, {
+  registerPipeline(server, {
     limits: config,
     corsOrigins,
     publicUrl,

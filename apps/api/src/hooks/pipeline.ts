@@ -1,5 +1,4 @@
 import type { PublicUrl } from '@animal-store/http-contract';
-import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 import type { ServiceLogger } from '../observability/logger.js';
 import { measureRequests, type Metrics } from '../observability/metrics.js';
@@ -10,7 +9,7 @@ import type { RateLimits } from '../rate-limit/rate-limits.js';
 import { endConnectionsWithUnreadBodies, HalfReceivedRequests, receiveBodies } from '../sockets/request-body.js';
 import { announceDeprecations } from './deprecation.js';
 import { respondToOptions, type RouteTable } from './route-table.js';
-import { allowOrigins, corsOptions } from '../responses/cors.js';
+import { allowOrigins } from '../responses/cors.js';
 import { closeConnectionsWhenDraining, type Draining } from '../sockets/draining.js';
 import { addEntityTags } from '../responses/entity-tags.js';
 import { identifyRequests } from '../observability/identify-requests.js';
@@ -32,7 +31,7 @@ export interface Pipeline {
 }
 
 /** Registers every hook of the server, in the order in which they run. Guards, pipes and the handler follow (app.module.ts). */
-export async function registerPipeline(server: FastifyInstance, pipeline: Pipeline): Promise<void> {
+export function registerPipeline(server: FastifyInstance, pipeline: Pipeline): void {
   const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, shed, tracing, rateLimits } = pipeline;
 
   // Hooks on routes, before Nest adds its routes.
@@ -53,7 +52,7 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   // Before any hook that trusts the request line or the headers.
   rejectMalformedRequests(server);
   // Before load shedding, because responses to OPTIONS are cheap and need no key.
-  respondToOptions(server, routes);
+  respondToOptions(server, routes, corsOrigins);
   // These two run after the response, so they cover every request.
   logRequests(server, logger, logRequestsSample);
   measureRequests(server, metrics);
@@ -61,8 +60,6 @@ export async function registerPipeline(server: FastifyInstance, pipeline: Pipeli
   const admit = shedLoad(server, limits, publicUrl, metrics, shed);
   // Adds no request hooks, only connects to Redis.
   rateLimits.addRedisHooks(server);
-  // After load shedding, because a preflight is work too.
-  if (corsOrigins.length > 0) await server.register(cors, corsOptions(corsOrigins, routes.allMethods));
   // Last: reads the body, before the guards run.
   receiveBodies(server, new HalfReceivedRequests(limits.maxInFlight, admit, shed));
 }

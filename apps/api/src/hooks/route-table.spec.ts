@@ -8,7 +8,6 @@ it('knows the methods of each path, also with parameters and queries', () => {
   routes.recordRoutesOf(server);
   server.route({ method: ['GET', 'POST'], url: '/pets', handler: () => undefined });
   server.get('/pets/:id', () => undefined);
-  server.options('*', () => undefined);
   expect(routes.entries()).toEqual([
     ['GET', '/pets'],
     ['POST', '/pets'],
@@ -16,7 +15,6 @@ it('knows the methods of each path, also with parameters and queries', () => {
     ['GET', '/pets/:id'],
     ['HEAD', '/pets/:id'],
   ]);
-  expect(routes.allMethods).toEqual(['GET', 'POST', 'HEAD']);
   expect(['/pets', '/pets?a=/b', '/pets/1?a', '/pets/', '/pets/1/2', '/'].map((url) => routes.allowedMethods(url))).toEqual([
     'GET, POST, HEAD, OPTIONS',
     'GET, POST, HEAD, OPTIONS',

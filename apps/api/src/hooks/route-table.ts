@@ -1,19 +1,17 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import FindMyWay, { type Instance } from 'find-my-way';
 import { ACCEPT_PATCH } from '../errors/http-errors.js';
+import { preflightHeaders } from '../responses/cors.js';
 
 /** The methods of each known path, for 405, OPTIONS and Allow. Fastify only reports whether method and path match together. */
 export class RouteTable {
-  /** The methods of all routes. Grows when routes are added. */
-  readonly allMethods: string[] = [];
   private readonly methods = new Map<string, Set<string>>();
   private readonly router: Instance<FindMyWay.HTTPVersion.V1> = FindMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
   /** Call before any route is registered. */
   recordRoutesOf(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', ({ method, url }) => {
-      // The wildcard is the preflight route of @fastify/cors, not a resource.
-      if (url !== '*') for (const one of [method].flat()) this.add(one, url);
+      for (const one of [method].flat()) this.add(one, url);
     });
   }
 
@@ -39,24 +37,21 @@ export class RouteTable {
       this.router.on('GET', url, () => undefined, methods);
     }
     methods.add(method);
-    if (!this.allMethods.includes(method)) this.allMethods.push(method);
   }
 }
 
-/** Responds to OPTIONS on every known path with the methods it has. */
-export function respondToOptions(fastify: FastifyInstance, routes: RouteTable): void {
+/** Responds to OPTIONS on every known path, also to preflights, with the methods it has. */
+export function respondToOptions(fastify: FastifyInstance, routes: RouteTable, corsOrigins: readonly string[]): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    const allow = request.method === 'OPTIONS' && !isPreflight(request) ? routes.allowedMethods(request.url) : undefined;
+    const allow = request.method === 'OPTIONS' ? routes.allowedMethods(request.url) : undefined;
     if (allow === undefined) {
       done();
       return;
     }
     if (allow.split(', ').includes('PATCH')) reply.header('accept-patch', ACCEPT_PATCH);
-    void reply.code(204).header('allow', allow).send();
+    void reply
+      .code(204)
+      .headers({ allow, ...preflightHeaders(corsOrigins, request.raw.headers, allow) })
+      .send();
   });
-}
-
-/** Returns whether @fastify/cors responds to the request. It is only registered if origins are configured. */
-function isPreflight({ raw, server }: FastifyRequest): boolean {
-  return raw.headers['access-control-request-method'] !== undefined && server.hasRequestDecorator('corsPreflightEnabled');
 }

@@ -1,4 +1,4 @@
-import type { FastifyCorsOptions } from '@fastify/cors';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
 /** Response headers that scripts of other origins may read, in addition to the CORS-safelisted ones. */
@@ -19,22 +19,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ];
 
-const PREFLIGHT_LIFETIME_SECONDS = 600;
-
-/**
- * Returns the options of @fastify/cors. API keys are sent in a header, never in cookies, so credentials are off.
- * @param methods of all routes. Read for each preflight, so routes may be added later.
- */
-export function corsOptions(origins: readonly string[], methods: string[]): FastifyCorsOptions {
-  return {
-    origin: [...origins],
-    methods,
-    exposedHeaders: EXPOSED_HEADERS,
-    maxAge: PREFLIGHT_LIFETIME_SECONDS,
-    credentials: false,
-    strictPreflight: false,
-  };
-}
+const PREFLIGHT_LIFETIME_SECONDS = '600';
 
 /** Returns the headers that let a script of an allowed origin read a response. */
 export function corsHeaders(origins: readonly string[], origin: string | undefined): Record<string, string> {
@@ -49,12 +34,27 @@ export function corsHeaders(origins: readonly string[], origin: string | undefin
   };
 }
 
+/**
+ * Returns the headers that answer a preflight of an allowed origin, in addition to `corsHeaders`. Credentials are not allowed: API keys are
+ * sent in a header, never in cookies.
+ * @param methods of the path, separated by commas
+ */
+export function preflightHeaders(origins: readonly string[], request: IncomingHttpHeaders, methods: string): Record<string, string> {
+  const { origin, 'access-control-request-method': method, 'access-control-request-headers': requested } = request;
+  if (origin === undefined || method === undefined || !origins.includes(origin)) return {};
+  return {
+    'access-control-allow-methods': methods,
+    'access-control-max-age': PREFLIGHT_LIFETIME_SECONDS,
+    ...(requested !== undefined && { 'access-control-allow-headers': requested }),
+  };
+}
+
 /** Returns the CORS headers of a response to a request whose headers are unknown: with several origins, none of them can be allowed. */
 export function corsHeadersOfUnknown(origins: readonly string[]): Record<string, string> {
   return corsHeaders(origins, origins.length === 1 ? origins[0] : undefined);
 }
 
-/** Adds the CORS headers to every response, including errors from hooks that run before @fastify/cors. */
+/** Adds the CORS headers to every response. */
 export function allowOrigins(fastify: FastifyInstance, origins: readonly string[]): void {
   fastify.addHook('onRequest', ({ raw }, reply, done) => {
     reply.headers(corsHeaders(origins, raw.headers.origin));
