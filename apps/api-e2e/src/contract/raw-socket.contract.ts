@@ -64,6 +64,43 @@ describe('request smuggling', () => {
   const chunked = 'Transfer-Encoding: chunked';
   const json = 'Content-Type: application/json';
 
+  it.each([
+    ...['gzip, chunked', 'deflate, chunked', 'unknown, chunked', 'identity, chunked', 'gzip,chunked', 'GZIP, Chunked', 'gzip,\tchunked'],
+    ...[
+      'gzip;q=1, chunked',
+      '"chunked", chunked',
+      'gzip\r\nTransfer-Encoding: chunked',
+      'chunked, chunked',
+      'chunked;q=1',
+      'identity',
+      'gzip',
+    ],
+  ])('rejects a body with the transfer coding %j, and closes the connection', async (coding) => {
+    const chunks = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+    for (const method of ['POST', 'GET', 'HEAD', 'OPTIONS', 'DELETE']) {
+      for (const expectation of [[], ['Expect: 100-continue']]) {
+        const fields = [host(), key(), json, `Transfer-Encoding: ${coding}`, ...expectation];
+        const responses = await api.exchange({ bytes: message(`${method} ${pets()} HTTP/1.1`, fields, chunks + hidden()) });
+        expect(responses.map(({ status, headers }) => [method, status, headers['connection']])).toEqual([[method, 400, 'close']]);
+      }
+    }
+    await expectStillServing();
+  });
+
+  it.each(['Chunked', 'CHUNKED', ', chunked', '\tchunked'])('accepts a chunked body with Transfer-Encoding: %j', async (coding) => {
+    const fields = [json, 'Connection: close', `Transfer-Encoding: ${coding}`];
+    const responses = await api.exchange({ bytes: post(fields, `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`) });
+    expect(responses.map(({ status }) => status)).toEqual([201]);
+  });
+
+  it('rejects a chunked body in HTTP/1.0, and closes the connection', async () => {
+    const fields = [host(), key(), json, chunked, 'Connection: keep-alive'];
+    const chunks = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+    const responses = await api.exchange({ bytes: message(`POST ${pets()} HTTP/1.0`, fields, chunks + hidden()) });
+    expect(responses).toHaveLength(1);
+    for (const response of responses) expectError(response, 'invalid_request');
+  });
+
   it.each<[string, () => string]>([
     ['Content-Length and then Transfer-Encoding', () => post([json, 'Content-Length: 5', chunked], `0\r\n\r\n${hidden()}`)],
     ['Transfer-Encoding and then Content-Length', () => post([json, chunked, 'Content-Length: 5'], `0\r\n\r\n${hidden()}`)],
@@ -100,6 +137,13 @@ describe('well-formed requests that are rejected', () => {
     ],
     ['a target of 5,000 bytes', () => message(`GET ${pets()}?x=${'x'.repeat(5_000)} HTTP/1.1`, [host(), key(), close]), 'uri_too_long'],
     ['an expectation that cannot be met', () => post([close, 'Expect: nonsense', ...JSON_LENGTH], BODY), 'expectation_failed'],
+    ...['100-continue, 200-ok', '100-continue;q=1', '"100-continue"', 'x-100-continue'].map(
+      (expectation): [string, () => string, string] => [
+        `the expectation ${expectation}`,
+        () => post([close, `Expect: ${expectation}`, ...JSON_LENGTH], BODY),
+        'expectation_failed',
+      ],
+    ),
     ['an unknown method', () => message(`FROB ${pets()} HTTP/1.1`, [host(), close]), 'method_not_allowed', 'invalid_request'],
     ['a method in lower case', () => message(`get ${pets()} HTTP/1.1`, [host(), close]), 'method_not_allowed', 'invalid_request'],
     [

@@ -12,6 +12,7 @@ import {
 import { requestIdOf } from '../observability/identify-requests.js';
 import { corsHeadersOfUnknown } from '../responses/cors.js';
 import { type Connection, connectionOf } from './connection.js';
+import { hasUnknownFraming } from './request-body.js';
 import { handleExpectAndConnect, respondToClientError, type SocketErrorOptions, writeErrorAndClose } from './socket-errors.js';
 
 export const HEADERS_TIMEOUT_MS = 5_000;
@@ -166,7 +167,7 @@ function rejectionOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyRe
   // Node drops the bytes that arrived after an upgrade request, so the next bytes may begin in the middle of a body.
   if (upgrade !== undefined) end();
   // Node's parser treats a request line without a version as HTTP/0.9.
-  if (raw.httpVersionMajor < 1) {
+  if (raw.httpVersionMajor < 1 || hasUnknownFraming(raw)) {
     end();
     return new HttpError(HTTP_ERRORS.malformedRequest);
   }

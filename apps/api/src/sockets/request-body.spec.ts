@@ -180,11 +180,15 @@ describe('a Content-Type', () => {
     ' application/json ; charset=utf-8',
     'application/json;charset="UTF-8"',
     'application/json; Charset=utf-8; v=1; title="a\\"b";',
+    String.raw`application/json; title="a;b\\\"; charset=latin1"; charset="u\tf-8"`,
   ])('%j is supported', async (type) => expect(await post('{}', { 'content-type': type })).toBe('{}'));
 
   it.each([
     'text/plain',
     'application/jsonp',
+    '; application/json',
+    'application/json; x="; charset=utf-8',
+    'application/json; x="y"z',
     'application/json; charset=latin1',
     'application/json; CHARSET=latin1',
     'application/json; charset=utf-8; charset="latin1"',

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BODY_LIMIT_BYTES, HTTP_ERRORS, HttpError, MERGE_PATCH, type Rejection, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { addressGroup } from '../rate-limit/address-group.js';
 import { connectionOf, MAX_DROPPED_BYTES, type Reception } from './connection.js';
+import { splitUnquoted } from './split-unquoted.js';
 
 /** Maximum size of a rejected body that is always read completely, so that the connection can be reused. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
@@ -93,6 +95,15 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
 }
 
+/** `chunked`, with the empty list elements that RFC 9110, section 5.6.1.2, allows. */
+const CHUNKED = /^[\s,]*chunked[\s,]*$/i;
+
+/** Returns whether the body has a transfer coding other than chunked, or one in HTTP/1.0 (RFC 9112, section 6.1). Node's parser ignores both. */
+export function hasUnknownFraming({ headers, httpVersion }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  return coding !== undefined && (httpVersion === '1.0' || !CHUNKED.test(coding));
+}
+
 /** Returns whether the rest of a rejected body is read and dropped. The size of a chunked body is not known. */
 export function isDrained({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length']) <= DRAIN_LIMIT_BYTES;
@@ -103,7 +114,11 @@ export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length']) > BODY_LIMIT_BYTES;
 }
 
+/** RFC 9110, section 14.5. */
+const PARTIAL_BODY = 'Content-Range is not supported: send the complete body';
+
 function checkContentType(request: FastifyRequest, bytes: Buffer): ReceivedBody {
+  if (request.headers['content-range'] !== undefined) return { rejection: new DomainError(INVALID_REQUEST, PARTIAL_BODY) };
   const isEmptyAndUntyped = bytes.length === 0 && request.contentType === undefined;
   const isPatch = request.method === 'PATCH';
   const isSupported =
@@ -116,14 +131,15 @@ const PARAMETER = /^([!#$%&'*+.^_`|~\w-]+)=(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[^"\\]
 
 function isJsonInUtf8(contentType: string | undefined, isPatch: boolean): boolean {
   if (contentType === 'application/json') return true;
-  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim());
+  const [type = '', ...parameters] = splitUnquoted(contentType ?? '', ';');
   const isJson = type.toLowerCase() === 'application/json' || (isPatch && type.toLowerCase() === MERGE_PATCH);
   return (
     isJson &&
     parameters.every((parameter) => {
       if (parameter === '') return true;
       const [, name = '', token, quoted] = PARAMETER.exec(parameter) ?? [];
-      return name.toLowerCase() === 'charset' ? (token ?? quoted ?? '').toLowerCase() === 'utf-8' : name !== '';
+      const value = token ?? quoted?.replace(/\\(.)/g, '$1') ?? '';
+      return name.toLowerCase() === 'charset' ? value.toLowerCase() === 'utf-8' : name !== '';
     })
   );
 }

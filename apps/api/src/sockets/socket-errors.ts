@@ -1,4 +1,4 @@
-import { type Server, STATUS_CODES } from 'node:http';
+import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PublicUrl } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
@@ -6,12 +6,15 @@ import { defaultErrorBody } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/error-response.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
-import { declaresTooLargeBody } from './request-body.js';
+import { declaresTooLargeBody, hasUnknownFraming } from './request-body.js';
 import { connectionOf } from './connection.js';
 import { corsHeaders, corsHeadersOfUnknown } from '../responses/cors.js';
 import { newRequestId } from '../observability/identify-requests.js';
 
 const LONG_TARGET = new RegExp(`^[A-Z]+ [^ \\r\\n]{${String(MAX_TARGET_LENGTH + 1)}}`);
+
+/** RFC 9110, section 10.1.1. */
+const CONTINUE = /^100-continue$/i;
 
 export interface SocketErrorOptions {
   readonly corsOrigins: readonly string[];
@@ -50,20 +53,27 @@ export function respondToClientError(error: ClientError, socket: Socket, { corsO
 
 /** Handles Expect and CONNECT, to which Node would respond without our error shape. */
 export function handleExpectAndConnect(server: Server, { corsOrigins, publicUrl }: SocketErrorOptions): void {
-  server.on('checkExpectation', (request, response) => {
+  const reject: RequestListener = (request, response) => {
     connectionOf(request.socket).isEnded = true;
     const { headers, body } = errorResponse(HTTP_ERRORS.expectationFailed, publicUrl);
     response.writeHead(HTTP_ERRORS.expectationFailed.status, { ...headers, ...corsHeaders(corsOrigins, request.headers.origin) }).end(body);
-  });
+  };
+  server.on('checkExpectation', reject);
   server.on('checkContinue', (request, response) => {
+    // Node.js also emits this for values that only contain 100-continue.
+    if (!CONTINUE.test(request.headers.expect ?? '')) {
+      reject(request, response);
+      return;
+    }
     // A client that gets no 100 Continue need not send its body. Node.js closes its connection after the response.
-    if (!declaresTooLargeBody(request)) response.writeContinue();
+    if (!declaresTooLargeBody(request) && !hasUnknownFraming(request)) response.writeContinue();
     server.emit('request', request, response);
   });
-  server.on('connect', ({ socket }) => {
+  server.on('connect', ({ headers, socket }) => {
     socket.on('error', () => undefined);
     connectionOf(socket).endWith(() => {
-      writeErrorAndClose(socket, HTTP_ERRORS.methodNotAllowed, publicUrl, { Allow: 'GET, HEAD, POST, OPTIONS' });
+      const allow = { Allow: 'GET, HEAD, POST, OPTIONS' };
+      writeErrorAndClose(socket, HTTP_ERRORS.methodNotAllowed, publicUrl, { ...allow, ...corsHeaders(corsOrigins, headers.origin) });
     });
   });
 }

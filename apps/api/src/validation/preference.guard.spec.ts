@@ -126,6 +126,8 @@ describe('Prefer', () => {
     ' handling = "STRICT" ;x',
     ',, ;x, a b, handling=strict',
     'handling=strict, handling=lenient',
+    'x="a, handling=lenient, b", handling=strict',
+    String.raw`x="\", handling=lenient", handling=strict`,
   ])('%j requests strict handling', (field) => expect(prefersStrictHandling(field)).toBe(true));
 
   it.each([
@@ -139,6 +141,8 @@ describe('Prefer', () => {
     'handling=strictly',
     'handling="strict',
     'handling="strict; x"',
+    'x="a, handling=strict, b"',
+    'x="a; handling=strict, handling=strict',
     'handling =',
   ])('%j does not request strict handling', (field) => expect(prefersStrictHandling(field)).toBe(false));
 });

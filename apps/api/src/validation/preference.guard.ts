@@ -4,6 +4,7 @@ import { type CanActivate, type ExecutionContext, Injectable, type Type } from '
 import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReceivedBody } from '../sockets/request-body.js';
+import { splitUnquoted } from '../sockets/split-unquoted.js';
 import { declaredMembers } from './declared-members.js';
 import { unknownNameMessage, validateWithClassValidator } from './validate-with-class-validator.js';
 
@@ -54,8 +55,8 @@ function readQueryTypes(controller: Type, method: string): readonly Type[] {
 
 /** Returns whether the first `handling` of a Prefer field (RFC 7240, section 2) is `strict`. Takes linear time. */
 export function prefersStrictHandling(field: string): boolean {
-  for (const preference of field.split(',')) {
-    const [setting = ''] = preference.split(';', 1);
+  for (const preference of splitUnquoted(field, ',')) {
+    const [setting = ''] = splitUnquoted(preference, ';');
     const equals = setting.indexOf('=');
     const name = (equals < 0 ? setting : setting.slice(0, equals)).trim();
     if (name.toLowerCase() !== 'handling') continue;
