@@ -23,6 +23,7 @@ import { Draining } from './sockets/draining.js';
 import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
 import { RouteTable } from './hooks/route-table.js';
+import { PreconditionGuard } from './responses/entity-tags.js';
 import { PreferenceGuard } from './validation/preference.guard.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 
@@ -84,6 +85,7 @@ export class AppModule implements OnApplicationShutdown {
         { provide: APP_GUARD, useClass: ScopesGuard },
         { provide: APP_GUARD, useClass: DeprecationGuard },
         { provide: APP_GUARD, useClass: PreferenceGuard },
+        { provide: APP_GUARD, useClass: PreconditionGuard },
         { provide: APP_PIPE, useClass: ValidationPipe },
         { provide: APP_FILTER, useValue: new ApiExceptionFilter(routes, publicUrl, logger) },
       ],

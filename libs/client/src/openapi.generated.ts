@@ -18,6 +18,7 @@ export interface components {
        * @example operation_removed
        * @example payload_too_large
        * @example pet_not_found
+       * @example precondition_failed
        * @example rate_limited
        * @example request_timeout
        * @example route_not_found
@@ -152,6 +153,7 @@ export type KnownErrorCode =
   | 'operation_removed'
   | 'payload_too_large'
   | 'pet_not_found'
+  | 'precondition_failed'
   | 'rate_limited'
   | 'request_timeout'
   | 'route_not_found'

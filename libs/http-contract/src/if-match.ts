@@ -19,21 +19,33 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether 200 and 201 responses have an ETag. */
     conditional?: boolean;
+    /** Whether the operation itself evaluates If-Match. */
+    evaluatesIfMatch?: boolean;
   }
 }
 
 /**
- * Returns the precondition of an If-Match header value. Compares strongly, so weak tags never match.
+ * Returns whether an If-Match header value matches the tag by strong comparison (RFC 9110, section 13.1.1). Weak tags never match.
  * @throws DomainError INVALID_REQUEST if the value is not `*` or a list of entity tags
  */
+export function matchesStrongly(field: string, tag: string): boolean {
+  return tagsOf(field)?.includes(tag) ?? true;
+}
+
+/** Returns the precondition of an If-Match header value. Throws like `matchesStrongly`. */
 export function parseIfMatch(field: string): Precondition {
-  if (!IF_MATCH.test(field)) {
-    throw new DomainError(INVALID_REQUEST, 'If-Match must be * or a list of ETags in double quotes, separated by commas');
-  }
-  const tags = field.match(new RegExp(TAG, 'g'));
+  const tags = tagsOf(field);
   return (current) => {
     if (tags && !tags.includes(entityTagOf(JsonText.of(current).text))) throw new DomainError(PRECONDITION_FAILED);
   };
+}
+
+/** Returns the entity tags of an If-Match header value, or undefined for `*`. */
+function tagsOf(field: string): readonly string[] | undefined {
+  if (!IF_MATCH.test(field)) {
+    throw new DomainError(INVALID_REQUEST, 'If-Match must be * or a list of ETags in double quotes, separated by commas');
+  }
+  return field.match(new RegExp(TAG, 'g')) ?? undefined;
 }
 
 const InjectPrecondition = createParamDecorator((required: boolean, context: ExecutionContext): Precondition | Promise<never> => {
@@ -60,13 +72,13 @@ export const IfMatch =
     InjectPrecondition(required)(target, key, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor;
     applyDecorators(
-      ExtendRouteConfig({ conditional: true }),
+      ExtendRouteConfig({ conditional: true, evaluatesIfMatch: true }),
       ApiHeader({
         name: 'If-Match',
         required,
         description: 'ETags from responses to GET requests, or `*`. The operation fails unless one of them is current.',
         schema: { type: 'string' },
       }),
-      ApiExtension(PRECONDITION_EXTENSION, [PRECONDITION_FAILED, ...(required ? [PRECONDITION_REQUIRED] : [])]),
+      ApiExtension(PRECONDITION_EXTENSION, required ? [PRECONDITION_REQUIRED] : []),
     )(target, key, descriptor);
   };

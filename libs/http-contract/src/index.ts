@@ -5,7 +5,7 @@ export { ETAG_HEADER, entityTagOf } from './entity-tag.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 export { IdPipe } from './id.pipe.js';
 export { ApiIdempotencyKey, createdHeaders, RequestIdempotencyKey, respondWithCreated } from './idempotency-key.js';
-export { IfMatch, PRECONDITION_EXTENSION, SendsEntityTag } from './if-match.js';
+export { IfMatch, matchesStrongly, PRECONDITION_EXTENSION, SendsEntityTag } from './if-match.js';
 export { EXAMPLE_ID, INT64_SCHEMA } from './int64-schema.js';
 export { pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
 export { PublicUrl } from './public-url.js';

@@ -7,6 +7,36 @@ import { useApi } from '../support/use-api.js';
 
 const api = useApi();
 
+describe('preconditions of createPet', () => {
+  const BODY = '{"name":"Rex","categoryId":7,"status":"pending"}';
+  const countPending = async () => (await api.listPets('?status=pending&limit=100')).length;
+
+  it.each([{ 'if-none-match': '*' }, { 'if-none-match': '"x"' }, { 'if-match': '"x"' }, { 'if-match': 'W/"x", "y"' }, { 'if-match': 'x' }])(
+    '%j is rejected with 412 and adds nothing',
+    async (headers) => {
+      const before = await countPending();
+      expectError(await api.create(BODY, { headers }), 'precondition_failed');
+      expectError(await api.create(BODY, { headers, authorization: null }), 'missing_api_key');
+      expect(await countPending()).toBe(before);
+    },
+  );
+
+  // The list exists, but has no modification date (RFC 9110, sections 13.1.1, 13.1.3 and 13.1.4).
+  it.each([
+    { 'if-match': '*' },
+    { 'if-unmodified-since': new Date(0).toUTCString() },
+    { 'if-modified-since': new Date(4e12).toUTCString() },
+  ])('%j is met or ignored', async (headers) => {
+    expectStatus(await api.create(BODY, { headers }), 201);
+  });
+
+  it('rejects a part of a body', async () => {
+    const headers = { 'content-range': 'bytes 0-48/100' };
+    expectError(await api.create(BODY, { headers }), 'invalid_request');
+    expectError(await api.create(BODY, { headers, authorization: null }), 'missing_api_key');
+  });
+});
+
 describe('createPet: POST /v1/pets', () => {
   it('responds with 201, exactly the Pet and its Location', async () => {
     const response = await api.create('{"name":"Rex","categoryId":7,"status":"pending"}');

@@ -17,6 +17,7 @@ describe('the shared errors', () => {
       '401 invalid_api_key',
       '403 insufficient_scope',
       '408 request_timeout',
+      '412 precondition_failed',
       '414 uri_too_long',
       '417 expectation_failed',
       '429 rate_limited',

@@ -1,6 +1,6 @@
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import { INVALID_REQUEST } from '@animal-store/http-contract';
-import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
+import { DomainError, type ErrorDefinition, PRECONDITION_FAILED } from '@animal-store/kernel';
 import { type ErrorBody, errorBody } from './error-response.js';
 import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, OPERATION_REMOVED, RATE_LIMITED, SERVICE_UNAVAILABLE } from './http-errors.js';
 
@@ -19,6 +19,7 @@ export const SHARED_ERRORS = {
     INVALID_API_KEY,
     INSUFFICIENT_SCOPE,
     HTTP_ERRORS.requestTimeout,
+    PRECONDITION_FAILED,
     HTTP_ERRORS.uriTooLong,
     HTTP_ERRORS.expectationFailed,
     RATE_LIMITED,

@@ -1,10 +1,12 @@
-import { entityTagOf } from '@animal-store/http-contract';
+import { entityTagOf, matchesStrongly } from '@animal-store/http-contract';
+import { DomainError, PRECONDITION_FAILED } from '@animal-store/kernel';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Representation } from './json-adapter.js';
 
 /**
  * Adds an ETag of body and Link to each 200 of a `@Revalidated` route, and to each 200 and 201 of a route with `@IfMatch` or `@SendsEntityTag`.
- * On a `@Revalidated` route, responds with 304 if `If-None-Match` matches.
+ * On a `@Revalidated` route, responds with 412 if `If-Match` does not match, and with 304 if `If-None-Match` matches.
  */
 export function addEntityTags(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {
@@ -16,7 +18,7 @@ export function addEntityTags(fastify: FastifyInstance): void {
   });
 }
 
-type Done = (error: null, payload: unknown) => void;
+type Done = (error: Error | null, payload?: unknown) => void;
 
 /** Removes Content-Length from a 304: it would have to be that of the 200 (RFC 9110, section 8.6). */
 function removeContentLength(_request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done): void {
@@ -31,6 +33,15 @@ function addEntityTag(request: FastifyRequest, reply: FastifyReply, payload: unk
     return;
   }
   const tag = entityTag(representation, reply.getHeader('link') as string | undefined);
+  const required = request.headers['if-match'];
+  if (required !== undefined) {
+    try {
+      if (!matchesStrongly(required, tag)) throw new DomainError(PRECONDITION_FAILED);
+    } catch (error) {
+      done(error as DomainError);
+      return;
+    }
+  }
   reply.header('etag', tag);
   const known = request.headers['if-none-match'];
   if (known !== undefined && matches(known, tag)) {
@@ -38,6 +49,25 @@ function addEntityTag(request: FastifyRequest, reply: FastifyReply, payload: unk
     done(null, request.method === 'HEAD' ? '' : null);
   } else {
     done(null, payload);
+  }
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'QUERY']);
+
+/**
+ * Rejects changes with a precondition that the operation does not evaluate: it must not be performed if the condition is false
+ * (RFC 9110, section 13.1). `If-Match: *` is true. There are no modification dates, so conditions on them are ignored.
+ */
+@Injectable()
+export class PreconditionGuard implements CanActivate {
+  canActivate(context: ExecutionContext): true {
+    const [{ method, headers, routeOptions }] = context.getArgs<[FastifyRequest]>();
+    if (SAFE_METHODS.has(method)) return true;
+    const match = routeOptions.config.evaluatesIfMatch ? undefined : headers['if-match'];
+    if (headers['if-none-match'] !== undefined || (match !== undefined && match.trim() !== '*')) {
+      throw new DomainError(PRECONDITION_FAILED, 'This operation does not support the precondition.');
+    }
+    return true;
   }
 }
 
