@@ -28,12 +28,13 @@ describe('the warning about a deprecated operation', () => {
       { Link: '</v1/pets>; title="Pets";rel=successor-version' },
       'Animal Store: getPet has been deprecated since 2025-12-05. Use /v1/pets instead.',
     ],
+    [{ Sunset: 'never' }, 'Animal Store: getPet has been deprecated since 2025-12-05.'],
     [{ Link: '</docs>; rel="deprecation"' }, 'Animal Store: getPet has been deprecated since 2025-12-05.'],
   ])('has what the headers tell: %j', (headers, warning) => {
     expect(warningOf({ Deprecation: '@1764892800', ...headers })).toEqual([warning]);
   });
 
-  it.each(['', 'true', '@', '@1x', 'x@1', '1764892800', 'Fri, 05 Dec 2025 00:00:00 GMT'])(
+  it.each(['', 'true', '@', '@99999999999999', '@1x', 'x@1', '1764892800', 'Fri, 05 Dec 2025 00:00:00 GMT'])(
     'is not logged for the header Deprecation: %s',
     (value) => {
       expect(warningOf({ Deprecation: value })).toEqual([]);

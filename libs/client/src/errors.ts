@@ -6,12 +6,25 @@ export type ErrorCode = KnownErrorCode | (string & {});
 
 /** Base class of the errors of this package. Arguments of a wrong type or format throw a TypeError instead. */
 export class AnimalStoreError extends Error {
-  override readonly name: string = 'AnimalStoreError';
+  /** Does not change if a bundler renames the class. */
+  static readonly className: string = 'AnimalStoreError';
+  override readonly name = (this.constructor as typeof AnimalStoreError).className;
+
+  /** Also true for errors of another copy of this package: a process may load the CommonJS and the ES module. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // A subclass of the caller has no name of its own.
+    if (!Object.hasOwn(this, 'className')) return Function.prototype[Symbol.hasInstance].call(this, value);
+    let type = (value as object | null | undefined)?.constructor as Partial<typeof AnimalStoreError> | null | undefined;
+    for (; type; type = Object.getPrototypeOf(type) as typeof type) {
+      if (Object.hasOwn(type, 'className') && type.className === this.className) return true;
+    }
+    return false;
+  }
 }
 
 /** Thrown if a request gets an error response, gets no complete response, or is aborted. */
 export class APIError extends AnimalStoreError {
-  override readonly name: string = 'APIError';
+  static override readonly className: string = 'APIError';
   /** Status code of the response. Undefined without a complete response. */
   readonly status: number | undefined;
   readonly headers: Headers | undefined;
@@ -44,9 +57,9 @@ export class APIError extends AnimalStoreError {
 
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** The connection failed, or the response was incomplete, or a successful response was not valid JSON or did not match the request. */
+/** The connection failed, or the response was incomplete, or a successful response is not one that the operation can have. */
 export class APIConnectionError extends APIError {
-  override readonly name: string = 'APIConnectionError';
+  static override readonly className: string = 'APIConnectionError';
   override get retryable(): boolean {
     return true;
   }
@@ -54,48 +67,59 @@ export class APIConnectionError extends APIError {
 
 /** There was no complete response within `timeout`, or within the rest of `totalTimeout`. */
 export class APIConnectionTimeoutError extends APIConnectionError {
-  override readonly name: string = 'APIConnectionTimeoutError';
+  static override readonly className: string = 'APIConnectionTimeoutError';
 }
 
-/** Returns a subclass whose `name` does not change if a bundler renames the class. */
-function named(name: string): typeof APIError {
+/** Returns a subclass. Bundlers keep classes with static members unless a function makes them. */
+function named(className: string): typeof APIError {
   return class extends APIError {
-    override readonly name = name;
+    static override readonly className = className;
   };
 }
 
 /** The caller's AbortSignal ended the request. */
-export class APIUserAbortError extends /* @__PURE__ */ named('APIUserAbortError') {}
+export const APIUserAbortError = /* @__PURE__ */ named('APIUserAbortError');
+export type APIUserAbortError = APIError;
 
 /** Status 400. */
-export class BadRequestError extends /* @__PURE__ */ named('BadRequestError') {}
+export const BadRequestError = /* @__PURE__ */ named('BadRequestError');
+export type BadRequestError = APIError;
 
 /** Status 401: the API key is missing or invalid. */
-export class AuthenticationError extends /* @__PURE__ */ named('AuthenticationError') {}
+export const AuthenticationError = /* @__PURE__ */ named('AuthenticationError');
+export type AuthenticationError = APIError;
 
 /** Status 403: the API key lacks a scope. */
-export class PermissionDeniedError extends /* @__PURE__ */ named('PermissionDeniedError') {}
+export const PermissionDeniedError = /* @__PURE__ */ named('PermissionDeniedError');
+export type PermissionDeniedError = APIError;
 
 /** Status 404. */
-export class NotFoundError extends /* @__PURE__ */ named('NotFoundError') {}
+export const NotFoundError = /* @__PURE__ */ named('NotFoundError');
+export type NotFoundError = APIError;
 
 /** Status 409: the request conflicts with the state of the resource. */
-export class ConflictError extends /* @__PURE__ */ named('ConflictError') {}
+export const ConflictError = /* @__PURE__ */ named('ConflictError');
+export type ConflictError = APIError;
 
 /** Status 412: the resource has changed since its `ETag` was read. */
-export class PreconditionFailedError extends /* @__PURE__ */ named('PreconditionFailedError') {}
+export const PreconditionFailedError = /* @__PURE__ */ named('PreconditionFailedError');
+export type PreconditionFailedError = APIError;
 
 /** Status 422, for example if the idempotency key was used with a different pet. */
-export class UnprocessableEntityError extends /* @__PURE__ */ named('UnprocessableEntityError') {}
+export const UnprocessableEntityError = /* @__PURE__ */ named('UnprocessableEntityError');
+export type UnprocessableEntityError = APIError;
 
 /** Status 428: the operation requires `If-Match`. */
-export class PreconditionRequiredError extends /* @__PURE__ */ named('PreconditionRequiredError') {}
+export const PreconditionRequiredError = /* @__PURE__ */ named('PreconditionRequiredError');
+export type PreconditionRequiredError = APIError;
 
 /** Status 429. */
-export class RateLimitError extends /* @__PURE__ */ named('RateLimitError') {}
+export const RateLimitError = /* @__PURE__ */ named('RateLimitError');
+export type RateLimitError = APIError;
 
 /** Status 500 or above. */
-export class InternalServerError extends /* @__PURE__ */ named('InternalServerError') {}
+export const InternalServerError = /* @__PURE__ */ named('InternalServerError');
+export type InternalServerError = APIError;
 
 const ERROR_CLASSES: Readonly<Record<number, typeof APIError>> = {
   400: BadRequestError,

@@ -38,6 +38,10 @@ export function definedEntries(value: object): [name: string, member: unknown][]
   return entries;
 }
 
+export function isInt64(value: unknown): value is bigint {
+  return typeof value === 'bigint' && BigInt.asIntN(64, value) === value;
+}
+
 export function assertNotNumber(name: string, value: unknown): void {
   if (typeof value === 'number') throw new TypeError(`${name} must be a bigint such as 7n, because a number is not exact above 2^53`);
 }

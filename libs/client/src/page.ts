@@ -1,5 +1,6 @@
 import { APIPromise, type CompletedRequest } from './api-promise.js';
-import { AnimalStoreError } from './errors.js';
+import { AnimalStoreError, APIConnectionError } from './errors.js';
+import { findLink, parseUrl } from './link.js';
 
 /** A page of a list. Iteration visits its items and those of all following pages. */
 export class Page<T> implements AsyncIterable<T> {
@@ -37,12 +38,29 @@ async function* pagesFrom<T>(first: Page<T>): AsyncGenerator<Page<T>, void, unde
   }
 }
 
+/** Detects pages that repeat, which an iteration would request for ever, in constant memory (Brent's algorithm). */
+export class PageWalk {
+  constructor(
+    private readonly pages = 1,
+    private readonly checkpoint?: string,
+  ) {}
+
+  /** Returns the walk after the link to the next page. Throws if the link leads to an earlier page. */
+  follow(query: string): PageWalk {
+    if (query === this.checkpoint) throw new APIConnectionError('The pages repeat: the link to the next page leads to an earlier one');
+    const isPowerOfTwo = (this.pages & (this.pages - 1)) === 0;
+    return new PageWalk(this.pages + 1, isPowerOfTwo ? query : this.checkpoint);
+  }
+}
+
 /** A promise of a page. Iteration visits its items and those of all following pages. */
 export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable<T> {
-  constructor(completed: Promise<CompletedRequest>, requestNext: (query: object) => PagePromise<T>) {
+  constructor(completed: Promise<CompletedRequest>, requestNext: (query: object, walk: PageWalk) => PagePromise<T>, walk = new PageWalk()) {
     super(completed, ({ body, link }) => {
       const query = nextQuery(link);
-      return new Page(body as T[], query && (() => requestNext(query)));
+      if (!query) return new Page(body as T[], undefined);
+      const following = walk.follow(query.toString());
+      return new Page(body as T[], () => requestNext(Object.fromEntries(query), following));
     });
   }
 
@@ -55,7 +73,10 @@ export class PagePromise<T> extends APIPromise<Page<T>> implements AsyncIterable
  * Returns the query of the link to the next page (RFC 8288). The rest of the URL is ignored: the client sends the API key only to
  * `baseURL`, and behind a proxy the service may not know that URL.
  */
-function nextQuery(link = ''): object | undefined {
-  const [, target] = /<([^>]*)>[^<]*;\s*rel="?next\b/i.exec(link) ?? [];
-  return target === undefined ? undefined : Object.fromEntries(new URL(target, 'http://localhost').searchParams);
+function nextQuery(link = ''): URLSearchParams | undefined {
+  const target = findLink(link, 'next');
+  if (target === undefined) return undefined;
+  const url = parseUrl(target, 'http://localhost');
+  if (!url) throw new APIConnectionError('The link to the next page is not a URL');
+  return url.searchParams;
 }

@@ -1,4 +1,5 @@
 import type { APIPromise } from './api-promise.js';
+import { isInt64 } from './exact-json.js';
 import type { components, operations } from './openapi.generated.js';
 import type { CreateOptions, RequestOptions } from './options.js';
 import type { PagePromise } from './page.js';
@@ -10,20 +11,32 @@ export type NewPet = components['schemas']['NewPet'];
 export type PetStatus = components['schemas']['PetStatus'];
 export type PetListParams = NonNullable<operations['listPets']['parameters']['query']>;
 
+/** Returns whether the value is a pet, possibly with a status or members of a later version of the service. */
+function isPet(value: unknown): value is Pet {
+  const { id, name, categoryId, status } = (value ?? {}) as Record<keyof Pet, unknown>;
+  return isInt64(id) && typeof name === 'string' && isInt64(categoryId) && typeof status === 'string';
+}
+
+const rejectNonPet = (body: unknown) => (isPet(body) ? undefined : 'is not a pet');
+
 export class Pets {
   constructor(private readonly transport: Transport) {}
 
   /** Lists pets in ascending order of their ids. Await it for the first page, or iterate over all pages. */
   list(params: PetListParams = {}, options?: RequestOptions): PagePromise<Pet> {
-    // Release 1.0.0 ignores the parameter `id`.
-    const accepts = (pets: unknown) =>
-      params.id === undefined || (Array.isArray(pets) && (pets as Pet[]).every(({ id }) => id === params.id));
-    return listPage(this.transport, { operation: 'listPets', path: '/pets', accepts }, params, options);
+    const reject = (pets: unknown) => {
+      if (!Array.isArray(pets) || !pets.every(isPet)) return 'is not a list of pets';
+      // Release 1.0.0 ignores the parameter `id`.
+      return params.id === undefined || pets.every(({ id }) => id === params.id)
+        ? undefined
+        : 'does not match the parameters of the request';
+    };
+    return listPage(this.transport, { operation: 'listPets', path: '/pets', reject }, params, options);
   }
 
   /** Adds a pet. All attempts have the same idempotency key, so retries never add a second pet. */
   create(pet: NewPet, options: CreateOptions = {}): APIPromise<Pet> {
-    return create(this.transport, { operation: 'createPet', path: '/pets' }, pet, options);
+    return create(this.transport, { operation: 'createPet', path: '/pets', reject: rejectNonPet }, pet, options);
   }
 
   /**
@@ -31,6 +44,6 @@ export class Pets {
    * @deprecated The service removes this operation on 5 December 2030. Use `list({ id })`.
    */
   retrieve(id: bigint, options?: RequestOptions): APIPromise<Pet> {
-    return retrieve(this.transport, { operation: 'getPet', path: '/pets' }, id, options);
+    return retrieve(this.transport, { operation: 'getPet', path: '/pets', reject: rejectNonPet }, id, options);
   }
 }

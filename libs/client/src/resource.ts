@@ -1,14 +1,22 @@
 import { APIPromise } from './api-promise.js';
 import type { CreateOptions, RequestOptions } from './options.js';
-import { PagePromise } from './page.js';
+import { PagePromise, PageWalk } from './page.js';
 import type { APIRequest, Transport } from './transport.js';
 
-type Target = Pick<APIRequest, 'operation' | 'path' | 'accepts'>;
+type Target = Pick<APIRequest, 'operation' | 'path' | 'reject'>;
 
 /** Requests a page of a list. Its next pages are requested with the same options. */
-export function listPage<T>(transport: Transport, target: Target, query: object, options: RequestOptions | undefined): PagePromise<T> {
-  return new PagePromise<T>(transport.send({ ...target, method: 'GET', query }, options), (next) =>
-    listPage(transport, target, next, options),
+export function listPage<T>(
+  transport: Transport,
+  target: Target,
+  query: object,
+  options: RequestOptions | undefined,
+  walk = new PageWalk(),
+): PagePromise<T> {
+  return new PagePromise<T>(
+    transport.send({ ...target, method: 'GET', query }, options),
+    (next, following) => listPage(transport, target, next, options, following),
+    walk,
   );
 }
 

@@ -47,6 +47,8 @@ describe('parseRetryAfter', () => {
     ['Sun, 22 Nov 2026 11:59:00 GMT', 0],
     ['2026-11-22T12:00:30Z', 30_000],
     ['soon', undefined],
+    ...['-5', '+5', '1.5', '1e3', '5, 5', 'in 3', '0x10', 'Infinity', ' '].map((text) => [text, undefined] as const),
+    ['9'.repeat(400), Infinity],
     ['', undefined],
     [null, undefined],
   ])('parses %j to %s milliseconds', (value, ms) => {

@@ -19,10 +19,12 @@ export function retryDelay(
   return retryAfter > MAX_RETRY_AFTER_MS ? undefined : retryAfter + Math.random() * minRetryDelay;
 }
 
-/** Parses seconds or an HTTP date to milliseconds from now. */
+/** Parses seconds or a date to milliseconds from now. Returns undefined for anything else. */
 export function parseRetryAfter(value: string | null | undefined): number | undefined {
   if (!value) return undefined;
-  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  // `Date.parse` also accepts texts such as `-5` and `1.5`.
+  const ms = /^\D|^\d{4}-/.test(value) && /\b\d{4}\b/.test(value) ? Date.parse(value) - Date.now() : NaN;
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 

@@ -2,6 +2,7 @@ import type { CompletedRequest } from './api-promise.js';
 import { warnIfDeprecated } from './deprecation.js';
 import { AnimalStoreError, APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError, errorOf } from './errors.js';
 import { assertNotNumber, definedEntries, parseJson, stringifyJson } from './exact-json.js';
+import { parseUrl } from './link.js';
 import type { CachedResponse } from './memory-cache.js';
 import type { ClientOptions, RequestAttempt, RequestOptions } from './options.js';
 import { retryDelay, sleep } from './retry.js';
@@ -9,6 +10,11 @@ import { retryDelay, sleep } from './retry.js';
 /** Maximum delay of a timer. A timer with a longer delay would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const VISIBLE_ASCII = /^[!-~]{1,255}$/;
+const ENTITY_TAG = /^(?:W\/)?"[!#-~]*"$/;
+/** `text/plain` is the type of a `new Response(text)`, such as that of a fake. */
+const JSON_TYPE = /^(?:application\/(?:[\w.+-]*\+)?json|text\/plain) *(?:;|$)/i;
+/** Maximum size of a response. The largest page has less than 1 MiB. */
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 const DEFAULTS = { timeout: 30_000, totalTimeout: Infinity, maxRetries: 2, minRetryDelay: 500, maxRetryDelay: 8_000 };
 
 export interface APIRequest {
@@ -20,8 +26,8 @@ export interface APIRequest {
   readonly query?: object;
   readonly body?: object;
   readonly idempotencyKey?: string;
-  /** Whether the body matches the request. During an upgrade, a process of an older release may ignore a parameter. */
-  readonly accepts?: (body: unknown) => boolean;
+  /** Returns why the body of a success is not one that the operation can have. A portal or a proxy may have sent it. */
+  readonly reject?: (body: unknown) => string | undefined;
 }
 
 /** Sends requests and retries them. */
@@ -32,17 +38,20 @@ export class Transport {
   constructor(options: ClientOptions) {
     if (!options.apiKey) throw new AnimalStoreError('apiKey is required');
     if (!options.baseURL) throw new AnimalStoreError('baseURL is required');
-    this.options = withDefaults(options, DEFAULTS);
-    this.prefix = `${new URL(options.baseURL).href.replace(/\/+$/, '')}/v1`;
+    const apiKey = options.apiKey.trim();
+    // The errors of Headers would repeat the key.
+    if (!/^[!-~]+$/.test(apiKey)) throw new TypeError('apiKey must be visible ASCII characters');
+    this.options = { ...withDefaults(options, DEFAULTS), apiKey };
+    this.prefix = `${parseBaseUrl(options.baseURL)}/v1`;
   }
 
   async send(request: APIRequest, requestOptions: RequestOptions = {}): Promise<CompletedRequest> {
-    const { operation, method, body, idempotencyKey, accepts } = request;
+    const { operation, method, body, idempotencyKey } = request;
     const { apiKey, cache, hooks } = this.options;
     const { maxRetries, totalTimeout, timeout, signal } = withDefaults(requestOptions, this.options);
     const url = this.prefix + targetOf(request);
     const text = body && stringifyJson(body);
-    const cached = method === 'GET' ? await cache?.get(url) : undefined;
+    const cached = method === 'GET' ? usable(await cache?.get(url), request) : undefined;
     const headers = new Headers({ ...this.options.headers, ...requestOptions.headers });
     headers.set('Authorization', `Bearer ${apiKey}`);
     if (text !== undefined) headers.set('Content-Type', method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
@@ -59,7 +68,8 @@ export class Transport {
       let error: APIError;
       try {
         const completed = await this.sendAttempt(current, text, Math.min(timeout, timeLeft, MAX_TIMER_MS), signal, cached);
-        if (accepts?.(completed.body) === false) throw new APIConnectionError('The response does not match the parameters of the request');
+        const reason = request.reject?.(completed.body);
+        if (reason !== undefined) throw new APIConnectionError(`The response ${reason}`);
         if (cache && method === 'GET') await store(cache, url, completed);
         return completed;
       } catch (thrown) {
@@ -92,13 +102,22 @@ export class Transport {
     // AbortSignal.any() is missing in browsers of 2023.
     const controller = new AbortController();
     const abort = () => controller.abort();
+    const abortion = new Promise<never>((_resolve, reject) => {
+      controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error));
+    });
+    // If the request ends otherwise, nothing awaits it.
+    abortion.catch(() => undefined);
     const timer = setTimeout(abort, timeoutMs);
     signal?.addEventListener('abort', abort);
     if (signal?.aborted) abort();
     try {
-      response = await fetch(url, { method, headers, body: requestBody ?? null, signal: controller.signal });
-      text = await response.text();
+      // A redirect could turn a POST into a GET, or send the key to another origin.
+      const init = { method, headers, body: requestBody ?? null, signal: controller.signal, redirect: 'manual' } as const;
+      // A custom `fetch` may ignore the signal.
+      response = await Promise.race([fetch(url, init), abortion]);
+      text = await Promise.race([readText(response, controller.signal), abortion]);
     } catch (cause) {
+      if (cause instanceof APIError) throw cause;
       if (signal?.aborted) throw aborted(signal);
       if (controller.signal.aborted) throw new APIConnectionTimeoutError(`No response within ${Math.round(timeoutMs)} ms`, { cause });
       throw new APIConnectionError('The connection failed before the response was complete', { cause });
@@ -114,8 +133,12 @@ export class Transport {
       durationMs: performance.now() - startedAt,
     });
     warnIfDeprecated(operation, response.headers, (message) => logger.warn(message));
+    rejectRedirect(response, url);
     const reused = response.status === 304 ? cached : undefined;
     if (!response.ok && !reused) throw errorOf(response, text);
+    const type = response.headers.get('Content-Type');
+    if (text !== '' && type !== null && !JSON_TYPE.test(type))
+      throw new APIConnectionError('The response is not of the type application/json');
     try {
       const body = response.status === 204 ? undefined : parseJson(reused?.body ?? text);
       return { response, text, body, link: reused?.link ?? response.headers.get('Link') ?? undefined };
@@ -125,9 +148,59 @@ export class Transport {
   }
 }
 
+/** Reads the body, up to the limit. */
+async function readText(response: Response, signal: AbortSignal): Promise<string> {
+  const reader = response.body?.getReader();
+  // Some implementations of fetch have no streams.
+  if (!reader) return response.text();
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    size += value.length;
+    if (size > MAX_RESPONSE_BYTES || signal.aborted) {
+      void reader.cancel().catch(() => undefined);
+      throw new APIConnectionError(`The response has more than ${MAX_RESPONSE_BYTES} bytes`);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** Throws for a redirect, and for the response to a redirect that a custom `fetch` followed. */
+function rejectRedirect(response: Response, url: string): void {
+  const { status, redirected, headers } = response;
+  // Browsers hide the status and the target of a redirect.
+  const isHidden = response.type === 'opaqueredirect';
+  const target = redirected ? response.url : status >= 300 && status < 400 && status !== 304 ? headers.get('Location') : null;
+  if (target === null && !isHidden) return;
+  const origin = target === null ? undefined : parseUrl(target, url)?.origin;
+  const where = origin === undefined ? '' : ` to ${origin}`;
+  const message = `The service redirects${where}: the client does not follow redirects, so baseURL must be the final URL`;
+  throw new APIError(message, isHidden ? {} : { response });
+}
+
+/** Returns the cached response unless it is damaged: revalidating it would fail again and again. */
+function usable(cached: CachedResponse | undefined, { reject }: APIRequest): CachedResponse | undefined {
+  try {
+    return cached && ENTITY_TAG.test(cached.etag) && reject?.(parseJson(cached.body)) === undefined ? cached : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the URL without slashes at the end. */
+function parseBaseUrl(text: string): string {
+  const { href = '' } = parseUrl(text) ?? {};
+  // `href` keeps an empty query or fragment.
+  if (!/^https?:\/\/[^?#@]*$/.test(href)) throw new TypeError('baseURL must be an http(s) URL without user name, query or fragment');
+  return href.replace(/\/+$/, '');
+}
+
 async function store(cache: NonNullable<ClientOptions['cache']>, url: string, { response, text, link }: CompletedRequest): Promise<void> {
   const etag = response.headers.get('ETag');
-  if (response.status === 200 && etag !== null) await cache.set(url, { etag, body: text, link });
+  if (response.status === 200 && etag !== null && ENTITY_TAG.test(etag)) await cache.set(url, { etag, body: text, link });
 }
 
 function aborted({ reason }: AbortSignal): APIUserAbortError {
@@ -144,7 +217,7 @@ function targetOf({ path, id, query = {} }: APIRequest): string {
   if (id !== undefined) assertNotNumber('id', id);
   const entries = definedEntries(query).map(([name, value]) => [name, String(value)]);
   const search = entries.length === 0 ? '' : `?${String(new URLSearchParams(entries))}`;
-  return path + (id === undefined ? '' : `/${id}`) + search;
+  return path + (id === undefined ? '' : `/${encodeURIComponent(id.toString())}`) + search;
 }
 
 /** Returns the key as a String of RFC 9651. */

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
+import * as esModule from '@animal-store/client';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { publint } from 'publint';
@@ -62,6 +64,22 @@ describe('the package', () => {
     // This includes `node10`, the resolution of TypeScript 4.6 and older, which reads `main` and `types`.
     expect(analysis).toMatchObject({ types: { kind: 'included' }, problems: [] });
   });
+});
+
+it('the CommonJS and the ES module recognise each other’s errors', () => {
+  const commonJs = createRequire(import.meta.url)(join(CLIENT, 'bundle/index.cjs')) as typeof esModule;
+  const names = Object.keys(esModule).filter((name): name is 'APIError' => name.endsWith('Error'));
+  expect(names.length).toBeGreaterThan(10);
+  expect(commonJs.APIError).not.toBe(esModule.APIError);
+  for (const [ours, theirs] of [[commonJs, esModule] as const, [esModule, commonJs] as const]) {
+    for (const thrown of names) {
+      const error: unknown = new ours[thrown]('failed');
+      for (const name of names) {
+        const isBase = ours[name] === ours[thrown] || Object.prototype.isPrototypeOf.call(ours[name], ours[thrown]);
+        expect([thrown, name, error instanceof theirs[name], error instanceof ours[name]]).toEqual([thrown, name, isBase, isBase]);
+      }
+    }
+  }
 });
 
 function toArrayBuffer({ buffer, byteOffset, byteLength }: Buffer): ArrayBuffer {
