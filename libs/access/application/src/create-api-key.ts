@@ -1,4 +1,4 @@
-import { type ApiKey, type ApiKeyRepository, type ApiKeySecret, NewApiKey } from '@animal-store/access-domain';
+import { type ApiKey, type BeforeCommit, type ApiKeyRepository, type ApiKeySecret, NewApiKey } from '@animal-store/access-domain';
 import type { Clock } from '@animal-store/kernel';
 
 export interface CreateApiKeyInput {
@@ -20,21 +20,27 @@ export interface CreatedApiKey {
   readonly secret: ApiKeySecret;
 }
 
+type Deliver = BeforeCommit<CreatedApiKey>;
+
 export class CreateApiKey {
   constructor(
     private readonly keys: ApiKeyRepository,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws DomainError INVALID_KEY_REQUEST */
-  async execute(input: CreateApiKeyInput & { readonly ifNone?: false | undefined }): Promise<CreatedApiKey>;
+  /**
+   * @param deliver shows or stores the secret, which is lost otherwise. If it throws, the key does not exist.
+   * @throws DomainError INVALID_KEY_REQUEST
+   */
+  async execute(input: CreateApiKeyInput & { readonly ifNone?: false | undefined }, deliver?: Deliver): Promise<CreatedApiKey>;
   /** Resolves to undefined if `ifNone` is set and the client has a key that is neither expired nor revoked. */
-  async execute(input: CreateApiKeyInput): Promise<CreatedApiKey | undefined>;
-  async execute({ lifetimeMs, ifNone = false, ...input }: CreateApiKeyInput): Promise<CreatedApiKey | undefined> {
+  async execute(input: CreateApiKeyInput, deliver?: Deliver): Promise<CreatedApiKey | undefined>;
+  async execute({ lifetimeMs, ifNone = false, ...input }: CreateApiKeyInput, deliver?: Deliver): Promise<CreatedApiKey | undefined> {
     const createdAt = this.clock.now();
     const expiresAt = lifetimeMs === undefined ? undefined : new Date(createdAt.getTime() + lifetimeMs);
     const issued = NewApiKey.issue({ ...input, createdAt, expiresAt });
-    const key = ifNone ? await this.keys.addIfNone(issued) : await this.keys.add(issued);
+    const beforeCommit = deliver && ((key: ApiKey) => deliver({ key, secret: issued.secret }));
+    const key = ifNone ? await this.keys.addIfNone(issued, beforeCommit) : await this.keys.add(issued, beforeCommit);
     return key && { key, secret: issued.secret };
   }
 }

@@ -16,7 +16,7 @@ export {
   NewApiKey,
   type NewApiKeyInput,
 } from './api-key.js';
-export { type ApiKeyFilter, ApiKeyRepository } from './api-key-repository.js';
+export { type ApiKeyFilter, ApiKeyRepository, type BeforeCommit } from './api-key-repository.js';
 export {
   type ApiKeyPrefix,
   type ApiKeySecret,

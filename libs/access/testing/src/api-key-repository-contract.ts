@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ApiKey,
   type ApiKeyId,
@@ -158,6 +159,60 @@ export function describeApiKeyRepository(adapterName: string, operator: string, 
       const ids = await Promise.all(Array.from({ length: 20 }, revokeAndRotate));
       const states = (await keys.list()).filter(({ id }) => ids.includes(id)).map((key) => key.stateAt(noon));
       expect(states).toEqual(ids.map(() => 'revoked'));
+    });
+
+    it('stores nothing if beforeCommit throws, which gets the key that is to be stored', async () => {
+      const old = await keys.add(aNewApiKey({ createdAt: noon }));
+      const state = async () => [await keys.list(), await keys.listClients(), await keys.listAudit({ limit: 100 })];
+      const before = await state();
+      const given: unknown[] = [];
+      const error = new Error('no');
+      const fail = async (issued: unknown) => {
+        await sleep(1);
+        given.push(issued);
+        throw error;
+      };
+      const another = () => aNewApiKey({ clientName: 'another', rateLimit: 7 });
+      await expect(keys.add(another(), fail)).rejects.toBe(error);
+      await expect(keys.addIfNone(another(), fail)).rejects.toBe(error);
+      await expect(keys.add(aNewApiKey({ rateLimit: 7 }), fail)).rejects.toBe(error);
+      await expect(keys.replace(old.id, (key) => key.rotate(after(1), 0), fail)).rejects.toBe(error);
+      expect(await state()).toEqual(before);
+
+      const keep = (issued: unknown) => void given.push(issued);
+      const kept = [
+        await keys.add(another(), keep),
+        await keys.addIfNone(aNewApiKey({ clientName: 'third' }), keep),
+        await keys.replace(old.id, (key) => key.rotate(after(1), 0), keep),
+      ];
+      expect(given).toHaveLength(7);
+      expect(given.slice(-3)).toEqual(kept);
+    });
+
+    it('adds a key for the next of two concurrent addIfNone if the first one fails', async () => {
+      let second: Promise<ApiKey | undefined> | undefined;
+      const first = keys.addIfNone(aNewApiKey(), async () => {
+        second = keys.addIfNone(aNewApiKey());
+        await sleep(20);
+        throw new Error('no');
+      });
+      await expect(first).rejects.toThrow('no');
+      expect(await second).toEqual(await theOnly());
+    });
+
+    it('runs concurrent changes of a client one after the other', async () => {
+      // A change that read the client before the other one would undo it.
+      const names = Array.from({ length: 20 }, (_, i) => `client ${String(i)}`);
+      for (const clientName of names) await keys.add(aNewApiKey({ clientName, createdAt: noon }));
+      await Promise.all(
+        names.flatMap((name) => [
+          keys.updateClient(name, (client) => disableClient(client, after(1))),
+          keys.updateClient(name, (client) => ({ ...client, rateLimit: 7 })),
+          keys.add(aNewApiKey({ clientName: name, createdAt: noon })),
+        ]),
+      );
+      const expected = names.map((name) => expect.objectContaining({ name, rateLimit: 7, disabledAt: after(1) }) as unknown);
+      expect(await keys.listClients()).toEqual(expected);
     });
 
     it('stores a change of a client for all of its keys', async () => {

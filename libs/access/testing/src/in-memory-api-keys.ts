@@ -8,6 +8,7 @@ import {
   type AuditEvent,
   type AuditEventId,
   type AuditPage,
+  type BeforeCommit,
   type Client,
   clientChanged,
   keyCreated,
@@ -21,18 +22,23 @@ import {
 
 const MINUTE_MS = 60_000;
 
+interface State {
+  readonly clients: Map<string, Client>;
+  readonly keys: Map<ApiKeyId, ApiKey>;
+  readonly idsBySecret: Map<ApiKeySecret, ApiKeyId>;
+  /** Newest first. */
+  readonly auditEvents: AuditEvent[];
+}
+
 /** An in-memory adapter of the port, for specs of its callers. */
 export class InMemoryApiKeys implements ApiKeyRepository {
-  private readonly clients = new Map<string, Client>();
-  private readonly keys = new Map<ApiKeyId, ApiKey>();
-  private readonly idsBySecret = new Map<ApiKeySecret, ApiKeyId>();
-  /** Newest first. */
-  private readonly auditEvents: AuditEvent[] = [];
+  private state: State = { clients: new Map(), keys: new Map(), idsBySecret: new Map(), auditEvents: [] };
+  private lastChange: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly operator: Operator = UNKNOWN_OPERATOR) {}
 
   async findBySecret(secret: ApiKeySecret): Promise<ApiKey | undefined> {
-    const id = this.idsBySecret.get(secret);
+    const id = this.state.idsBySecret.get(secret);
     return id === undefined ? undefined : this.find(id);
   }
 
@@ -42,87 +48,121 @@ export class InMemoryApiKeys implements ApiKeyRepository {
     );
   }
 
-  async add(added: NewApiKey): Promise<ApiKey> {
-    const key = this.insert(added);
-    this.audit([keyCreated(key)]);
-    return key;
+  add(added: NewApiKey, beforeCommit?: BeforeCommit<ApiKey>): Promise<ApiKey> {
+    return this.transaction(() => this.create(added, beforeCommit));
   }
 
-  async addIfNone(key: NewApiKey): Promise<ApiKey | undefined> {
-    const hasKey = this.all().some((other) => other.client.name === key.clientName && !other.hasEndedAt(key.createdAt));
-    return hasKey ? undefined : this.add(key);
+  addIfNone(key: NewApiKey, beforeCommit?: BeforeCommit<ApiKey>): Promise<ApiKey | undefined> {
+    return this.transaction(async () => {
+      const hasKey = this.all().some((other) => other.client.name === key.clientName && !other.hasEndedAt(key.createdAt));
+      return hasKey ? undefined : this.create(key, beforeCommit);
+    });
   }
 
-  async update(id: ApiKeyId, change: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined> {
-    const key = this.find(id);
-    if (!key) return undefined;
-    const changed = change(key);
-    this.keys.set(id, changed);
-    if (!key.revokedAt && changed.revokedAt) this.audit([keyRevoked(changed)]);
-    return changed;
+  update(id: ApiKeyId, change: (key: ApiKey) => ApiKey): Promise<ApiKey | undefined> {
+    return this.transaction(() => {
+      const key = this.find(id);
+      if (!key) return undefined;
+      const changed = change(key);
+      this.state.keys.set(id, changed);
+      if (!key.revokedAt && changed.revokedAt) this.audit([keyRevoked(changed)]);
+      return changed;
+    });
   }
 
-  async replace(id: ApiKeyId, change: (key: ApiKey) => KeyRotation<NewApiKey>): Promise<KeyRotation<ApiKey> | undefined> {
-    const key = this.find(id);
-    if (!key) return undefined;
-    const { retired, successor } = change(key);
-    const added = this.insert(successor);
-    this.keys.set(id, retired);
-    this.audit([keyRotated(retired, added)]);
-    return { retired, successor: added };
+  replace(
+    id: ApiKeyId,
+    change: (key: ApiKey) => KeyRotation<NewApiKey>,
+    beforeCommit?: BeforeCommit<KeyRotation<ApiKey>>,
+  ): Promise<KeyRotation<ApiKey> | undefined> {
+    return this.transaction(async () => {
+      const key = this.find(id);
+      if (!key) return undefined;
+      const { retired, successor } = change(key);
+      const rotated = { retired, successor: this.insert(successor) };
+      this.state.keys.set(id, retired);
+      this.audit([keyRotated(retired, rotated.successor)]);
+      await beforeCommit?.(rotated);
+      return rotated;
+    });
   }
 
   async listClients(): Promise<readonly Client[]> {
-    return Array.from(this.clients.values());
+    return Array.from(this.state.clients.values());
   }
 
-  async updateClient(name: string, change: (client: Client) => Client): Promise<Client | undefined> {
-    const before = this.clients.get(name);
-    if (!before) return undefined;
-    const after = change(before);
-    this.clients.set(name, after);
-    this.audit(clientChanged(before, after));
-    return after;
+  updateClient(name: string, change: (client: Client) => Client): Promise<Client | undefined> {
+    return this.transaction(() => {
+      const before = this.state.clients.get(name);
+      if (!before) return undefined;
+      const after = change(before);
+      this.state.clients.set(name, after);
+      this.audit(clientChanged(before, after));
+      return after;
+    });
   }
 
   async listAudit({ limit, after }: AuditPage): Promise<readonly AuditEvent[]> {
-    return this.auditEvents.filter(({ id }) => after === undefined || id < after).slice(0, limit);
+    return this.state.auditEvents.filter(({ id }) => after === undefined || id < after).slice(0, limit);
   }
 
   async recordUse(id: ApiKeyId, at: Date): Promise<void> {
-    const key = this.keys.get(id);
+    const key = this.state.keys.get(id);
     if (key && (!key.lastUsedAt || at.getTime() - key.lastUsedAt.getTime() >= MINUTE_MS)) {
-      this.keys.set(id, ApiKey.rehydrate({ ...key, lastUsedAt: at }));
+      this.state.keys.set(id, ApiKey.rehydrate({ ...key, lastUsedAt: at }));
     }
   }
 
+  /** Runs changes one after the other. If `work` throws, nothing is changed. */
+  private transaction<T>(work: () => T | Promise<T>): Promise<T> {
+    const change = this.lastChange.then(async () => {
+      const { clients, keys, idsBySecret, auditEvents } = this.state;
+      const before = { clients: new Map(clients), keys: new Map(keys), idsBySecret: new Map(idsBySecret), auditEvents: [...auditEvents] };
+      try {
+        return await work();
+      } catch (error) {
+        this.state = before;
+        throw error;
+      }
+    });
+    this.lastChange = change.catch(() => undefined);
+    return change;
+  }
+
+  private async create(added: NewApiKey, beforeCommit?: BeforeCommit<ApiKey>): Promise<ApiKey> {
+    const key = this.insert(added);
+    this.audit([keyCreated(key)]);
+    await beforeCommit?.(key);
+    return key;
+  }
+
   private all(): ApiKey[] {
-    return Array.from(this.keys.keys(), (id) => this.find(id) as ApiKey);
+    return Array.from(this.state.keys.keys(), (id) => this.find(id) as ApiKey);
   }
 
   /** Returns the key with the current state of its client. */
   private find(id: ApiKeyId): ApiKey | undefined {
-    const key = this.keys.get(id);
-    return key && ApiKey.rehydrate({ ...key, client: this.clients.get(key.client.name) ?? key.client });
+    const key = this.state.keys.get(id);
+    return key && ApiKey.rehydrate({ ...key, client: this.state.clients.get(key.client.name) ?? key.client });
   }
 
   private insert(added: NewApiKey): ApiKey {
     const { secret, clientName, rateLimit } = added;
-    if (this.idsBySecret.has(secret)) throw new Error('The secret already exists.');
-    const before = this.clients.get(clientName) ?? ({ id: BigInt(this.clients.size + 1), name: clientName } as Client);
+    if (this.state.idsBySecret.has(secret)) throw new Error('The secret already exists.');
+    const before = this.state.clients.get(clientName) ?? ({ id: BigInt(this.state.clients.size + 1), name: clientName } as Client);
     const client = rateLimit === undefined ? before : { ...before, rateLimit };
-    this.clients.set(clientName, client);
+    this.state.clients.set(clientName, client);
     this.audit(clientChanged(before, client));
-    const key = ApiKey.rehydrate({ ...added, id: BigInt(this.keys.size + 1), client });
-    this.keys.set(key.id, key);
-    this.idsBySecret.set(secret, key.id);
+    const key = ApiKey.rehydrate({ ...added, id: BigInt(this.state.keys.size + 1), client });
+    this.state.keys.set(key.id, key);
+    this.state.idsBySecret.set(secret, key.id);
     return key;
   }
 
   private audit(entries: readonly AuditEntry[]): void {
     for (const entry of entries) {
-      const id = BigInt(this.auditEvents.length + 1) as AuditEventId;
-      this.auditEvents.unshift({ ...entry, id, operator: this.operator, databaseRole: 'memory', occurredAt: new Date() });
+      const id = BigInt(this.state.auditEvents.length + 1) as AuditEventId;
+      this.state.auditEvents.unshift({ ...entry, id, operator: this.operator, databaseRole: 'memory', occurredAt: new Date() });
     }
   }
 }
