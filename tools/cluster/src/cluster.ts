@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { type Account, findAccount, findClosedFolder, setprivCommand } from '@animal-store/local-postgres';
+import { type Account, findAccount, findClosedFolder, replacePrivateFile, setprivCommand } from '@animal-store/local-postgres';
 import { Client } from 'pg';
 import { configurationOf, etcdOf, type Passwords, patroniOf } from './configuration.js';
 import { type DebianPrograms, findPrograms } from './debian.js';
@@ -313,12 +313,8 @@ export class Cluster {
   private async createApiKey(): Promise<void> {
     const access = await connectAccessUseCases(this.primaryUrl);
     try {
-      const { secret } = await access.createApiKey.execute({
-        clientName: 'cluster',
-        environment: 'cluster',
-        scopes: ['pets:read', 'pets:write'],
-      });
-      await writeFile(this.apiKeyFile, `${secret}\n`, { mode: 0o600 });
+      const input = { clientName: 'cluster', environment: 'cluster', scopes: ['pets:read', 'pets:write'] };
+      await access.createApiKey.execute(input, ({ secret }) => replacePrivateFile(this.apiKeyFile, `${secret}\n`));
     } finally {
       await access.close();
     }

@@ -1,12 +1,14 @@
-import { chown, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import { contexts } from '@animal-store/api/contexts';
+import { StartupError } from '@animal-store/api/serve';
 import { DomainError } from '@animal-store/kernel';
+import { replacePrivateFile } from '@animal-store/local-postgres';
 
 /**
  * Returns the API key in the file, which has all scopes. Creates a key for the environment if the file is missing or its key is
  * not accepted.
+ * @throws StartupError if the file cannot be written. Then no key was created.
  */
 export async function ensureLocalApiKey(databaseUrl: string, file: string, environment: string): Promise<string> {
   const scopes = contexts.flatMap((context) => context.scopes ?? []);
@@ -14,8 +16,11 @@ export async function ensureLocalApiKey(databaseUrl: string, file: string, envir
   try {
     const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
     if (await isAccepted(access, stored, scopes)) return stored;
-    const { secret } = await access.createApiKey.execute({ clientName: 'local', environment, scopes });
-    await writePrivateFile(file, `${secret}\n`);
+    const { secret } = await access.createApiKey.execute({ clientName: 'local', environment, scopes }, (created) =>
+      replacePrivateFile(file, `${created.secret}\n`).catch((error: unknown) => {
+        throw new StartupError(`The API key cannot be stored: ${(error as Error).message}`);
+      }),
+    );
     return secret;
   } finally {
     await access.close();
@@ -34,13 +39,4 @@ async function isAccepted(
     if (error instanceof DomainError) return false;
     throw error;
   }
-}
-
-async function writePrivateFile(file: string, text: string): Promise<void> {
-  // The mode only applies to a new file.
-  await rm(file, { force: true });
-  await writeFile(file, text, { mode: 0o600 });
-  // If this process is root, the file gets the owner of the folder, like the other files in the folder.
-  const { uid, gid } = await stat(dirname(file));
-  if (process.getuid?.() === 0) await chown(file, uid, gid);
 }

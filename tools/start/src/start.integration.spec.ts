@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -151,6 +151,16 @@ describe('the local API key', () => {
     const { mode, uid } = await stat(file);
     expect([mode & 0o777, uid]).toEqual([0o600, (await stat(temporary)).uid]);
     expect(await ensureLocalApiKey(database.url, file, 'qa')).toBe(key);
+  });
+
+  it('is not created if the file cannot be written, and the folder stays clean', async () => {
+    const folder = join(temporary, 'a folder');
+    await mkdir(folder);
+    const count = () => query(database.url, 'SELECT FROM access.api_keys');
+    const [before, files] = [await count(), await readdir(temporary)];
+    await expect(ensureLocalApiKey(database.url, folder, 'qa')).rejects.toThrow(/^The API key cannot be stored: \w+: .*/);
+    await expect(ensureLocalApiKey(database.url, join(folder, 'none', 'api-key'), 'qa')).rejects.toThrow(/ENOENT/);
+    expect([await count(), await readdir(temporary)]).toEqual([before, files]);
   });
 
   async function createKey(input: { readonly scopes: readonly string[]; readonly lifetimeMs?: number }): Promise<string> {
