@@ -1,4 +1,11 @@
-import { DEFAULT_AUDIT_LIMIT, DEFAULT_OVERLAP_MS, type ListedApiKey, MAX_AUDIT_LIMIT } from '@animal-store/access-application';
+import {
+  type CreatedApiKey,
+  DEFAULT_AUDIT_LIMIT,
+  DEFAULT_OVERLAP_MS,
+  type ListedApiKey,
+  MAX_AUDIT_LIMIT,
+  type RotatedApiKey,
+} from '@animal-store/access-application';
 import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
 import { Command, Option } from 'commander';
 import { withAccessUseCases } from './with-access-use-cases.js';
@@ -16,6 +23,7 @@ import { loadScopes } from './contexts.js';
 import { databaseUrl } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson, toTable, formatTime } from './output.js';
+import { printNewKey } from './print-new-key.js';
 import type { Terminal } from './terminal.js';
 
 interface CreateOptions {
@@ -82,12 +90,14 @@ export function keysCommand(terminal: Terminal): Command {
           await withAccessUseCases(
             terminal,
             async ({ createApiKey }) => {
-              const created = await createApiKey.execute({ ...input, ifNone: ifNone ?? false });
-              if (!created) {
-                return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
-              }
-              const { key, secret } = created;
-              return json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret);
+              const created = await printNewKey(
+                terminal,
+                ({ key, secret }: CreatedApiKey) =>
+                  json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret),
+                (deliver) => createApiKey.execute({ ...input, ifNone: ifNone ?? false }, deliver),
+              );
+              if (created) return undefined;
+              return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
             },
             { migrate: true },
           );
@@ -118,9 +128,12 @@ export function keysCommand(terminal: Terminal): Command {
         .option('--json', 'print JSON')
         .action((reference: string, { overlap, json }: RotateOptions) =>
           withAccessUseCases(terminal, async ({ rotateApiKey }) => {
-            const { key, secret, retired } = await rotateApiKey.execute(reference, overlap);
-            if (json) return toJson({ ...newKeyView(key, secret), retired: keyView(retired) });
-            return `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
+            const show = ({ key, secret, retired }: RotatedApiKey) =>
+              json
+                ? toJson({ ...newKeyView(key, secret), retired: keyView(retired) })
+                : `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
+            await printNewKey(terminal, show, (deliver) => rotateApiKey.execute(reference, overlap, deliver));
+            return undefined;
           }),
         ),
     )

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { expect, it } from '@jest/globals';
-import { json, type KeyJson } from './testing/run-animal-store.js';
-import { runProgram, runProgramIn, runProgramWithoutReader } from './testing/run-program.js';
+import { json, type KeyJson, useAnimalStore } from './testing/run-animal-store.js';
+import { runInShell, runProgram, runProgramIn, runProgramWithoutReader } from './testing/run-program.js';
+
+const migrated = useAnimalStore();
 
 it('rejects wrong usage with exit code 2 and one line', async () => {
   const { exitCode, stdout, stderr } = await runProgram({}, 'keys', 'craete');
@@ -14,6 +16,25 @@ it('rejects wrong usage with exit code 2 and one line', async () => {
 
 it('ends without an error if the reader of its output closes the pipe', async () => {
   expect(await runProgramWithoutReader('--help')).toEqual({ exitCode: 0, stderr: '' });
+});
+
+it('reports that a result cannot be written', async () => {
+  expect(await runInShell({}, 'animal_store --help 1<"$MAIN"')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: standard output cannot be written: EBADF: bad file descriptor, write\n',
+  });
+});
+
+it.each([
+  ['1<"$MAIN"', 'EBADF: bad file descriptor, write'],
+  ['>&-', 'standard output is closed or /dev/null'],
+  ['| true', 'EPIPE: broken pipe, write'],
+])('creates no key with %s', async (redirection, reason) => {
+  const stderr = `error: the new key cannot be printed, so nothing was changed: ${reason}\n1\n`;
+  const script = `{ animal_store keys create --client acme 2>&3; echo $? >&3; } 3>&2 ${redirection}`;
+  expect(await runInShell({ DATABASE_URL: migrated.url }, script)).toEqual({ exitCode: 0, stdout: '', stderr });
+  expect(await runProgram({ DATABASE_URL: migrated.url }, 'clients', 'list')).toMatchObject({ stdout: 'No clients.\n' });
 });
 
 it('requires DATABASE_URL if PostgreSQL is not part of the installation', async () => {

@@ -1,18 +1,14 @@
 import { existsSync } from 'node:fs';
 import { confirm } from './confirm.js';
+import { outputTo } from './descriptor-output.js';
 import { run } from './program.js';
 
 if (existsSync('.env')) process.loadEnvFile();
-const { env, stdin, stdout, stderr } = process;
-// A reader may close the pipe early, as `head` does.
-for (const stream of [stdout, stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-const isInteractive = stdin.isTTY && stderr.isTTY;
+const stderr = outputTo(2);
+const isInteractive = process.stdin.isTTY && stderr.isTTY;
 process.exitCode = await run(process.argv.slice(2), {
-  env,
-  stdout,
+  env: process.env,
+  stdout: outputTo(1),
   stderr,
-  ...(isInteractive && { confirm: (question) => confirm(stdin, stderr, question) }),
+  ...(isInteractive && { confirm: (question) => confirm(process.stdin, process.stderr, question) }),
 });

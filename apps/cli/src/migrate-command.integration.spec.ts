@@ -97,6 +97,15 @@ describe('animal-store migrate', () => {
       stderr: expect.stringMatching(/^error: another process has been migrating the database for \d+ s\n$/),
     });
     await holder.end();
+    await runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'up']);
+    const another = new Client({ connectionString: empty.url });
+    await another.connect();
+    await another.query('SELECT pg_advisory_lock(7302947561038214)');
+    expect(await runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'down', '--yes', '--wait', '0s'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^error: another process has been migrating the database for 0 s\n$/),
+    });
+    await another.end();
     await empty.drop();
   });
 
@@ -129,5 +138,31 @@ describe('animal-store migrate', () => {
     expect(destroy).toHaveBeenCalledTimes(3);
     jest.restoreAllMocks();
     expect(asked).toEqual(['Revert it?', 'Revert it?', 'Revert it?']);
+  });
+
+  it('reverts only the migration that was confirmed: none if another process reverts it or migrates meanwhile', async () => {
+    await store.run('migrate', 'up');
+    const { migrations } = json<{ migrations: { name: string }[] }>(await store.run('migrate', 'status', '--json'));
+    const [newest, ...older] = migrations.map(({ name }) => name).reverse();
+    const downWhile = (...args: string[]) =>
+      runAnimalStore({ DATABASE_URL: store.url }, ['migrate', 'down'], {
+        confirm: async () => {
+          expect(await store.run('migrate', ...args)).toMatchObject({ exitCode: 0 });
+          return true;
+        },
+      });
+    const latest = async () =>
+      json<{ migrations: { name: string; applied: boolean }[] }>(await store.run('migrate', 'status', '--json'))
+        .migrations.filter(({ applied }) => applied)
+        .at(-1)?.name;
+    const nothing = (name?: string) => ({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`\nerror: the latest migration is no longer ${name}\n`),
+    });
+    expect(await downWhile('down', '--yes')).toEqual(nothing(newest));
+    expect(await latest()).toBe(older[0]);
+    expect(await downWhile('up')).toEqual(nothing(older[0]));
+    expect(await latest()).toBe(newest);
   });
 });

@@ -18,6 +18,7 @@ describe('output', () => {
       ),
     ).toBe(['ID  CLIENT  STATE', '1   acme    active', '12  b       -', ''].join('\n'));
     expect(toTable(['ID'], [])).toBe('ID\n');
+    expect(toTable(['ID'], [['\u001b[2J\n']])).toBe('ID\n\\x1b[2J\\x0a\n');
   });
 
   it('shows times to the second', () => expect(formatTime(new Date('2026-11-21T12:00:00.999Z'))).toBe('2026-11-21T12:00:00Z'));

@@ -1,3 +1,5 @@
+import { escapeControlCharacters } from '@animal-store/access-domain';
+
 declare global {
   interface JSON {
     /** ECMAScript 2026: writes the text unchanged. */
@@ -11,9 +13,9 @@ export function toJson(value: unknown): string {
   return `${JSON.stringify(value, exact, 2)}\n`;
 }
 
-/** Returns a table with left-aligned columns. */
+/** Returns a table with left-aligned columns. Control characters, which a terminal would interpret, are escaped. */
 export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header, ...rows];
+  const lines = [header, ...rows].map((line) => line.map(escapeControlCharacters));
   const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   return lines
     .map(

@@ -3,16 +3,16 @@ import { Command, CommanderError } from 'commander';
 import { clientsCommand } from './clients-command.js';
 import { doctorCommand } from './doctor-command.js';
 import { eventsCommand } from './events-command.js';
-import { describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, oneLine } from './failure.js';
+import { CliError, describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, oneLine, reasonOf } from './failure.js';
 import { grantsCommand } from './grants-command.js';
 import { keysCommand } from './keys-command.js';
 import { migrateCommand } from './migrate-command.js';
 import { seedCommand } from './seed-command.js';
-import type { Output, Terminal } from './terminal.js';
+import type { Output, ProcessTerminal, Terminal } from './terminal.js';
 
 /** Runs one command line and resolves to its exit code. Every failure is one line on stderr, without API keys. */
-export async function run(args: readonly string[], given: Terminal): Promise<number> {
-  const terminal = { ...given, stderr: redactingOutput(given.stderr) };
+export async function run(args: readonly string[], given: ProcessTerminal): Promise<number> {
+  const terminal = { ...given, stdout: resultOutput(given.stdout), stderr: errorOutput(given.stderr), keyOutput: given.stdout };
   try {
     await createProgram(terminal).parseAsync(args, { from: 'user' });
     return EXIT_OK;
@@ -25,9 +25,28 @@ export async function run(args: readonly string[], given: Terminal): Promise<num
   }
 }
 
+/** Reports everything that prevents a result from being written, except a reader that has enough, as `head` does. */
+function resultOutput(output: Output): Output {
+  const write = (text: string) => {
+    try {
+      output.write(text);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw new CliError(`standard output cannot be written: ${reasonOf(error)}`);
+    }
+  };
+  return { isTTY: output.isTTY ?? false, write };
+}
+
 /** Redacts API keys: error messages repeat arguments, and an operator may paste a key in the wrong place. */
-function redactingOutput(output: Output): Output {
-  return { isTTY: output.isTTY ?? false, write: (text) => output.write(redactKeys(text)) };
+function errorOutput(output: Output): Output {
+  const write = (text: string) => {
+    try {
+      output.write(redactKeys(text));
+    } catch {
+      // The exit code remains.
+    }
+  };
+  return { isTTY: output.isTTY ?? false, write };
 }
 
 function createProgram(terminal: Terminal): Command {

@@ -1,5 +1,5 @@
-/** The parts of the process that a command may use. */
-export interface Terminal {
+/** The parts of the process that the program uses. */
+export interface ProcessTerminal {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Output;
   readonly stderr: Output;
@@ -7,7 +7,16 @@ export interface Terminal {
   readonly confirm?: (question: string) => Promise<boolean>;
 }
 
+/** The parts of the process that a command may use. */
+export interface Terminal extends ProcessTerminal {
+  /** Standard output for new keys: unlike `stdout`, it also throws if the reader has closed the pipe, as `head` does. */
+  readonly keyOutput: Output;
+}
+
 export interface Output {
   readonly isTTY?: boolean;
+  /** Whether nobody can read the text, as on /dev/null. */
+  readonly isDiscarded?: boolean;
+  /** Throws if the text cannot be written. */
   write(text: string): unknown;
 }

@@ -8,10 +8,10 @@ interface Options {
   readonly migrate?: boolean;
 }
 
-/** Runs `work` on clients and keys, and prints its result. */
+/** Runs `work` on clients and keys, and prints its result, if any. */
 export async function withAccessUseCases(
   terminal: Terminal,
-  work: (access: ConnectedAccessUseCases) => Promise<string>,
+  work: (access: ConnectedAccessUseCases) => Promise<string | undefined>,
   { migrate = false }: Options = {},
 ): Promise<void> {
   const operator = operatorOf(terminal);
@@ -19,7 +19,8 @@ export async function withAccessUseCases(
     if (migrate) await migrateIfLocal(database);
     const access = await connectAccessUseCases(database.url, operator);
     try {
-      terminal.stdout.write(await work(access));
+      const text = await work(access);
+      if (text !== undefined) terminal.stdout.write(text);
     } finally {
       await access.close();
     }

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll } from '@jest/globals';
 import { run } from '../program.js';
-import type { Terminal } from '../terminal.js';
+import type { Output, ProcessTerminal } from '../terminal.js';
 
 export const KEY = /ast_[a-z]+_[0-9A-Za-z]{49}/;
 
@@ -22,12 +22,12 @@ export interface KeyJson {
 export async function runAnimalStore(
   env: Readonly<Record<string, string>>,
   args: readonly string[],
-  { confirm, isTTY }: Pick<Terminal, 'confirm'> & { readonly isTTY?: boolean } = {},
+  { confirm, isTTY, output }: Pick<ProcessTerminal, 'confirm'> & { readonly isTTY?: boolean; readonly output?: Output } = {},
 ): Promise<Outcome> {
   let [stdout, stderr] = ['', ''];
   const exitCode = await run(args, {
     env,
-    stdout: { write: (text) => (stdout += text) },
+    stdout: output ?? { write: (text) => (stdout += text) },
     stderr: { write: (text) => (stderr += text), ...(isTTY !== undefined && { isTTY }) },
     ...(confirm && { confirm }),
   });

@@ -24,6 +24,16 @@ export function runProgramIn(cwd: string, environment: Readonly<Record<string, s
   });
 }
 
+/** Runs the program in a shell, which may redirect its output: `animal-store` is the program. */
+export function runInShell(environment: Readonly<Record<string, string>>, script: string): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'], ...environment, NODE: process.execPath, MAIN };
+    const child = execFile('sh', ['-c', `animal_store() { "$NODE" "$MAIN" "$@"; }\n${script}`], { env }, (_, stdout, stderr) =>
+      resolve({ exitCode: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
 /** Runs the program with a reader that closes stdout before the program writes. */
 export async function runProgramWithoutReader(...args: readonly string[]): Promise<Omit<Outcome, 'stdout'>> {
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,0 +1,119 @@
+import { query } from '@animal-store/local-postgres/testing';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { json, KEY, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
+
+const store = useAnimalStore();
+
+beforeEach(() => query(store.url, 'TRUNCATE access.clients, access.api_keys, access.audit_events RESTART IDENTITY'));
+
+describe('a new key', () => {
+  const state = () =>
+    query(
+      store.url,
+      `SELECT k.*, (SELECT count(*) FROM access.clients), (SELECT count(*) FROM access.audit_events) FROM access.api_keys k`,
+    );
+  const commands = [
+    ['keys', 'create', '--client', 'another'],
+    ['keys', 'create', '--client', 'another', '--if-none', '--json'],
+    ['keys', 'rotate', '1', '--overlap', '0s'],
+    ['keys', 'rotate', '1', '--json'],
+  ];
+
+  it.each([
+    ['the reader has closed the pipe', { write: () => raise(failure('EPIPE')) }, 'EPIPE: no'],
+    ['the disk is full', { write: () => raise(failure('ENOSPC')) }, 'ENOSPC: no'],
+    ['the output is discarded', { isDiscarded: true, write: () => undefined }, 'standard output is closed or /dev/null'],
+  ])('does not exist, and an old one is not changed, if %s', async (_, output, reason) => {
+    await store.run('keys', 'create', '--client', 'acme');
+    const before = await state();
+    for (const args of commands) {
+      expect(await runAnimalStore({ DATABASE_URL: store.url }, args, { output })).toMatchObject({
+        exitCode: 1,
+        stderr: `error: the new key cannot be printed, so nothing was changed: ${reason}\n`,
+      });
+    }
+    expect(await state()).toEqual(before);
+  });
+
+  it('may not exist if it is printed and the commit fails, which is reported', async () => {
+    await store.run('keys', 'create', '--client', 'acme');
+    const before = await state();
+    await query(
+      store.url,
+      `CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no commit''; END';
+       CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON access.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`,
+    );
+    for (const args of commands) {
+      const { exitCode, stdout, stderr } = await store.run(...args);
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 1,
+        stderr: 'error: the printed key may not exist, see "keys list": no commit\n',
+      });
+      expect(stdout).toMatch(KEY);
+    }
+    await query(store.url, 'DROP FUNCTION fail CASCADE');
+    expect(await state()).toEqual(before);
+  });
+});
+
+it.each(['keys list', 'keys audit --json', 'clients list', 'migrate up --json', 'events list', 'grants keys acme', 'doctor', '--help'])(
+  'the command %s reports that its result cannot be written, unless the reader has closed the pipe',
+  async (command) => {
+    const runTo = (code: string) =>
+      runAnimalStore({ DATABASE_URL: store.url }, command.split(' '), { output: { write: () => raise(failure(code)) } });
+    const stderr = 'error: standard output cannot be written: ENOSPC: no\n';
+    expect(await runTo('ENOSPC')).toMatchObject({ exitCode: 1, stderr });
+    expect(await runTo('EPIPE')).toMatchObject({ exitCode: 0, stderr: '' });
+  },
+);
+
+describe('two commands at once', () => {
+  const outcomesOf = async (...commands: string[][]) => Promise.all(commands.map((args) => store.run(...args)));
+
+  it('rotate a key without an overlap once', async () => {
+    await store.run('keys', 'create', '--client', 'acme');
+    const rotate = ['keys', 'rotate', '1', '--overlap', '0s'];
+    const outcomes = await outcomesOf(rotate, rotate);
+    expect(outcomes.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
+    expect(outcomes.map(({ stderr }) => stderr)).toContain('error: The API key is expired.\n');
+    expect(json<unknown[]>(await store.run('keys', 'list', '--json'))).toHaveLength(2);
+  });
+
+  it('revoke a key that is rotated: it stays revoked', async () => {
+    await store.run('keys', 'create', '--client', 'acme');
+    const [revoked] = await outcomesOf(['keys', 'revoke', '1'], ['keys', 'rotate', '1']);
+    expect(revoked?.exitCode).toBe(0);
+    expect((await store.run('keys', 'list')).stdout).toMatch(/^1 .* revoked /m);
+  });
+
+  it('disable a client and set its limit', async () => {
+    await store.run('keys', 'create', '--client', 'acme');
+    await outcomesOf(['clients', 'disable', 'acme'], ['clients', 'set-rate-limit', 'acme', '7']);
+    expect((await store.run('clients', 'list')).stdout).toMatch(/^1 +acme +disabled +7 /m);
+  });
+
+  it('create keys of one new client', async () => {
+    const create = ['keys', 'create', '--client', 'acme'];
+    expect((await outcomesOf(create, create)).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(json<unknown[]>(await store.run('clients', 'list', '--json'))).toHaveLength(1);
+  });
+});
+
+it.each(['x'.repeat(100), '🦓'.repeat(100), "O'Hara; DROP TABLE", '--', '%s $1 \\', 'ÄÖÜ سلام 日本', '__proto__'])(
+  'a client with the name %s can be created, disabled and limited',
+  async (name) => {
+    expect(await store.run('keys', 'create', `--client=${name}`)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect((await store.run('clients', 'disable', '--', name)).stdout).toBe(`The client ${name} is disabled.\n`);
+    await store.run('clients', 'set-rate-limit', '--', name, '7');
+    expect(json(await store.run('clients', 'list', '--json'))).toMatchObject([{ name, rateLimit: 7, state: 'disabled' }]);
+    expect(json(await store.run('keys', 'list', '--json', `--client=${name}`))).toHaveLength(1);
+  },
+);
+
+function failure(code: string): Error {
+  return Object.assign(new Error(`${code}: no`), { code });
+}
+
+function raise(error: Error): never {
+  throw error;
+}
