@@ -82,6 +82,34 @@ describe('docker-compose.yml', () => {
     for (const name of dependencies) expect(compose.services).toHaveProperty([name]);
   });
 
+  it('creates the first key when the service is ready, not when it is only alive, and again after a failure', () => {
+    const { api, 'first-key': firstKey } = compose.services;
+    expect(api?.healthcheck?.test.join(' ')).toContain("'http://127.0.0.1:3000/health/ready'");
+    expect(firstKey).toMatchObject({
+      depends_on: { api: { condition: 'service_healthy' } },
+      restart: expect.stringMatching(/^on-failure/),
+    });
+  });
+
+  it('waits for the health of each service that has a health check', () => {
+    for (const { depends_on = {} } of Object.values(compose.services)) {
+      for (const [name, condition] of Object.entries(depends_on)) {
+        expect(compose.services[name]).toHaveProperty('healthcheck');
+        expect(condition).toEqual({ condition: 'service_healthy' });
+      }
+    }
+  });
+
+  it('runs a Grafana that everyone can read and nobody can log in to', () => {
+    expect(compose.services['grafana']?.environment).toMatchObject({
+      GF_AUTH_ANONYMOUS_ENABLED: 'true',
+      GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer',
+      GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: 'true',
+      GF_AUTH_DISABLE_LOGIN_FORM: 'true',
+      GF_AUTH_BASIC_ENABLED: 'false',
+    });
+  });
+
   it('uses the same password variable in the URL and for the server', () => {
     const password = compose.services['postgres']?.environment?.['POSTGRES_PASSWORD'];
     expect(password).toMatch(/^\$\{POSTGRES_PASSWORD:-[\w-]+\}$/);

@@ -11,6 +11,8 @@ interface Service {
   readonly profiles?: readonly string[];
   readonly volumes?: readonly string[];
   readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly restart?: string;
+  readonly healthcheck?: { readonly test: readonly string[] };
 }
 
 /** docker-compose.yml with its anchors merged and its variables as written. */
