@@ -6,6 +6,9 @@ import type { Terminal } from './terminal.js';
 const DEFAULT_DATA_DIR = '.data';
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 };
 
+/** The variables of commands that need the owner. MIGRATION_DATABASE_URL lets them bypass a connection pooler. */
+export const MIGRATION_VARIABLES = ['MIGRATION_DATABASE_URL', 'DATABASE_URL'];
+
 /** Where a command finds its database. */
 export interface DatabaseAddress {
   readonly url: SecretUrl;

@@ -80,6 +80,25 @@ describe('animal-store migrate', () => {
     await rm(folder, { recursive: true });
   });
 
+  it('is followed by grants, which --apply runs as the owner', async () => {
+    await store.run('migrate', 'up');
+    const role = `service ${String(process.pid)}`;
+    await query(store.url, `CREATE ROLE "${role}"`);
+    const mayRead = async (table: string) =>
+      (await query<{ may: boolean }>(store.url, `SELECT has_table_privilege('${role}', '${table}', 'SELECT') AS may`))[0]?.may;
+    const env = { MIGRATION_DATABASE_URL: store.url, DATABASE_URL: 'postgres://127.0.0.1:1/other' };
+    const grant = (...args: string[]) => runAnimalStore(env, ['grants', ...args]);
+    expect(await grant('service', role)).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^BEGIN;\n/) });
+    expect(await mayRead('pets.pets')).toBe(false);
+    const stdout = `The role ${role} has the privileges of the purpose service.\n`;
+    expect(await grant('service', role, '--apply')).toEqual({ exitCode: 0, stdout, stderr: '' });
+    expect(await mayRead('pets.pets')).toBe(true);
+    await grant('keys', role, '--apply');
+    expect(await Promise.all(['pets.pets', 'access.clients'].map(mayRead))).toEqual([false, true]);
+    expect(await grant('keys', 'nobody', '--apply')).toEqual({ exitCode: 1, stdout: '', stderr: 'error: role "nobody" does not exist\n' });
+    await query(store.url, `DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
+  });
+
   it('waits up to --wait for another process that is migrating, and reports it', async () => {
     const empty = await createTestDatabase();
     const holder = new Client({ connectionString: empty.url });

@@ -1,13 +1,10 @@
 import { type Database, migrateDown, type MigrateOptions, migrationStatus, migrationToUndo, migrateUp } from '@animal-store/database';
 import { Command, Option } from 'commander';
 import { parseDuration } from './arguments.js';
-import { type DatabaseAddress, withDatabase, withDataSource } from './database.js';
+import { type DatabaseAddress, MIGRATION_VARIABLES, withDatabase, withDataSource } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
-
-/** MIGRATION_DATABASE_URL lets migrations bypass a connection pooler. */
-const MIGRATION_VARIABLES = ['MIGRATION_DATABASE_URL', 'DATABASE_URL'];
 
 interface Options {
   readonly json?: boolean;
