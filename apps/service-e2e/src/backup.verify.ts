@@ -119,13 +119,13 @@ describe('while clients add pets', () => {
     const firstPage = await api.follow('/v1/pets?limit=10');
     const [cursorLink = ''] = linksOf(firstPage, 'next');
     const dump = join(postgres.folder, 'store.dump');
-    await postgres.run('pg_dump', '--format=custom', '--file', dump, `${primaryUrl}/store`);
+    await postgres.runOn(primaryUrl, 'pg_dump', '--format=custom', '--file', dump, '--dbname=store');
     await load.more(WRITERS);
     await load.stop();
     expect(load.confirmed.length).toBeGreaterThan(confirmedCreations.length);
 
-    await query(`${primaryUrl}/postgres`, 'CREATE DATABASE restored');
-    await postgres.run('pg_restore', '--exit-on-error', '--no-owner', '--dbname', `${primaryUrl}/restored`, dump);
+    await postgres.runOn(primaryUrl, 'createdb', 'restored');
+    await postgres.runOn(primaryUrl, 'pg_restore', '--exit-on-error', '--no-owner', '--dbname=restored', dump);
     await query(`${primaryUrl}/restored`, SKIP_IDS);
     expect(await query(`${primaryUrl}/restored`, KEYS_WITHOUT_PET)).toEqual([]);
     const restored = await serve(`${primaryUrl}/restored`);
@@ -140,7 +140,7 @@ describe('while clients add pets', () => {
     const api = await serve(`${primaryUrl}/store`);
     const load = new Load(api);
     await load.more(CREATIONS / 2);
-    await postgres.run('pg_basebackup', '--pgdata', join(postgres.folder, 'standby'), '--checkpoint=fast', '--dbname', primaryUrl);
+    await postgres.runOn(primaryUrl, 'pg_basebackup', '--pgdata', join(postgres.folder, 'standby'), '--checkpoint=fast');
     await load.more(CREATIONS / 2);
     const confirmedCreations = [...load.confirmed];
     const [row] = await query(`${primaryUrl}/store`, `SELECT clock_timestamp()::text AS time`);

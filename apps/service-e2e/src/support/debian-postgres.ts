@@ -38,9 +38,20 @@ export class DebianPostgres {
   }
 
   /** Runs a program of PostgreSQL and returns its output. Root runs it as `nobody`, since a server does not start as root. */
-  async run(program: string, ...args: readonly string[]): Promise<string> {
+  run(program: string, ...args: readonly string[]): Promise<string> {
+    return this.runWith({}, program, args);
+  }
+
+  /** Runs a client. The variables name the server, as in the documentation: arguments would show a password to other users. */
+  runOn(url: string, program: string, ...args: readonly string[]): Promise<string> {
+    const { hostname, port, username, password } = new URL(url);
+    return this.runWith({ PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password }, program, args);
+  }
+
+  private async runWith(variables: NodeJS.ProcessEnv, program: string, args: readonly string[]): Promise<string> {
     const account = process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY };
-    const { stdout } = await promisify(execFile)(join(this.bin, program), args, { cwd: this.folder, ...account });
+    const options = { cwd: this.folder, env: { ...process.env, ...variables }, ...account };
+    const { stdout } = await promisify(execFile)(join(this.bin, program), args, options);
     return stdout;
   }
 
