@@ -11,20 +11,18 @@ const TEMPLATE_VARIABLES = [
   ...['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'].flatMap((name) => [name, `${name}_FILE`]),
   ...['HOST', 'PORT', 'ADMIN_HOST', 'ADMIN_PORT', 'MIGRATE_ON_START', 'CITUS'],
 ];
-/** Variables of the shell scripts in the migration Job. */
-const SCRIPT_VARIABLES = ['SERVICE_ROLE', 'KEYS_ROLE'];
 
 interface Schema {
-  readonly properties: { readonly config: { readonly properties: object; readonly additionalProperties: boolean } };
+  readonly properties: Readonly<Record<string, { readonly properties?: object; readonly additionalProperties?: boolean }>>;
 }
 
 const schema = JSON.parse(readChartFile('values.schema.json')) as Schema;
 const templates = readdirSync(join(CHART, 'templates')).map((file) => readChartFile(`templates/${file}`));
 
 it('values.schema.json allows exactly the variables of the service that are not a secret or an address', () => {
-  const { properties, additionalProperties } = schema.properties.config;
+  const { properties, additionalProperties } = schema.properties['config'] ?? {};
   expect(additionalProperties).toBe(false);
-  expect([...Object.keys(properties), ...TEMPLATE_VARIABLES].sort()).toEqual(Object.keys(variables).sort());
+  expect([...Object.keys(properties ?? {}), ...TEMPLATE_VARIABLES].sort()).toEqual(Object.keys(variables).sort());
 });
 
 it('the templates set only variables that the service reads', () => {
@@ -32,7 +30,34 @@ it('the templates set only variables that the service reads', () => {
     [...template.matchAll(/(?:"variable" "|name: )([A-Z][A-Z_]+)\b/g)].map(([, name = '']) => name),
   );
   expect(named).toEqual(expect.arrayContaining(['DATABASE_URL', 'REDIS_URL', 'ADMIN_PORT']));
-  expect(named.filter((name) => ![...TEMPLATE_VARIABLES, ...SCRIPT_VARIABLES].includes(name))).toEqual([]);
+  expect(named.filter((name) => !TEMPLATE_VARIABLES.includes(name))).toEqual([]);
+});
+
+it('values.yaml has all values that the schema allows, and `overrides` has all objects of the templates', () => {
+  const values = parse(readChartFile('values.yaml')) as Record<string, object>;
+  expect(Object.keys(values).sort()).toEqual(
+    Object.keys(schema.properties)
+      .filter((name) => name !== 'global')
+      .sort(),
+  );
+  const rendered = templates.flatMap((template) =>
+    [...template.matchAll(/include "animal-store\.object" \(list \. "(\w+)"\)/g)].map(([, name]) => name),
+  );
+  const defined = templates.flatMap((template) =>
+    [...template.matchAll(/define "animal-store\.(\w+)" -\}\}(?:\n\{\{-? .*)*\n(?:#.*\n)?apiVersion:/g)].map(([, name]) => name),
+  );
+  expect(rendered.sort()).toEqual(defined.sort());
+  expect(Object.keys(values['overrides'] ?? {}).sort()).toEqual(rendered);
+  expect(Object.keys(schema.properties['overrides']?.properties ?? {}).sort()).toEqual(rendered);
+});
+
+it('each object is rendered from a template, so that it can be overridden', () => {
+  const extra = templates.filter((template) => template.replaceAll(/\{\{- define [^]*?\n\{\{- end -\}\}\n/g, '').includes('apiVersion:'));
+  expect(extra).toEqual([]);
+});
+
+it('no container gets a secret as an argument, which other processes can read', () => {
+  for (const template of templates) expect(template).not.toMatch(/psql/);
 });
 
 describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml'])('%s', (file) => {
@@ -67,6 +92,6 @@ it('the chart has the version of the service', () => {
 it('runs as the user of the image', () => {
   const dockerfile = readWorkspaceFile('Dockerfile');
   const [, user, group] = /^USER (\d+):(\d+)$/m.exec(dockerfile) ?? [];
-  const helpers = readChartFile('templates/_helpers.tpl');
-  expect([/runAsUser: (\d+)/.exec(helpers)?.[1], /runAsGroup: (\d+)/.exec(helpers)?.[1]]).toEqual([user, group]);
+  const { podSecurityContext } = parse(readChartFile('values.yaml')) as { podSecurityContext: Record<string, unknown> };
+  expect(podSecurityContext).toMatchObject({ runAsUser: Number(user), runAsGroup: Number(group), fsGroup: Number(group) });
 });

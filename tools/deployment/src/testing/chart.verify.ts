@@ -65,7 +65,9 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     ...['--set', 'extraVolumeMounts[0].name=ca,extraVolumeMounts[0].mountPath=/etc/ca,serviceAccount.annotations.note=text'],
     ...['--set', 'monitoring.labels.release=prometheus,service.type=LoadBalancer'],
   ],
+  'values-openshift.yaml': [...DATABASE, '--values', 'values-openshift.yaml'],
 };
+const DEMANDING_VALUES = join(import.meta.dirname, 'demanding-values.yaml');
 
 const find = <T extends Manifest>(manifests: readonly Manifest[], kind: string) =>
   manifests.find((manifest) => manifest.kind === kind) as T;
@@ -78,7 +80,9 @@ it.each([
   ['a misspelt variable', ['--set', 'config.RATE_LIMITS=1'], 'RATE_LIMITS'],
   ['a secret among the variables', ['--set', 'config.DATABASE_URL=postgres://'], 'DATABASE_URL'],
   ['a misspelt value', ['--set', 'ingres.enabled=true'], 'ingres'],
-  ['two instances of PostgreSQL', ['--set', 'postgres.instances=2'], 'postgres.instances'],
+  ['two instances of PostgreSQL', ['--set', 'postgres.instances=2'], /postgres[./]instances/],
+  ['a misspelt object', ['--set', 'overrides.deploymnt.spec=1'], 'deploymnt'],
+  ['a misspelt field of a probe', ['--set', 'livenessProbe.periodSecond=1'], 'periodSecond'],
   ['no database', ['--set', 'secrets.database.name='], 'secrets.database.name is required'],
   [
     'replicas with Citus',
@@ -137,7 +141,12 @@ describe.each(Object.entries(CASES))('with %s', (_name, args) => {
 
   it('containers run without privileges, and mount volumes of their pod', () => {
     for (const { initContainers = [], containers, volumes = [], ...pod } of pods) {
-      expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
+      const ids = args.includes('values-openshift.yaml') ? {} : { runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 };
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(pod.securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' }, ...ids });
       for (const { securityContext, volumeMounts = [] } of [...initContainers, ...containers]) {
         expect(securityContext).toEqual({
           readOnlyRootFilesystem: true,
@@ -267,8 +276,14 @@ describe('in production', () => {
   it('migrations run as the owner, before an upgrade and after the installation of the cluster', () => {
     const job = find<Workload>(manifests, 'Job');
     expect(job.metadata.annotations?.['helm.sh/hook']).toBe('post-install,pre-upgrade');
-    expect(JSON.stringify(job.spec.template.spec.volumes)).toContain('"name":"animal-store-postgres-app","items":[{"key":"uri"');
-    expect(job.spec.template.spec.initContainers?.map(({ name }) => name)).toEqual(['migrate', 'write-grants']);
+    const secret = { name: 'animal-store-postgres-app', items: [{ key: 'uri', path: 'migration-database-url' }] };
+    expect(job.spec.template.spec.volumes).toMatchObject([{ projected: { sources: [{ secret }] } }]);
+    const { initContainers = [], containers } = job.spec.template.spec;
+    expect([...initContainers, ...containers].map(({ command }) => command?.join(' '))).toEqual([
+      'animal-store migrate up',
+      'animal-store grants service animal_store_service --apply',
+      'animal-store grants keys animal_store_keys --apply',
+    ]);
   });
 });
 
@@ -276,6 +291,69 @@ it('without a cluster, migrations run before the installation', () => {
   const job = find<Workload>(render(...DATABASE), 'Job');
   expect(job.metadata.annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade');
   expect(job.spec.template.spec.containers.map(({ command }) => command)).toEqual([['animal-store', 'migrate', 'up']]);
+});
+
+describe('with the values of a demanding cluster', () => {
+  const manifests = render('--values', DEMANDING_VALUES);
+  const deployment = find<Workload>(manifests, 'Deployment');
+  const job = find<Workload>(manifests, 'Job');
+  const pods = [deployment, job].map(({ spec }) => spec.template.spec);
+  const [api, ...sidecars] = deployment.spec.template.spec.containers as [Container, ...Container[]];
+  const migrations = [...(job.spec.template.spec.initContainers ?? []), ...job.spec.template.spec.containers];
+
+  it('every manifest matches the JSON schema of its kind and its type', async () => {
+    const known = manifests.filter(({ kind }) => kind !== 'HTTPRoute');
+    expect((await Promise.all(known.map(schemaErrors))).flat()).toEqual([]);
+    expect(typeErrors(known)).toEqual([]);
+  });
+
+  it('all objects have the common labels, and extra objects are rendered', () => {
+    const { metadata } = find(manifests, 'HTTPRoute');
+    expect(metadata).toEqual({ name: 'animal-store' });
+    for (const { kind, metadata } of manifests) if (kind !== 'HTTPRoute') expect(metadata.labels).toMatchObject({ team: 'store' });
+  });
+
+  it('all pods have the fields of podSpec, without those that are null', () => {
+    for (const pod of pods) {
+      expect(pod).not.toHaveProperty('volumes');
+      expect(pod).toMatchObject({
+        ...{ automountServiceAccountToken: true, terminationGracePeriodSeconds: 120 },
+        hostAliases: [{ ip: '10.0.0.1', hostnames: ['database'] }],
+        dnsConfig: { options: [{ name: 'ndots', value: '1' }] },
+      });
+      expect(pod).not.toHaveProperty('enableServiceLinks');
+      expect(pod.securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    }
+  });
+
+  it('all containers of the image have the variables, after those of the chart, and the paths of secrets', () => {
+    for (const { env = [], securityContext } of [api, ...migrations]) {
+      expect(env.slice(-2).map(({ name }) => name)).toEqual(['OTEL_RESOURCE_ATTRIBUTES', 'OTEL_EXPORTER_OTLP_HEADERS']);
+      expect(securityContext).toMatchObject({ readOnlyRootFilesystem: false });
+      expect(env).toContainEqual({ name: expect.stringMatching(/DATABASE_URL_FILE$/), value: '/vault/url' });
+    }
+    expect(api.env).toContainEqual({ name: 'REDIS_URL_FILE', value: '/vault/redis' });
+    for (const name of ['HOST', 'ADMIN_HOST']) expect(api.env).toContainEqual({ name, value: '::' });
+  });
+
+  it('only the pods of the service have the additional containers', () => {
+    expect(sidecars.map(({ name }) => name)).toEqual(['proxy']);
+    expect(deployment.spec.template.spec.initContainers).toEqual([{ name: 'wait', image: 'wait:1' }]);
+    expect(migrations.map(({ name }) => name)).toEqual(['migrate', 'grant-service', 'grant-keys']);
+    expect(api).toMatchObject({ lifecycle: { preStop: { sleep: { seconds: 5 } } }, terminationMessagePolicy: 'FallbackToLogsOnError' });
+    expect(JSON.stringify(api)).not.toContain('"exec"');
+  });
+
+  it('objects have the overrides: values, also 0, replace, and null removes', () => {
+    expect(deployment.spec).toMatchObject({ revisionHistoryLimit: 3 });
+    expect(deployment.spec).not.toHaveProperty('replicas');
+    expect(find(manifests, 'Service')).toMatchObject({ spec: { ipFamilyPolicy: 'PreferDualStack', trafficDistribution: 'PreferClose' } });
+    const { spec } = find<Manifest & { spec: object }>(manifests, 'PodDisruptionBudget');
+    expect(spec).toMatchObject({ minAvailable: 0 });
+    expect(spec).not.toHaveProperty('maxUnavailable');
+    expect(job.spec).toMatchObject({ ttlSecondsAfterFinished: 1_000_000, backoffLimit: 6 });
+    expect(job.metadata.annotations).toEqual({ 'argocd.argoproj.io/hook': 'Sync', 'helm.sh/hook-delete-policy': 'before-hook-creation' });
+  });
 });
 
 describe('the checks find', () => {
