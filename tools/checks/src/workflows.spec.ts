@@ -16,11 +16,13 @@ interface Step {
 interface Job {
   readonly 'timeout-minutes'?: number;
   readonly permissions?: Readonly<Record<string, string>>;
+  readonly needs?: string | readonly string[];
   readonly strategy?: { readonly matrix: { readonly include: readonly { readonly suite: string }[] } };
   readonly steps: readonly Step[];
 }
 
 interface Workflow {
+  readonly concurrency?: { readonly group: string; readonly 'cancel-in-progress'?: unknown };
   readonly on: Readonly<Record<string, unknown>>;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly jobs: Readonly<Record<string, Job>>;
@@ -75,6 +77,35 @@ it('each verify suite runs every night', () => {
   expect([...nightly, ...NOT_NIGHTLY].sort()).toEqual([...suites, 'mutation'].sort());
 });
 
+describe('a release', () => {
+  const { jobs } = read('.github/workflows/release.yml');
+  const scriptOf = (name: string) => jobs[name]?.steps.map(({ run = '' }) => run).join('\n') ?? '';
+
+  it('starts with a check of the tag: the version of what it publishes, on main', () => {
+    for (const [name, file] of Object.entries({ test: './apps/api/package.json', 'client-package': './libs/client/package.json' })) {
+      const check = jobs[name]?.steps.find(({ run = '' }) => run.includes('git merge-base --is-ancestor "$GITHUB_SHA" origin/main'));
+      expect(check?.run).toContain(file);
+      expect(jobs[name]?.steps.findIndex((step) => step === check)).toBeLessThan(
+        jobs[name]?.steps.findIndex(({ run }) => run === 'npm ci') ?? 0,
+      );
+    }
+  });
+
+  it('never changes a published version: it tags the image after it is signed, and only a new version', () => {
+    const build = jobs['image']?.steps.find(({ uses = '' }) => uses.startsWith('docker/build-push-action@'));
+    expect(build?.with).not.toHaveProperty('tags');
+    expect(build?.with?.['outputs']).toContain('push-by-digest=true');
+    expect(scriptOf('publish-image')).toMatch(/published=[^]*exit 1[^]*cosign sign[^]*imagetools create --tag/);
+    expect(scriptOf('chart')).toMatch(/helm show values[^]*exit 1[^]*helm push[^]*cosign sign/);
+  });
+
+  it('publishes what was tested', () => {
+    expect(jobs['client']?.needs).toBe('client-package');
+    expect(jobs['client-package']?.permissions).toBeUndefined();
+    expect(scriptOf('client')).toMatch(/sha256sum --check[^]*npm publish \.\/animal-store-client-\*\.tgz --ignore-scripts/);
+  });
+});
+
 describe.each(files)('%s', (file) => {
   const workflow = read(file);
   const jobs = Object.values(workflow.jobs);
@@ -106,6 +137,21 @@ describe.each(files)('%s', (file) => {
     expect(Object.keys(workflow.on)).not.toContain('workflow_run');
   });
 
+  it('runs no code of the repository or of packages in a job that can prove its identity', () => {
+    const trusted = jobs.filter(({ permissions = {} }) => permissions['id-token'] !== undefined);
+    if (file.endsWith('/release.yml')) expect(trusted).toHaveLength(3);
+    for (const { run = '', uses = '' } of trusted.flatMap((job) => job.steps)) {
+      expect(run).not.toMatch(
+        /\b(?:npx|npm (?:ci|install|i|exec|run|test|start|pack)|node|yarn|docker buildx? build|make|\.\/(?!animal-store-client-)|tools\/|apps\/)/,
+      );
+      expect(uses).not.toMatch(/build-push-action|cache/);
+    }
+  });
+
+  it('passes expressions to scripts only through variables', () => {
+    for (const { run = '' } of steps) expect(run).not.toContain('${{');
+  });
+
   it('does not persist the token in the clone', () => {
     const checkouts = steps.filter(({ uses = '' }) => uses.startsWith('actions/checkout@'));
     expect(checkouts.length).toBeGreaterThan(0);
@@ -122,6 +168,12 @@ describe.each(files)('%s', (file) => {
       expect(condition).toMatch(/^github\.event_name == 'push' && github\.ref == 'refs\/heads\/main' && /);
       expect(condition).not.toContain('||');
     }
+  });
+
+  it('cancels no run that waits, except an outdated one of the same branch', () => {
+    if (!workflow.concurrency) return expect(file).toMatch(/nightly\.yml$/);
+    expect(workflow.concurrency.group).toBe('${{ github.workflow }}-${{ github.ref }}');
+    if (file.endsWith('/release.yml')) expect(workflow.concurrency).not.toHaveProperty('cancel-in-progress');
   });
 
   it('has a timeout', () => {
