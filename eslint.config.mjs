@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
+import fs from 'node:fs';
 import { join } from 'node:path';
 import js from '@eslint/js';
 import { readCachedProjectGraph } from '@nx/devkit';
@@ -147,11 +147,16 @@ const NODE_GLOBALS = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmed
 
 /** Part of the key of ESLint's cache, because types and tags of other files decide about a file, too. Reads what all builds have written. */
 function fingerprintOfTypes() {
-  const files = globSync(['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools}/*/{{package,tsconfig*}.json,dist/**/*.d.ts}'], {
-    cwd: import.meta.dirname,
-  });
+  // An editor may run ESLint on Node.js 20, which lacks globSync, but keeps no cache.
+  if (!fs.globSync) return '';
+  const files = fs.globSync(
+    ['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools}/*/{{package,tsconfig*}.json,dist/**/*.d.ts}'],
+    {
+      cwd: import.meta.dirname,
+    },
+  );
   const hash = createHash('sha256');
-  for (const file of files.sort()) hash.update(file).update(readFileSync(join(import.meta.dirname, file)));
+  for (const file of files.sort()) hash.update(file).update(fs.readFileSync(join(import.meta.dirname, file)));
   return hash.digest('hex');
 }
 

@@ -18,7 +18,7 @@ const NOT_COVERED = [
   // The bench and the chaos run take minutes; their specs only cover calculations.
   /^tools\/(?:bench|chaos)\//,
   // Not run by tests: code that starts the tests or writes to the workspace.
-  /^tools\/test-runner\/src\/(?:jest-|nx-plugin|postgres)/,
+  /^tools\/test-runner\/src\/(?:jest-|nx-plugin|task-hooks|no-test-reporter|postgres)/,
   /^(?:apps\/api\/src\/build|tools\/(?:checks|client-package|docs-checks)\/src)\/(?:release|record-\w+|write-\w+)\.ts$/,
 ];
 
@@ -33,7 +33,7 @@ export default {
   coverageReporters: [],
   coverageProvider: 'v8',
   reporters: [
-    'default',
+    ...jestConfig.reporters,
     [
       'jest-monocart-coverage',
       {

@@ -1,4 +1,7 @@
 import { join } from 'node:path';
+import { requirePinnedNode } from './tools/pinned-node.mjs';
+
+requirePinnedNode();
 
 /**
  * Shared by the Jest configuration of every project. Specs are native ES modules: SWC strips the types and keeps the metadata
@@ -29,8 +32,7 @@ export default {
   },
   globalSetup: join(import.meta.dirname, 'tools/test-runner/src/jest-global-setup.ts'),
   globalTeardown: join(import.meta.dirname, 'tools/test-runner/src/jest-global-teardown.ts'),
-  // The http library of a context may have no specs: apps/api-e2e tests its routes.
-  passWithNoTests: true,
+  reporters: ['default', join(import.meta.dirname, 'tools/test-runner/src/no-test-reporter.js')],
   // Most specs wait rather than compute. Nx runs several projects at once, most of them without workers (nx.json).
   maxWorkers: 2,
   // Long, because a busy machine must not fail a test.

@@ -1,4 +1,7 @@
-import { startPostgres } from './tools/test-runner/src/postgres.ts';
+import { globSync } from 'node:fs';
+import { requirePinnedNode } from './tools/pinned-node.mjs';
+
+requirePinnedNode();
 
 const SQL_FILES = [
   'libs/database/src/{batched-repository,statements,table,expire-idempotency-keys,idempotency-key.entity,persistence}.ts',
@@ -60,8 +63,13 @@ function folderOfApi(folder) {
 }
 
 export const mutationArea = AREAS[process.env.AREA ?? 'rules'];
+if (!mutationArea) throw new Error(`AREA must be one of ${Object.keys(AREAS).join(', ')}`);
+// A moved file must not pass as one without mutants.
+for (const pattern of [...mutationArea.mutate.filter((name) => !name.startsWith('!')), ...mutationArea.specs])
+  if (globSync(pattern, { cwd: import.meta.dirname }).length === 0) throw new Error(`No file matches ${pattern} in stryker.config.mjs`);
 
 if (mutationArea.usesPostgres && !process.env.TEST_POSTGRES_URL && /\/stryker(?:\.js)?$/.test(process.argv[1] ?? '')) {
+  const { startPostgres } = await import('./tools/test-runner/src/postgres.ts');
   const server = await startPostgres();
   process.env.TEST_POSTGRES_URL = server.url;
   process.once('beforeExit', () => void server.stop());
