@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -35,10 +36,22 @@ export interface Project {
 }
 
 /** Returns every file of the workspace that is not ignored by Git. */
-export function workspaceFiles(): readonly string[] {
-  const options = ['-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
-  const listed = execFileSync('git', ['ls-files', ...options], { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-  return listed.split('\0').filter((file) => file !== '' && existsSync(join(ROOT, file)));
+export function workspaceFiles(root = ROOT): readonly string[] {
+  return listFiles(root, '--deduplicate').filter((file) => existsSync(join(root, file)));
+}
+
+/** Returns a line of `git ls-files` for each file that is not ignored. A downloaded archive has no repository: an empty one lists its files. */
+export function listFiles(root: string, ...options: readonly string[]): readonly string[] {
+  const emptyRepository = existsSync(join(root, '.git')) ? undefined : mkdtempSync(join(tmpdir(), 'animal-store-git-'));
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  try {
+    if (emptyRepository) git('init', '--quiet', '--bare', emptyRepository);
+    const repository = emptyRepository ? [`--git-dir=${emptyRepository}`, `--work-tree=${root}`] : [];
+    const listed = git(...repository, 'ls-files', '-z', '--cached', '--others', '--exclude-standard', ...options).split('\0');
+    return listed.filter((line) => line !== '');
+  } finally {
+    if (emptyRepository) rmSync(emptyRepository, { recursive: true });
+  }
 }
 
 export function readText(file: string): string {

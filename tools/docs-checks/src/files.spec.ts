@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parseDocument } from 'yaml';
-import { readText, ROOT, workspaceFiles } from '@animal-store/checks/workspace';
+import { listFiles, readText, ROOT, workspaceFiles } from '@animal-store/checks/workspace';
 
 const files = workspaceFiles();
 const BINARY = /\.(?:png|jpe?g|gif|ico|webp|woff2?|pdf|gz|zip)$/;
@@ -34,6 +34,14 @@ describe('the committed files', () => {
     expect(
       linesMatching(/https?:\/\/[^\s"']*(?:registry|artifactory|verdaccio|nexus)[^\s"']*|_auth(?:Token)|^\s*(?:@[\w-]+:)?registry\s*=/),
     ).toEqual([]);
+  });
+
+  it('are checked out with LF on every system, except for those that .gitattributes marks', () => {
+    // `i/lf w/lf attr/text=auto eol=lf<TAB>package.json`; an untracked file has no `i/`.
+    const expected = /^i\/\S*\s+(?:w\/(?:lf|none)\s+attr\/text=auto eol=lf|w\/\S+\s+attr\/-text)\s*\t/;
+    const lines = listFiles(ROOT, '--eol');
+    expect(lines.length).toBeGreaterThan(500);
+    expect(lines.filter((line) => !expected.test(line))).toEqual([]);
   });
 
   it('include no .env file', () => {
