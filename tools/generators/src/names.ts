@@ -1,3 +1,4 @@
+import lemmatizer from 'wink-lemmatizer';
 import { POSTGRES_KEYWORDS } from './postgres-keywords.ts';
 
 /** The forms of a context's name in code. The examples are for the context `purchase-orders`. */
@@ -59,7 +60,7 @@ export function assertKebabCase(name: string, what: string): void {
 export function namesOfContext(context: string, singular = singularOf(context)): ContextNames {
   assertKebabCase(context, 'the name');
   if (singular === undefined) {
-    throw new Error(`cannot derive the singular of "${context}": use a plural such as orders, or add --singular`);
+    throw new Error(`cannot derive the singular of "${context}": use a plural such as orders, or add --singular=<singular>`);
   }
   assertKebabCase(singular, 'the singular');
   if (singular === context) throw new Error(`the singular of "${context}" must differ from the plural`);
@@ -94,12 +95,16 @@ function assertNotReserved({ context, schema, Entity, Entities, variable, variab
   }
 }
 
-/** Applies the usual rules of English. Returns undefined if none of them applies. */
+/** Returns the name with its last word in the singular, or undefined if that is unknown. */
 export function singularOf(plural: string): string | undefined {
-  if (/[^aeiou]ies$/.test(plural)) return plural.replace(/ies$/, 'y');
-  if (/(?:ss|sh|ch|x)es$/.test(plural)) return plural.replace(/es$/, '');
-  if (/[^su]s$/.test(plural)) return plural.replace(/s$/, '');
-  return undefined;
+  const start = plural.lastIndexOf('-') + 1;
+  const word = plural.slice(start);
+  // In WordNet, "specie" are coins.
+  if (word === 'species') return undefined;
+  const noun = lemmatizer.noun(word);
+  if (noun !== word) return plural.slice(0, start) + noun;
+  // Regular plurals that WordNet lacks, such as webhooks.
+  return /[^aeiousw]s$/.test(word) ? plural.slice(0, -1) : undefined;
 }
 
 export function pascalCase(kebab: string): string {
