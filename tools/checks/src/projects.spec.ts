@@ -43,9 +43,21 @@ describe.each(projects.map((project) => [project.root, project] as const))('%s',
     expect(project.isPublished).toBe(expectedTags(root).includes('layer:client'));
   });
 
+  it('has a jest.config.js exactly if it has specs: without it, they do not run', () => {
+    const hasSpecs = files.some((file) => file.startsWith(`${root}/src/`) && file.endsWith('.spec.ts'));
+    expect(files.includes(`${root}/jest.config.js`)).toBe(hasSpecs);
+  });
+
   it('has an owner', () => {
     expect(owners().some((pattern) => `/${root}/`.startsWith(pattern))).toBe(true);
   });
+});
+
+it('every spec is a TypeScript file in the sources of a project, where Jest looks for it', () => {
+  const specs = files.filter((file) => /\.(?:spec|test|verify)\.[cm]?[jt]sx?$/.test(file));
+  expect(specs.length).toBeGreaterThan(100);
+  const isFound = (file: string) => /\.(?:spec|verify)\.ts$/.test(file) && projects.some(({ root }) => file.startsWith(`${root}/src/`));
+  expect(specs.filter((file) => !isFound(file))).toEqual([]);
 });
 
 it('every owned path exists', () => {

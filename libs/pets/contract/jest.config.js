@@ -1,1 +1,0 @@
-export default { displayName: 'pets-contract', preset: '../../../jest.preset.js' };
