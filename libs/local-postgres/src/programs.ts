@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Account, findAccount, setprivCommand } from './account.js';
+import { createLibraryLinks } from './library-links.js';
 import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
 
 type Program = 'initdb' | 'pg_ctl' | 'postgres';
@@ -21,6 +22,7 @@ export class Programs {
   }
 
   static async find(dataDir: string): Promise<Programs> {
+    await createLibraryLinks(join(binFolder(), '../..'));
     if (process.getuid?.() !== 0) return new Programs();
     const account = await findAccount(dataDir);
     const canRun = (programs: Programs) => programs.run('postgres', ['--version']);
@@ -34,7 +36,9 @@ export class Programs {
       return separate;
     // If setpriv or the capability is missing, the account needs access to the workspace.
     const plain = new Programs(account);
-    await canRun(plain).catch((error: unknown) => {
+    await canRun(plain).catch(async (error: unknown) => {
+      // Root may print the version. If that fails, the cause is not the account.
+      await canRun(new Programs());
       throw new LocalPostgresError(
         `PostgreSQL cannot run as root, and the user ${account.uid} cannot run it either: ${(error as Error).message}`,
       );
