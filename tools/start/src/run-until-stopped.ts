@@ -34,7 +34,11 @@ export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => 
     console.error(sanitiseForTerminal(isExplained ? error.message : inspect(error)));
     exitCode = 1;
   }
-  await service?.close();
-  await environment.close();
+  try {
+    // Requests in progress still need PostgreSQL.
+    await service?.close();
+  } finally {
+    await environment.close();
+  }
   process.exit(exitCode);
 }

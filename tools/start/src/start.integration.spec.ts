@@ -238,6 +238,58 @@ describe('runUntilStopped', () => {
     expect(isClosed).toBe(true);
   });
 
+  it('stops PostgreSQL after the service, whose requests in progress need it', async () => {
+    const calls = recordEnvironment();
+    const running = run({ DATABASE_URL: 'any' }, () => ({
+      url: 'http://localhost:3000',
+      close: async () => {
+        calls.push('service stops');
+        await sleep(20);
+        calls.push('service has stopped');
+      },
+    }));
+    await waitFor(() => expect(console.log).toHaveBeenCalled());
+    process.emit('SIGINT', 'SIGINT');
+    expect(await running).toMatchObject({ exitCode: 0 });
+    expect(calls).toEqual(['service stops', 'service has stopped', 'PostgreSQL has stopped']);
+  });
+
+  it('stops PostgreSQL also if the service does not stop', async () => {
+    const calls = recordEnvironment();
+    const close = () => Promise.reject(new Error('it does not stop'));
+    const running = run({ DATABASE_URL: 'any' }, () => ({ url: 'http://localhost:3000', close }));
+    const failure = expect(running).rejects.toThrow('it does not stop');
+    await waitFor(() => expect(console.log).toHaveBeenCalled());
+    process.emit('SIGINT', 'SIGINT');
+    await failure;
+    expect(calls).toEqual(['PostgreSQL has stopped']);
+  });
+
+  it('does not start the service after Ctrl-C while PostgreSQL starts, and stops PostgreSQL', async () => {
+    const calls = recordEnvironment();
+    jest.spyOn(LocalEnvironment.prototype, 'open').mockImplementation(async () => {
+      process.emit('SIGINT', 'SIGINT');
+      return Promise.resolve({});
+    });
+    expect(await run({}, () => Promise.reject(new Error('started')))).toEqual({ exitCode: 0, stdout: [], stderr: [] });
+    expect(calls).toEqual(['PostgreSQL has stopped']);
+  });
+
+  it('kills PostgreSQL and exits on a second Ctrl-C while the service stops', async () => {
+    const calls = recordEnvironment();
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+    const running = run({ DATABASE_URL: 'any' }, () => ({ url: 'http://localhost:3000', close: () => closed }));
+    await waitFor(() => expect(console.log).toHaveBeenCalled());
+    process.emit('SIGINT', 'SIGINT');
+    const now = performance.now();
+    jest.spyOn(performance, 'now').mockReturnValue(now + 1_100);
+    process.emit('SIGINT', 'SIGINT');
+    expect(calls).toEqual(['PostgreSQL is killed']);
+    expect(process.exit).toHaveBeenLastCalledWith(130);
+    close();
+    await running;
+  });
+
   it('stops before the service listens', async () => {
     const running = run({ DATABASE_URL: 'any' }, () => {
       process.emit('SIGINT', 'SIGINT');
@@ -245,6 +297,14 @@ describe('runUntilStopped', () => {
     });
     expect(await running).toEqual({ exitCode: 0, stdout: [], stderr: [] });
   });
+
+  /** Records what happens to PostgreSQL. */
+  function recordEnvironment(): string[] {
+    const calls: string[] = [];
+    jest.spyOn(LocalEnvironment.prototype, 'close').mockImplementation(() => Promise.resolve(void calls.push('PostgreSQL has stopped')));
+    jest.spyOn(LocalEnvironment.prototype, 'kill').mockImplementation(() => void calls.push('PostgreSQL is killed'));
+    return calls;
+  }
 
   /** Runs until it would exit. */
   async function run(variables: Record<string, string>, startService: Parameters<typeof runUntilStopped>[0]) {
