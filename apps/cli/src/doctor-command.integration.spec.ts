@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
@@ -210,9 +212,20 @@ describe('a deployment', () => {
     expect({ exitCode, findings }).toEqual(problem('error', `replica ${new URL(replica()).host}`, found, action));
   });
 
-  it('whose Redis cannot be reached has an error', async () => {
-    const action = /^start Redis, or correct REDIS_URL: until then, each machine counts only its own requests$/;
+  it('whose Redis cannot be reached, or does not count, has an error', async () => {
+    const action = /^start Redis, or correct REDIS_URL or the rights of its user: until then, each machine counts only its own requests$/;
     expect(await problems({ REDIS_URL: `redis://${CLOSED_PORT}` })).toEqual(problem('error', 'Redis', /ECONNREFUSED/, action));
+    // A replica: it responds, but not to the script that counts.
+    const redis = createServer((socket) => {
+      socket.on('data', (bytes: Buffer) => {
+        for (const [name] of bytes.toString().matchAll(/^(?:HELLO|CLIENT|EVAL)/gm))
+          socket.write(name === 'EVAL' ? '-READONLY of tests\r\n' : '+OK\r\n');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(redis, 'listening');
+    const { port } = redis.address() as AddressInfo;
+    expect(await problems({ REDIS_URL: `redis://127.0.0.1:${port}` })).toEqual(problem('error', 'Redis', /^READONLY of tests$/, action));
+    redis.close();
   });
 });
 

@@ -19,7 +19,7 @@ export async function* diagnose(env: NodeJS.ProcessEnv, instances: number): Asyn
   }
   yield { check: 'configuration', ...ok('all variables are valid') };
   yield* diagnoseDatabase(config, instances);
-  if (config.redisUrl !== undefined) yield await diagnoseRedis(config.redisUrl);
+  if (config.redisUrl !== undefined) yield await diagnoseRedis(config.redisUrl, config.environment);
 }
 
 async function* diagnoseDatabase(config: Config, instances: number): AsyncGenerator<Finding> {
@@ -48,12 +48,12 @@ async function* diagnoseDatabase(config: Config, instances: number): AsyncGenera
 }
 
 /** Loads the client of Redis. */
-async function diagnoseRedis(url: SecretUrl): Promise<Finding> {
-  const action = 'start Redis, or correct REDIS_URL: until then, each machine counts only its own requests';
+async function diagnoseRedis(url: SecretUrl, environment: string): Promise<Finding> {
+  const action = 'start Redis, or correct REDIS_URL or the rights of its user: until then, each machine counts only its own requests';
   return examine('Redis', action, async () => {
-    const { pingRedis } = await import('@animal-store/api/redis');
-    await pingRedis(url);
-    return ok('connected, and it responds to PING');
+    const { checkRedis } = await import('@animal-store/api/redis');
+    await checkRedis(url, environment);
+    return ok('connected, and it counts requests');
   });
 }
 

@@ -5,9 +5,10 @@ import { createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
-import { RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import type { GroupState } from '../health/worker-group.js';
 import type { MetricsSource } from '../observability/admin-server.js';
+import { FixedWindows } from '../rate-limit/fixed-windows.js';
+import { countForWorker } from '../rate-limit/supervisor-counter.js';
 import { closeLostConnections } from './close-lost-connections.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
 
@@ -55,6 +56,7 @@ export class Supervisor implements MetricsSource {
     registers: [this.ownRegistry],
   });
   private readonly ready = new Set<Worker>();
+  private readonly counts = new FixedWindows();
   private readonly firstReports = Promise.withResolvers<void>();
   private readonly stopping = new AbortController();
   private hasBeenReady = false;
@@ -62,8 +64,6 @@ export class Supervisor implements MetricsSource {
   private port = 0;
 
   constructor(private readonly options: SupervisorOptions) {
-    // Registers itself and counts for the workers.
-    new RateLimiterClusterMaster();
     const { running, ready } = this;
     new Gauge({
       name: 'workers',
@@ -139,6 +139,7 @@ export class Supervisor implements MetricsSource {
   private fork(kind: 'initial' | 'replacement'): Promise<Address> {
     const worker = cluster.fork({ ...this.options.env, PORT: String(this.port) });
     closeLostConnections(worker.process);
+    countForWorker(worker, this.counts);
     let hasListened = false;
     worker.once('listening', () => {
       hasListened = true;

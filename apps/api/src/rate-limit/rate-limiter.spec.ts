@@ -1,39 +1,33 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { type Quota, RateLimiter, type SharedCounter } from './rate-limiter.js';
+import { FixedWindows } from './fixed-windows.js';
+import { type Quota, RateLimiter } from './rate-limiter.js';
+import type { Count, SharedCounter } from './shared-counter.js';
 
 const LATENCY_MS = 2;
 
 /** A counter with latency, like one in another process. */
 class DistantCounter implements SharedCounter {
   calls = 0;
-  private readonly memory: RateLimiterMemory;
+  private readonly memory = new FixedWindows();
 
-  constructor(
-    limit: number,
-    private readonly windowMs: number,
-  ) {
-    this.memory = new RateLimiterMemory({ points: limit, duration: windowMs / 1000 });
-  }
-
-  async penalty(key: string, points: number) {
+  async add(key: string, points: number, windowMs: number) {
     this.calls++;
     await sleep(LATENCY_MS);
-    const result = await this.memory.penalty(key, points);
+    const count = this.memory.add(key, points, windowMs);
     await sleep(LATENCY_MS);
-    return { consumedPoints: result.consumedPoints, msBeforeNext: result.msBeforeNext || this.windowMs };
+    return count;
   }
 }
 
-class LostCounter implements SharedCounter {
-  penalty(): Promise<never> {
-    return Promise.reject(new Error('lost'));
-  }
+const LOST_COUNTER: SharedCounter = { add: () => Promise.resolve(undefined) };
+
+function limiterWith(counter: SharedCounter, limit: number, processes: number | undefined): RateLimiter {
+  return new RateLimiter({ limit, windowMs: 60_000, processes, addToAll: (key, points) => counter.add(key, points, 60_000) });
 }
 
-function limiters(limit: number, processes: number, counter: SharedCounter = new DistantCounter(limit, 60_000), windowMs = 60_000) {
-  return Array.from({ length: processes }, () => new RateLimiter({ limit, windowMs, processes, counter }));
+function limiters(limit: number, processes: number, counter: SharedCounter = new DistantCounter()) {
+  return Array.from({ length: processes }, () => limiterWith(counter, limit, processes));
 }
 
 async function take(limiter: RateLimiter, times: number, key = 'a'): Promise<Quota[]> {
@@ -57,7 +51,7 @@ describe('a single limiter', () => {
   });
 
   it('returns synchronously for a known key, and reports rarely', async () => {
-    const counter = new DistantCounter(6_000, 60_000);
+    const counter = new DistantCounter();
     const [limiter] = limiters(6_000, 1, counter) as [RateLimiter];
     await limiter.take('a');
     for (let i = 0; i < 400; i++) expect(limiter.take('a')).not.toBeInstanceOf(Promise);
@@ -71,22 +65,21 @@ describe('a single limiter', () => {
   });
 
   it.each([1, 10, 200])('admits exactly %i of many concurrent requests', async (limit) => {
-    const memory = new RateLimiterMemory({ points: limit, duration: 60 });
     // All requests begin before the shared counter has responded to one, so each of them asks it.
-    const limiter = new RateLimiter({ limit, windowMs: 60_000, processes: undefined, counter: memory });
+    const limiter = limiterWith(new DistantCounter(), limit, undefined);
     const quotas = await Promise.all(Array.from({ length: 2 * limit }, async () => limiter.take('a')));
     expect(admitted(quotas)).toBe(limit);
   });
 
   it('counts alone if the shared counter fails', async () => {
-    const [limiter] = limiters(20, 1, new LostCounter()) as [RateLimiter];
+    const [limiter] = limiters(20, 1, LOST_COUNTER) as [RateLimiter];
     expect(admitted(await take(limiter, 40))).toBe(20);
   });
 });
 
 /** A counter with latency in ticks of a simulated clock, so that results do not depend on the load of the machine. */
 class Simulation {
-  readonly counter: SharedCounter = { penalty: (key, points) => this.penalty(key, points) };
+  readonly counter: SharedCounter = { add: (key, points) => this.add(key, points) };
   admitted = 0;
   asked = 0;
   private count = 0;
@@ -115,11 +108,11 @@ class Simulation {
     while (this.events.length > 0) await this.tick();
   }
 
-  private penalty(_key: string, points: number) {
-    const { promise, resolve } = Promise.withResolvers<{ consumedPoints: number; msBeforeNext: number }>();
+  private add(_key: string, points: number) {
+    const { promise, resolve } = Promise.withResolvers<Count>();
     this.after(this.latency, () => {
-      const consumedPoints = (this.count += points);
-      this.after(this.latency, () => resolve({ consumedPoints, msBeforeNext: 60_000 }));
+      const count = (this.count += points);
+      this.after(this.latency, () => resolve({ points: count, msLeft: 60_000 }));
     });
     return promise;
   }
@@ -150,7 +143,7 @@ describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_
   ])('admits %i requests and at most a tenth more, in %i processes', async (limit, processes) => {
     const simulation = new Simulation(1);
     const { counter } = simulation;
-    const all = Array.from({ length: processes }, () => new RateLimiter({ limit, windowMs: 60_000, processes: undefined, counter }));
+    const all = Array.from({ length: processes }, () => limiterWith(counter, limit, undefined));
     let sent = 0;
     // Sends requests until each process has had the chance to exceed the limit.
     for (let tick = 0; tick < 20_000 && sent < 3 * limit + 100 * processes; tick++) {
@@ -194,18 +187,17 @@ describe('limiters with a shared counter', () => {
 class ControlledCounter implements SharedCounter {
   readonly reports: number[] = [];
   count = 0;
-  msBeforeNext = 60_000;
+  msLeft = 60_000;
   isLost = false;
   /** Holds back the responses until it is resolved. */
   held: Promise<void> = Promise.resolve();
 
-  async penalty(_key: string, points: number) {
+  async add(_key: string, points: number) {
     this.reports.push(points);
     this.count += points;
-    const response = { consumedPoints: this.count, msBeforeNext: this.msBeforeNext };
+    const response = { points: this.count, msLeft: this.msLeft };
     await this.held;
-    if (this.isLost) throw new Error('lost');
-    return response;
+    return this.isLost ? undefined : response;
   }
 }
 
@@ -221,7 +213,7 @@ describe('with a controlled clock', () => {
   afterEach(() => void jest.restoreAllMocks());
 
   const limiterOf = (limit: number, processes: number | 'unknown' = 1) =>
-    new RateLimiter({ limit, windowMs: 60_000, processes: processes === 'unknown' ? undefined : processes, counter });
+    limiterWith(counter, limit, processes === 'unknown' ? undefined : processes);
 
   it.each([
     [60_000, 60],
@@ -231,9 +223,12 @@ describe('with a controlled clock', () => {
     [1_000, 1],
     [400, 1],
     [0, 1],
+    // The clock of the shared counter was set.
+    [3_660_000, 60],
+    [-3_600_000, 1],
   ])('the seconds until the reset are rounded up, so that a retry is never early: %i ms, %i s', async (ms, seconds) => {
     const limiter = limiterOf(600);
-    counter.msBeforeNext = ms;
+    counter.msLeft = ms;
     expect((await limiter.take('a')).resetSeconds).toBe(seconds);
     if (ms > 0) expect(limiter.take('a')).toMatchObject({ resetSeconds: seconds });
   });
@@ -310,8 +305,8 @@ describe('with a controlled clock', () => {
 
   it('a window that the shared counter has opened replaces the known one, apart from latency', async () => {
     const limiter = limiterOf(10, 4);
-    const remainingWith = async (count: number, msBeforeNext: number) => {
-      Object.assign(counter, { count, msBeforeNext });
+    const remainingWith = async (count: number, msLeft: number) => {
+      Object.assign(counter, { count, msLeft });
       return (await limiter.take('a')).remaining;
     };
     expect(await remainingWith(4, 30_000)).toBe(5);

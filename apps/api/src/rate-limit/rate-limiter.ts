@@ -1,14 +1,10 @@
+import type { SharedCounter } from './shared-counter.js';
+
 export interface Quota {
   readonly isExceeded: boolean;
   readonly remaining: number;
   /** Time until the window ends and the count is reset. */
   readonly resetSeconds: number;
-}
-
-/** A counter that all processes share. The limiters of rate-limiter-flexible implement it. */
-export interface SharedCounter {
-  /** Adds points, even above the limit. */
-  penalty(key: string, points: number): Promise<{ readonly consumedPoints: number; readonly msBeforeNext: number }>;
 }
 
 export interface RateLimiterOptions {
@@ -17,7 +13,8 @@ export interface RateLimiterOptions {
   readonly windowMs: number;
   /** Number of processes that share the counter; undefined if it is shared by an unknown number of machines. */
   readonly processes: number | undefined;
-  readonly counter: SharedCounter;
+  /** Adds points to the count of all processes, like a SharedCounter. */
+  readonly addToAll: (key: string, points: number) => ReturnType<SharedCounter['add']>;
 }
 
 interface Window {
@@ -91,18 +88,20 @@ export class RateLimiter {
 
   /**
    * Adds points to the shared counter. Resolves to the number of requests of all processes, including those counted meanwhile.
-   * Never rejects: if the shared counter fails, the points are only counted in this process.
+   * Without a response, the points are only counted in this process.
    */
   private async add(key: string, points: number, reporting?: Window): Promise<{ readonly taken: number; readonly endsAt: number }> {
-    const response = await this.options.counter.penalty(key, points).catch(() => undefined);
+    const { addToAll, windowMs } = this.options;
+    const response = await addToAll(key, points);
     // In the same turn as `confirm` below, so that the points are counted exactly once.
     if (reporting) reporting.reporting = 0;
     const now = performance.now();
     const known = this.windows.get(key);
-    const endsAt = now + (response?.msBeforeNext ?? this.options.windowMs);
+    // Nothing lasts longer than a window, whatever the clock of another machine shows.
+    const endsAt = now + Math.min(Math.max(response?.msLeft ?? windowMs, 0), windowMs);
     const isOver = !known || (response ? endsAt - known.endsAt > CLOCK_TOLERANCE_MS : now >= known.endsAt);
     const window = isOver ? this.open(key, endsAt) : known;
-    const counted = response?.consumedPoints ?? window.counted + points;
+    const counted = response?.points ?? window.counted + points;
     this.confirm(window, points, counted);
     return { taken: counted + window.unreported + window.reporting, endsAt: window.endsAt };
   }

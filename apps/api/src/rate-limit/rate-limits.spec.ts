@@ -1,10 +1,12 @@
 import cluster from 'node:cluster';
-import { describe, expect, it, jest } from '@jest/globals';
-import fastify, { type FastifyReply } from 'fastify';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { pino } from 'pino';
 import type { Metrics } from '../observability/metrics.js';
+import { FakeRedis } from '../testing/fake-redis.js';
 import { rateLimitedError, RateLimits } from './rate-limits.js';
-import type { RedisClient } from './redis-client.js';
+import type { RedisCounter } from './redis-counter.js';
 
 const OPTIONS = { rateLimit: 3, redisUrl: undefined, workers: 1, environment: 'test' };
 const CLOSED_PORT = 'redis://127.0.0.1:1';
@@ -88,66 +90,89 @@ describe('the limit of a client', () => {
   ])('is reported in batches, with Redis at %s and %i workers', async (redisUrl, workers, reports) => {
     const limits = await createLimits({ rateLimit: 6_000, workers, redisUrl });
     const counted: number[] = [];
-    const { limiter } = limits.limitOfClient(undefined) as unknown as { limiter: { options: { counter: object } } };
-    const penalty = (_key: string, points: number) => {
+    const { limiter } = limits.limitOfClient(undefined) as unknown as { limiter: { options: object } };
+    const addToAll = (_key: string, points: number) => {
       counted.push(points);
-      return Promise.resolve({ consumedPoints: counted.reduce((sum, count) => sum + count), msBeforeNext: 60_000 });
+      return { points: counted.reduce((sum, count) => sum + count), msLeft: 60_000 };
     };
-    Object.assign(limiter.options.counter, { penalty });
+    Object.assign(limiter.options, { addToAll });
     for (let i = 0; i < 1 + (reports[1] ?? 0); i++) await limits.limitOfClient(undefined)?.take(1n);
     expect(counted).toEqual(reports);
   });
 });
 
 describe('with Redis', () => {
-  it('its state is a metric', async () => {
-    let isReady: (() => boolean) | undefined;
-    const observeRedis = (observe: () => boolean) => (isReady = observe);
-    const limits = await RateLimits.create({ ...OPTIONS, redisUrl: CLOSED_PORT }, logger, { observeRedis } as unknown as Metrics);
-    expect(isReady?.()).toBe(false);
-    Object.defineProperty(Reflect.get(limits, 'redis'), 'isReady', { value: true });
-    expect(isReady?.()).toBe(true);
+  let redis: FakeRedis;
+  const servers: FastifyInstance[] = [];
+
+  beforeEach(async () => {
+    redis = await FakeRedis.start();
+  });
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.close();
+    await redis.stop();
   });
 
-  it.each([
-    ['disconnects', true, 1],
-    ['does not disconnect a closed client', false, 0],
-  ])('the server connects when it is ready, even if Redis is unavailable, and %s when it closes', async (_what, isOpen, times) => {
-    const limits = await createLimits({ redisUrl: CLOSED_PORT });
-    const redis = Reflect.get(limits, 'redis') as RedisClient;
-    Object.defineProperty(redis, 'isOpen', { value: isOpen });
-    const connect = jest.spyOn(redis, 'connect').mockRejectedValue(new Error('down'));
-    const destroy = jest.spyOn(redis, 'destroy').mockReturnValue();
+  /** Returns the limits of a server that is connected to Redis. */
+  async function connect(options: Partial<Parameters<typeof RateLimits.create>[0]> = {}) {
+    const limits = await createLimits({ redisUrl: redis.url, ...options });
     const server = fastify();
     limits.addRedisHooks(server);
-    expect(connect).not.toHaveBeenCalled();
+    servers.push(server);
     await server.ready();
-    expect(connect).toHaveBeenCalledTimes(1);
-    expect(destroy).not.toHaveBeenCalled();
+    await waitFor(() => expect((Reflect.get(limits, 'redis') as RedisCounter).isConnected).toBe(true));
+    return limits;
+  }
+
+  it('its state is a metric', async () => {
+    let isConnected: (() => boolean) | undefined;
+    const observeRedis = (observe: () => boolean) => (isConnected = observe);
+    const limits = await RateLimits.create({ ...OPTIONS, redisUrl: redis.url }, logger, { observeRedis } as unknown as Metrics);
+    expect(isConnected?.()).toBe(false);
+    const server = fastify();
+    limits.addRedisHooks(server);
+    servers.push(server);
+    expect(redis.connections).toBe(0);
+    await server.ready();
+    await waitFor(() => expect(isConnected?.()).toBe(true));
+  });
+
+  it('the server disconnects when it closes, and starts and closes without Redis', async () => {
+    await connect();
+    expect(redis.sockets.size).toBe(1);
+    await servers[0]?.close();
+    await waitFor(() => expect(redis.sockets.size).toBe(0));
+    const server = fastify();
+    (await createLimits({ redisUrl: CLOSED_PORT })).addRedisHooks(server);
+    await server.ready();
     await server.close();
-    expect(destroy).toHaveBeenCalledTimes(times);
   });
 
   it('the names of the counters contain the environment', async () => {
-    const limits = await createLimits({ redisUrl: CLOSED_PORT, environment: 'blue' });
-    const keys: unknown[] = [];
-    Object.defineProperty(Reflect.get(limits, 'redis'), 'isReady', { value: true });
-    Object.assign(Reflect.get(limits, 'redis') as object, {
-      eval: (_script: string, { keys: [key] }: { keys: string[] }) => {
-        keys.push(key);
-        return Promise.resolve([1, 60_000]);
-      },
-    });
+    const limits = await connect({ environment: 'blue' });
+    redis.commands.length = 0;
     await limits.limitOfClient(undefined)?.take(7n);
     await limits.limitOfClient(5)?.take(7n);
     await limits.limitOfPolicy({ name: 'orders', requestsPerMinute: 5 })?.take(7n);
     await limits.countFailure('192.0.2.1');
-    expect(keys).toEqual([
+    expect(redis.commands.map(([, , , key]) => key)).toEqual([
       'animal-store:blue:requests:7',
       'animal-store:blue:requests:7',
       'animal-store:blue:policies:orders:7',
       expect.stringMatching(/^animal-store:blue:failed-authentications:\d+$/),
     ]);
+  });
+
+  it('two releases with other limits for a policy share its count, and each applies its own limit', async () => {
+    const limitOf = async (requestsPerMinute: number) => (await connect()).limitOfPolicy({ name: 'orders', requestsPerMinute });
+    const [old, next] = [await limitOf(4), await limitOf(8)];
+    const admitted = { old: 0, next: 0 };
+    for (let i = 0; i < 10; i++) {
+      if (!(await old?.take(1n))?.isExceeded) admitted.old++;
+      if (!(await next?.take(1n))?.isExceeded) admitted.next++;
+    }
+    // The old release rejects from the fifth request on. Those that it rejects do not use up the limit of the next one.
+    expect(admitted).toEqual({ old: 2, next: 5 });
   });
 });
 
@@ -164,13 +189,12 @@ it.each([
 ])('with %i workers, a worker (%s) counts in its primary process: %s', async (workers, isWorker, asks) => {
   const sent: object[] = [];
   const send: unknown = Reflect.get(process, 'send');
-  Object.assign(process, { send: (message: object) => sent.push(message) > 0 });
+  Object.assign(process, { send: (message: object) => sent.push(message) > 0, connected: true });
   // A listener for messages would keep the process of Jest running.
   jest.spyOn(process, 'on').mockReturnValue(process);
   jest.replaceProperty(cluster, 'isWorker', isWorker);
-  await createLimits({ workers });
+  await (await createLimits({ workers })).limitOfClient(undefined)?.take(7n);
   jest.restoreAllMocks();
-  Object.assign(process, { send });
-  const init = { type: 'init', opts: { keyPrefix: expect.stringMatching(/^animal-store:test:(?:requests|failed-authentications)$/) } };
-  expect(sent).toMatchObject(asks ? [init, init] : []);
+  Object.assign(process, { send, connected: undefined });
+  expect(sent).toEqual(asks ? [{ countRequest: { id: 1, key: 'requests:7', points: 1, windowMs: 60_000 } }] : []);
 });

@@ -7,10 +7,13 @@ import type { Logger } from 'pino';
 import { RATE_LIMITED } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import { addressBucket } from './address-group.js';
-import { type Quota, RateLimiter, type SharedCounter } from './rate-limiter.js';
-import type { RedisClient } from './redis-client.js';
-import { createSharedCounter } from './shared-counter.js';
+import { FixedWindows } from './fixed-windows.js';
+import { type Quota, RateLimiter } from './rate-limiter.js';
+import type { RedisCounter } from './redis-counter.js';
+import type { SharedCounter } from './shared-counter.js';
+import { SupervisorCounter } from './supervisor-counter.js';
 
+/** Other releases share the counts, so another length requires other names of the counters. */
 const WINDOW_MS = 60_000;
 const FAILED_AUTHENTICATIONS = 600;
 /** Maximum number of ClientLimits in memory. If a dropped one is created again, it continues with the counts of the shared counter. */
@@ -68,36 +71,34 @@ export class RateLimits {
 
   /** Loads the Redis client only if REDIS_URL is set. */
   static async create(options: RateLimitsOptions, logger: Logger, metrics?: Metrics): Promise<RateLimits> {
-    const { redisUrl } = options;
+    const { redisUrl, environment } = options;
     if (redisUrl === undefined) return new RateLimits(options, undefined);
-    const { createRedisClient } = await import('./redis-client.js');
-    const redis = createRedisClient(redisUrl, logger);
-    metrics?.observeRedis(() => redis.isReady);
+    const { RedisCounter } = await import('./redis-counter.js');
+    const redis = new RedisCounter(redisUrl, environment, logger);
+    metrics?.observeRedis(() => redis.isConnected);
     return new RateLimits(options, redis);
   }
 
   private constructor(
-    { rateLimit, workers, environment }: RateLimitsOptions,
-    private readonly redis: RedisClient | undefined,
+    { rateLimit, workers }: RateLimitsOptions,
+    private readonly redis: RedisCounter | undefined,
   ) {
-    const counterOf = (name: string, limit: number) =>
-      createSharedCounter({
-        name: `animal-store:${environment}:${name}`,
+    const ofMachine: SharedCounter = workers > 1 && cluster.isWorker ? new SupervisorCounter() : new FixedWindows();
+    const processes = redis ? undefined : workers;
+    const limiterOf = (name: string, limit: number) =>
+      new RateLimiter({
         limit,
         windowMs: WINDOW_MS,
-        isWorker: workers > 1 && cluster.isWorker,
-        redis,
+        processes,
+        addToAll: (key, points) => (redis?.isConnected ? redis : ofMachine).add(`${name}:${key}`, points, WINDOW_MS),
       });
-    const processes = redis ? undefined : workers;
-    const limiter = (limit: number, counter: SharedCounter) => new RateLimiter({ limit, windowMs: WINDOW_MS, processes, counter });
-    // All limits share one counter, so the count of a client continues when its limit changes.
-    const requests = counterOf('requests', rateLimit);
-    this.createClientLimit = (limit) => new ClientLimit(limit, limiter(limit, requests), DEFAULT_POLICY);
-    this.createPolicyLimit = ({ name, requestsPerMinute: limit }) =>
-      new ClientLimit(limit, limiter(limit, counterOf(`policies:${name}`, limit)), name);
+    // All limits share the counts of a client, so these continue when its limit changes, also with a new release.
+    this.createClientLimit = (limit) => new ClientLimit(limit, limiterOf('requests', limit), DEFAULT_POLICY);
+    this.createPolicyLimit = ({ name, requestsPerMinute }) =>
+      new ClientLimit(requestsPerMinute, limiterOf(`policies:${name}`, requestsPerMinute), name);
     if (rateLimit === 0) return;
     this.defaultLimit = this.createClientLimit(rateLimit);
-    this.failures = limiter(FAILED_AUTHENTICATIONS, counterOf('failed-authentications', FAILED_AUTHENTICATIONS));
+    this.failures = limiterOf('failed-authentications', FAILED_AUTHENTICATIONS);
   }
 
   /** Connects to Redis in the background while the server runs. The server also starts without Redis. */
@@ -105,11 +106,11 @@ export class RateLimits {
     const { redis } = this;
     if (!redis) return;
     fastify.addHook('onReady', (done) => {
-      redis.connect().catch(() => undefined);
+      redis.start();
       done();
     });
     fastify.addHook('onClose', (_instance, done) => {
-      if (redis.isOpen) redis.destroy();
+      redis.stop();
       done();
     });
   }

@@ -1,56 +1,34 @@
-import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo } from 'node:net';
-import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { createServer } from 'node:tls';
 import { join } from 'node:path';
-import { type Certificates, createCertificates, waitFor } from '@animal-store/local-postgres/testing';
+import { type Certificates, createCertificates } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { pino } from 'pino';
-import { createRedisClient } from './redis-client.js';
+import { FakeRedis } from '../testing/fake-redis.js';
+import { RedisConnection } from './redis-connection.js';
 import { parseRedisUrl, redisConnectionOptions } from './redis-url.js';
 
 let certificates: Certificates;
-let server: Server;
-let received = '';
-const sockets: TLSSocket[] = [];
+let redis: FakeRedis;
 
-/** Starts a server that responds with OK to every command. */
 beforeAll(async () => {
   certificates = await createCertificates();
-  server = createServer({ cert: await readFile(certificates.certificate), key: await readFile(certificates.key) }, (socket) => {
-    sockets.push(socket);
-    socket
-      .on('error', () => undefined)
-      .on('data', (bytes: Buffer) => {
-        const text = bytes.toString();
-        received += text;
-        socket.write('+OK\r\n'.repeat([...text.matchAll(/^\*\d/gm)].length));
-      });
-  });
-  server.on('tlsClientError', () => undefined).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const [cert, key] = [await readFile(certificates.certificate), await readFile(certificates.key)];
+  redis = await FakeRedis.start((onConnection) => createServer({ cert, key }, onConnection).on('tlsClientError', () => undefined));
 });
 
 afterAll(async () => {
-  server.close();
-  for (const socket of sockets) socket.destroy();
+  await redis.stop();
   await certificates.remove();
 });
 
 async function connect(host: string, parameters: string, credentials = ''): Promise<boolean> {
-  const { port } = server.address() as AddressInfo;
   const query = parameters.replace(/\b(?:OTHER|CA)\b/, (name) => (name === 'CA' ? certificates.ca : certificates.otherCa));
-  return connectTo(`rediss://${credentials}${host}:${port}?${query}`);
+  return connectTo(`rediss://${credentials}${host}:${redis.port}?${query}`);
 }
 
 async function connectTo(url: string | { file: string }): Promise<boolean> {
-  const client = createRedisClient(url, pino({ level: 'silent' }));
-  const outcome = Promise.race([
-    once(client, 'ready').then(() => true),
-    new Promise<boolean>((resolve) => client.on('error', () => resolve(false))),
-  ]);
-  client.connect().catch(() => undefined);
-  return outcome.finally(() => client.destroy());
+  const connection = new RedisConnection(url, 'spec');
+  return connection.open().finally(() => connection.close());
 }
 
 // Promise (Connections): Redis URLs support TLS and passwords in files.
@@ -70,16 +48,14 @@ describe('a rediss:// URL', () => {
   // Promise (Connections): Redis URLs support TLS and passwords in files.
   it('in a file is read again for each new connection', async () => {
     const file = join(certificates.ca, '..', 'redis-url');
-    const { port } = server.address() as AddressInfo;
-    const rotate = (password: string) => writeFile(file, `rediss://store:${password}@localhost:${port}?sslrootcert=${certificates.ca}\n`);
-    await rotate('first');
-    const client = createRedisClient({ file }, pino({ level: 'silent' }));
-    await client.connect();
-    expect(received).toContain('first');
-    await rotate('second');
-    for (const socket of sockets.splice(0)) socket.destroy();
-    await waitFor(() => expect(received).toContain('second'));
-    client.destroy();
+    const write = (password: string) =>
+      writeFile(file, `rediss://store:${password}@localhost:${redis.port}?sslrootcert=${certificates.ca}\n`);
+    for (const password of ['first', 'second']) {
+      await write(password);
+      redis.commands.length = 0;
+      expect(await connectTo({ file })).toBe(true);
+      expect(redis.commands[0]).toEqual(['HELLO', '3', 'AUTH', 'store', password]);
+    }
     await rm(file);
   });
 });
@@ -118,7 +94,7 @@ it.each([
 
 it('the connection has no credentials if the URL has none', () => {
   expect(redisConnectionOptions('redis://localhost:6379/2')).toEqual({ url: 'redis://localhost:6379/2', socket: {} });
-  expect(redisConnectionOptions('redis://:x@localhost')).toMatchObject({ credentialsProvider: { type: 'async-credentials-provider' } });
+  expect(redisConnectionOptions('redis://:x@localhost')).toEqual({ url: 'redis://localhost', password: 'x', socket: {} });
   expect(parseRedisUrl('rediss://localhost?sslmode=verify-full')).toEqual(parseRedisUrl('rediss://localhost'));
   expect(parseRedisUrl('rediss://localhost?sslmode=require')).toMatchObject({
     url: 'rediss://localhost',

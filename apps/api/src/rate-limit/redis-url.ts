@@ -7,25 +7,15 @@ const PARAMETERS = ['sslmode', 'sslrootcert'];
 export interface RedisConnectionOptions {
   /** Without credentials and parameters. */
   readonly url: string;
-  readonly credentialsProvider?: {
-    readonly type: 'async-credentials-provider';
-    credentials(): Promise<{ username?: string; password: string }>;
-  };
+  readonly username?: string;
+  readonly password?: string;
   readonly socket: object;
 }
 
-/** Returns the connection options for a URL. If it comes from a file, each new connection reads the credentials from there again. */
+/** Reads the connection options from a URL or its file. */
 export function redisConnectionOptions(secret: SecretUrl): RedisConnectionOptions {
   const { url, tls, credentials } = parseRedisUrl(readSecretUrl(secret));
-  if (!credentials) return { url, socket: tls };
-  return {
-    url,
-    credentialsProvider: {
-      type: 'async-credentials-provider',
-      credentials: async () => parseRedisUrl(readSecretUrl(secret)).credentials ?? credentials,
-    },
-    socket: tls,
-  };
+  return { url, ...credentials, socket: tls };
 }
 
 /**

@@ -1,29 +1,18 @@
-import { RateLimiterCluster, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
-import type { SharedCounter } from './rate-limiter.js';
-import type { RedisClient } from './redis-client.js';
-
-const PRIMARY_TIMEOUT_MS = 1_000;
-
-export interface SharedCounterOptions {
-  /** Prefix of the keys of this counter. */
-  readonly name: string;
-  readonly limit: number;
-  readonly windowMs: number;
-  /** Whether this process is a worker, which counts in its primary process. */
-  readonly isWorker: boolean;
-  /** Counts across machines. While the connection is lost, each machine counts its own requests. */
-  readonly redis: RedisClient | undefined;
+/** The count of a key in its current window. */
+export interface Count {
+  readonly points: number;
+  /** Time until the window ends. */
+  readonly msLeft: number;
 }
 
-export function createSharedCounter({ name, limit, windowMs, isWorker, redis }: SharedCounterOptions): SharedCounter {
-  const options = { keyPrefix: name, points: limit, duration: windowMs / 1000 };
-  const ofMachine = isWorker ? new RateLimiterCluster({ ...options, timeoutMs: PRIMARY_TIMEOUT_MS }) : new RateLimiterMemory(options);
-  if (!redis) return ofMachine;
-  return new RateLimiterRedis({
-    ...options,
-    storeClient: redis,
-    useRedisPackage: true,
-    rejectIfRedisNotReady: true,
-    insuranceLimiter: ofMachine,
-  });
+/** A counter of several processes. */
+export interface SharedCounter {
+  /**
+   * Adds points, even above the limit. A window begins with the first points of a key. Returns undefined if the counter cannot be used,
+   * at the latest after RESPONSE_TIMEOUT_MS. Never rejects.
+   */
+  add(key: string, points: number, windowMs: number): Count | Promise<Count | undefined>;
 }
+
+/** Maximum time that a request waits for a counter of other processes. */
+export const RESPONSE_TIMEOUT_MS = 250;
