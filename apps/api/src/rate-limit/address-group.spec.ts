@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { addressBucket, addressGroup } from './address-group.js';
+import { addressBucket, addressGroup, removePorts } from './address-group.js';
 
 // Promise (Rate limits): An IPv6 /64 counts as one address.
 it.each([
@@ -13,7 +13,11 @@ it.each([
   ['2001:db8::2:3:4:5:6', '2001:db8:0:2'],
   ['::1', '0:0:0:0'],
   ['fe80::1%eth0', 'fe80:0:0:0'],
+  ['192.0.2.7:4711', '192.0.2.7'],
+  ['[2001:db8:1:2::7]:443', '2001:db8:1:2'],
+  ['[::ffff:192.0.2.7]:443', '192.0.2.7'],
   ['not an address', 'unknown'],
+  ['192.0.2.7:port', 'unknown'],
   ['192.0.2.7.8', 'unknown'],
 ])('%s counts as %s', (address, group) => {
   expect(addressGroup(address)).toBe(group);
@@ -26,4 +30,23 @@ it('addresses share a limited number of buckets, but few addresses share one', (
   expect(new Set(networks).size).toBeLessThanOrEqual(16_384);
   const addresses = Array.from({ length: 200 }, (_, i) => addressBucket(`192.0.2.${String(i)}`));
   expect(new Set(addresses).size).toBeGreaterThan(195);
+});
+
+it.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['203.0.113.7:4711', '203.0.113.7'],
+  ['203.0.113.7:4711,10.0.0.1 ,\t10.0.0.2:80', '203.0.113.7, 10.0.0.1, 10.0.0.2'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['[2001:db8::1]:443, 10.0.0.1', '2001:db8::1, 10.0.0.1'],
+  ['"[2001:db8::1]:443"', '2001:db8::1'],
+  ['[fe80::1%eth0]:443', 'fe80::1%eth0'],
+  ['[::ffff:203.0.113.7]:443', '::ffff:203.0.113.7'],
+  // Not addresses: they stay, and count as one unknown address.
+  ['proxy:80', 'proxy:80'],
+  ['203.0.113.7:', '203.0.113.7:'],
+  ['[2001:db8::1]443', '[2001:db8::1]443'],
+  ['unknown, :', 'unknown, :'],
+])('X-Forwarded-For: %s is read as %s', (sent, read) => {
+  expect(removePorts(sent)).toBe(read);
 });

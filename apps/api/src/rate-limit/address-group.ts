@@ -5,10 +5,25 @@ import ipaddr from 'ipaddr.js';
 /** Number of 16-bit groups in a /64 network, the usual network of a subscriber. */
 const NETWORK_GROUPS = 4;
 
-/** Returns what counts as one address: an IPv4 address, or the /64 network of an IPv6 address. */
-export function addressGroup(address: string): string {
+/** An IPv4 address or an IPv6 address in brackets, with or without a port, as some proxies forward it. */
+const WITH_PORT = /^"?(?:([\d.]+)|\[([^\]]+)\])(?::\d+)?"?$/;
+
+/** Removes the ports from an X-Forwarded-For, because Fastify requires addresses. */
+export function removePorts(forwardedFor: string): string {
+  // Fast path: an IPv4 address without a port.
+  if (isIPv4(forwardedFor)) return forwardedFor;
+  return forwardedFor.split(',').map(removePort).join(', ');
+}
+
+function removePort(entry: string): string {
+  return entry.trim().replace(WITH_PORT, '$1$2');
+}
+
+/** Returns what counts as one address: an IPv4 address, or the /64 network of an IPv6 address. A port does not matter. */
+export function addressGroup(addressWithPort: string): string {
   // Fast path: most addresses are IPv4.
-  if (isIPv4(address)) return address;
+  if (isIPv4(addressWithPort)) return addressWithPort;
+  const address = removePort(addressWithPort);
   // A trusted proxy may forward any text.
   if (!ipaddr.isValid(address)) return 'unknown';
   const ip = ipaddr.process(address);

@@ -10,6 +10,7 @@ import {
   SERVICE_UNAVAILABLE,
 } from '../errors/http-errors.js';
 import { requestIdOf } from '../observability/identify-requests.js';
+import { removePorts } from '../rate-limit/address-group.js';
 import { corsHeadersOfUnknown } from '../responses/cors.js';
 import { type Connection, connectionOf } from './connection.js';
 import { hasUnknownFraming } from './request-body.js';
@@ -44,7 +45,7 @@ export function createHttpServer({ trustedProxies, maxConnections, ...socketErro
     genReqId: requestIdOf,
     // Without trusted proxies, X-Forwarded-For is ignored.
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
-    serverFactory: (handle) => createNodeServer(handle),
+    serverFactory: (handle) => createNodeServer(trustedProxies.length === 0 ? handle : withAddresses(handle)),
     // Requests that reach a closing process are still processed; then their connections are closed.
     return503OnClosing: false,
     // The header section contains the request target, so no parameter can be longer.
@@ -62,6 +63,16 @@ export function createHttpServer({ trustedProxies, maxConnections, ...socketErro
   handleExpectAndConnect(instance.server, socketErrors);
   limitConnections(instance.server, maxConnections, socketErrors);
   return instance;
+}
+
+/** Removes ports from X-Forwarded-For before Fastify reads it. */
+function withAddresses(handle: RequestListener): RequestListener {
+  return (request, response) => {
+    const { headers } = request;
+    const forwardedFor = headers['x-forwarded-for'];
+    if (typeof forwardedFor === 'string') headers['x-forwarded-for'] = removePorts(forwardedFor);
+    handle(request, response);
+  };
 }
 
 function createNodeServer(handle: RequestListener): Server {
