@@ -51,7 +51,7 @@ export class APIError extends AnimalStoreError {
 
   /** Milliseconds to wait before the next attempt, from `Retry-After`. Undefined without that header. */
   get retryAfter(): number | undefined {
-    return parseRetryAfter(this.headers?.get('Retry-After'));
+    return parseRetryAfter(this.headers?.get('Retry-After'), this.headers?.get('Date'));
   }
 }
 

@@ -55,4 +55,9 @@ describe('parseRetryAfter', () => {
     jest.useFakeTimers({ now: Date.parse('2026-11-22T12:00:00Z') });
     expect(parseRetryAfter(value)).toBe(ms);
   });
+
+  it.each([-3_600_000, 3_600_000])("does not depend on the client's clock, which is wrong by %i ms", (skewMs) => {
+    jest.useFakeTimers({ now: Date.parse('2026-11-22T12:00:00Z') + skewMs });
+    expect(parseRetryAfter('Sun, 22 Nov 2026 12:00:30 GMT', 'Sun, 22 Nov 2026 12:00:00 GMT')).toBe(30_000);
+  });
 });

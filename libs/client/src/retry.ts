@@ -19,12 +19,13 @@ export function retryDelay(
   return retryAfter > MAX_RETRY_AFTER_MS ? undefined : retryAfter + Math.random() * minRetryDelay;
 }
 
-/** Parses seconds or a date to milliseconds from now. Returns undefined for anything else. */
-export function parseRetryAfter(value: string | null | undefined): number | undefined {
+/** Parses seconds or a date to milliseconds. A date is compared with the `Date` of the response, because clocks may differ. */
+export function parseRetryAfter(value: string | null | undefined, date?: string | null): number | undefined {
   if (!value) return undefined;
   if (/^\d+$/.test(value)) return Number(value) * 1000;
+  const now = Date.parse(date ?? '');
   // `Date.parse` also accepts texts such as `-5` and `1.5`.
-  const ms = /^\D|^\d{4}-/.test(value) && /\b\d{4}\b/.test(value) ? Date.parse(value) - Date.now() : NaN;
+  const ms = /^\D|^\d{4}-/.test(value) && /\b\d{4}\b/.test(value) ? Date.parse(value) - (Number.isNaN(now) ? Date.now() : now) : NaN;
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 

@@ -74,6 +74,17 @@ it('a job runs once per period in all processes together', async () => {
   expect(await runJob(one, job, succeed)).toBe(false);
 });
 
+it('a job is not stopped by a clock that was set back', async () => {
+  await runJob(one, job, succeed);
+  // Up to a period ahead, as if another server had become the primary.
+  await age(-HOUR + 60_000);
+  expect(await runJob(other, job, succeed)).toBe(false);
+  await age(-120_000);
+  expect((await jobState(one, job)).dueInMs).toBe(0);
+  expect(await runJob(one, job, succeed)).toBe(true);
+  expect((await jobState(one, job)).dueInMs).toBeGreaterThan(HOUR - 60_000);
+});
+
 it('a run that takes longer than its period is not overlapped, and the next one starts when it has ended', async () => {
   const run = startRun(one);
   await run.started;

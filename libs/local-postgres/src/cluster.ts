@@ -127,7 +127,7 @@ export class Cluster {
 
   /** Connects to the server. Starts it if it is not running. */
   async start({ settings = [], port }: ServerOptions = {}): Promise<Session> {
-    const deadline = Date.now() + START_TIMEOUT_MS;
+    const deadline = performance.now() + START_TIMEOUT_MS;
     const { logFile } = this;
     // Several processes may start the server concurrently, so each logs to its own file until one succeeds.
     const log = `${logFile}.${randomBytes(8).toString('hex')}`;
@@ -143,7 +143,7 @@ export class Cluster {
           await createDatabase(session.client);
           return session;
         }
-        const isLate = Date.now() > deadline;
+        const isLate = performance.now() > deadline;
         // With exit code 0, another process has already used the new server and stopped it.
         if (server && !this.server && (isLate || server.exitCode !== 0)) {
           const problem = findErrorMessage(await readFile(log, 'utf8'));
@@ -172,7 +172,7 @@ export class Cluster {
 
   /** Reconnects after the server has recovered. Returns undefined if it ends or another process has started a new one. */
   async reconnect(pid: number): Promise<Session | undefined> {
-    for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+    for (const deadline = performance.now() + START_TIMEOUT_MS; performance.now() < deadline; await sleep(POLL_MS)) {
       const session = await this.connect();
       if (session) return session;
       if (Number((await this.readPostmasterFile())[0]) !== pid || !isRunning(pid)) return undefined;
@@ -228,7 +228,7 @@ export class Cluster {
 
   /** Waits until postmaster.pid is removed or another process has started a new server. */
   private async hasStopped(pid: number): Promise<boolean> {
-    for (const deadline = Date.now() + STOP_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+    for (const deadline = performance.now() + STOP_TIMEOUT_MS; performance.now() < deadline; await sleep(POLL_MS)) {
       if (Number((await this.readPostmasterFile())[0]) !== pid) return true;
     }
     return false;

@@ -179,8 +179,8 @@ async function runSlowClients(url: string, ms: number): Promise<void> {
     );
     return socket;
   });
-  const end = Date.now() + ms;
-  while (Date.now() < end) {
+  const end = performance.now() + ms;
+  while (performance.now() < end) {
     for (const socket of sockets) if (socket.writable) socket.write('x');
     await sleep(200);
   }

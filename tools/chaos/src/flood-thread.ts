@@ -129,7 +129,10 @@ function openAll(count: number, onFree: (connection: Connection) => void): Promi
 }
 
 async function waitForResponses(): Promise<void> {
-  for (const deadline = Date.now() + LAST_RESPONSE_TIMEOUT_MS; responseCount + dropped.length < sent && Date.now() < deadline;)
+  for (
+    const deadline = performance.now() + LAST_RESPONSE_TIMEOUT_MS;
+    responseCount + dropped.length < sent && performance.now() < deadline;
+  )
     await sleep(TICK_MS);
   while (responseCount + dropped.length < sent) dropped.push('timeout');
 }

@@ -76,7 +76,7 @@ export class ServiceProcess {
 
   /** Resolves when the service is ready. */
   async waitUntilReady(): Promise<void> {
-    for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline; await sleep(50)) {
+    for (const deadline = performance.now() + START_TIMEOUT_MS; performance.now() < deadline; await sleep(50)) {
       const response = await fetch(`${this.url}/health/ready`).catch(() => undefined);
       await response?.arrayBuffer();
       if (response?.ok) return;

@@ -220,12 +220,12 @@ export class Cluster {
 
   private async stop(names: readonly string[]): Promise<void> {
     const pids = async () => (await Promise.all(names.map((name) => this.pidsOf(name)))).flat();
-    const deadline = Date.now() + STOP_TIMEOUT_MS;
+    const deadline = performance.now() + STOP_TIMEOUT_MS;
     // A frozen process only gets the next signal when it resumes.
     signalAll(await pids(), 'SIGCONT');
     signalAll(await this.leadersOf(names), 'SIGTERM');
     for (let left = await pids(); left.length > 0; left = await pids()) {
-      if (Date.now() > deadline) signalAll(left, 'SIGKILL');
+      if (performance.now() > deadline) signalAll(left, 'SIGKILL');
       await sleep(POLL_MS);
     }
   }
@@ -322,13 +322,13 @@ export class Cluster {
 
   /** Repeats an attempt until it succeeds. Throws on timeout, or if one of the processes has exited. */
   private async waitFor(what: string, attempt: () => Promise<void>, processes: readonly string[] = []): Promise<void> {
-    for (const deadline = Date.now() + START_TIMEOUT_MS; ; await sleep(POLL_MS)) {
+    for (const deadline = performance.now() + START_TIMEOUT_MS; ; await sleep(POLL_MS)) {
       try {
         return await attempt();
       } catch (cause) {
         await this.assertRunning(processes);
         const problem = `The ${what} is not ready after ${START_TIMEOUT_MS / 1000} s. See the logs in ${this.layout.folder}`;
-        if (Date.now() > deadline) throw new Error(problem, { cause });
+        if (performance.now() > deadline) throw new Error(problem, { cause });
       }
     }
   }

@@ -1,7 +1,7 @@
 import type { ApiKey, ApiKeySecret } from '@animal-store/access-domain';
 import { aNewApiKey, InMemoryApiKeys, SettableClock } from '@animal-store/access-testing';
 import type { Principal } from '@animal-store/kernel';
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ApiKeyCache, AuthenticateApiKey } from './authenticate-api-key.js';
 
 const HOUR = 3_600_000;
@@ -12,6 +12,7 @@ let keys: InMemoryApiKeys;
 let clock: SettableClock;
 let authenticate: AuthenticateApiKey;
 
+afterEach(() => void jest.restoreAllMocks());
 beforeEach(() => {
   keys = new InMemoryApiKeys();
   clock = new SettableClock();
@@ -120,6 +121,20 @@ describe('AuthenticateApiKey', () => {
     await expect(execute(text)).rejects.toThrow(invalid);
   });
 
+  it('rejects a key within five seconds of its revocation, also while the clock is set back again and again', async () => {
+    let elapsed = 0;
+    jest.spyOn(performance, 'now').mockImplementation(() => elapsed);
+    const { text, key } = await aStoredKey();
+    await execute(text);
+    await keys.update(key.id, (stored) => stored.revoke(clock.now()));
+    const states: unknown[] = [];
+    for (; elapsed < MAX_REVOCATION_DELAY_MS; elapsed += 500) {
+      // 500 ms pass, and the clock is set back by as much.
+      states.push(await execute(text).catch((error: unknown) => error));
+    }
+    expect(states.at(-1)).toEqual(invalid);
+  });
+
   it("rejects all waiting calls with the store's error and queries again the next time", async () => {
     const { text } = await aStoredKey();
     const down = new Error('connect ECONNREFUSED');
@@ -142,6 +157,14 @@ describe('AuthenticateApiKey', () => {
       expect(record).toHaveBeenCalledTimes(3);
       const [key] = await keys.list();
       expect(key?.lastUsedAt).toEqual(new Date(clock.now().getTime() - 30_000));
+    });
+
+    it('continues after the clock was set back', async () => {
+      const { text } = await aStoredKey();
+      await execute(text);
+      clock.advance(-HOUR);
+      await execute(text);
+      expect((await keys.list())[0]?.lastUsedAt).toEqual(clock.now());
     });
 
     it('writes nothing for a rejected key', async () => {

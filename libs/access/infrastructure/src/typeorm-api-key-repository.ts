@@ -130,7 +130,11 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       .createQueryBuilder()
       .update(ApiKeyEntity)
       .set({ lastUsedAt: at })
-      .where('id = :id AND (last_used_at IS NULL OR last_used_at <= :before)', { id, before: new Date(at.getTime() - MINUTE_MS) })
+      .where('id = :id AND (last_used_at IS NULL OR last_used_at <= :before OR last_used_at >= :after)', {
+        id,
+        before: new Date(at.getTime() - MINUTE_MS),
+        after: new Date(at.getTime() + MINUTE_MS),
+      })
       .execute();
   }
 

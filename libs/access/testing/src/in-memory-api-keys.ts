@@ -108,7 +108,7 @@ export class InMemoryApiKeys implements ApiKeyRepository {
 
   async recordUse(id: ApiKeyId, at: Date): Promise<void> {
     const key = this.state.keys.get(id);
-    if (key && (!key.lastUsedAt || at.getTime() - key.lastUsedAt.getTime() >= MINUTE_MS)) {
+    if (key && (!key.lastUsedAt || Math.abs(at.getTime() - key.lastUsedAt.getTime()) >= MINUTE_MS)) {
       this.state.keys.set(id, ApiKey.rehydrate({ ...key, lastUsedAt: at }));
     }
   }

@@ -218,6 +218,9 @@ describe('an event that fails', () => {
     // At most a minute.
     expect(await delay()).toBeGreaterThan(40);
     expect(await delay()).toBeLessThanOrEqual(60);
+    // The clock of the database is set back by an hour.
+    await admin.query("UPDATE events.subscriptions SET next_attempt_at = next_attempt_at + interval '1 h'");
+    await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(3));
   });
 
   // Promise (Events and jobs): After 8 failures, an event and later ones of its aggregate are parked.

@@ -133,10 +133,11 @@ export class EventRunner {
     const [due] = await manager.query<{ name: string; end: bigint }[]>(
       `SELECT name, "end" FROM events.subscriptions, (SELECT coalesce(max(position), 0) AS "end" FROM events.events) AS log
        WHERE name = ANY ($1) AND pg_try_advisory_xact_lock($2) AND (
-         (position < "end" AND (attempts = 0 OR next_attempt_at <= now()))
+         (position < "end" AND (attempts = 0 OR next_attempt_at NOT BETWEEN now() AND now() + $3 * interval '1 ms'))
          OR EXISTS (SELECT FROM events.parked_events WHERE subscription = name AND retry))
        ORDER BY random() LIMIT 1`,
-      [[...this.reactions.keys()], EVENT_LOCK],
+      // An attempt after a longer time was planned before the database's clock was set back.
+      [[...this.reactions.keys()], EVENT_LOCK, MAX_RETRY_MS],
     );
     while (due && !this.stopping.signal.aborted) {
       const [turn] = await manager.query<(Turn & { isSettled: boolean })[]>(
