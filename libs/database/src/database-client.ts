@@ -1,10 +1,13 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
+import { CorrectedClient } from './corrected-client.js';
 import { connectError, mayRecover } from './database-unavailable.js';
 import { type DatabaseTarget, isSocket, parseDatabaseUrl, type Server } from './database-url.js';
 import { CANNOT_CONNECT, TIMED_OUT } from './error-table.js';
 import { readSecretUrl, type SecretUrl } from './secret-url.js';
+import { checkSession, prepareSession, STARTUP_SETTINGS } from './session-settings.js';
 import type { Tls } from './tls.js';
+import { exactTypes } from './value-types.js';
 
 /** read_only_sql_transaction */
 export const READ_ONLY = '25006';
@@ -12,14 +15,14 @@ export const READ_ONLY = '25006';
 const KEEP_ALIVE_MS = 10_000;
 /** Share of the connect timeout for one attempt, so that time remains for another one. */
 const PROBE_SHARE = 0.5;
-/** Only objects of `pg_catalog` are found without their schema, so other objects cannot shadow them. pg_dump does the same. */
-const EMPTY_SEARCH_PATH = "SELECT pg_catalog.set_config('search_path', '', false)";
 
 export interface DatabaseClientConfig extends Omit<
   ClientConfig,
   'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database' | 'ssl'
 > {
   readonly url: SecretUrl;
+  /** Statement timeout of the server; 0 or absent: no limit. Unlike the start-up parameter `statement_timeout`, PgBouncer does not reject it. */
+  readonly statementTimeoutMs?: number | undefined;
   /** Maximum time in ms without data from the server during a query. Unlike in `pg`, the connection is then closed. */
   readonly query_timeout?: number | undefined;
 }
@@ -30,17 +33,37 @@ interface Attempt extends Server {
 
 type Callback = (error: Error) => void;
 
+/** The server's report of a setting. */
+interface ParameterStatus {
+  readonly parameterName: string;
+  readonly parameterValue: string;
+}
+
+/** Internals of `pg`. */
+interface ClientInternals {
+  readonly processID: number | null;
+  readonly readyForQuery: boolean;
+  corrections: string | undefined;
+  /** Returns the parameters of the start-up message. */
+  getStartupConf(): Record<string, string>;
+}
+
+const BaseClient = CorrectedClient as unknown as new (config: ClientConfig) => Client & ClientInternals;
+
 /**
  * A `pg` client that connects like libpq: it supports several servers, `sslmode` and `target_session_attrs`. It reads the URL in its
- * constructor, so each new connection uses the current password. Its `search_path` is empty. TCP keep-alive detects a lost server.
+ * constructor, so each new connection uses the current password. Settings of the role, the database and the server do not change what its
+ * statements mean. TCP keep-alive detects a lost server.
  */
-export class DatabaseClient extends Client {
+export class DatabaseClient extends BaseClient {
   private readonly config: ClientConfig;
   private readonly queryTimeoutMs: number;
+  private readonly statementTimeoutMs: number;
   private readonly target: DatabaseTarget | undefined;
   private readonly urlError: unknown;
+  private serverVersion = '';
 
-  constructor({ url, ...options }: DatabaseClientConfig) {
+  constructor({ url, statementTimeoutMs = 0, ...options }: DatabaseClientConfig) {
     let target: DatabaseTarget | undefined;
     let urlError: unknown;
     try {
@@ -58,6 +81,7 @@ export class DatabaseClient extends Client {
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       // Otherwise, `pg` reads PGSSLNEGOTIATION.
       sslnegotiation: 'postgres',
+      types: exactTypes,
       ...options,
       ...parameters,
       connectionTimeoutMillis: shorter(options.connectionTimeoutMillis, connectTimeoutMs),
@@ -72,8 +96,12 @@ export class DatabaseClient extends Client {
     // Errors during a query reject it. Without this listener, an error between queries, or after the login but before the pool adds
     // its listener, would crash the process.
     this.on('error', () => undefined);
+    this.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) => {
+      if (parameterName === 'server_version') this.serverVersion = parameterValue;
+    });
     this.config = config;
     this.queryTimeoutMs = options.query_timeout ?? 0;
+    this.statementTimeoutMs = statementTimeoutMs;
     this.target = target;
     this.urlError = urlError;
   }
@@ -94,19 +122,27 @@ export class DatabaseClient extends Client {
       throw explain(error);
     });
     this.limitQueryTime();
-    await this.query(EMPTY_SEARCH_PATH).catch((error: unknown) => {
+    try {
+      const { processID: processId, serverVersion, statementTimeoutMs } = this;
+      this.corrections = checkSession(await this.query(prepareSession({ processId, serverVersion, statementTimeoutMs })));
+    } catch (error) {
       // The pool does not close a connection that failed to connect.
       this.connection.stream.destroy();
       throw error;
-    });
+    }
     return this;
+  }
+
+  /** `pg` calls this to log in. */
+  override getStartupConf(): Record<string, string> {
+    return { ...super.getStartupConf(), ...STARTUP_SETTINGS };
   }
 
   private limitQueryTime(): void {
     const stream = this.connection.stream as Socket;
     // A timeout of 0 is none.
     stream.setTimeout(this.queryTimeoutMs).on('timeout', () => {
-      if (!(this as unknown as { readyForQuery: boolean }).readyForQuery) stream.destroy(timeout('Query read timeout'));
+      if (!this.readyForQuery) stream.destroy(timeout('Query read timeout'));
     });
   }
 

@@ -1,8 +1,9 @@
-import pg, { type CustomTypesConfig, type PoolConfig, types } from 'pg';
+import pg, { type PoolConfig } from 'pg';
 import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
 import { DatabaseClient } from './database-client.js';
 import { DatabasePool, type DatabasePoolConfig } from './database-pool.js';
 import { formatServers, parseDatabaseUrl } from './database-url.js';
+import { type DurabilityRisk, durabilityRisk } from './durability.js';
 import type { Subscription } from './events/subscription.js';
 import { InterceptedPool, InterceptedQueryRunner, InterceptedReplicas } from './intercepted-statements.js';
 import type { Persistence } from './persistence.js';
@@ -11,7 +12,6 @@ import { readSecretUrl, type SecretUrl } from './secret-url.js';
 import type { StatementInterceptor, StatementObserver } from './statement-observer.js';
 import { UnnamedStatementsClient } from './unnamed-statements-client.js';
 
-const INT8_OID = types.builtins.INT8;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
 const CLIENT_TIMEOUT_GRACE_MS = 1_000;
@@ -19,14 +19,6 @@ const MIGRATIONS_SCHEMA = 'public';
 const MIGRATIONS_NAME = 'schema_migrations';
 /** Includes the schema because no statement depends on `search_path`. */
 export const MIGRATIONS_TABLE = `${MIGRATIONS_SCHEMA}.${MIGRATIONS_NAME}`;
-
-/** Parses int8 as bigint, because a JavaScript number would round it. */
-const exactTypes: CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    oid === INT8_OID && format !== 'binary'
-      ? BigInt
-      : (types.getTypeParser(oid, format) as (text: string) => unknown)) as CustomTypesConfig['getTypeParser'],
-};
 
 export interface DatabaseOptions {
   /** A libpq connection URL. A file is read again for each new connection. */
@@ -40,6 +32,8 @@ export interface DatabaseOptions {
   readonly connectTimeoutMs?: number;
   /** Called when the server accepts fewer connections than `poolSize`. Statements then wait for the open ones. */
   readonly onLimited?: (error: Error) => void;
+  /** Called by `connect()` if settings of the database may lose commits. */
+  readonly onDurabilityRisk?: ((risk: DurabilityRisk) => void) | undefined;
   /** Statement timeout of the server; 0 or absent: no limit. If the server has not responded a second later, the connection is closed. */
   readonly statementTimeoutMs?: number;
   /** Set to false for a pooler that does not support named statements; see `UnnamedStatementsClient`. */
@@ -111,9 +105,10 @@ export class Database extends DataSource {
    * respond, and it can be called again after a failure.
    */
   async connect(): Promise<void> {
-    await this.probe();
+    const risk = await this.probe();
     try {
       await this.initialize();
+      if (risk) this.settings.onDurabilityRisk?.(risk);
     } catch (error) {
       // TypeORM leaves the pool open if its first statement fails.
       await this.driver.disconnect().catch(() => undefined);
@@ -140,7 +135,7 @@ export class Database extends DataSource {
       : new Replicas(() => this.pool, pools, observer);
   }
 
-  private async probe(): Promise<void> {
+  private async probe(): Promise<DurabilityRisk | undefined> {
     const { url, connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = this.settings;
     const client = new DatabaseClient({
       url,
@@ -150,7 +145,7 @@ export class Database extends DataSource {
     });
     try {
       await client.connect();
-      await client.query('SELECT 1');
+      return await durabilityRisk(client);
     } finally {
       void client.end().catch(() => undefined);
     }
@@ -168,13 +163,12 @@ function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConf
   return {
     url,
     Client: (preparedStatements ? DatabaseClient : UnnamedStatementsClient) as unknown as PoolConfig['Client'],
-    types: exactTypes,
     application_name: settings.applicationName,
     max: settings.poolSize,
     connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     onLimited: settings.onLimited,
-    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS }),
-    // Poolers that do not support named statements also reject this start-up parameter.
+    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS, statementTimeoutMs }),
+    // Behind a pooler, only this start-up parameter applies. Poolers that do not support named statements also reject it.
     ...(statementTimeoutMs > 0 && preparedStatements && { statement_timeout: statementTimeoutMs }),
   };
 }

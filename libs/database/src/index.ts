@@ -11,6 +11,7 @@ export { Database, type DatabaseOptions } from './database.js';
 export { DatabaseClient } from './database-client.js';
 export { DatabaseConnection } from './database-connection.js';
 export { type DistributedTable, distributedTables } from './distribution.js';
+export { durabilityRisk } from './durability.js';
 export { formatServers, parseDatabaseUrl, percentDecode } from './database-url.js';
 export { repeat } from './repeat.js';
 export { appendEvents, eventsPersistence } from './events/event-log.js';
@@ -48,6 +49,8 @@ export {
 export type { Persistence, Privileges } from './persistence.js';
 export { replicaLag, type ReplicaObserver, type Replicas } from './replicas.js';
 export { retryRead } from './retry-read.js';
+export { settingsToCorrect, UnsuitableDatabaseError } from './session-settings.js';
 export { readSecretUrl, type SecretUrl, splitUrls } from './secret-url.js';
 export type { Statement, StatementInterceptor, StatementObserver } from './statement-observer.js';
+export { isStoppedByTimeout } from './stopped-by-timeout.js';
 export { tlsAttempts } from './tls.js';

@@ -3,7 +3,7 @@ import { type Migration, MigrationExecutor, type MigrationInterface, type QueryR
 import { type Database, MIGRATIONS_TABLE } from './database.js';
 import type { DatabaseClient } from './database-client.js';
 import { distribute, tablesToDistribute } from './distribution.js';
-import { MigrationLockError, MigrationQueryRunner } from './migration-query-runner.js';
+import { MigrationLockError, MigrationQueryRunner, NO_LOCK_TIMEOUT } from './migration-query-runner.js';
 import { withOwnConnection } from './own-connection.js';
 
 /** Key of the advisory lock for migrations. The number is arbitrary but must be unique. */
@@ -148,7 +148,7 @@ async function appliedMigrations(database: Database): Promise<ReadonlySet<string
 
 /** Runs `work` without a lock timeout, for statements that wait without blocking others, such as CREATE INDEX CONCURRENTLY. */
 export async function withoutLockTimeout(queryRunner: QueryRunner, work: () => Promise<void>): Promise<void> {
-  await queryRunner.query('SET lock_timeout = 0');
+  await queryRunner.query(NO_LOCK_TIMEOUT);
   await work();
   await queryRunner.query(`SET lock_timeout = ${String(TABLE_LOCK_TIMEOUT_MS)}`);
 }
@@ -204,7 +204,7 @@ async function withShortTableLocks(
     } catch (error) {
       if (attempt === TABLE_LOCK_ATTEMPTS || (error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
     } finally {
-      await queryRunner.query('RESET lock_timeout').catch(() => undefined);
+      await queryRunner.query(NO_LOCK_TIMEOUT).catch(() => undefined);
       await queryRunner.release();
     }
     const pauseMs = Math.min(TABLE_LOCK_PAUSE_MS * 2 ** (attempt - 1), MAX_TABLE_LOCK_PAUSE_MS);

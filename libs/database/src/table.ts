@@ -1,12 +1,12 @@
-import { types } from 'pg';
 import type { EntityMetadata } from 'typeorm';
+import { parseTime } from './value-types.js';
 
 /** A row as PostgreSQL returns it: each column as text. */
 export type Columns = readonly (string | null)[];
 
 interface ColumnType {
   readonly read: (text: string) => unknown;
-  /** Returns SQL that writes the column as JSON. Identical to JSON.stringify of the value from `read`, with a bigint as an exact number. */
+  /** Returns SQL that writes the column as JSON. Identical to JSON.stringify of the value from `read`, except an exact bigint, and a time outside RFC 3339 as text. */
   readonly json: (column: string) => string;
   /** Parses the JSON value. By default, it is the value from `read`. `source` is the text of a number. */
   readonly parse?: (value: unknown, source: string) => unknown;
@@ -25,9 +25,11 @@ const TYPES: Readonly<Record<string, ColumnType>> = {
   uuid: asText,
   boolean: { read: (text) => text === 't', json: (column) => column },
   'timestamp with time zone': {
-    read: types.getTypeParser(types.builtins.TIMESTAMPTZ) as (text: string) => Date,
-    json: (column) => `to_json(to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`,
-    parse: (text) => new Date(text as string),
+    read: parseTime,
+    // RFC 3339 has the years 1 to 9999. `to_char` returns NULL for infinity, which means "not set", and omits BC.
+    json: (column) =>
+      `to_json(CASE WHEN ${column} >= '0001-01-01Z' AND ${column} < '10000-01-01Z' THEN to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ELSE ${column}::text END)`,
+    parse: (text) => parseTime(text as string),
   },
 };
 

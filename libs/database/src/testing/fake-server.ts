@@ -86,14 +86,15 @@ export class FakeServer {
     socket.end();
   }
 
-  /** Every statement returns this row. */
+  /** Every message returns this row. */
   private row(): Buffer {
-    const value = Buffer.from(this.options.isReadOnly ? 'on' : 'off');
+    const row = Object.entries({ transaction_read_only: this.options.isReadOnly ? 'on' : 'off', encoding: 'UTF8', off: null });
     // The name, then table, column, type, size, modifier and format, which the client does not use.
-    const column = Buffer.concat([Buffer.from('transaction_read_only\0'), Buffer.alloc(18)]);
+    const columns = row.map(([name]) => Buffer.concat([Buffer.from(`${name}\0`), Buffer.alloc(18)]));
+    const values = row.map(([, value]) => (value === null ? int32(-1) : Buffer.concat([int32(value.length), Buffer.from(value)])));
     return Buffer.concat([
-      message('T', Buffer.concat([int16(1), column])),
-      message('D', Buffer.concat([int16(1), int32(value.length), value])),
+      message('T', Buffer.concat([int16(row.length), ...columns])),
+      message('D', Buffer.concat([int16(row.length), ...values])),
       message('C', Buffer.from('SELECT 1\0')),
     ]);
   }

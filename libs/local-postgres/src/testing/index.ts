@@ -1,6 +1,7 @@
 export { type Certificates, createCertificates } from './certificates.js';
 export { DurablePostgres } from './durable-postgres.js';
 export { findFreePort } from './find-free-port.js';
+export { setOddSettings } from './odd-settings.js';
 export { query } from './query.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { copyTestDatabase, createTestDatabase, type TestDatabase } from './test-database.js';
