@@ -7,6 +7,11 @@ describe('output', () => {
     expect(text.replace(/\s/g, '')).toBe('{"id":9223372036854775807,"at":"2026-11-21T12:00:00.123Z","none":null}');
   });
 
+  it('shows a time that JavaScript cannot represent, rather than null or an error', () => {
+    expect(toJson([{ expiresAt: new Date(NaN), none: null }]).replace(/\s/g, '')).toBe('[{"expiresAt":"unreadable","none":null}]');
+    expect(formatTime(new Date(NaN))).toBe('unreadable');
+  });
+
   it('aligns columns', () => {
     expect(
       toTable(

@@ -7,9 +7,15 @@ declare global {
   }
 }
 
+/** Shown for a stored time that JavaScript cannot represent. JSON.stringify writes null, which means "not set". */
+const UNREADABLE = 'unreadable';
+
 /** Returns a value as JSON. Bigints are written as exact integers. */
 export function toJson(value: unknown): string {
-  const exact = (_key: string, member: unknown) => (typeof member === 'bigint' ? JSON.rawJSON(String(member)) : member);
+  function exact(this: unknown, name: string, member: unknown): unknown {
+    if (typeof member === 'bigint') return JSON.rawJSON(String(member));
+    return (this as Readonly<Record<string, unknown>>)[name] instanceof Date ? (member ?? UNREADABLE) : member;
+  }
   return `${JSON.stringify(value, exact, 2)}\n`;
 }
 
@@ -30,5 +36,6 @@ export function toTable(header: readonly string[], rows: readonly (readonly stri
 
 /** Formats a date in UTC, to the second. */
 export function formatTime(date: Date): string {
+  if (Number.isNaN(date.getTime())) return UNREADABLE;
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -8,6 +8,7 @@ import { areScopes, isScope } from './scope.js';
 const HOUR = 3_600_000;
 const noon = new Date('2026-11-21T12:00:00Z');
 const after = (ms: number) => new Date(noon.getTime() + ms);
+const unreadable = new Date(NaN);
 
 const input: NewApiKeyInput = { clientName: 'Acme Pets', environment: 'local', scopes: ['pets:read', 'pets:write'], createdAt: noon };
 const record: ApiKeyRecord = {
@@ -71,6 +72,21 @@ describe('the state of a key', () => {
       ['revoked', true],
     ]);
     expect(ApiKey.rehydrate(record).hasEndedAt(noon)).toBe(false);
+  });
+
+  // Promise (Keys and clients): A key with a date that cannot be read is rejected.
+  it.each<[string, Partial<ApiKeyRecord>, string]>([
+    ['expiry', { expiresAt: unreadable }, 'expired'],
+    ['creation', { createdAt: unreadable }, 'expired'],
+    ['last use', { lastUsedAt: unreadable }, 'expired'],
+    ['revocation', { revokedAt: unreadable }, 'revoked'],
+    ['disabled client', { client: { ...record.client, disabledAt: unreadable } }, 'disabled'],
+  ])('with a date of its %s that cannot be read is not active, and it can be revoked', (_what, dates, state) => {
+    const key = ApiKey.rehydrate({ ...record, ...dates });
+    expect(key.stateAt(noon)).toBe(state);
+    expect(key.revoke(noon).stateAt(noon)).toBe('revoked');
+    if (dates.revokedAt === undefined) expect(key.revoke(noon).revokedAt).toEqual(noon);
+    if (state !== 'disabled') expect(() => key.rotate(noon, 0)).toThrow(`The API key is ${state}.`);
   });
 
   it('is revoked immediately and permanently, whatever the clocks show', () => {

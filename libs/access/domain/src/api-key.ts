@@ -17,7 +17,10 @@ declare const brand: unique symbol;
 /** Assigned by the store, never reused; any int64. */
 export type ApiKeyId = bigint & { readonly [brand]: 'ApiKeyId' };
 
-/** `disabled`: the key would be active if its client were not disabled. */
+/**
+ * `disabled`: the key would be active if its client were not disabled. `expired` includes keys with a date that cannot be read, which are
+ * rejected.
+ */
 export type ApiKeyState = 'active' | 'disabled' | 'expired' | 'revoked';
 
 /** An operator's input, not validated. */
@@ -118,8 +121,10 @@ export class ApiKey {
 
   /** Returns the state. A revoked key counts as revoked even if its time is in the future, because clocks may differ. */
   stateAt(now: Date): ApiKeyState {
-    if (this.revokedAt) return 'revoked';
-    if (this.expiresAt && this.expiresAt.getTime() <= now.getTime()) return 'expired';
+    const { createdAt, expiresAt, revokedAt, lastUsedAt } = this;
+    if (revokedAt) return 'revoked';
+    if (expiresAt && !(expiresAt.getTime() > now.getTime())) return 'expired';
+    if (isUnreadable(createdAt) || (lastUsedAt && isUnreadable(lastUsedAt))) return 'expired';
     return this.client.disabledAt ? 'disabled' : 'active';
   }
 
@@ -158,8 +163,13 @@ export class ApiKey {
   }
 }
 
+function isUnreadable(date: Date): boolean {
+  return Number.isNaN(date.getTime());
+}
+
+/** Returns `a` if `b` cannot be read. */
 function latest(a: Date, b: Date): Date {
-  return a.getTime() > b.getTime() ? a : b;
+  return b.getTime() > a.getTime() ? b : a;
 }
 
 function earliest(a: Date, b: Date): Date {

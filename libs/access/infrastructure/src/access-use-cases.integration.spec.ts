@@ -64,6 +64,39 @@ describe('a rate limit for a client that another process is changing', () => {
   });
 });
 
+describe('a date that JavaScript cannot represent', () => {
+  const dates = ["'infinity'", "'-infinity'", "'294000-01-01'"];
+  const columns = [
+    ...['created_at', 'expires_at', 'revoked_at', 'last_used_at'].map((column) => `access.api_keys SET ${column}`),
+    'access.clients SET disabled_at',
+  ];
+  const cases = columns.flatMap((assignment) => dates.map((date) => `UPDATE ${assignment} = ${date}`));
+
+  // Promise (Keys and clients): A key with a date that cannot be read is rejected.
+  it.each(cases)('%s: the key is rejected, listed, and can be revoked', async (update) => {
+    await database.empty();
+    await database.dataSource.query('ALTER TABLE access.api_keys DROP CONSTRAINT IF EXISTS api_keys_expires_at_check');
+    await database.dataSource.query('ALTER TABLE access.api_keys DROP CONSTRAINT IF EXISTS api_keys_revoked_at_check');
+    const access = createAccessUseCases(database.dataSource);
+    const input = { clientName: 'acme', environment: 'spec', scopes: ['pets:read'], lifetimeMs: 60_000 };
+    const { key, secret } = await access.createApiKey.execute(input);
+    const authenticate = async () => access.authenticateApiKey.execute(secret);
+    await database.dataSource.query(update);
+    await expect(authenticate()).rejects.toMatchObject({ code: 'invalid_api_key' });
+    const [listed] = await access.listApiKeys.execute();
+    expect(listed?.state).toMatch(/^(?:expired|revoked|disabled)$/);
+    await access.manageClients.setRateLimit('acme', 7);
+    await access.manageClients.disable('acme');
+    await access.revokeApiKey.execute(String(key.id));
+    await access.manageClients.enable('acme');
+    await expect(authenticate()).rejects.toMatchObject({ code: 'invalid_api_key' });
+    const [stored] = await database.dataSource.query<object[]>('SELECT revoked_at IS NOT NULL AS revoked FROM access.api_keys');
+    expect(stored).toEqual({ revoked: true });
+    // The client needs a new key.
+    expect(await access.createApiKey.execute({ ...input, ifNone: true })).toBeDefined();
+  });
+});
+
 describe('a change whose audit event cannot be written', () => {
   it('is rolled back', async () => {
     await database.empty();

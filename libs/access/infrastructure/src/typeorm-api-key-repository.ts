@@ -77,7 +77,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
     return this.dataSource.transaction(async (manager) => {
       const key = await lock(manager, id);
       if (!key) return undefined;
-      const changed = await updateLifetime(manager, change(key));
+      const changed = await updateLifetime(manager, key, change(key));
       if (!key.revokedAt && changed.revokedAt) await this.audit(manager, [keyRevoked(changed)]);
       return changed;
     });
@@ -92,7 +92,7 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
       const key = await lock(manager, id);
       if (!key) return undefined;
       const rotation = change(key);
-      const retired = await updateLifetime(manager, rotation.retired);
+      const retired = await updateLifetime(manager, key, rotation.retired);
       const successor = await insert(manager, await clientOf(manager, rotation.successor), rotation.successor);
       await this.audit(manager, [keyRotated(retired, successor)]);
       await beforeCommit?.({ retired, successor });
@@ -155,7 +155,11 @@ export class TypeOrmApiKeyRepository extends ApiKeyRepository {
   private async changeClient(manager: EntityManager, entity: ClientEntity, change: (client: Client) => Client): Promise<ClientEntity> {
     const before = toClient(entity);
     const after = change(before);
-    const columns = { rateLimit: after.rateLimit ?? null, disabledAt: after.disabledAt ?? null };
+    const columns = {
+      rateLimit: after.rateLimit ?? null,
+      // A date that cannot be read cannot be written.
+      ...(after.disabledAt !== before.disabledAt && { disabledAt: after.disabledAt ?? null }),
+    };
     await manager.update(ClientEntity, { id: entity.id }, columns);
     await this.audit(manager, clientChanged(before, after));
     return { ...entity, ...columns };
@@ -204,9 +208,14 @@ async function insert(manager: EntityManager, client: ClientEntity, key: NewApiK
   return ApiKey.rehydrate({ ...key, id, client: toClient(client) });
 }
 
-async function updateLifetime(manager: EntityManager, key: ApiKey): Promise<ApiKey> {
-  await manager.update(ApiKeyEntity, { id: key.id }, { expiresAt: key.expiresAt ?? null, revokedAt: key.revokedAt ?? null });
-  return key;
+/** Writes the dates that have changed. One that cannot be read cannot be written. */
+async function updateLifetime(manager: EntityManager, before: ApiKey, after: ApiKey): Promise<ApiKey> {
+  const columns = {
+    ...(after.expiresAt !== before.expiresAt && { expiresAt: after.expiresAt ?? null }),
+    ...(after.revokedAt !== before.revokedAt && { revokedAt: after.revokedAt ?? null }),
+  };
+  if (Object.keys(columns).length > 0) await manager.update(ApiKeyEntity, { id: after.id }, columns);
+  return after;
 }
 
 function toDomain({ client, expiresAt, revokedAt, lastUsedAt, ...entity }: ApiKeyEntity): ApiKey {
