@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, setOddSettings, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { Database } from './database.js';
 import { type Job, jobsPersistence, jobState, runJob } from './job-runs.js';
@@ -16,6 +16,7 @@ let other: Database;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  await setOddSettings(database.url);
   const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [jobsPersistence] };
   one = await new Database(options).initialize();
   await migrateUp(one);

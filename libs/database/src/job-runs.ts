@@ -6,9 +6,6 @@ import type { Persistence } from './persistence.js';
 /** First key of the advisory locks of jobs; the second one is a hash of the name. The number is arbitrary but must be unique. */
 const JOB_LOCKS = 730_294_756;
 
-/** A start that is more than a period ahead was recorded before the database's clock was set back. */
-const IS_DUE = `abs(extract(epoch FROM now() - run.started_at)) * 1000 >= $2`;
-
 /** When each job of the deployment last started and succeeded, by the database's clock. */
 export const jobsPersistence: Persistence = {
   schema: 'jobs',
@@ -34,9 +31,11 @@ export interface JobState {
 
 export async function jobState({ pool }: Database, { name, every }: Job): Promise<JobState> {
   const { rows } = await pool.query<JobState>(
-    `SELECT CASE WHEN ${IS_DUE} THEN 0 ELSE $2 - extract(epoch FROM now() - started_at) * 1000 END::float8 AS "dueInMs",
+    // A start in the future, after a change of the clock, does not block the job for long.
+    `SELECT CASE WHEN started_at BETWEEN now() - period AND now() + period
+         THEN extract(epoch FROM period - (now() - started_at)) * 1000 ELSE 0 END::float8 AS "dueInMs",
        coalesce(succeeded_at, created_at) AS "succeededAt"
-     FROM jobs.runs AS run WHERE name = $1`,
+     FROM jobs.runs, LATERAL (SELECT $2 * interval '1 ms' AS period) AS job WHERE name = $1`,
     [name, every],
   );
   return rows[0] ?? { dueInMs: 0, succeededAt: undefined };
@@ -59,7 +58,8 @@ export async function runJob({ pool, settings }: Database, { name, every }: Job,
     // No row is written if another process has just run the job.
     const started = await pool.query(
       `INSERT INTO jobs.runs AS run (name, started_at) VALUES ($1, now())
-       ON CONFLICT (name) DO UPDATE SET started_at = now() WHERE ${IS_DUE}`,
+       ON CONFLICT (name) DO UPDATE SET started_at = now()
+         WHERE run.started_at <= now() - $2 * interval '1 ms' OR run.started_at > now() + $2 * interval '1 ms'`,
       [name, every],
     );
     if (started.rowCount === 0) return false;
