@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import cluster from 'node:cluster';
 import { Database, DatabaseConnection } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-contract';
 import { type Clock, SystemClock } from '@animal-store/kernel';
@@ -50,6 +51,7 @@ export async function createApp({ config, ...options }: AppOptions): Promise<Nes
     poolSize: config.databasePoolSize,
     connectTimeoutMs: config.databaseConnectTimeoutMs,
     onLimited: (err) => logger.warn({ err }, LIMITED),
+    onDurabilityRisk: isFirstProcess() ? ({ problem, remedy }) => logger.warn(`${problem}; ${remedy}`) : undefined,
     statementTimeoutMs: config.databaseStatementTimeoutMs,
     preparedStatements: config.databasePrepared,
     concurrentReads: config.workers > 1 ? 1 : undefined,
@@ -63,6 +65,11 @@ export async function createApp({ config, ...options }: AppOptions): Promise<Nes
   await app.init();
   await server.ready();
   return app;
+}
+
+/** Whether this process logs what is the same for all workers. */
+function isFirstProcess(): boolean {
+  return (cluster.worker?.id ?? 1) === 1;
 }
 
 /** Returns the OpenAPI document of the app. Needs no database. */

@@ -1,5 +1,6 @@
 import type { Config } from '@animal-store/api/configuration';
 import type { DatabaseClient } from '@animal-store/database';
+import { isPooled } from './database-checks.js';
 import { failure, ok, type Outcome, warning } from './finding.js';
 
 /** A limit of connections, with the current ones that are not of the service. */
@@ -35,11 +36,9 @@ export async function checkConnections(
   { workers, databasePoolSize }: Pick<Config, 'databasePoolSize' | 'workers'>,
   instances: number,
 ): Promise<Outcome> {
-  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const needed = instances * workers * databasePoolSize;
   const formula = `instances ${String(instances)} × WORKERS ${String(workers)} × DATABASE_POOL_SIZE ${String(databasePoolSize)}`;
-  // A pooler sends a number of its own when the session begins.
-  if ((client as unknown as { processID: number }).processID !== rows[0]?.pid)
+  if (await isPooled(client))
     return ok(`a pooler is between the service and the database: it needs room for ${String(needed)} clients (${formula})`);
   const { rows: limits } = await client.query<Limit>(LIMITS);
   return describeRoom(`${String(needed)} connections (${formula})`, needed, limits);

@@ -1,11 +1,15 @@
 import type { Config } from '@animal-store/api/configuration';
 import {
   type DatabaseClient,
+  durabilityRisk,
   isDatabaseUnavailable,
   isLoginRejected,
+  isStoppedByTimeout,
   migrationStatus,
   missingPrivileges,
   replicaLag,
+  settingsToCorrect,
+  UnsuitableDatabaseError,
 } from '@animal-store/database';
 import type { DataSource } from 'typeorm';
 import { loadPersistence } from './contexts.js';
@@ -25,6 +29,9 @@ export async function checkServer(client: DatabaseClient, servers: string): Prom
   try {
     await client.connect();
   } catch (error) {
+    if (error instanceof UnsuitableDatabaseError) return failure(`${servers} cannot be used: ${error.problem}`, error.remedy);
+    if (isStoppedByTimeout(error))
+      return failure(`${servers} stopped a statement: ${reasonOf(error)}`, 'raise the timeouts of the role and the database');
     if (isDatabaseUnavailable(error) && !isLoginRejected(error))
       return failure(
         `${servers} cannot be reached: ${reasonOf(error)}`,
@@ -55,6 +62,33 @@ export function describeVersion(version: number): Outcome {
   if (major > maximum)
     return warning(`${found} is not tested with this release`, `use a version from ${String(minimum)} to ${String(maximum)}`);
   return ok(found);
+}
+
+/** Checks whether commits survive a crash of the database's machine. */
+export async function checkDurability(client: DatabaseClient): Promise<Outcome> {
+  const risk = await durabilityRisk(client);
+  return risk ? warning(risk.problem, risk.remedy) : ok('fsync, full_page_writes and synchronous_commit are on');
+}
+
+/**
+ * Checks whether the settings of the role and the database are those that the service requires. Without a pooler, it sets them itself. With
+ * one, they also apply to sessions that the pooler opens later.
+ */
+export async function checkSettings(client: DatabaseClient): Promise<Outcome> {
+  if (!(await isPooled(client))) return ok('the service sets those of its sessions itself');
+  const { rows } = await client.query<{ role: string }>('SELECT session_user AS role');
+  const settings = await settingsToCorrect(client);
+  if (settings.length === 0) return ok('those of the role fit a pooler');
+  return warning(
+    `behind a pooler, sessions may have ${settings.map(({ name, value }) => `${name} = ${value}`).join(', ')}`,
+    `run as the owner ${settings.map(({ name, required }) => `ALTER ROLE "${rows[0]?.role ?? ''}" SET ${name} = ${required}`).join('; ')}`,
+  );
+}
+
+/** Whether the process of the session is not the one that the login reported: a pooler sends a number of its own. */
+export async function isPooled(client: DatabaseClient): Promise<boolean> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return client.processID !== rows[0]?.pid;
 }
 
 export async function checkClock(client: DatabaseClient): Promise<Outcome> {

@@ -1,7 +1,16 @@
 import type { Config } from '@animal-store/api/configuration';
 import { DatabaseClient, formatServers, parseDatabaseUrl, readSecretUrl, type SecretUrl } from '@animal-store/database';
 import { checkConnections } from './connection-check.js';
-import { checkClock, checkMigrations, checkPrivileges, checkReplica, checkServer, checkVersion } from './database-checks.js';
+import {
+  checkClock,
+  checkDurability,
+  checkMigrations,
+  checkPrivileges,
+  checkReplica,
+  checkServer,
+  checkSettings,
+  checkVersion,
+} from './database-checks.js';
 import { examine, failure, type Finding, ok } from './finding.js';
 
 const RESPONSE_MS = 5_000;
@@ -32,6 +41,8 @@ async function* diagnoseDatabase(config: Config, instances: number): AsyncGenera
     const unexpected = 'see the log of the database';
     const grants = 'run the SQL of "animal-store grants service" as the owner';
     yield await examine('version', unexpected, () => checkVersion(primary));
+    yield await examine('durability', unexpected, () => checkDurability(primary));
+    yield await examine('settings', unexpected, () => checkSettings(primary));
     yield await examine('clock', unexpected, () => checkClock(primary));
     yield await examine('migrations', `correct MIGRATION_DATABASE_URL, or ${grants}`, () => checkMigrations(config));
     yield await examine('privileges', grants, () => checkPrivileges(primary));

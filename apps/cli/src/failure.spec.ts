@@ -1,3 +1,4 @@
+import { UnsuitableDatabaseError } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { CliError, describeFailure, EXIT_USAGE } from './failure.js';
@@ -13,8 +14,15 @@ describe('describeFailure', () => {
     ['the tables are missing: run "migrate up" first', 1, codeError('42P01', 'relation "access.clients" does not exist')],
     ['the tables are missing: run "migrate up" first', 1, codeError('3F000', 'schema "access" does not exist')],
     ['the database cannot be reached: ECONNREFUSED', 1, codeError('ECONNREFUSED')],
-    ['the database cannot be reached: terminando la conexión', 1, codeError('57P05', 'terminando la conexión')],
-    ['the database cannot serve now: canceling statement', 1, codeError('55P03', 'canceling statement')],
+    ...['25P03', '25P04', '55P03', '57014', '57P05'].map(
+      (code) => ['a timeout of the database has stopped the command: canceling', 1, codeError(code, 'canceling')] as const,
+    ),
+    [
+      'a timeout of the database has stopped the command: canceling',
+      1,
+      Object.assign(new Error('canceling'), { driverError: codeError('57014', 'canceling') }),
+    ],
+    ['its encoding is wrong: create it again', 1, new UnsuitableDatabaseError('its encoding is wrong', 'create it again')],
     ['password authentication failed for user "x"', 1, codeError('28P01', 'password authentication failed\nfor user "x"')],
     ['thrown text', 1, 'thrown text'],
   ])('returns "%s" with exit code %d', (line, exitCode, error) => expect(describeFailure(error)).toEqual({ line, exitCode }));

@@ -48,6 +48,12 @@ export function mayRecover(error: unknown): boolean {
   return !hasTrait(error, 'permanent') && !UNSUPPORTED_PARAMETER.test(message);
 }
 
+/** Whether the database was reached, and one of its timeouts stopped a statement or ended a session. */
+export function isStoppedByTimeout(error: unknown): boolean {
+  if (!Error.isError(error)) return false;
+  return hasTrait(error, 'timeout') || isStoppedByTimeout((error as Details).driverError ?? error.cause);
+}
+
 /** Whether a read that failed may be repeated at once. */
 export function isRepeatable(error: unknown): boolean {
   return hasTrait((error as Details | undefined)?.driverError ?? error, 'repeatable');

@@ -7,10 +7,11 @@
  * - `row`: a single row may have caused it. The statement had no effect.
  * - `conflict`: the statement was rolled back because of a concurrent one, so also a write may be repeated.
  * - `login`: the server rejected the login, or the database does not exist.
+ * - `timeout`: a timeout of the server stopped a statement or ended a session.
  * - `named`: a prepared statement is missing or already exists. Happens behind poolers that do not track statements.
  * - `machine`: this machine lacks memory or descriptors, also for files.
  */
-export type Trait = 'unavailable' | 'permanent' | 'repeatable' | 'usable' | 'row' | 'conflict' | 'login' | 'named' | 'machine';
+export type Trait = 'unavailable' | 'permanent' | 'repeatable' | 'usable' | 'row' | 'conflict' | 'timeout' | 'login' | 'named' | 'machine';
 
 /** sqlclient_unable_to_establish_sqlconnection: our code for an unusable URL, failed TLS, and several servers that all failed. */
 export const CANNOT_CONNECT = '08001';
@@ -37,8 +38,14 @@ const SQLSTATES: readonly Row[] = [
   ['23', 'integrity constraint violation', 'row', 'usable'],
   // 25P02, in failed transaction, is a bug, and the connection is closed because its transaction is still open.
   ['25006', 'read_only_sql_transaction: PreventCommandIfReadOnly in src/backend/tcop/utility.c', 'unavailable'],
-  ['25P03', 'idle_in_transaction_session_timeout: ProcessInterrupts in src/backend/tcop/postgres.c', 'unavailable', 'repeatable'],
-  ['25P04', 'transaction_timeout: ProcessInterrupts in src/backend/tcop/postgres.c', 'unavailable'],
+  [
+    '25P03',
+    'idle_in_transaction_session_timeout: ProcessInterrupts in src/backend/tcop/postgres.c',
+    'unavailable',
+    'repeatable',
+    'timeout',
+  ],
+  ['25P04', 'transaction_timeout: ProcessInterrupts in src/backend/tcop/postgres.c', 'unavailable', 'timeout'],
   ['26000', 'invalid_sql_statement_name: FetchPreparedStatement in src/backend/commands/prepare.c', 'unavailable', 'named'],
   ['28', 'invalid authorization: src/backend/libpq/auth.c', 'unavailable', 'login'],
   ['3D000', 'invalid_catalog_name: InitPostgres in src/backend/utils/init/postinit.c', 'unavailable', 'login'],
@@ -49,12 +56,12 @@ const SQLSTATES: readonly Row[] = [
   ['44', 'WITH CHECK OPTION violation, of a view', 'row', 'usable'],
   ['53', 'insufficient resources: memory, disk, connections', 'unavailable'],
   ['54', 'program limit exceeded, for example the size of an index entry', 'row', 'usable'],
-  ['55P03', 'lock_not_available, also lock_timeout: ProcessInterrupts in src/backend/tcop/postgres.c', 'unavailable', 'usable'],
+  ['55P03', 'lock_not_available, also lock_timeout: ProcessInterrupts in src/backend/tcop/postgres.c', 'unavailable', 'usable', 'timeout'],
   ['57', 'operator intervention: 57P03 starting up, 57P04 database dropped', 'unavailable'],
-  ['57014', 'query_canceled, also statement_timeout: ProcessInterrupts', 'unavailable', 'permanent', 'usable'],
+  ['57014', 'query_canceled, also statement_timeout: ProcessInterrupts', 'unavailable', 'permanent', 'usable', 'timeout'],
   ['57P01', 'admin_shutdown: ProcessInterrupts', 'unavailable', 'repeatable'],
   ['57P02', 'crash_shutdown: quickdie in src/backend/tcop/postgres.c', 'unavailable', 'repeatable'],
-  ['57P05', 'idle_session_timeout: ProcessInterrupts', 'unavailable', 'repeatable'],
+  ['57P05', 'idle_session_timeout: ProcessInterrupts', 'unavailable', 'repeatable', 'timeout'],
   ['58', 'system error of the server, for example an I/O error', 'unavailable'],
   ['72', 'snapshot too old', 'unavailable', 'repeatable', 'usable'],
   ['P0', 'PL/pgSQL error, for example RAISE in a trigger', 'row', 'usable'],

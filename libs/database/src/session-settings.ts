@@ -1,5 +1,5 @@
 import type { Client, QueryResult } from 'pg';
-import { CANNOT_CONNECT } from './database-unavailable.js';
+import { CANNOT_CONNECT } from './error-table.js';
 
 /**
  * Settings in the start-up message. They replace those of the role, the database and the server, and PgBouncer keeps them for each of its

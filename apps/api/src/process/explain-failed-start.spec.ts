@@ -1,4 +1,4 @@
-import { MigrationLockError } from '@animal-store/database';
+import { MigrationLockError, UnsuitableDatabaseError } from '@animal-store/database';
 import { describe, expect, it } from '@jest/globals';
 import { explainFailedStart } from './explain-failed-start.js';
 import { StartupError } from './startup-error.js';
@@ -25,6 +25,14 @@ describe('explainFailedStart', () => {
       failure('EADDRNOTAVAIL', { syscall: 'listen', address: '192.0.2.1', port: 9464 }),
       'ADMIN_HOST 192.0.2.1 is not an address of this machine; set ADMIN_HOST to one, or to 0.0.0.0 for all.',
     ],
+    [
+      new UnsuitableDatabaseError('it has the encoding LATIN1, and must have UTF8', 'create one'),
+      'The database at db.example:5432,db2.example:5433 cannot be used: it has the encoding LATIN1, and must have UTF8: create one',
+    ],
+    [
+      failure('57014', {}, 'canceling statement due to statement timeout'),
+      'A timeout of the database at db.example:5432,db2.example:5433 stopped a statement: canceling statement due to statement timeout',
+    ],
     [failure('ENOTFOUND', { syscall: 'getaddrinfo', hostname: 'api.invalid' }), 'HOST api.invalid cannot be used: ENOTFOUND'],
     [failure('EAI_AGAIN', { syscall: 'getaddrinfo', hostname: 'admin.invalid' }), 'ADMIN_HOST admin.invalid cannot be used: EAI_AGAIN'],
     [failure('EINVAL', { syscall: 'listen', address: 'fe80::1', port: 3000 }), 'HOST fe80::1 cannot be used: EINVAL'],
@@ -41,7 +49,10 @@ describe('explainFailedStart', () => {
       'The database at db.example:5432,db2.example:5433 cannot be reached: the server does not support TLS, which sslmode requires',
     ],
     [new MigrationLockError('it is locked'), 'The migrations were not applied: it is locked'],
-    [failure('55P03', {}, 'canceling statement'), 'The database at db.example:5432,db2.example:5433 cannot serve now: canceling statement'],
+    [
+      failure('55P03', {}, 'canceling statement'),
+      'A timeout of the database at db.example:5432,db2.example:5433 stopped a statement: canceling statement',
+    ],
     [failure('ECONNREFUSED', {}, ''), 'The database at db.example:5432,db2.example:5433 cannot be reached: ECONNREFUSED'],
     [
       new Error('Connection terminated unexpectedly'),

@@ -1,11 +1,12 @@
 import {
   isLoginRejected,
   isDatabaseUnavailable,
-  isSessionUsable,
+  isStoppedByTimeout,
   MigrationLockError,
   parseDatabaseUrl,
   readSecretUrl,
   formatServers,
+  UnsuitableDatabaseError,
 } from '@animal-store/database';
 import type { Config } from './config.js';
 import { StartupError } from './startup-error.js';
@@ -19,10 +20,10 @@ export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHo
   // The supervisor binds the port of the workers, with the syscall `bind`.
   if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
   const database = () => formatServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
+  if (error instanceof UnsuitableDatabaseError) return new StartupError(`The database at ${database()} cannot be used: ${message}`);
+  if (isStoppedByTimeout(error))
+    return new StartupError(`A timeout of the database at ${database()} stopped a statement: ${firstLine(message, code)}`);
   if (isLoginRejected(error)) return new StartupError(`The database at ${database()} rejects the connection: ${firstLine(message, code)}`);
-  // For example, the timeout of a statement or a lock.
-  if (isDatabaseUnavailable(error) && isSessionUsable(error))
-    return new StartupError(`The database at ${database()} cannot serve now: ${firstLine(message, code)}`);
   if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
   if (code === INSUFFICIENT_PRIVILEGE)
     return new StartupError(

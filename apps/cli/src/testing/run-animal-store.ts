@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll } from '@jest/globals';
 import { run } from '../program.js';
 import type { Output, ProcessTerminal } from '../terminal.js';
@@ -48,6 +48,7 @@ export function useAnimalStore({ migrated = true } = {}): AnimalStoreOnDatabase 
   const run = (...args: readonly string[]) => runAnimalStore({ DATABASE_URL: database.url }, args);
   beforeAll(async () => {
     database = await createTestDatabase();
+    await setOddSettings(database.url);
     if (migrated) await run('migrate', 'up');
   });
   afterAll(() => database.drop());
