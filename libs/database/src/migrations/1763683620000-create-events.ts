@@ -17,7 +17,7 @@ export class CreateEvents1763683620000 implements MigrationInterface {
       )`);
     await queryRunner.query(`
       CREATE TABLE events.subscriptions (
-        name text PRIMARY KEY,
+        name text COLLATE "C" PRIMARY KEY,
         types text[] NOT NULL,
         position bigint NOT NULL,
         attempts integer NOT NULL DEFAULT 0,
@@ -25,9 +25,9 @@ export class CreateEvents1763683620000 implements MigrationInterface {
       )`);
     await queryRunner.query(`
       CREATE TABLE events.parked_events (
-        subscription text REFERENCES events.subscriptions ON DELETE CASCADE,
-        aggregatetype text,
-        aggregateid text,
+        subscription text COLLATE "C" REFERENCES events.subscriptions ON DELETE CASCADE,
+        aggregatetype text COLLATE "C",
+        aggregateid text COLLATE "C",
         position bigint,
         error text NOT NULL,
         retry boolean NOT NULL DEFAULT false,
