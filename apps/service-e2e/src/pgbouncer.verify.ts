@@ -6,7 +6,14 @@ import { Api } from '@animal-store/api-e2e/support/api';
 import { readPet, readPets } from '@animal-store/api-e2e/support/json';
 import { readAllPages } from '@animal-store/api-e2e/support/read-pages';
 import { createKey, type Environment, runAnimalStore, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
-import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import {
+  createTestDatabase,
+  DurablePostgres,
+  query,
+  setOddSettings,
+  type TestDatabase,
+  waitFor,
+} from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEBIAN_PATH, DebianServer } from './support/debian-server.js';
 
@@ -144,6 +151,58 @@ describe.each(cases)('behind a pooler in transaction mode, with %s', (_name, { s
     expect((await fetch(`${waiting.url}/health/ready`)).status).toBe(503);
     expect(waiting.output).toContain('The database at');
     await waiting.stop();
+  });
+});
+
+describe('odd settings of the database behind a pooler', () => {
+  let odd: TestDatabase;
+  let pooler: Pooler;
+
+  beforeAll(async () => {
+    odd = await createTestDatabase();
+    await runAnimalStore(odd.url, 'migrate', 'up');
+    await setOddSettings(odd.url);
+    pooler = await startPoolerOf(odd.url, UNTRACKED);
+  });
+
+  afterAll(async () => {
+    await pooler.stop();
+    await odd.drop();
+  });
+
+  it('change nothing: keys end, creations are stored, and their commits are durable', async () => {
+    await query(
+      odd.url,
+      `CREATE TABLE public.commits AS SELECT ''::text AS setting WHERE false`,
+      `CREATE FUNCTION public.note_commit() RETURNS trigger LANGUAGE plpgsql AS
+       'BEGIN INSERT INTO public.commits VALUES (pg_catalog.current_setting(''synchronous_commit'')); RETURN NULL; END'`,
+      `CREATE TRIGGER note AFTER INSERT ON pets.pets FOR EACH STATEMENT EXECUTE FUNCTION public.note_commit()`,
+      `CREATE TRIGGER note AFTER INSERT OR UPDATE OF revoked_at ON access.api_keys FOR EACH STATEMENT EXECUTE FUNCTION public.note_commit()`,
+    );
+    const service = await Service.start(pooler.url, {
+      ...{ DATABASE_PREPARED: 'off', MIGRATION_DATABASE_URL: odd.url, RATE_LIMIT: '0', DATABASE_POOL_SIZE: '20' },
+    });
+    const api = new Api();
+    const revoked = await createKey(pooler.url, 'revoked');
+    await runAnimalStore(pooler.url, 'keys', 'revoke', revoked.key);
+    api.open({ baseUrl: service.url, key: (await createKey(pooler.url, 'suite')).key });
+    const created = await Promise.all(Array.from({ length: PETS }, (_, n) => api.createPet({ name: `Pet ${n}` })));
+    const fetched = await Promise.all(created.map(({ id }) => api.get(`/v1/pets/${id}`)));
+    expect(fetched.map(({ text }) => readPet(text))).toEqual(created);
+    const rejected = await fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${revoked.key}` } });
+    expect(rejected.status).toBe(401);
+    expect(await runAnimalStore(pooler.url, 'keys', 'list')).toMatch(/ revoked {2,}2\d{3}-/);
+    expect(await query(odd.url, 'SELECT DISTINCT setting FROM public.commits')).toEqual([{ setting: 'local' }]);
+    expect(service.output).toContain('the database has fsync = off, full_page_writes = off, synchronous_commit = off');
+    api.close();
+    await service.stop();
+  });
+
+  it('are reported by `animal-store doctor`, with the statements that correct them', async () => {
+    const printed = await runAnimalStore(pooler.url, 'doctor');
+    expect(printed).toMatch(
+      /^warning {2}settings: behind a pooler, sessions may have IntervalStyle = sql_standard, .*, synchronous_commit = off, .*; run as the owner ALTER ROLE "\w+" SET IntervalStyle = postgres; .*SET search_path = ""/m,
+    );
   });
 });
 

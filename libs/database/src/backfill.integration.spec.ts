@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
 import { backfill } from './backfill.js';
@@ -13,6 +13,7 @@ let runner: QueryRunner;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  await setOddSettings(database.url);
   dataSource = await new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
   runner = dataSource.createQueryRunner();
 });

@@ -1,5 +1,5 @@
 import { type IdempotencyKey, INT64_MAX, INT64_MIN, type Page } from '@animal-store/kernel';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BatchedRepository } from './batched-repository.js';
@@ -25,6 +25,7 @@ let sharded: BatchedRepository<OrderLineEntity>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  await setOddSettings(database.url);
   const open = (citus: boolean) =>
     new Database({ url: database.url, applicationName: 'spec', poolSize: 6, persistence: [shop], citus }).initialize();
   [dataSource, shardedSource] = [await open(false), await open(true)];
@@ -47,6 +48,27 @@ describe('insert', () => {
     const rows = await Promise.all(ids.map((id) => second.findById(id)));
     expect(rows.map((row) => [row?.id, row?.key])).toEqual(ids.map((id, index) => [id, ['a', 'b', 'c'][index]]));
     expect(new Set(ids).size).toBe(3);
+  });
+});
+
+describe('a time outside the range of a Date or of RFC 3339', () => {
+  it.each([
+    ['infinity', 'Invalid Date', 'infinity'],
+    ['-infinity', 'Invalid Date', '-infinity'],
+    ['0044-03-15 12:00:00+00 BC', 'Invalid Date', '0044-03-15 12:00:00+00 BC'],
+    ['294276-01-01', 'Invalid Date', '294276-01-01 00:00:00+00'],
+    ['12000-01-01', String(new Date('+012000-01-01T00:00:00Z')), '12000-01-01 00:00:00+00'],
+    ['9999-12-31 23:59:59.999+00', String(new Date('9999-12-31T23:59:59.999Z')), '9999-12-31T23:59:59.999Z'],
+    ['0001-01-01 00:00:00+00', String(new Date('0001-01-01T00:00:00Z')), '0001-01-01T00:00:00.000Z'],
+  ])('%s is read as %s, and listed as %s', async (stored, date, text) => {
+    for (const repository of [first, sharded]) {
+      const id = await repository.insert(aLine());
+      await dataSource.query('UPDATE shop."Order lines" SET "due at" = $2 WHERE id = $1', [id, stored]);
+      expect(String((await repository.findById(id))?.dueAt)).toBe(date);
+      const page = await repository.page({}, { limit: 1, after: id - 1n });
+      expect(page.items.map(({ dueAt }) => String(dueAt))).toEqual([date]);
+      expect(JSON.parse(page.json.text)).toEqual([expect.objectContaining({ dueAt: text })]);
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
-import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, setOddSettings, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner, type Repository, VersionColumn } from 'typeorm';
 import { BatchedRepository } from './batched-repository.js';
@@ -67,6 +67,7 @@ function open(options: Partial<DatabaseOptions> = {}): Promise<Database> {
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  await setOddSettings(database.url);
   dataSource = await open();
   await migrateUp(dataSource);
   orders = dataSource.getRepository(OrderEntity);

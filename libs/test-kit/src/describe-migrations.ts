@@ -1,5 +1,5 @@
 import { Database, migrateDown, migrateUp, migrationStatus, type Persistence } from '@animal-store/database';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { breakingSchemaChanges, readColumns, unlimitedChanges } from './schema-changes.js';
 
@@ -27,6 +27,7 @@ export function describeMigrations(persistence: Persistence): void {
 
       beforeAll(async () => {
         database = await createTestDatabase();
+        await setOddSettings(database.url);
         dataSource = await connect();
       });
 

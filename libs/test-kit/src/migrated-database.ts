@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Database, migrateUp, type Persistence } from '@animal-store/database';
-import { copyTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { copyTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 
 /** Creates a database with the schemas of the contexts, without rows. */
-export function createMigratedDatabase(persistence: readonly Persistence[]): Promise<TestDatabase> {
-  return copyTestDatabase(`template_${hashOf(persistence)}`, async (url) => {
+export async function createMigratedDatabase(persistence: readonly Persistence[]): Promise<TestDatabase> {
+  const database = await copyTestDatabase(`template_${hashOf(persistence)}`, async (url) => {
     const dataSource = new Database({ url, applicationName: 'spec', poolSize: 1, persistence });
     await dataSource.initialize();
     try {
@@ -13,6 +13,8 @@ export function createMigratedDatabase(persistence: readonly Persistence[]): Pro
       await dataSource.destroy();
     }
   });
+  await setOddSettings(database.url);
+  return database;
 }
 
 /** Distinguishes the templates of different contexts, and of different versions on a server that outlives the run. */

@@ -1,5 +1,5 @@
 import { defineEvent, type EventPayload } from '@animal-store/kernel';
-import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { Column, Entity, type EntityManager, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
 import { Database } from '../database.js';
 import { appendEvents, eventsPersistence } from '../events/event-log.js';
@@ -95,6 +95,7 @@ export interface Shop {
 /** Creates a database with the shop and the log of events. */
 export async function createShop(): Promise<Shop> {
   const database = await createTestDatabase();
+  await setOddSettings(database.url);
   const opened: Database[] = [];
   const open = async (...subscriptions: Subscription[]) => {
     const persistence = [shopPersistence, eventsPersistence];
