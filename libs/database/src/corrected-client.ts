@@ -4,7 +4,7 @@ import { Client } from 'pg';
 const WRITES = /\b(?:INSERT|UPDATE|DELETE|MERGE)\b/i;
 const STARTS_TRANSACTION = /^\s*(?:BEGIN|START TRANSACTION)\b/i;
 
-type Callback = (error: unknown, result?: unknown) => void;
+type Callback = (error: Error | null | undefined, result?: unknown) => void;
 type Query = (...args: unknown[]) => never;
 
 /**
@@ -52,8 +52,8 @@ export class CorrectedClient extends Client {
   private run([statement, values]: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const done: Callback = (error, result) => {
-        if (error === null || error === undefined) resolve(result);
-        else reject(error);
+        if (error) reject(error);
+        else resolve(result);
       };
       (super.query as Query).call(this, statement, values, done);
     });
