@@ -44,7 +44,10 @@ export async function checkServer(client: DatabaseClient, servers: string): Prom
   }
   const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
   if (rows[0]?.transaction_read_only === 'on')
-    return failure(`${servers} is read-only`, 'set DATABASE_URL to the primary, or to all servers with target_session_attrs=read-write');
+    return failure(
+      `${servers} is read-only`,
+      'set default_transaction_read_only to off, or DATABASE_URL to the primary or to all servers with target_session_attrs=read-write',
+    );
   return ok(`${servers} accepts writes`);
 }
 
@@ -81,7 +84,7 @@ export async function checkSettings(client: DatabaseClient): Promise<Outcome> {
   if (settings.length === 0) return ok('those of the role fit a pooler');
   return warning(
     `behind a pooler, sessions may have ${settings.map(({ name, value }) => `${name} = ${value}`).join(', ')}`,
-    `run as the owner ${settings.map(({ name, required }) => `ALTER ROLE "${rows[0]?.role ?? ''}" SET ${name} = ${required}`).join('; ')}`,
+    `run ${settings.map(({ name, required }) => `ALTER ROLE "${rows[0]?.role ?? ''}" SET ${name} = '${required.replaceAll('"', '')}'`).join('; ')}`,
   );
 }
 

@@ -22,6 +22,7 @@ describe('describeFailure', () => {
       1,
       Object.assign(new Error('canceling'), { driverError: codeError('57014', 'canceling') }),
     ],
+    ['the database is read-only: cannot execute INSERT', 1, codeError('25006', 'cannot execute INSERT')],
     ['its encoding is wrong: create it again', 1, new UnsuitableDatabaseError('its encoding is wrong', 'create it again')],
     ['password authentication failed for user "x"', 1, codeError('28P01', 'password authentication failed\nfor user "x"')],
     ['thrown text', 1, 'thrown text'],

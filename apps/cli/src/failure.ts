@@ -19,6 +19,8 @@ export class CliError extends Error {
 
 /** SQLSTATE codes undefined_table and invalid_schema_name. */
 const NOT_MIGRATED = ['42P01', '3F000'];
+/** SQLSTATE code read_only_sql_transaction. */
+const READ_ONLY = '25006';
 
 export function describeFailure(error: unknown): { readonly line: string; readonly exitCode: number } {
   if (error instanceof CliError) return { line: oneLine(error.message), exitCode: error.exitCode };
@@ -26,6 +28,7 @@ export function describeFailure(error: unknown): { readonly line: string; readon
   const { code } = error as { code?: unknown };
   const text = reasonOf(error);
   if (NOT_MIGRATED.includes(String(code))) return { line: 'the tables are missing: run "migrate up" first', exitCode: EXIT_FAILURE };
+  if (code === READ_ONLY) return { line: `the database is read-only: ${text}`, exitCode: EXIT_FAILURE };
   if (isStoppedByTimeout(error)) return { line: `a timeout of the database has stopped the command: ${text}`, exitCode: EXIT_FAILURE };
   if (isDatabaseUnavailable(error) && !isLoginRejected(error) && !(error instanceof UnsuitableDatabaseError))
     return { line: `the database cannot be reached: ${text}`, exitCode: EXIT_FAILURE };

@@ -201,7 +201,7 @@ describe('odd settings of the database behind a pooler', () => {
   it('are reported by `animal-store doctor`, with the statements that correct them', async () => {
     const printed = await runAnimalStore(pooler.url, 'doctor');
     expect(printed).toMatch(
-      /^warning {2}settings: behind a pooler, sessions may have IntervalStyle = sql_standard, .*, synchronous_commit = off, .*; run as the owner ALTER ROLE "\w+" SET IntervalStyle = postgres; .*SET search_path = ""/m,
+      /^warning {2}settings: behind a pooler, sessions may have IntervalStyle = sql_standard, .*, synchronous_commit = off, .*; run ALTER ROLE "\w+" SET IntervalStyle = 'postgres'; .*SET search_path = ''/m,
     );
   });
 });

@@ -86,6 +86,17 @@ it('a job is not stopped by a clock that was set back', async () => {
   expect((await jobState(one, job)).dueInMs).toBeGreaterThan(HOUR - 60_000);
 });
 
+it.each(["'infinity'", "'-infinity'", `now() + interval '3 hours'`])(
+  'a job that started at %s, after a change of the clock, is due',
+  async (time) => {
+    await runJob(one, job, succeed);
+    await one.query(`UPDATE jobs.runs SET started_at = ${time}`);
+    expect((await jobState(other, job)).dueInMs).toBe(0);
+    expect(await runJob(other, job, succeed)).toBe(true);
+    expect((await jobState(other, job)).dueInMs).toBeGreaterThan(HOUR - 60_000);
+  },
+);
+
 it('a run that takes longer than its period is not overlapped, and the next one starts when it has ended', async () => {
   const run = startRun(one);
   await run.started;

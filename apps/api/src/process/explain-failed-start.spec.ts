@@ -30,6 +30,10 @@ describe('explainFailedStart', () => {
       'The database at db.example:5432,db2.example:5433 cannot be used: it has the encoding LATIN1, and must have UTF8: create one',
     ],
     [
+      failure('25006', {}, 'cannot execute CREATE TABLE in a read-only transaction'),
+      'The database at db.example:5432,db2.example:5433 is read-only: cannot execute CREATE TABLE in a read-only transaction',
+    ],
+    [
       failure('57014', {}, 'canceling statement due to statement timeout'),
       'A timeout of the database at db.example:5432,db2.example:5433 stopped a statement: canceling statement due to statement timeout',
     ],

@@ -12,6 +12,7 @@ import type { Config } from './config.js';
 import { StartupError } from './startup-error.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
+const READ_ONLY = '25006';
 
 /** Returns a StartupError with a readable message for errors of the machine or the configuration, and other errors unchanged. */
 export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHost' | 'adminPort' | 'databaseUrl' | 'host'>): unknown {
@@ -21,6 +22,7 @@ export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHo
   if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
   const database = () => formatServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
   if (error instanceof UnsuitableDatabaseError) return new StartupError(`The database at ${database()} cannot be used: ${message}`);
+  if (code === READ_ONLY) return new StartupError(`The database at ${database()} is read-only: ${firstLine(message, code)}`);
   if (isStoppedByTimeout(error))
     return new StartupError(`A timeout of the database at ${database()} stopped a statement: ${firstLine(message, code)}`);
   if (isLoginRejected(error)) return new StartupError(`The database at ${database()} rejects the connection: ${firstLine(message, code)}`);

@@ -178,6 +178,11 @@ describe('behind a pooler that loses statements', () => {
     expect(lines.filter((line) => line.includes('max_prepared_statements'))).toHaveLength(1);
   });
 
+  it('logs once which settings of the database may lose data', () => {
+    const warnings = lines.filter((line) => line.includes('fsync = off'));
+    expect(warnings).toEqual([expect.stringMatching(/"level":40.*"msg":"the database has fsync = off, .*; set fsync, .* to on"/)]);
+  });
+
   it('logs which setting to change if the server accepts fewer connections than the pool', () => {
     const { onLimited } = service.app.get(Database).settings;
     onLimited?.(new Error('too many connections for role "service"'));
