@@ -1,4 +1,4 @@
-import { eventStatus, parkedEvents, retryParkedEvents } from '@animal-store/database';
+import { eventStatus, forgetSubscription, parkedEvents, retryParkedEvents } from '@animal-store/database';
 import { Command } from 'commander';
 import type { DataSource } from 'typeorm';
 import { parseEventId } from './arguments.js';
@@ -12,6 +12,7 @@ type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 interface Options {
   readonly json?: boolean;
   readonly event?: bigint;
+  readonly type?: string;
 }
 
 export function eventsCommand(terminal: Terminal): Command {
@@ -74,6 +75,19 @@ export function eventsCommand(terminal: Terminal): Command {
             const retried = await retryParkedEvents(dataSource, subscription, event);
             if (retried === 0) throw new CliError(`the subscription ${subscription} has no such parked event`);
             return json ? toJson({ retried }) : `${String(retried)} parked events are retried.\n`;
+          }),
+        ),
+    )
+    .addCommand(
+      subcommand('forget', 'Remove a subscription that no release has any more, so that it keeps no events.')
+        .argument('<subscription>', 'the name of the subscription')
+        .option('--type <type>', 'only this type of events, and those of them that are parked')
+        .action((subscription: string, { json, type }: Options) =>
+          run(async (dataSource) => {
+            const of = type === undefined ? '' : ` with the type ${type}`;
+            if (!(await forgetSubscription(dataSource, subscription, type)))
+              throw new CliError(`there is no subscription ${subscription}${of}`);
+            return json ? toJson({ forgotten: subscription, type }) : `The subscription ${subscription}${of} is removed.\n`;
           }),
         ),
     );

@@ -13,7 +13,8 @@ import { Batcher, BatchSlots } from './batcher.js';
 import { Database } from './database.js';
 import { isDatabaseUnavailable, isRowError } from './database-unavailable.js';
 import { isSharded } from './distribution.js';
-import { activeTraceParent, isSubscribed } from './events/event-log.js';
+import { activeTraceParent } from './events/event-log.js';
+import { type Publication, publicationOf } from './events/publication.js';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { checkedValue, elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
 import { retryConflict, retryRead } from './retry-read.js';
@@ -95,8 +96,8 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private readonly pages = new Map<string, Batcher<PageParameters, JsonPage<Entity>>>();
   private readonly pageSlots: BatchSlots;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
-  /** The event, if it has a subscription. */
-  private readonly event: EventDefinition | undefined;
+  /** The event, if it may have a subscription. */
+  private readonly event: Publication | undefined;
 
   /** @param keys stores the idempotency keys of `insertOnce` */
   constructor(
@@ -105,7 +106,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     { publishes }: BatchedRepositoryOptions = {},
   ) {
     const { replicas, settings } = Database.of(repository.manager);
-    this.event = publishes && isSubscribed(repository.manager, publishes) ? publishes : undefined;
+    this.event = publishes && publicationOf(repository.manager, publishes);
     const insertOptions = { maxSize: MAX_INSERTS, isItemError: isRowError };
     this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
     this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
@@ -255,7 +256,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
 function prepare<Entity extends EntityWithId>(
   repository: Repository<Entity>,
   keys: Repository<IdempotencyKeyEntity> | undefined,
-  event: EventDefinition | undefined,
+  event: Publication | undefined,
 ) {
   if (keys && isSharded(keys.metadata) !== isSharded(repository.metadata))
     throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);

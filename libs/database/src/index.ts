@@ -14,17 +14,19 @@ export { type DistributedTable, distributedTables } from './distribution.js';
 export { durabilityRisk } from './durability.js';
 export { formatServers, parseDatabaseUrl, percentDecode } from './database-url.js';
 export { repeat } from './repeat.js';
+export { describeError } from './events/describe-error.js';
 export { appendEvents, eventsPersistence } from './events/event-log.js';
 export { EventRunner, type EventObserver, type StoredEvent } from './events/event-runner.js';
 export {
   DeleteOldEvents,
   eventStatus,
+  forgetSubscription,
   type ParkedEvent,
   parkedEvents,
   retryParkedEvents,
   type SubscriptionStatus,
 } from './events/event-status.js';
-export { on, subscribe, type Subscription } from './events/subscription.js';
+export { ignore, on, subscribe, type Subscription } from './events/subscription.js';
 export { FLAG_RULE, parseFlag } from './flag.js';
 export { grantStatements, type RolePurpose } from './grants.js';
 export { missingPrivileges } from './missing-privileges.js';

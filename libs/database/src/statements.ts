@@ -1,8 +1,8 @@
-import { type EventDefinition, MAX_PAGE_SIZE } from '@animal-store/kernel';
+import { MAX_PAGE_SIZE } from '@animal-store/kernel';
 import { escapeLiteral } from 'pg';
 import type { EntityMetadata } from 'typeorm';
 import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { publishStatement, TRACE_PARENT } from './events/publication.js';
+import { type Publication, publishStatement, TRACE_PARENT } from './events/publication.js';
 import { PreparedStatement } from './prepared-statement.js';
 import { type Column, type Columns, qualifiedName, quoted, type Table } from './table.js';
 
@@ -53,7 +53,7 @@ export function insertOneStatement({ label, name, id, columns }: Table): Prepare
 }
 
 /** Parameters: all columns except the identifier, and with an event TRACE_PARENT. Returns the identifiers in the order of the values. */
-export function insertStatement(table: Table, event?: EventDefinition): PreparedStatement<bigint> {
+export function insertStatement(table: Table, event?: Publication): PreparedStatement<bigint> {
   const { label, name, id, idSequence, columns } = table;
   const input = event ? [...columns, TRACE_PARENT] : columns;
   return new PreparedStatement(
@@ -81,7 +81,7 @@ export interface Inserted {
  * Parameters: clients, keys, all columns except the identifier, and with an event TRACE_PARENT. Inserts rows and keys in one transaction.
  * Returns no row for a key that exists. A concurrent insert of the same key waits on the unique index until the first one commits or fails.
  */
-export function insertOnceStatement(table: Table, keys: KeyTable, event?: EventDefinition): PreparedStatement<Inserted> {
+export function insertOnceStatement(table: Table, keys: KeyTable, event?: Publication): PreparedStatement<Inserted> {
   const { label, name, id, idSequence, columns } = table;
   const input = event ? [...columns, TRACE_PARENT] : columns;
   const request = columns.map(({ property, name: column }) => `${escapeLiteral(property)}, ${column}`).join(', ');

@@ -1,6 +1,7 @@
 import {
   Database,
   DatabaseConnection,
+  describeError,
   type EventObserver,
   EventRunner,
   type StoredEvent,
@@ -82,11 +83,11 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
     this.metrics.eventFailures.inc({ subscription });
     const message = `The subscription ${subscription} failed at the event ${String(position)} (${type})`;
     if (isParked) this.logger.error(`${message}; the event is parked`, error);
-    else this.logger.warn(`${message} and retries it: ${String(error)}`);
+    else this.logger.warn(`${message} and retries it: ${describeError(error)}`);
   }
 
   interrupted(error: unknown): void {
-    if (!this.isInterrupted) this.logger.warn(`Events are not handled at the moment: ${String(error)}`);
+    if (!this.isInterrupted) this.logger.warn(`Events are not handled at the moment: ${describeError(error)}`);
     this.isInterrupted = true;
   }
 

@@ -32,6 +32,7 @@ function endWithError(span: Span, error: unknown): void {
 
 function errorType(error: unknown): string {
   if (!Error.isError(error)) return typeof error;
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? code : error.constructor.name;
+  const { code, constructor } = error as { code?: unknown; constructor?: unknown };
+  if (typeof code === 'string') return code;
+  return typeof constructor === 'function' ? constructor.name : 'Error';
 }

@@ -1,9 +1,10 @@
-import { type DomainEvent, type EventDefinition } from '@animal-store/kernel';
+import type { DomainEvent } from '@animal-store/kernel';
 import { isSpanContextValid, trace } from '@opentelemetry/api';
 import type { EntityManager } from 'typeorm';
-import { Database } from '../database.js';
+import type { Database } from '../database.js';
 import { CreateEvents1763683620000 } from '../migrations/1763683620000-create-events.js';
 import type { Persistence } from '../persistence.js';
+import { publicationOf } from './publication.js';
 
 /** The log of events, and the positions of the subscriptions. */
 export const eventsPersistence: Persistence = {
@@ -13,12 +14,6 @@ export const eventsPersistence: Persistence = {
   migrations: [CreateEvents1763683620000],
 };
 
-/** Whether any subscription of the deployment handles the event. Others are not stored. */
-export function isSubscribed(manager: EntityManager, { type }: EventDefinition): boolean {
-  const { subscriptions = [] } = Database.of(manager).settings;
-  return subscriptions.some(({ reactions }) => reactions.some((reaction) => reaction.type === type));
-}
-
 /**
  * Stores events in the transaction of `manager`. Call it after the row of the aggregate was written: the row's lock then gives the events of
  * concurrent transactions the same order as their writes.
@@ -26,14 +21,13 @@ export function isSubscribed(manager: EntityManager, { type }: EventDefinition):
 export async function appendEvents(manager: EntityManager, ...events: readonly DomainEvent[]): Promise<void> {
   if (!manager.queryRunner?.isTransactionActive) throw new Error('appendEvents requires the manager of a transaction.');
   for (const { definition, aggregateId, payload } of events) {
-    if (!isSubscribed(manager, definition)) continue;
-    await manager.query('INSERT INTO events.events (aggregatetype, aggregateid, type, payload, traceparent) VALUES ($1, $2, $3, $4, $5)', [
-      definition.aggregateType,
-      aggregateId,
-      definition.type,
-      payload.text,
-      activeTraceParent(),
-    ]);
+    const publication = publicationOf(manager, definition);
+    if (!publication) continue;
+    await manager.query(
+      `INSERT INTO events.events (aggregatetype, aggregateid, type, payload, traceparent)
+       SELECT $1, $2, $3, $4::jsonb, $5 WHERE ${publication.condition}`,
+      [definition.aggregateType, aggregateId, definition.type, payload.text, activeTraceParent()],
+    );
   }
 }
 
@@ -44,14 +38,19 @@ export function activeTraceParent(): string | undefined {
   return `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** Creates the subscriptions that do not exist yet, at the end of the log. Call it before the process publishes. */
+/**
+ * Creates the subscriptions that do not exist yet, at the end of the log, and adds new types to the others. Types are only removed by
+ * `ignore`, because another release may handle them. Call it before the process publishes.
+ */
 export async function registerSubscriptions(database: Database): Promise<void> {
   for (const { name, reactions } of database.settings.subscriptions ?? []) {
+    const typesOf = (isIgnored: boolean) => reactions.filter((each) => (each.isIgnored ?? false) === isIgnored).map(({ type }) => type);
     await database.query(
-      `INSERT INTO events.subscriptions (name, types, position)
+      `INSERT INTO events.subscriptions AS stored (name, types, position)
        SELECT $1::text, $2::text[], coalesce(max(position), 0) FROM events.events
-       ON CONFLICT (name) DO UPDATE SET types = excluded.types WHERE subscriptions.types <> excluded.types`,
-      [name, reactions.map(({ type }) => type)],
+       ON CONFLICT (name) DO UPDATE SET types = ARRAY(SELECT unnest(stored.types) UNION SELECT unnest(excluded.types) EXCEPT SELECT unnest($3::text[]))
+       WHERE NOT stored.types @> excluded.types OR stored.types && $3::text[]`,
+      [name, typesOf(false), typesOf(true)],
     );
   }
 }

@@ -52,13 +52,41 @@ export function parkedEvents(dataSource: DataSource): Promise<ParkedEvent[]> {
  */
 export async function retryParkedEvents(dataSource: DataSource, subscription: string, position?: bigint): Promise<number> {
   const [, count] = await dataSource.query<[unknown, number]>(
-    `UPDATE events.parked_events AS parked SET retry = true
+    `UPDATE events.parked_events AS parked SET retry = true, attempts = 0, next_attempt_at = now()
      WHERE subscription = $1 AND ($2::int8 IS NULL OR EXISTS (
        SELECT FROM events.parked_events AS chosen WHERE chosen.position = $2
          AND (chosen.subscription, chosen.aggregatetype, chosen.aggregateid) = (parked.subscription, parked.aggregatetype, parked.aggregateid)))`,
     [subscription, position ?? null],
   );
   return count;
+}
+
+/**
+ * Removes a subscription that no release has any more, or one type from it. Its events are no longer handled. Returns whether it existed.
+ * Events that wait behind one of the type are handled.
+ */
+export function forgetSubscription(dataSource: DataSource, subscription: string, type?: string): Promise<boolean> {
+  return dataSource.transaction(async (manager) => {
+    const run = async (statement: string, parameters: unknown[]) => (await manager.query<[unknown, number]>(statement, parameters))[1];
+    if (type === undefined) return (await run('DELETE FROM events.subscriptions WHERE name = $1', [subscription])) > 0;
+    await run(
+      `UPDATE events.parked_events AS parked SET retry = true, attempts = 0, next_attempt_at = now()
+       FROM events.parked_events AS earlier JOIN events.events AS event USING (position)
+       WHERE parked.subscription = $1 AND earlier.subscription = $1 AND type = $2
+         AND (earlier.aggregatetype, earlier.aggregateid) = (parked.aggregatetype, parked.aggregateid)`,
+      [subscription, type],
+    );
+    const parked = await run(
+      `DELETE FROM events.parked_events AS parked USING events.events AS event
+       WHERE parked.subscription = $1 AND event.position = parked.position AND type = $2`,
+      [subscription, type],
+    );
+    const types = await run('UPDATE events.subscriptions SET types = array_remove(types, $2) WHERE name = $1 AND $2 = ANY (types)', [
+      subscription,
+      type,
+    ]);
+    return parked + types > 0;
+  });
 }
 
 /** Deletes old events that every subscription of their type has handled. Returns their number. */

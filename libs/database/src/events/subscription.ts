@@ -4,6 +4,7 @@ import type { EntityManager } from 'typeorm';
 export interface Reaction {
   readonly type: string;
   readonly handle: (manager: EntityManager, payload: string) => Promise<unknown>;
+  readonly isIgnored?: boolean;
 }
 
 /** Handles the events of its types, in order per aggregate, and each exactly once in effect. */
@@ -22,6 +23,11 @@ export function on<Payload extends object>(
   create: (manager: EntityManager) => { execute(event: Payload): Promise<unknown> },
 ): Reaction {
   return { type: event.type, handle: async (manager, payload) => create(manager).execute(event.parse(payload)) };
+}
+
+/** Replaces a reaction in the release that removes it. The release after that one no longer needs it. */
+export function ignore({ type }: EventDefinition): Reaction {
+  return { type, handle: () => Promise.resolve(), isIgnored: true };
 }
 
 /** Declares a subscription. Events whose order matters, such as `placed` and `cancelled`, belong in the same one. */

@@ -8,9 +8,9 @@ export class CreateEvents1763683620000 implements MigrationInterface {
     await queryRunner.query(`
       CREATE TABLE events.events (
         position bigint PRIMARY KEY DEFAULT nextval(CASE WHEN pg_current_xact_id() IS NOT NULL THEN 'events.position_seq'::regclass END),
-        aggregatetype text NOT NULL,
-        aggregateid text NOT NULL,
-        type text NOT NULL,
+        aggregatetype text COLLATE "C" NOT NULL,
+        aggregateid text COLLATE "C" NOT NULL,
+        type text COLLATE "C" NOT NULL,
         payload jsonb NOT NULL,
         traceparent text,
         occurred_at timestamptz NOT NULL DEFAULT now()
@@ -18,10 +18,11 @@ export class CreateEvents1763683620000 implements MigrationInterface {
     await queryRunner.query(`
       CREATE TABLE events.subscriptions (
         name text COLLATE "C" PRIMARY KEY,
-        types text[] NOT NULL,
+        types text[] COLLATE "C" NOT NULL,
         position bigint NOT NULL,
         attempts integer NOT NULL DEFAULT 0,
-        next_attempt_at timestamptz NOT NULL DEFAULT now()
+        next_attempt_at timestamptz NOT NULL DEFAULT now(),
+        suspect_until bigint NOT NULL DEFAULT 0
       )`);
     await queryRunner.query(`
       CREATE TABLE events.parked_events (
@@ -31,10 +32,14 @@ export class CreateEvents1763683620000 implements MigrationInterface {
         position bigint,
         error text NOT NULL,
         retry boolean NOT NULL DEFAULT false,
+        awaits text COLLATE "C",
+        attempts integer NOT NULL DEFAULT 0,
+        next_attempt_at timestamptz NOT NULL DEFAULT now(),
         parked_at timestamptz NOT NULL DEFAULT now(),
         PRIMARY KEY (subscription, aggregatetype, aggregateid, position)
       )`);
     await queryRunner.query('CREATE INDEX parked_events_retry_idx ON events.parked_events (subscription, position) WHERE retry');
+    await queryRunner.query('CREATE INDEX parked_events_awaits_idx ON events.parked_events (subscription, awaits) WHERE awaits IS NOT NULL');
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

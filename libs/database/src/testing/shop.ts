@@ -3,7 +3,7 @@ import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-s
 import { Column, Entity, type EntityManager, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
 import { Database } from '../database.js';
 import { appendEvents, eventsPersistence } from '../events/event-log.js';
-import { on, subscribe, type Subscription } from '../events/subscription.js';
+import { on, type Reaction, subscribe, type Subscription } from '../events/subscription.js';
 import { IdempotencyKeyEntity } from '../idempotency-key.entity.js';
 import { migrateUp } from '../migrations.js';
 import { createIdempotencyKeyTable } from './idempotency-key-table.js';
@@ -73,8 +73,8 @@ export const shopPersistence = {
 /** Called with each event after its effect was written, before the commit. */
 export type Hook = (event: EventPayload<typeof OrderPlaced> | EventPayload<typeof OrderMoved>) => void | Promise<void>;
 
-/** Records each event in `shop.effects`, with step 0 for placed orders. */
-export function recorder(name: string, hook: Hook = () => undefined): Subscription {
+/** Returns reactions that record each event in `shop.effects`, with step 0 for placed orders. */
+export function reactionsOf(name: string, hook: Hook = () => undefined): { placed: Reaction; moved: Reaction } {
   const record = (manager: EntityManager) => ({
     execute: async (event: Parameters<Hook>[0]) => {
       const step = 'step' in event ? event.step : 0;
@@ -82,7 +82,11 @@ export function recorder(name: string, hook: Hook = () => undefined): Subscripti
       await hook(event);
     },
   });
-  return subscribe(name, on(OrderPlaced, record), on(OrderMoved, record));
+  return { placed: on(OrderPlaced, record), moved: on(OrderMoved, record) };
+}
+
+export function recorder(name: string, hook?: Hook): Subscription {
+  return subscribe(name, ...Object.values(reactionsOf(name, hook)));
 }
 
 export interface Shop {

@@ -1,0 +1,240 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { BatchedRepository } from '../batched-repository.js';
+import type { Database } from '../database.js';
+import { createShop, effects, moveOrder, OrderEntity, OrderMoved, OrderPlaced, reactionsOf, type Shop } from '../testing/shop.js';
+import { appendEvents, registerSubscriptions } from './event-log.js';
+import { EventRunner } from './event-runner.js';
+import { DeleteOldEvents, eventStatus, forgetSubscription, parkedEvents } from './event-status.js';
+import { ignore, subscribe, type Subscription } from './subscription.js';
+
+let shop: Shop;
+let admin: Database;
+let runners: EventRunner[];
+let errors: unknown[];
+
+const { placed, moved } = reactionsOf('follow');
+const older = subscribe('follow', placed);
+const newer = subscribe('follow', placed, moved);
+
+beforeAll(async () => {
+  shop = await createShop();
+  admin = await shop.open();
+});
+
+beforeEach(async () => {
+  [runners, errors] = [[], []];
+  await admin.query('TRUNCATE events.events, events.subscriptions, events.parked_events, shop.effects');
+});
+
+afterEach(async () => {
+  await Promise.all(runners.map((runner) => runner.stop()));
+  expect(errors).toEqual([]);
+});
+
+afterAll(() => shop.close());
+
+/** Starts a process of a release. */
+async function start(...subscriptions: Subscription[]): Promise<Database> {
+  const dataSource = await shop.open(...subscriptions);
+  await registerSubscriptions(dataSource);
+  return dataSource;
+}
+
+function run(dataSource: Database, leaveMs = 100): EventRunner {
+  const observer = {
+    handle: (_subscription: string, _event: unknown, work: () => Promise<unknown>) => work(),
+    processed: () => undefined,
+    failed: (_subscription: string, _event: unknown, error: unknown) => void errors.push(error),
+    interrupted: (error: unknown) => void errors.push(error),
+    status: () => undefined,
+  };
+  const runner = new EventRunner(dataSource, observer, { isOpen: () => true, pollMs: 10, retryMs: 10, maxAttempts: 3, leaveMs });
+  runners.push(runner);
+  runner.start();
+  return runner;
+}
+
+function placeOrder(dataSource: Database, orderId: bigint): Promise<void> {
+  const order = { orderId, petId: 1n, customer: 'Ann', placedAt: new Date(), note: undefined };
+  return dataSource.transaction((manager) => appendEvents(manager, OrderPlaced.of(order)));
+}
+
+const expectEffects = (expected: readonly string[]) =>
+  waitFor(async () => expect(await effects(admin, 'follow')).toEqual(expected), { timeoutMs: 30_000 });
+const expectParked = (count: number) => waitFor(async () => expect(await parkedEvents(admin)).toHaveLength(count), { timeoutMs: 30_000 });
+const types = async () => {
+  const rows = await admin.query<{ types: string[] }[]>('SELECT types FROM events.subscriptions');
+  return rows.flatMap((row) => row.types).sort();
+};
+const age = () => admin.query(`UPDATE events.events SET occurred_at = now() - interval '8 days'`);
+
+describe('a release that adds a reaction', () => {
+  it('gets the events of its type that an older process has reached, and those after them of the same aggregate', async () => {
+    const old = await start(older);
+    run(old);
+    const release = await start(newer);
+    await moveOrder(release, 1n, 1);
+    await placeOrder(release, 1n);
+    await moveOrder(release, 1n, 2);
+    await placeOrder(old, 2n);
+    // Other aggregates do not wait.
+    await expectEffects(['2/0']);
+    await expectParked(3);
+    expect((await parkedEvents(admin))[0]?.error).toBe('Waits for a process that handles the event shop.order_moved.');
+    run(release);
+    await expectEffects(['2/0', '1/1', '1/0', '1/2']);
+    expect(await eventStatus(admin)).toMatchObject([{ lag: 0, parked: 0, attempts: 0 }]);
+  });
+
+  it('has some time to handle the events of its type before an older process parks them for it', async () => {
+    const old = await start(older, subscribe('idle', reactionsOf('idle').placed));
+    const runner = run(old, 60_000);
+    await placeOrder(old, 1n);
+    await expectEffects(['1/0']);
+    const release = await start(newer);
+    await placeOrder(release, 1n);
+    await moveOrder(release, 1n, 2);
+    await placeOrder(release, 1n);
+    await sleep(200);
+    expect(await eventStatus(admin)).toMatchObject([
+      { name: 'follow', lag: 2, parked: 0, attempts: 0 },
+      { name: 'idle', lag: 0 },
+    ]);
+    await runner.stop();
+    run(release);
+    await expectEffects(['1/0', '1/0', '1/2', '1/0']);
+  });
+
+  it('runs beside the older one, and both handle each event once, in order per aggregate', async () => {
+    const processes = [await start(older), await start(newer), await start(older)];
+    processes.forEach((process, index) => run(process, index === 0 ? 0 : 5_000));
+    const orders = [1n, 2n, 3n, 4n];
+    const steps = Array.from({ length: 20 }, (_, index) => index + 1);
+    await Promise.all(
+      orders.map(async (orderId, index) => {
+        for (const step of steps) {
+          const process = processes[(index + step) % 3] as Database;
+          await (step % 3 === 0 ? placeOrder(process, orderId) : moveOrder(process, orderId, step));
+        }
+      }),
+    );
+    await waitFor(async () => expect(await effects(admin, 'follow')).toHaveLength(80), { timeoutMs: 60_000 });
+    const handled = Map.groupBy(await effects(admin, 'follow'), (effect) => effect.split('/')[0]);
+    for (const [orderId, of] of handled)
+      expect(of).toEqual(steps.map((step) => `${String(orderId)}/${step % 3 === 0 ? '0' : String(step)}`));
+    await expectParked(0);
+  });
+
+  it('loses nothing if an older process registers last, also when old events are deleted', async () => {
+    await start(newer);
+    const old = await start(older);
+    expect(await types()).toEqual(['shop.order_moved', 'shop.order_placed']);
+    await moveOrder(old, 1n, 1);
+    await placeOrder(old, 1n);
+    await placeOrder(old, 2n);
+    await age();
+    expect(await new DeleteOldEvents(admin).execute()).toBe(0);
+    const runner = run(old);
+    await expectEffects(['2/0']);
+    await expectParked(2);
+    await runner.stop();
+    await age();
+    expect(await new DeleteOldEvents(admin).execute()).toBe(1);
+    run(await start(newer));
+    await expectEffects(['2/0', '1/1', '1/0']);
+    await expectParked(0);
+    await age();
+    expect(await new DeleteOldEvents(admin).execute()).toBe(2);
+  });
+
+  it('may be rolled back and deployed again', async () => {
+    await start(newer);
+    const old = await start(older);
+    const runner = run(old);
+    await moveOrder(old, 1n, 1);
+    await placeOrder(old, 2n);
+    await expectEffects(['2/0']);
+    await runner.stop();
+    run(await start(newer));
+    await expectEffects(['2/0', '1/1']);
+  });
+
+  it('may be rolled back for good: the type is forgotten, and what waits for it is handled', async () => {
+    await start(newer);
+    const old = await start(older);
+    run(old);
+    await moveOrder(old, 1n, 1);
+    await placeOrder(old, 1n);
+    await moveOrder(old, 1n, 2);
+    await placeOrder(old, 3n);
+    await expectEffects(['3/0']);
+    await expectParked(3);
+    expect(await forgetSubscription(admin, 'follow', OrderMoved.type)).toBe(true);
+    await expectEffects(['3/0', '1/0']);
+    expect(await forgetSubscription(admin, 'follow', OrderMoved.type)).toBe(false);
+    expect(await types()).toEqual(['shop.order_placed']);
+    // Events of the type are no longer stored.
+    await moveOrder(old, 1n, 3);
+    expect(await admin.query(`SELECT FROM events.events WHERE payload ->> 'step' = '3'`)).toEqual([]);
+    await expectParked(0);
+  });
+});
+
+describe('a release that removes a reaction', () => {
+  it('ignores the events of its type, and later ones no longer store them', async () => {
+    const old = await start(newer);
+    await moveOrder(old, 1n, 1);
+    await placeOrder(old, 1n);
+    const release = await start(subscribe('follow', placed, ignore(OrderMoved)));
+    run(release);
+    await expectEffects(['1/0']);
+    expect(await types()).toEqual(['shop.order_placed']);
+    await moveOrder(release, 1n, 2);
+    expect(await eventStatus(admin)).toMatchObject([{ lag: 0, parked: 0 }]);
+    expect(await admin.query('SELECT FROM events.events')).toHaveLength(2);
+    const next = await start(older);
+    await placeOrder(next, 2n);
+    run(next);
+    await expectEffects(['1/0', '2/0']);
+  });
+
+  it('releases the aggregates whose events wait for the type', async () => {
+    const old = await start(newer);
+    run(await start(older));
+    await moveOrder(old, 1n, 1);
+    await placeOrder(old, 1n);
+    await expectParked(2);
+    run(await start(subscribe('follow', placed, ignore(OrderMoved))));
+    await expectEffects(['1/0']);
+    await expectParked(0);
+  });
+});
+
+describe('a subscription that only another release has', () => {
+  it('is left to that release, and a process without it stores its events', async () => {
+    const old = await start(older);
+    run(old);
+    const release = await start(older, subscribe('other', ...Object.values(reactionsOf('other'))));
+    const orders = new BatchedRepository(old.getRepository(OrderEntity), undefined, { publishes: OrderPlaced });
+    const idle = await shop.open();
+    await moveOrder(idle, 7n, 1);
+    const id = await orders.insert({ petId: 1n, customer: 'Ann', placedAt: new Date(), note: null });
+    await expectEffects([`${String(id)}/0`]);
+    await sleep(100);
+    expect(await effects(admin, 'other')).toEqual([]);
+    await age();
+    expect(await new DeleteOldEvents(admin).execute()).toBe(0);
+    run(release);
+    await waitFor(async () => expect(await effects(admin, 'other')).toEqual(['7/1', `${String(id)}/0`]));
+    expect(await new DeleteOldEvents(admin).execute()).toBe(2);
+  });
+
+  it('may be forgotten', async () => {
+    await start(older);
+    expect(await forgetSubscription(admin, 'other')).toBe(false);
+    expect(await forgetSubscription(admin, 'follow')).toBe(true);
+    expect(await eventStatus(admin)).toEqual([]);
+  });
+});
