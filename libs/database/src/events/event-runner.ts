@@ -142,7 +142,7 @@ export class EventRunner {
   private async handleEvents(manager: EntityManager, turn: Turn, events: readonly StoredEvent[]): Promise<Result> {
     const { maxAttempts } = this.options;
     if (events[0] && turn.attempts > maxAttempts) {
-      const error = new Error('The attempts did not end: the process ended, or lost its transaction.');
+      const error = new Error('The attempts did not end: the process ended, lost its transaction, or was too slow.');
       return { handled: [], failure: await this.recordFailure(manager, turn, events[0], error) };
     }
     let remaining = events;
@@ -186,7 +186,10 @@ export class EventRunner {
     if (event.isBlocked || isBlocked) await park(manager, event, 'An earlier event of the aggregate is parked.');
     else if (!reaction) await park(manager, event, `Waits for a process that handles the event ${type}.`, type);
     else {
-      await this.limitTime(manager, event, () => this.observer.handle(subscription, event, () => reaction.handle(manager, payload)));
+      const client = (await manager.queryRunner?.connect()) as PoolClient;
+      await this.limitTime(client, event, () => this.observer.handle(subscription, event, () => reaction.handle(manager, payload)));
+      // The events after it must not run outside the transaction.
+      if (client.getTransactionStatus() !== 'T') throw new Error('The handler ended its transaction, or ignored the error of a statement.');
       if (event.isRetry) await unpark(manager, event);
       return true;
     }
@@ -194,7 +197,7 @@ export class EventRunner {
   }
 
   /** Closes the connection of a handler that is too slow, so that nothing it does later can take effect. */
-  private async limitTime(manager: EntityManager, event: StoredEvent, work: () => Promise<unknown>): Promise<void> {
+  private async limitTime(client: PoolClient, event: StoredEvent, work: () => Promise<unknown>): Promise<void> {
     const { handlerTimeoutMs } = this.options;
     const overdue = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
@@ -203,7 +206,7 @@ export class EventRunner {
     try {
       await Promise.race([work(), overdue.promise]);
     } catch (error) {
-      if (error instanceof OverdueError) ((await manager.queryRunner?.connect()) as PoolClient).connection.stream.destroy();
+      if (error instanceof OverdueError) client.connection.stream.destroy();
       throw error;
     } finally {
       clearTimeout(timer);

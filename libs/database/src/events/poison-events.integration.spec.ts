@@ -1,0 +1,268 @@
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { EntityManager } from 'typeorm';
+import type { Database } from '../database.js';
+import { createShop, effects, moveOrder, OrderMoved, type Shop } from '../testing/shop.js';
+import { appendEvents, registerSubscriptions } from './event-log.js';
+import { EventRunner, type EventRunnerOptions } from './event-runner.js';
+import { eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
+import { on, subscribe } from './subscription.js';
+
+const POISON = 13;
+const MAX_ATTEMPTS = 3;
+const LOST = 'Error: The attempts did not end: the process ended, lost its transaction, or was too slow.';
+
+let shop: Shop;
+let admin: Database;
+let runners: EventRunner[];
+let calls: Map<number, number>;
+let failures: unknown[];
+
+beforeAll(async () => {
+  shop = await createShop();
+  admin = await shop.open();
+});
+
+beforeEach(async () => {
+  [runners, calls, failures] = [[], new Map(), []];
+  await admin.query('TRUNCATE events.events, events.subscriptions, events.parked_events, shop.effects');
+});
+
+afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
+
+afterAll(() => shop.close());
+
+type Handler = (manager: EntityManager, step: number) => unknown;
+
+/** Opens a process whose handler writes an effect, and then calls `handler` for the step 13 and those above it. */
+async function open(handler: Handler): Promise<Database> {
+  const execute = async (manager: EntityManager, { orderId, step }: { orderId: bigint; step: number }) => {
+    calls.set(step, (calls.get(step) ?? 0) + 1);
+    await manager.query(`INSERT INTO shop.effects (subscription, order_id, step) VALUES ('poison', $1, $2)`, [orderId, step]);
+    if (step >= POISON) await handler(manager, step);
+  };
+  const reaction = on(OrderMoved, (manager) => ({ execute: (event) => execute(manager, event) }));
+  const database = await shop.open(subscribe('poison', reaction));
+  await registerSubscriptions(database);
+  return database;
+}
+
+function run(database: Database, options: Partial<EventRunnerOptions> = {}): EventRunner {
+  const observer = {
+    handle: (_subscription: string, _event: unknown, work: () => Promise<unknown>) => work(),
+    processed: () => undefined,
+    failed: (_subscription: string, _event: unknown, error: unknown) => void failures.push(error),
+    interrupted: () => undefined,
+    status: () => undefined,
+  };
+  const runner = new EventRunner(database, observer, {
+    isOpen: () => true,
+    ...{ pollMs: 10, retryMs: 5, maxAttempts: MAX_ATTEMPTS, handlerTimeoutMs: 30_000, ...options },
+  });
+  runners.push(runner);
+  runner.start();
+  return runner;
+}
+
+/** Publishes the steps in one transaction, each for the order with its number. */
+function publish(database: Database, ...steps: readonly number[]): Promise<void> {
+  return database.transaction((manager) => appendEvents(manager, ...steps.map((step) => OrderMoved.of({ orderId: BigInt(step), step }))));
+}
+
+const expectEffects = (...steps: readonly number[]) =>
+  waitFor(async () => expect(await effects(admin, 'poison')).toEqual(steps.map((step) => `${String(step)}/${String(step)}`)), {
+    timeoutMs: 20_000,
+  });
+const errors = async () => (await parkedEvents(admin)).map(({ error }) => error);
+
+describe('an event that fails', () => {
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  const cyclic: Record<string, unknown> = { text: 'loop\0' };
+  cyclic['self'] = cyclic;
+  const throwing = {
+    toString: () => {
+      throw new Error('no text');
+    },
+  };
+  const withoutClass = Object.setPrototypeOf(new Error('no class'), null) as unknown;
+  const withoutMessage = Object.defineProperty(new Error(), 'message', {
+    get: () => {
+      throw new Error('no message');
+    },
+  });
+  const values: [unknown, unknown][] = [
+    [new Error('a\0b'), 'Error: a\uFFFDb'],
+    [new Error('\ud800'), 'Error: \uFFFD'],
+    [new Error(`${'x'.repeat(992)}😀`), `Error: ${'x'.repeat(992)}\uFFFD`],
+    [new Error('y'.repeat(10_000_000)), `Error: ${'y'.repeat(993)}`],
+    ['\0', '\uFFFD'],
+    ['', ''],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [7n, '7'],
+    [Symbol('odd'), 'Symbol(odd)'],
+    [{ code: 'odd' }, "{ code: 'odd' }"],
+    [throwing, expect.stringMatching(/^\{ toString: /)],
+    [Object.create(null), '[Object: null prototype] {}'],
+    [cyclic, expect.stringContaining('[Circular *1]')],
+    [revoked.proxy, expect.any(String)],
+    [withoutClass, expect.any(String)],
+    [withoutMessage, expect.any(String)],
+  ];
+
+  it('is parked after the last attempt, whatever it throws', async () => {
+    const database = await open((_manager, step) => {
+      throw values[step - POISON]?.[0];
+    });
+    await publish(database, ...values.map((_, index) => POISON + index), 1);
+    run(database);
+    await expectEffects(1);
+    expect(await errors()).toEqual(values.map(([, expected]) => expected));
+    expect([...calls.values()]).toEqual([...values.map(() => MAX_ATTEMPTS), expect.any(Number)]);
+  });
+
+  it('counts the attempt in which events before it were handled', async () => {
+    const database = await open(() => {
+      throw new Error('no stock');
+    });
+    await publish(database, 1, 2, POISON, 3);
+    run(database);
+    await expectEffects(1, 2, 3);
+    expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
+    expect(failures).toHaveLength(MAX_ATTEMPTS);
+  });
+});
+
+const terminate = 'SELECT pg_terminate_backend(pg_backend_pid())';
+
+describe('an event whose handler ends its transaction', () => {
+  it.each(['ROLLBACK', 'ROLLBACK; BEGIN', terminate])(
+    'by %s is parked after the last attempt, and the others are handled once',
+    async (sql) => {
+      const database = await open((manager) => manager.query(sql));
+      await publish(database, 1, 2, POISON, 3, 4);
+      run(database);
+      await expectEffects(1, 2, 3, 4);
+      expect(await errors()).toEqual([LOST]);
+      expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
+      expect(await eventStatus(admin)).toMatchObject([{ lag: 0, attempts: 0 }]);
+    },
+  );
+
+  it('by a statement that fails, also if the handler catches the error, is parked', async () => {
+    const database = await open((manager) => manager.query('SELECT 1 / 0').catch(() => undefined));
+    await publish(database, 1, POISON, 2);
+    run(database);
+    await expectEffects(1, 2);
+    expect(await errors()).toEqual(['Error: The handler ended its transaction, or ignored the error of a statement.']);
+    expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
+  });
+
+  it('is parked after as many attempts if several processes try it', async () => {
+    const databases = await Promise.all([1, 2, 3].map(() => open((manager) => manager.query(terminate))));
+    await publish(databases[0] as Database, POISON, 1);
+    for (const database of databases) run(database);
+    await expectEffects(1);
+    expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
+  });
+
+  it('is handled if an attempt succeeds, and then has all its attempts again', async () => {
+    let remaining = MAX_ATTEMPTS - 1;
+    const database = await open((manager) => (remaining-- > 0 ? manager.query(terminate) : undefined));
+    await publish(database, 1, POISON, 2);
+    run(database);
+    await expectEffects(1, POISON, 2);
+    expect(await eventStatus(admin)).toMatchObject([{ attempts: 0, parked: 0 }]);
+  });
+
+  it('is parked after the last attempt with a limit of one, and the events of its batch are not', async () => {
+    const database = await open((manager) => manager.query(terminate));
+    await publish(database, 1, 2, POISON, 3);
+    run(database, { maxAttempts: 1 });
+    await expectEffects(1, 2, 3);
+    expect(await errors()).toEqual([LOST]);
+  });
+
+  it('is parked again if it is retried', async () => {
+    let isCured = false;
+    const database = await open((manager) => (isCured ? undefined : manager.query(terminate)));
+    await publish(database, POISON);
+    await moveOrder(database, BigInt(POISON), 1);
+    run(database);
+    await waitFor(async () => expect(await parkedEvents(admin)).toHaveLength(2));
+    calls.clear();
+    await retryParkedEvents(admin, 'poison');
+    await waitFor(async () => expect(await admin.query('SELECT FROM events.parked_events WHERE retry')).toEqual([]));
+    expect([...calls]).toEqual([[POISON, MAX_ATTEMPTS]]);
+    expect((await errors())[0]).toBe(LOST);
+    isCured = true;
+    await retryParkedEvents(admin, 'poison');
+    await waitFor(async () => expect(await effects(admin, 'poison')).toEqual(['13/13', '13/1']));
+  });
+});
+
+describe('an event whose handler does not end', () => {
+  it('is parked after the last attempt, and what the handler does later has no effect', async () => {
+    const late: Promise<unknown>[] = [];
+    const release = Promise.withResolvers<void>();
+    const database = await open((manager) => {
+      const insert = `INSERT INTO shop.effects (subscription, order_id, step) VALUES ('poison', 0, 0)`;
+      const work = release.promise.then(() => manager.query(insert));
+      late.push(work);
+      return work;
+    });
+    await publish(database, 1, POISON, 2);
+    run(database, { handlerTimeoutMs: 100 });
+    await expectEffects(1, 2);
+    expect(await errors()).toEqual([LOST]);
+    expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
+    expect(failures[0]).toEqual(new Error('The handler did not end within 100 ms.'));
+    release.resolve();
+    expect((await Promise.allSettled(late)).map(({ status }) => status)).toEqual(Array.from({ length: MAX_ATTEMPTS }, () => 'rejected'));
+    await expectEffects(1, 2);
+  });
+
+  it('because it waits for a lock is handled after the lock was released', async () => {
+    const other = admin.createQueryRunner();
+    await other.query('SELECT pg_advisory_lock(13)');
+    const database = await open((manager) => manager.query('SELECT pg_advisory_xact_lock(13)'));
+    await publish(database, POISON);
+    run(database, { handlerTimeoutMs: 200, maxAttempts: 1_000 });
+    await waitFor(() => expect(calls.get(POISON)).toBeGreaterThan(1), { timeoutMs: 20_000 });
+    await other.query('SELECT pg_advisory_unlock(13)');
+    await other.release();
+    await expectEffects(POISON);
+  });
+});
+
+describe('an attempt', () => {
+  it('is not counted if the process stops before it begins', async () => {
+    const database = await open(() => undefined);
+    await publish(database, 1, POISON);
+    const other = admin.createQueryRunner();
+    const transaction = database.transaction.bind(database);
+    let count = 0;
+    // Another process gets the lock between the two transactions of the turn.
+    jest.spyOn(database, 'transaction').mockImplementation((async (...args: Parameters<typeof transaction>) => {
+      if (++count === 2) await other.query('SELECT pg_advisory_lock($1)', [7_302_947_561_038_215n]);
+      return transaction(...args);
+    }) as typeof transaction);
+    const runner = run(database);
+    const attempts = async () => (await eventStatus(admin))[0]?.attempts;
+    await waitFor(async () => expect(await attempts()).toBe(1), { timeoutMs: 20_000 });
+    await runner.stop();
+    expect(await attempts()).toBe(0);
+    expect(calls.size).toBe(0);
+    await other.query('SELECT pg_advisory_unlock_all()');
+    await other.release();
+  });
+
+  it('is due at once if the clock of the server was set back', async () => {
+    const database = await open(() => undefined);
+    await publish(database, 1);
+    await admin.query(`UPDATE events.subscriptions SET next_attempt_at = now() + interval '1 hour', attempts = 1`);
+    run(database);
+    await expectEffects(1);
+  });
+});
