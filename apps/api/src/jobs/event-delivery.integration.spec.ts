@@ -1,4 +1,4 @@
-import { appendEvents, Database, DatabaseConnection, eventsPersistence, on, subscribe } from '@animal-store/database';
+import { appendEvents, Database, DatabaseConnection, eventsPersistence, on, type StoredEvent, subscribe } from '@animal-store/database';
 import { defineEvent } from '@animal-store/kernel';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { createMigratedDatabase } from '@animal-store/test-kit';
@@ -26,6 +26,13 @@ describe('collectSubscriptions', () => {
   it('rejects two with the same name', () => {
     const contexts = [{ subscriptions: [first, second] }, { subscriptions: [subscribe('second')] }];
     expect(() => collectSubscriptions(contexts, { citus: false })).toThrow('Two subscriptions have the name second.');
+  });
+
+  it.each(['', 'two words', 'a\0b', 'x'.repeat(201)])('rejects the name %j', (name) => {
+    for (const subscription of [subscribe(name), { name: 'pets', reactions: [{ type: name, handle: () => Promise.resolve() }] }])
+      expect(() => collectSubscriptions([{ subscriptions: [subscription] }], { citus: false })).toThrow(
+        `The subscription or event ${JSON.stringify(name)} must have 1 to 200 visible ASCII characters.`,
+      );
   });
 
   it('rejects distributed tables', () => {
@@ -106,24 +113,60 @@ describe('EventDelivery', () => {
     await provider.shutdown();
   });
 
-  it('warns once while events cannot be handled', async () => {
+  it('warns once per outage while events cannot be handled', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    const database = await createMigratedDatabase([]);
+    const database = await createMigratedDatabase([eventsPersistence]);
     const dataSource = new Database({
       url: database.url,
       applicationName: 'spec',
       poolSize: 3,
-      persistence: [],
+      persistence: [eventsPersistence],
       subscriptions: [subscribe('pets-follow-orders')],
     });
-    await dataSource.initialize();
+    const connection = new DatabaseConnection(dataSource);
+    await connection.open();
     const query = jest.spyOn(dataSource, 'query');
-    const delivery = new EventDelivery(dataSource, { isOpen: true } as DatabaseConnection, new Metrics());
-    delivery.onApplicationBootstrap();
-    await waitFor(() => expect(query.mock.calls.length).toBeGreaterThan(2));
+    const metrics = new Metrics();
+    const status = jest.spyOn(metrics, 'setSubscriptions');
+    const rename = (from: string, to: string) => dataSource.query(`ALTER TABLE events.${from} RENAME TO ${to}`);
+    const delivery = new EventDelivery(dataSource, connection, metrics);
+    for (let outages = 1; outages <= 2; outages++) {
+      await rename('subscriptions', 'away');
+      if (outages === 1) delivery.onApplicationBootstrap();
+      await waitFor(() => expect(warn).toHaveBeenCalledTimes(outages));
+      query.mockClear();
+      await waitFor(() => expect(query.mock.calls.length).toBeGreaterThan(3));
+      status.mockClear();
+      await rename('away', 'subscriptions');
+      await waitFor(() => expect(status).toHaveBeenCalled());
+    }
     await delivery.beforeApplicationShutdown();
-    expect(warn.mock.calls).toEqual([[expect.stringMatching(/^Events are not handled at the moment: .*events\.subscriptions/)]]);
-    await dataSource.destroy();
+    expect(warn.mock.calls).toEqual(
+      Array.from({ length: 2 }, () => [expect.stringMatching(/^Events are not handled at the moment: .*events\.subscriptions/)]),
+    );
+    await connection.close();
     await database.drop();
+  });
+
+  it('logs whatever a handler throws', () => {
+    const lines: unknown[][] = [];
+    for (const level of ['warn', 'error'] as const)
+      jest.spyOn(Logger.prototype, level).mockImplementation((...args: unknown[]) => void lines.push(args));
+    const database = new Database({ url: 'postgres://nowhere', applicationName: 'spec', poolSize: 1, persistence: [] });
+    const delivery = new EventDelivery(database, new DatabaseConnection(database), new Metrics());
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const event = { type: 'orders.order_placed', position: 7n } as StoredEvent;
+    const withoutClass = Object.setPrototypeOf(new Error('odd'), null) as unknown;
+    for (const error of [proxy, undefined, Symbol('odd'), withoutClass]) {
+      delivery.interrupted(error);
+      for (const isParked of [false, true]) delivery.failed('pets', event, error, isParked);
+    }
+    delivery.failed('pets', event, new Error('no stock'), true);
+    expect(lines).toHaveLength(10);
+    expect(lines.at(-1)).toEqual([
+      'The subscription pets failed at the event 7 (orders.order_placed); the event is parked: Error: no stock',
+      expect.stringContaining('event-delivery.integration.spec.ts'),
+    ]);
   });
 });

@@ -19,9 +19,11 @@ import { StartupError } from '../process/startup-error.js';
 /** The parent of the runner's own statements, so that polling creates no traces. */
 const UNRECORDED = { traceId: '1'.padStart(32, '0'), spanId: '1'.padStart(16, '0'), traceFlags: TraceFlags.NONE };
 
+const NAME = /^[\x21-\x7e]{1,200}$/;
+
 /**
  * Returns the subscriptions of all contexts.
- * @throws StartupError if two have the same name, or if the tables are distributed
+ * @throws StartupError if two have the same name or one has an invalid name, or if the tables are distributed
  */
 export function collectSubscriptions(
   contexts: readonly { readonly subscriptions?: readonly Subscription[] }[],
@@ -29,6 +31,9 @@ export function collectSubscriptions(
 ): readonly Subscription[] {
   const subscriptions = contexts.flatMap((each) => each.subscriptions ?? []);
   const names = subscriptions.map(({ name }) => name);
+  for (const name of [...names, ...subscriptions.flatMap(({ reactions }) => reactions.map(({ type }) => type))])
+    if (!NAME.test(name))
+      throw new StartupError(`The subscription or event ${JSON.stringify(name)} must have 1 to 200 visible ASCII characters.`);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);
   if (duplicate !== undefined) throw new StartupError(`Two subscriptions have the name ${duplicate}.`);
   if (citus && names.length > 0)
@@ -82,8 +87,9 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
   failed(subscription: string, { type, position }: StoredEvent, error: unknown, isParked: boolean): void {
     this.metrics.eventFailures.inc({ subscription });
     const message = `The subscription ${subscription} failed at the event ${String(position)} (${type})`;
-    if (isParked) this.logger.error(`${message}; the event is parked`, error);
-    else this.logger.warn(`${message} and retries it: ${describeError(error)}`);
+    const reason = describeError(error);
+    if (isParked) this.logger.error(`${message}; the event is parked: ${reason}`, Error.isError(error) ? error.stack : undefined);
+    else this.logger.warn(`${message} and retries it: ${reason}`);
   }
 
   interrupted(error: unknown): void {

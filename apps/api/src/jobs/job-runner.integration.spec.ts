@@ -5,9 +5,10 @@ import { useDatabase } from '@animal-store/test-kit';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { DataSource } from 'typeorm';
 import { type Context, contexts } from '../contexts.js';
+import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../sockets/draining.js';
 import { startTestApp } from '../testing/test-app.js';
@@ -38,15 +39,21 @@ afterEach(async () => {
 const job = (every: number): ScheduledJob => ({ name: 'spec', every, useCase: Work });
 const messages = (level: number) => lines.filter((line) => line['level'] === level).map(({ msg }) => msg);
 
+interface StartOptions {
+  readonly dataSource?: Database;
+  readonly logger?: Logger;
+  readonly maxRunMs?: number;
+}
+
 /** Starts the runner of a process. */
-async function start(jobs: readonly ScheduledJob[], dataSource = database.dataSource) {
+async function start(jobs: readonly ScheduledJob[], { dataSource = database.dataSource, logger, maxRunMs }: StartOptions = {}) {
   const connection = new DatabaseConnection(dataSource);
   const environment = {
     moduleRef: { get: (useCase: new () => Work) => new useCase() } as unknown as ModuleRef,
     ...{ database: dataSource, connection, draining: new Draining(), metrics: new Metrics() },
-    logger: pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }),
+    logger: logger ?? pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }),
   };
-  const runner = new JobRunner(jobs, environment);
+  const runner = new JobRunner(jobs, environment, maxRunMs);
   runners.push(runner);
   runner.onApplicationBootstrap();
   await connection.open();
@@ -71,7 +78,7 @@ it('two processes share one schedule, and runs never overlap', async () => {
   const other = new Database({ url, applicationName: 'spec', poolSize: 2, persistence: [JobsModule.persistence] });
   await other.initialize();
   await start([job(period)]);
-  await start([job(period)], other);
+  await start([job(period)], { dataSource: other });
   await waitFor(() => expect(starts.length).toBeGreaterThanOrEqual(5));
   for (const runner of runners) await runner.beforeApplicationShutdown();
   await other.destroy();
@@ -116,6 +123,63 @@ it('without its table, it logs one warning, and runs the job after the table is 
   expect(runs).toBe(0);
   await database.dataSource.query('ALTER TABLE jobs.away RENAME TO runs');
   await waitFor(() => expect(runs).toBeGreaterThan(0));
+});
+
+it('it logs a warning for each outage', async () => {
+  let runs = 0;
+  work = () => runs++;
+  const rename = (from: string, to: string) => database.dataSource.query(`ALTER TABLE jobs.${from} RENAME TO ${to}`);
+  await start([job(50)]);
+  for (let outages = 1; outages <= 2; outages++) {
+    await rename('runs', 'away');
+    await waitFor(() => expect(messages(40)).toHaveLength(outages));
+    const query = jest.spyOn(database.dataSource.pool, 'query');
+    await waitFor(() => expect(query.mock.calls.length).toBeGreaterThan(3));
+    query.mockRestore();
+    expect(messages(40)).toHaveLength(outages);
+    runs = 0;
+    await rename('away', 'runs');
+    await waitFor(() => expect(runs).toBeGreaterThan(0));
+  }
+});
+
+it('a run whose success cannot be recorded is repeated in the next period', async () => {
+  let runs = 0;
+  work = () => runs++;
+  await database.dataSource.query('ALTER TABLE jobs.runs ADD CONSTRAINT broken CHECK (succeeded_at IS NULL)');
+  const { value } = await start([job(50)]);
+  await waitFor(() => expect(runs).toBeGreaterThan(2));
+  expect(messages(40)).toEqual(['jobs do not run until their state can be read and written']);
+  await database.dataSource.query('ALTER TABLE jobs.runs DROP CONSTRAINT broken');
+  const before = Date.now() / 1000;
+  await waitFor(async () => expect(Number(await value('job_last_success_timestamp_seconds{job_name="spec"}'))).toBeGreaterThan(before));
+});
+
+it('whatever a run throws, the next one follows', async () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const cyclic = new Error('cyclic');
+  cyclic.cause = cyclic;
+  const withoutClass = Object.setPrototypeOf(new Error('no class'), null) as unknown;
+  const thrown: unknown[] = [new Error('a\0b'), new Error('\ud800'), undefined, null, 7n, Symbol('odd'), proxy, cyclic, withoutClass];
+  let runs = 0;
+  work = () => {
+    if (runs++ < thrown.length) throw thrown[runs - 1];
+  };
+  const logger = createLogger('debug', { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+  await start([job(20)], { logger });
+  await waitFor(() => expect(messages(30)).toContain('job succeeded'));
+  expect(messages(50)).toEqual(thrown.map(() => 'job failed'));
+  expect(messages(40)).toEqual([]);
+});
+
+it('a run that does not end is a failure after a while, and the next one follows', async () => {
+  let runs = 0;
+  work = () => (runs++ === 0 ? Promise.withResolvers().promise : undefined);
+  await start([job(50)], { maxRunMs: 200 });
+  await waitFor(() => expect(messages(30)).toContain('job succeeded'));
+  const failed = lines.find(({ msg }) => msg === 'job failed');
+  expect(failed).toMatchObject({ err: { message: 'The run did not end within 200 ms. It may still be in progress.' } });
 });
 
 it('while draining, no run starts, and the end of the runner waits for the current one', async () => {

@@ -1,4 +1,5 @@
-import { type Database, type DatabaseConnection, type Job, jobState, repeat, runJob } from '@animal-store/database';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Database, type DatabaseConnection, describeError, type Job, jobState, repeat, runJob } from '@animal-store/database';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
@@ -10,6 +11,10 @@ const MAX_PAUSE_MS = 60_000;
 const START_POLL_MS = 1_000;
 /** Processes start a due job at different times within a tenth of its period and this time. Usually only one then requests the lock. */
 const MAX_JITTER_MS = 1_000;
+/** Maximum time of a run whose period is shorter. Without one, a run that never ends would be the last one. */
+const MAX_RUN_MS = 3_600_000;
+/** Greatest delay of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 interface UseCase {
   execute(): unknown;
@@ -38,6 +43,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   constructor(
     private readonly jobs: readonly ScheduledJob[],
     private readonly environment: JobEnvironment,
+    private readonly maxRunMs = MAX_RUN_MS,
   ) {
     const names = new Set<string>();
     for (const { name, every } of jobs) {
@@ -69,30 +75,44 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
       const { dueInMs, succeededAt } = await jobState(database, job);
       if (succeededAt) metrics.jobSuccesses.set({ job_name: job.name }, succeededAt.getTime() / 1000);
       if (dueInMs > 0) return Math.min(dueInMs + Math.random() * Math.min(job.every / 10, MAX_JITTER_MS), MAX_PAUSE_MS);
-      const hasRun = await runJob(database, job, () => this.run(job.name, useCase));
+      const hasRun = await runJob(database, job, () => this.run(job, useCase));
       this.isFailureReported = false;
       // After a run, the state is read again at once.
       return hasRun ? 0 : pauseMs;
     } catch (error) {
-      if (!this.isFailureReported) logger.warn({ reason: String(error) }, 'jobs do not run until their state can be read and written');
+      if (!this.isFailureReported)
+        logger.warn({ reason: describeError(error) }, 'jobs do not run until their state can be read and written');
       this.isFailureReported = true;
       return pauseMs;
     }
   }
 
   /** Returns whether the use case succeeded. */
-  private async run(job: string, useCase: UseCase): Promise<boolean> {
+  private async run({ name: job, every }: Job, useCase: UseCase): Promise<boolean> {
     const { metrics, logger } = this.environment;
     const endTimer = metrics.jobDurations.startTimer({ job_name: job });
     const end = (outcome: 'success' | 'failure') => ({ job, durationMs: Math.round(1000 * endTimer({ outcome })) });
     logger.debug({ job }, 'job started');
     try {
-      await useCase.execute();
+      await endWithin(Math.min(Math.max(every, this.maxRunMs), MAX_TIMER_MS), () => useCase.execute());
       logger.info(end('success'), 'job succeeded');
       return true;
     } catch (error) {
       logger.error({ ...end('failure'), err: error }, 'job failed');
       return false;
     }
+  }
+}
+
+async function endWithin(ms: number, work: () => unknown): Promise<void> {
+  const timeout = new AbortController();
+  const overdue = sleep(ms, undefined, { ref: false, signal: timeout.signal }).then(() => {
+    throw new Error(`The run did not end within ${String(ms)} ms. It may still be in progress.`);
+  });
+  try {
+    await Promise.race([work(), overdue]);
+  } finally {
+    timeout.abort();
+    overdue.catch(() => undefined);
   }
 }

@@ -35,9 +35,20 @@ export function createLogger(level: string, destination?: DestinationStream, for
   return Object.assign(pino(options, stream), { destination: stream, format, base: JSON.stringify(base).slice(1, -1) });
 }
 
-/** Returns the members of an error to log, without parameters of statements and the row that PostgreSQL reports. */
+const MAX_CAUSES = 10;
+
+/** Returns the members of an error to log, without parameters of statements and the row that PostgreSQL reports. Never throws. */
 function describeError(error: unknown): unknown {
-  if (!Error.isError(error)) return error;
+  try {
+    return Error.isError(error) ? membersOf(error) : error;
+  } catch {
+    return 'An error without a description.';
+  }
+}
+
+function membersOf(error: Error, causes = 0): object {
   const { message, stack, cause, code, constraint } = error as Error & Readonly<Record<'code' | 'constraint', unknown>>;
-  return { type: error.constructor.name, message, stack, code, constraint, ...(cause !== undefined && { cause: describeError(cause) }) };
+  const inner = Error.isError(cause) ? causes < MAX_CAUSES && membersOf(cause, causes + 1) : cause;
+  const type = (error.constructor as { name?: unknown } | undefined)?.name;
+  return { type, message, stack, code, constraint, ...(inner !== undefined && inner !== false && { cause: inner }) };
 }

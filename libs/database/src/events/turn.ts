@@ -9,13 +9,13 @@ const BATCH_SIZE = 128;
 const MAX_POSITIONS = 5_000;
 const MAX_RETRY_MS = 60_000;
 /** True also if the clock of the server was set back. */
-const IS_DUE = `NOT next_attempt_at BETWEEN now() + interval '1 us' AND now() + interval '${String(MAX_RETRY_MS)} ms'`;
+const IS_DUE = `(next_attempt_at <= now() OR next_attempt_at > now() + interval '${String(MAX_RETRY_MS + 1_000)} ms')`;
 /** Identifies an attempt, without a date that depends on the settings of the session. */
 const TOKEN = 'extract(epoch FROM next_attempt_at)::text';
 /** A retry that is due, and the first parked event of its aggregate. $1 has the types of each subscription that the process handles. */
 const RETRY = `
   SELECT parked.position, parked.attempts FROM events.parked_events AS parked
-  WHERE parked.subscription = name AND ${IS_DUE.replace('next', 'parked.next')}
+  WHERE parked.subscription = name AND ${IS_DUE.replaceAll('next', 'parked.next')}
     AND (retry OR awaits = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb -> name))))
     AND NOT EXISTS (SELECT FROM events.parked_events AS earlier
       WHERE (earlier.subscription, earlier.aggregatetype, earlier.aggregateid) = (parked.subscription, parked.aggregatetype, parked.aggregateid)
@@ -87,7 +87,9 @@ export async function beginTurn(manager: EntityManager, options: TurnOptions): P
        FROM events.subscriptions LEFT JOIN LATERAL (${RETRY}) AS retry ON true WHERE name = $2`,
       [known, due.name, due.end, MAX_POSITIONS],
     );
-    if (state?.isSettled) return beginAttempt(manager, due.name, state, options);
+    // Another session may have deleted the subscription.
+    if (!state) return undefined;
+    if (state.isSettled) return beginAttempt(manager, due.name, state, options);
     await sleep(POLL_MS);
   }
   return undefined;
@@ -110,7 +112,7 @@ async function beginAttempt(manager: EntityManager, subscription: string, state:
   if (!state.isDue) return undefined;
   const limit = state.attempts > 0 || state.position < state.suspectUntil ? 1 : BATCH_SIZE;
   const found = await manager.query<{ position: bigint; isLeft: boolean }[]>(
-    `SELECT position, type <> ALL ($5) AND occurred_at BETWEEN now() - $6 * interval '1 ms' AND now() AS "isLeft"
+    `SELECT position, type <> ALL ($5) AND occurred_at BETWEEN now() - $6 * interval '1 ms' AND now() + interval '1 min' AS "isLeft"
      FROM events.events WHERE position > $1 AND position <= $2 AND type = ANY ($3) ORDER BY position LIMIT $4`,
     [state.position, state.end, types, limit, handled, leaveMs],
   );
