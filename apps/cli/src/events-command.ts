@@ -79,15 +79,14 @@ export function eventsCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      subcommand('forget', 'Remove a subscription that no release has any more, so that it keeps no events.')
+      subcommand('forget', 'Remove a subscription that no release has any more, or one type from it. Its events are not handled.')
         .argument('<subscription>', 'the name of the subscription')
         .option('--type <type>', 'only this type of events, and those of them that are parked')
         .action((subscription: string, { json, type }: Options) =>
           run(async (dataSource) => {
-            const of = type === undefined ? '' : ` with the type ${type}`;
-            if (!(await forgetSubscription(dataSource, subscription, type)))
-              throw new CliError(`there is no subscription ${subscription}${of}`);
-            return json ? toJson({ forgotten: subscription, type }) : `The subscription ${subscription}${of} is removed.\n`;
+            const name = type === undefined ? `subscription ${subscription}` : `type ${type} in the subscription ${subscription}`;
+            if (!(await forgetSubscription(dataSource, subscription, type))) throw new CliError(`there is no ${name}`);
+            return json ? toJson({ forgotten: { subscription, type } }) : `The ${name} is forgotten.\n`;
           }),
         ),
     );

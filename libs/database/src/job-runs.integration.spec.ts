@@ -97,6 +97,15 @@ it.each(["'infinity'", "'-infinity'", `now() + interval '3 hours'`])(
   },
 );
 
+it('in two releases with different periods has the shorter one', async () => {
+  const newer = { ...job, every: 24 * HOUR };
+  expect(await runJob(other, newer, succeed)).toBe(true);
+  await age(HOUR);
+  expect(await runJob(other, newer, succeed)).toBe(false);
+  expect((await jobState(one, job)).dueInMs).toBe(0);
+  expect(await runJob(one, job, succeed)).toBe(true);
+});
+
 it('a run that takes longer than its period is not overlapped, and the next one starts when it has ended', async () => {
   const run = startRun(one);
   await run.started;

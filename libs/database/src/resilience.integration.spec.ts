@@ -211,6 +211,14 @@ describe('at the connection limit of the role', () => {
       await run(pool, 20);
       expect(pool.totalCount).toBeGreaterThan(1);
     });
+    // The next outage is reported again.
+    await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT 1`);
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
+    await allClosed();
+    await waitFor(async () => {
+      await Promise.allSettled([run(pool, 20)]);
+      expect(reports).toHaveLength(2);
+    });
   });
 });
 

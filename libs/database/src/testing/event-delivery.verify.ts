@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Database } from '../database.js';
-import { registerSubscriptions } from '../events/event-log.js';
-import { eventStatus } from '../events/event-status.js';
-import { createShop, effects, recorder, type Shop } from './shop.js';
+import { appendEvents, registerSubscriptions } from '../events/event-log.js';
+import { eventStatus, parkedEvents } from '../events/event-status.js';
+import { createShop, effects, OrderMoved, recorder, type Shop } from './shop.js';
 
 const PROGRAM = join(import.meta.dirname, '../../dist/testing/event-process.js');
+const POISON_PROGRAM = join(import.meta.dirname, '../../dist/testing/poison-process.js');
 const PROCESSES = 3;
 const KILLS = 12;
 /** Includes the starts of the processes on a busy machine. */
@@ -78,3 +79,38 @@ it(
   },
   TIMEOUT_MS,
 );
+
+describe('an event whose handler ends the process', () => {
+  beforeEach(() => dataSource.query('TRUNCATE events.events, events.parked_events, shop.effects'));
+
+  it.each(['exit', 'kill', 'reject', 'block'])(
+    'by %s is parked after the last attempt, and the others are handled once',
+    async (way) => {
+      await registerSubscriptions(dataSource);
+      await dataSource.transaction((manager) =>
+        appendEvents(manager, ...[1, 2, 13, 4, 5].map((step) => OrderMoved.of({ orderId: BigInt(step), step }))),
+      );
+      let deaths = 0;
+      for (;;) {
+        const child = spawn(process.execPath, [POISON_PROGRAM, shop.database.url, way], { stdio: ['ignore', 'pipe', 'ignore'] });
+        const exited = once(child, 'exit');
+        child.stdout.once('data', () => {
+          deaths++;
+          // As a container platform does after its liveness probe has failed.
+          if (way === 'block') child.kill('SIGKILL');
+        });
+        const isParked = waitFor(async () => expect(await parkedEvents(dataSource)).toHaveLength(1));
+        if ((await Promise.race([exited.then(() => 'exited'), isParked.then(() => 'parked')])) === 'exited') {
+          isParked.catch(() => undefined);
+          continue;
+        }
+        await waitFor(async () => expect(await effects(dataSource, 'one')).toEqual(['1/1', '2/2', '4/4', '5/5']));
+        await kill(child);
+        break;
+      }
+      expect(deaths).toBe(3);
+      expect(await parkedEvents(dataSource)).toMatchObject([{ aggregateId: '13', error: expect.stringContaining('the process ended') }]);
+    },
+    TIMEOUT_MS,
+  );
+});
