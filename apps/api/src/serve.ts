@@ -9,12 +9,15 @@ import { exposeMetrics } from './observability/expose-metrics.js';
 import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { type Config, readConfig } from './process/config.js';
+import { fitIntoOpenFiles, openFileLimit } from './process/open-files.js';
 import { shutDown } from './process/shut-down.js';
 import { explainFailedStart } from './process/explain-failed-start.js';
 import { retryConnecting } from './process/retry-connecting.js';
 import { FAILED_START, StartupError } from './process/startup-error.js';
-import { Supervisor, type WorkerState } from './process/supervisor.js';
+import { Supervisor } from './process/supervisor.js';
 import { urlOf } from './process/url-of.js';
+import { canSharePort } from './process/worker-port.js';
+import { report, reportListening } from './process/worker-report.js';
 import { WorkerGroup } from './health/worker-group.js';
 
 export { FAILED_START, StartupError } from './process/startup-error.js';
@@ -39,9 +42,11 @@ export async function serve(
   env: NodeJS.ProcessEnv,
   onListening: (service: RunningService) => void = () => undefined,
 ): Promise<RunningService> {
-  const config = readConfig(env);
-  const logger = createLogger(config.logLevel, undefined, config.logFormat);
-  const isSupervised = config.workers > 1 && cluster.isWorker;
+  const configured = readConfig(env);
+  const logger = createLogger(configured.logLevel, undefined, configured.logFormat);
+  const isSupervised = configured.workers > 1 && cluster.isWorker;
+  // The supervisor logs for its workers.
+  const config = fitIntoOpenFiles(configured, openFileLimit(), isSupervised ? undefined : logger);
   try {
     const service = await (config.workers > 1 && !isSupervised
       ? serveInWorkers(config, env, logger, onListening)
@@ -68,19 +73,21 @@ async function serveInThisProcess(
     exposeMetrics(registry);
     if (!cluster.isWorker) admin = await startAdmin(config, registry, logger);
     // Not with Nest's `listen`, which logs the error itself, in addition to the line of `explainFailedStart`.
-    await app.getHttpAdapter().getInstance().listen({ host: config.host, port: config.port });
+    const address = { host: config.host, port: config.port, reusePort: isSupervised && canSharePort };
+    await app.getHttpAdapter().getInstance().listen(address);
     const service = runningService();
     onListening(service);
+    if (isSupervised) reportListening(app.getHttpServer().address() as AddressInfo);
     const connection = app.get(DatabaseConnection);
     await startConnecting(config, logger, stopping.signal, {
       work: async (onReached) => {
         // The supervisor migrates for its workers.
         if (config.migrateOnStart && !isSupervised) await migrate(config, logger);
         await connection.open({ awaitsMigrations: config.migrateOnStart && isSupervised, onWaiting: onReached });
-        if (isSupervised) report('ready');
+        if (isSupervised) report({ state: 'ready' });
       },
       onUnavailable: () => {
-        if (isSupervised) report('waiting');
+        if (isSupervised) report({ state: 'waiting' });
       },
     });
     return service;
@@ -178,11 +185,6 @@ async function startConnecting(
     process.exit(FAILED_START);
   });
   await Promise.race([connected, unavailable.promise]);
-}
-
-/** Reports the state to the supervisor. */
-function report(state: WorkerState): void {
-  process.send?.({ state });
 }
 
 async function startAdmin(

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 const get = async (path: string, key = '') => {
-  // A new connection for each request, so that the workers take turns.
+  // A new connection for each request, so that all workers get requests.
   const response = await fetch(service.url + path, { headers: { Authorization: `Bearer ${key}`, Connection: 'close' } });
   await response.arrayBuffer();
   return response.status;
@@ -45,7 +45,7 @@ describe('a service with two workers', () => {
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
     expect(admitted).toBeGreaterThanOrEqual(LIMIT);
     expect(admitted).toBeLessThanOrEqual(LIMIT * 1.1);
-    // A scrape fails while a worker is too busy to report.
+    // While a worker is too busy to report, its last values are used.
     await waitFor(async () => {
       expect(await metric(/^http_request_duration_seconds_count\{operation="listPets",status="200"\} (\d+)$/m)).toBe(admitted);
       const totalSeconds = await metric(/^http_request_duration_seconds_sum\{operation="listPets",status="200"\} (\S+)$/m);
@@ -64,12 +64,16 @@ describe('a service with two workers', () => {
   it.each([
     ['SIGKILL', 1],
     ['SIGTERM', 2],
-  ] as const)('replaces a worker that ends by %s and keeps serving', async (signal, restarts) => {
+  ] as const)('replaces a worker that ends by %s, keeps serving, and forgets no count', async (signal, restarts) => {
     const before = workersOf(service);
     expect(before).toHaveLength(WORKERS);
+    const requests = () => metric(/^http_request_duration_seconds_count\{operation="listPets",status="200"\} (\d+)$/m);
+    const counted = await requests();
+    expect(counted).toBeGreaterThanOrEqual(LIMIT);
     kill(before.slice(0, 1), signal);
     await waitFor(() => expect(workersOf(service)).not.toEqual(before), WORKER_POLL);
     for (let i = 0; i < 10; i++) expect(await get('/health/live')).toBe(200);
+    expect(await requests()).toBe(counted);
     const ready: number[] = [];
     do ready.push(await get('/health/ready'));
     while ((await metric(/^workers_ready (\d+)$/m)) !== WORKERS);

@@ -1,10 +1,9 @@
 import cluster from 'node:cluster';
-import { AggregatorRegistry, collectDefaultMetrics, type Registry } from 'prom-client';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { reportMetrics } from './worker-metrics.js';
 
-/** Adds the default metrics of Node.js. In a worker, also makes the metrics available to the primary process. */
+/** Adds the default metrics of Node.js. In a worker, also makes the metrics available to the supervisor. */
 export function exposeMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
-  if (!cluster.isWorker) return;
-  AggregatorRegistry.setRegistries([registry]);
-  new AggregatorRegistry();
+  if (cluster.isWorker) reportMetrics(registry);
 }

@@ -4,14 +4,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import pino from 'pino';
-import { findWorkerPort, Supervisor, type SupervisorOptions } from './supervisor.js';
+import { Supervisor, type SupervisorOptions } from './supervisor.js';
+import { canSharePort, findWorkerPort } from './worker-port.js';
 
 const HOST = '127.0.0.1';
-const LISTEN = `const listen = () => require('node:net').createServer((socket) => socket.end()).on('error', () => process.exit(78)).listen(process.env.PORT, '${HOST}');`;
+const LISTEN = `
+  const server = require('node:net').createServer((socket) => socket.end(String(process.pid))).on('error', () => process.exit(78));
+  const report = () => process.send({ isWorker: true, listening: server.address() });
+  const listen = () => server.listen({ port: process.env.PORT, host: '${HOST}', reusePort: ${String(canSharePort)} }, report);`;
 /** The first worker exits when the second one starts. Other workers listen after the first one has exited. */
 const FIRST_EXITS = `
   const { existsSync, readFileSync, writeFileSync } = require('node:fs');
@@ -60,6 +64,11 @@ it('uses another free port if a process has taken the found one', async () => {
 
 it('fails if the configured port is in use', async () => {
   const supervisor = await supervise('listen()', { port: takenPort });
+  await expect(supervisor.start()).rejects.toMatchObject({ code: 'EADDRINUSE', port: takenPort });
+});
+
+it('fails if a worker cannot listen', async () => {
+  const supervisor = await supervise('process.exit(78)', { port: 0 });
   await expect(supervisor.start()).rejects.toThrow('The workers could not start; the cause is logged above.');
 });
 
@@ -75,17 +84,10 @@ it('replaces a worker that has listened and exits before the others listen', asy
   await supervisor.stop('SIGTERM');
 });
 
-it('closes the connections that a killed worker has not accepted', async () => {
+it('distributes connections over its workers, which accept them without the supervisor', async () => {
   const supervisor = await supervise('listen()', { port: 0 });
   const { port } = await supervisor.start();
-  const workers = Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []);
-  for (const { process } of workers) process.kill('SIGSTOP');
-  // One connection is handed to each worker.
-  const sockets = workers.map(() => connect(port, HOST).on('error', () => undefined));
-  const closed = Promise.all(sockets.map((socket) => once(socket, 'close')));
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  await setImmediate();
-  for (const { process } of workers) process.kill('SIGKILL');
-  await closed;
+  const pids = await Promise.all(Array.from({ length: 64 }, () => text(connect(port, HOST))));
+  expect(new Set(pids)).toEqual(new Set(Object.values(cluster.workers ?? {}).map((worker) => String(worker?.process.pid))));
   await supervisor.stop('SIGTERM');
 });

@@ -1,36 +1,55 @@
 import cluster, { type Worker } from 'node:cluster';
-import { EventEmitter, once } from 'node:events';
-import { createServer } from 'node:net';
+import { EventEmitter } from 'node:events';
+import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Logger, pino } from 'pino';
 import type { GroupState } from '../health/worker-group.js';
 import { EX_CONFIG } from './startup-error.js';
-import { CrashLoopDetector, findWorkerPort, Supervisor, type WorkerState } from './supervisor.js';
+import { Supervisor } from './supervisor.js';
+import { findWorkerPort } from './worker-port.js';
+import type { WorkerReport } from './worker-report.js';
 
-const ADDRESS = { address: '127.0.0.1', port: 3000, addressType: 4 };
 const GRACE_MS = 60_000;
 const KILL_AFTER_MS = 30_000;
+const KILL_TIMEOUT_MS = 5_000;
+const MAX_SILENCE_MS = 15_000;
+const MAX_START_MS = 60_000;
+
+const FAKEABLE = [
+  ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
+  ...(['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
+];
 
 /** A worker without a process. */
 class StubWorker extends EventEmitter {
   readonly signals: string[] = [];
   readonly sent: unknown[] = [];
-  readonly process = Object.assign(new EventEmitter(), {
-    pid: 1,
-    kill: (signal: string) => void this.signals.push(signal),
-    send: () => true,
-  });
+  readonly process = { pid: 1 as number | undefined, kill: (signal: string) => void this.signals.push(signal) };
 
   isConnected(): boolean {
     return true;
   }
 
-  send(message: unknown): void {
-    this.sent.push(message);
+  send(message: { readonly metricsRequest?: number }): void {
+    if (message.metricsRequest === undefined) this.sent.push(message);
+    else this.emit('message', { ...message, metrics: [] });
   }
 
-  report(state: WorkerState): void {
-    this.emit('message', { state });
+  report(state: WorkerReport['state']): void {
+    this.emit('message', { isWorker: true, state });
+  }
+
+  listen(): void {
+    this.emit('message', { isWorker: true, listening: address });
+  }
+
+  beat(): void {
+    this.emit('message', { isWorker: true });
+  }
+
+  fail(code: string): void {
+    this.process.pid = undefined;
+    this.emit('error', Object.assign(new Error(`spawn node ${code}`), { code }));
   }
 
   exit(code: number | null, signal: string | null = null): void {
@@ -43,6 +62,7 @@ interface Pause {
   readonly end: () => void;
 }
 
+let address: WorkerReport['listening'];
 let workers: StubWorker[];
 let pauses: Pause[];
 let messages: string[];
@@ -50,7 +70,10 @@ let onGiveUp: jest.Mock<() => void>;
 let supervisor: Supervisor;
 let env: unknown;
 
-beforeEach(() => {
+beforeEach(async () => {
+  // Only the watchdog uses intervals.
+  jest.useFakeTimers({ doNotFake: FAKEABLE.filter((name) => !name.endsWith('Interval')) });
+  address = { address: '127.0.0.1', port: await findWorkerPort('127.0.0.1'), family: 'IPv4' };
   [workers, pauses, messages] = [[], [], []];
   onGiveUp = jest.fn();
   jest.spyOn(cluster, 'fork').mockImplementation((given) => {
@@ -63,11 +86,17 @@ beforeEach(() => {
       signal.addEventListener('abort', () => reject(signal.reason as Error));
     });
   const logger: Logger = pino({}, { write: (line: string) => void messages.push((JSON.parse(line) as { msg: string }).msg) });
-  supervisor = new Supervisor({ workers: 2, exec: 'main.js', env: { HOST: 'h' }, host: '127.0.0.1', port: 3000, sleep, logger, onGiveUp });
+  const { port } = address;
+  const options = { workers: 2, exec: 'main.js', env: { HOST: 'h' }, host: '127.0.0.1', port, sleep, logger, onGiveUp };
+  supervisor = new Supervisor(options);
 });
 
-afterEach(() => {
+afterEach(async () => {
+  const stopped = supervisor.stop('SIGTERM');
+  for (const each of workers) each.exit(0);
+  await stopped;
   jest.restoreAllMocks();
+  jest.useRealTimers();
 });
 
 const settle = () => new Promise(setImmediate);
@@ -79,10 +108,10 @@ const metric = async (name: string) => new RegExp(`^${name} (\\d+)$`, 'm').exec(
 async function start(): Promise<void> {
   const started = supervisor.start();
   for (const index of [FIRST, SECOND]) {
-    await settle();
-    worker(index).emit('listening', ADDRESS);
+    await waitFor(() => expect(workers).toHaveLength(index + 1));
+    worker(index).listen();
   }
-  expect(await started).toBe(ADDRESS);
+  expect(await started).toBe(address);
 }
 
 /** Ends the worker and waits until a replacement has started, if there is one. */
@@ -93,12 +122,11 @@ async function exit(index: number, code: number | null, signal?: string): Promis
 
 it('starts the second worker after the first one listens, on the same port', async () => {
   const started = supervisor.start();
-  await settle();
-  expect(workers).toHaveLength(1);
-  worker(FIRST).emit('listening', ADDRESS);
+  await waitFor(() => expect(workers).toHaveLength(1));
+  worker(FIRST).listen();
   await settle();
   expect(workers).toHaveLength(2);
-  expect(env).toEqual({ HOST: 'h', PORT: '3000' });
+  expect(env).toEqual({ HOST: 'h', PORT: String(address?.port) });
   await exit(SECOND, 1);
   expect(worker(FIRST).signals).toEqual(['SIGTERM']);
   worker(FIRST).exit(0);
@@ -121,6 +149,16 @@ describe('stopping', () => {
     await stopped;
     expect(workers).toHaveLength(2);
     expect(messages).toEqual([]);
+  });
+
+  it('does not wait longer than 5 seconds for a killed worker', async () => {
+    await start();
+    const stopped = supervisor.stop('SIGTERM');
+    pauses[0]?.end();
+    await settle();
+    expect(pauses.map(({ ms }) => ms)).toEqual([KILL_AFTER_MS, KILL_TIMEOUT_MS]);
+    pauses[1]?.end();
+    await stopped;
   });
 
   it('kills no worker if all end in time, and ends a pause before a replacement', async () => {
@@ -161,6 +199,96 @@ describe('a worker that ends', () => {
     worker(SECOND).report('ready');
     await exit(workers.length - 1, 1);
     expect(pauses.at(-1)?.ms).toBe(100);
+  });
+});
+
+describe('a worker that cannot be forked', () => {
+  it('is forked again until it can be, and is not waited for', async () => {
+    await start();
+    worker(FIRST).report('ready');
+    worker(SECOND).report('ready');
+    await exit(FIRST, null, 'SIGKILL');
+    for (let failures = 1; failures <= 7; failures++) {
+      worker(workers.length - 1).fail('EAGAIN');
+      await settle();
+      pauses.at(-1)?.end();
+      await settle();
+      expect(workers).toHaveLength(3 + failures);
+    }
+    expect(pauses.map(({ ms }) => ms)).toEqual([100, 200, 400, 800, 1_600, 2_000, 2_000]);
+    expect(await metric('workers')).toBe('2');
+    worker(workers.length - 1).listen();
+    worker(workers.length - 1).report('ready');
+    expect([await metric('workers_ready'), onGiveUp.mock.calls]).toEqual(['2', []]);
+    expect(messages.slice(0, 2)).toEqual(['a worker ended unexpectedly', 'a worker process could not be started']);
+    worker(workers.length - 1).exit(0);
+  });
+
+  it('is forked again if the attempt throws', async () => {
+    await start();
+    jest.spyOn(cluster, 'fork').mockImplementationOnce(() => {
+      throw Object.assign(new Error('spawn ENOMEM'), { code: 'ENOMEM' });
+    });
+    worker(FIRST).report('ready');
+    await exit(FIRST, null, 'SIGKILL');
+    expect(workers).toHaveLength(2);
+    pauses.at(-1)?.end();
+    await settle();
+    expect(workers).toHaveLength(3);
+  });
+
+  it('is forked up to five times at the start; then the start fails', async () => {
+    const started = supervisor.start();
+    const outcome = expect(started).rejects.toThrow('A worker process could not be started: spawn node EMFILE');
+    for (let fork = 1; fork <= 5; fork++) {
+      await waitFor(() => expect(workers).toHaveLength(fork));
+      worker(fork - 1).fail('EMFILE');
+      await settle();
+      pauses.at(-1)?.end();
+    }
+    await outcome;
+    expect(workers).toHaveLength(5);
+  });
+});
+
+describe('a worker that hangs', () => {
+  it('is killed after 15 seconds without a report, and replaced', async () => {
+    await start();
+    jest.advanceTimersByTime(MAX_SILENCE_MS - 1_000);
+    expect(worker(FIRST).signals).toEqual([]);
+    worker(SECOND).beat();
+    jest.advanceTimersByTime(MAX_SILENCE_MS - 1_000);
+    expect([worker(FIRST).signals, worker(SECOND).signals, messages]).toEqual([
+      ...[['SIGKILL'], [], ['a worker does not respond; killing it']],
+    ]);
+    await exit(FIRST, null, 'SIGKILL');
+    pauses[0]?.end();
+    await settle();
+    expect(workers).toHaveLength(3);
+  });
+
+  it('is killed if it does not listen within a minute: the start fails', async () => {
+    const started = supervisor.start();
+    const outcome = expect(started).rejects.toThrow('The workers could not start; the cause is logged above.');
+    await waitFor(() => expect(workers).toHaveLength(1));
+    jest.advanceTimersByTime(MAX_START_MS - 1_000);
+    worker(FIRST).beat();
+    expect(worker(FIRST).signals).toEqual([]);
+    jest.advanceTimersByTime(1_000);
+    expect(worker(FIRST).signals).toEqual(['SIGKILL']);
+    worker(FIRST).exit(null, 'SIGKILL');
+    await outcome;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is also killed while the service stops', async () => {
+    await start();
+    const stopped = supervisor.stop('SIGTERM', GRACE_MS);
+    jest.advanceTimersByTime(MAX_SILENCE_MS);
+    expect(worker(FIRST).signals).toEqual(['SIGTERM', 'SIGKILL']);
+    worker(FIRST).exit(null, 'SIGKILL');
+    worker(SECOND).exit(0);
+    await stopped;
   });
 });
 
@@ -248,22 +376,4 @@ describe('giving up', () => {
     await exit(FIRST, 0);
     expect(onGiveUp).toHaveBeenCalledTimes(1);
   });
-});
-
-it('detects more than the maximum number of crashes within the time, and nothing else', () => {
-  const loop = new CrashLoopDetector(2, 1_000);
-  expect([0, 500, 1_001].map((at) => loop.record(at))).toEqual([false, false, false]);
-  expect([1_500, 2_600, 2_601, 2_602].map((at) => loop.record(at))).toEqual([true, false, false, true]);
-});
-
-it('returns a port that can be listened on, and that no port 0 is assigned', async () => {
-  const port = await findWorkerPort('127.0.0.1');
-  expect(port).toBeLessThan(32_768);
-  const server = createServer().listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  server.close();
-});
-
-it('rejects for a host that is not an address of this machine', async () => {
-  await expect(findWorkerPort('192.0.2.1')).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
 });

@@ -1,30 +1,30 @@
-import cluster, { type Address, type Worker } from 'node:cluster';
-import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
+import cluster, { type Worker } from 'node:cluster';
+import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { GroupState } from '../health/worker-group.js';
 import type { MetricsSource } from '../observability/admin-server.js';
+import { WorkerMetrics } from '../observability/worker-metrics.js';
 import { FixedWindows } from '../rate-limit/fixed-windows.js';
 import { countForWorker } from '../rate-limit/supervisor-counter.js';
-import { closeLostConnections } from './close-lost-connections.js';
+import { CrashLoopDetector } from './crash-loop-detector.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
+import { Watchdog } from './watchdog.js';
+import { findWorkerPort, isFree, requireFreePort } from './worker-port.js';
+import type { WorkerReport } from './worker-report.js';
 
 const MAX_CRASHES = 10;
 const CRASH_WINDOW_MS = 60_000;
 /** Time from the end of the grace period until hanging workers are killed. */
 const KILL_AFTER_MS = 30_000;
+/** Maximum time until a killed worker has ended. The kernel may delay it, for example on a lost network drive. */
+const KILL_TIMEOUT_MS = 5_000;
+/** Attempts to fork a worker at the start. Later ones are repeated until the service stops. */
+const MAX_INITIAL_FORKS = 5;
 /** Delay before replacing a worker that ended before it was ready. Doubled each time, up to MAX_DELAY_MS, until a worker is ready. */
 const INITIAL_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
-/** Below the ports that operating systems assign, so that no other socket gets the port before the workers listen. */
-const MIN_PORT = 20_000;
-const MAX_PORT = 32_767;
-
-/** State that a worker reports: ready, or waiting for the database. */
-export type WorkerState = 'ready' | 'waiting';
 
 export interface SupervisorOptions {
   readonly workers: number;
@@ -43,12 +43,23 @@ export interface SupervisorOptions {
   readonly onGiveUp: () => void;
 }
 
+const START_FAILED = 'The workers could not start; the cause is logged above.';
+
+/** A process that could not be forked, for example because the machine lacks memory, files or processes at the moment. */
+class ForkError extends StartupError {
+  constructor({ message }: Error) {
+    super(`A worker process could not be started: ${message}`);
+  }
+}
+
 /** Runs workers on one port, replaces crashed ones, counts requests for rate limits, and aggregates metrics. */
 export class Supervisor implements MetricsSource {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   private readonly crashLoop = new CrashLoopDetector(MAX_CRASHES, CRASH_WINDOW_MS);
-  private readonly running = new Map<Worker, Promise<unknown>>();
-  private readonly workerRegistry = new AggregatorRegistry();
+  private readonly running = new Map<Worker, Promise<void>>();
+  private readonly listening = new Set<Worker>();
+  private readonly watchdog: Watchdog;
+  private readonly workerMetrics = new WorkerMetrics();
   private readonly ownRegistry = new Registry();
   private readonly restarts = new Counter({
     name: 'worker_restarts_total',
@@ -65,6 +76,7 @@ export class Supervisor implements MetricsSource {
 
   constructor(private readonly options: SupervisorOptions) {
     const { running, ready } = this;
+    this.watchdog = new Watchdog(options.logger);
     new Gauge({
       name: 'workers',
       help: 'Running workers.',
@@ -81,14 +93,16 @@ export class Supervisor implements MetricsSource {
         this.set(ready.size);
       },
     });
+    // Only used where workers cannot share a port: they accept connections themselves.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: options.exec });
   }
 
   /** Resolves to the address once every worker listens. If a worker ends before that, stops all workers and rejects. */
-  async start(): Promise<Address> {
+  async start(): Promise<AddressInfo> {
     try {
       const address = await this.forkFirst();
-      await Promise.all(Array.from({ length: this.options.workers - 1 }, () => this.fork('initial')));
+      await Promise.all(Array.from({ length: this.options.workers - 1 }, () => this.forkInitial()));
       return address;
     } catch (error) {
       await this.stop('SIGTERM');
@@ -104,63 +118,105 @@ export class Supervisor implements MetricsSource {
   /** Sends the signal to all workers and waits until they have ended. `graceMs` is the grace period of the workers. */
   async stop(signal: NodeJS.Signals, graceMs = 0): Promise<void> {
     this.stopping.abort();
-    for (const { process } of this.running.keys()) process.kill(signal);
-    const { sleep = setTimeout } = this.options;
-    const timer = new AbortController();
-    const killing = sleep(graceMs + KILL_AFTER_MS, undefined, { signal: timer.signal }).then(
-      () => {
-        for (const { process } of this.running.keys()) process.kill('SIGKILL');
-      },
-      () => undefined,
-    );
-    await Promise.all(this.running.values());
-    timer.abort();
-    await killing;
+    this.killAll(signal);
+    const ended = Promise.all(this.running.values());
+    if (await this.isDoneWithin(ended, graceMs + KILL_AFTER_MS)) return;
+    this.killAll('SIGKILL');
+    await this.isDoneWithin(ended, KILL_TIMEOUT_MS);
   }
 
   async metrics(): Promise<string> {
-    return `${await this.workerRegistry.clusterMetrics()}\n${await this.ownRegistry.metrics()}`;
+    return `${await this.workerMetrics.collect([...this.listening])}\n${await this.ownRegistry.metrics()}`;
+  }
+
+  private killAll(signal: NodeJS.Signals): void {
+    for (const { process } of this.running.keys()) process.kill(signal);
+  }
+
+  private async isDoneWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+    const { sleep = setTimeout } = this.options;
+    const timer = new AbortController();
+    const timeout = sleep(ms, undefined, { signal: timer.signal }).then(
+      () => false,
+      () => true,
+    );
+    const isDone = await Promise.race([work.then(() => true), timeout]);
+    timer.abort();
+    return isDone;
   }
 
   /** Starts the first worker. If another process takes a port from `findPort` before the worker listens, uses the next one. */
-  private async forkFirst(): Promise<Address> {
+  private async forkFirst(): Promise<AddressInfo> {
     const { host, port, findPort = findWorkerPort } = this.options;
+    if (port !== 0) await requireFreePort(host, port);
     for (;;) {
       this.port = port === 0 ? await findPort(host) : port;
       try {
+        return await this.forkInitial();
+      } catch (error) {
+        if (port !== 0 || error instanceof ForkError || (await isFree(host, this.port))) throw error;
+      }
+    }
+  }
+
+  private async forkInitial(): Promise<AddressInfo> {
+    for (let forks = 1; ; forks++) {
+      try {
         return await this.fork('initial');
       } catch (error) {
-        if (port !== 0 || (await isFree(host, this.port))) throw error;
+        if (!(error instanceof ForkError) || forks === MAX_INITIAL_FORKS) throw error;
+        await this.pause();
       }
     }
   }
 
   /** Resolves to the address on which the worker listens. An initial worker that ends before that is not replaced: `start` rejects. */
-  private fork(kind: 'initial' | 'replacement'): Promise<Address> {
-    const worker = cluster.fork({ ...this.options.env, PORT: String(this.port) });
-    closeLostConnections(worker.process);
-    countForWorker(worker, this.counts);
-    let hasListened = false;
-    worker.once('listening', () => {
-      hasListened = true;
-    });
-    const ended = new Promise<void>((resolve) => {
-      worker.once('exit', (code, signal: NodeJS.Signals | null) => {
-        this.running.delete(worker);
-        resolve();
-        if (hasListened || kind === 'replacement') void this.onEnd(worker, signal ?? code);
+  private fork(kind: 'initial' | 'replacement'): Promise<AddressInfo> {
+    const listening = Promise.withResolvers<AddressInfo>();
+    const ended = Promise.withResolvers<void>();
+    const end = (outcome: string | number, worker?: Worker, error: Error = new StartupError(START_FAILED)) => {
+      const hasListened = this.forget(worker);
+      ended.resolve();
+      listening.reject(error);
+      if (hasListened || kind === 'replacement') void this.onEnd(outcome, worker);
+    };
+    const fail = (error: NodeJS.ErrnoException, worker?: Worker) => {
+      this.options.logger.error({ err: error }, 'a worker process could not be started');
+      end(error.code ?? error.message, worker, new ForkError(error));
+    };
+    try {
+      const worker = cluster.fork({ ...this.options.env, PORT: String(this.port) });
+      this.running.set(worker, ended.promise);
+      this.watchdog.watch(worker);
+      countForWorker(worker, this.counts);
+      worker.once('exit', (code, signal: NodeJS.Signals | null) => end(signal ?? code, worker));
+      // Without a process, there is no `exit`. Other errors are messages to a worker that is ending.
+      worker.on('error', (error) => {
+        if (!worker.process.pid) fail(error, worker);
       });
-    });
-    this.running.set(worker, ended);
-    worker.on('error', () => undefined);
-    worker.on('message', ({ state }: { state?: WorkerState }) => this.onReport(worker, state));
-    return new Promise((resolve, reject) => {
-      worker.once('listening', resolve);
-      void ended.then(() => reject(new StartupError('The workers could not start; the cause is logged above.')));
-    });
+      worker.on('message', (message: Partial<WorkerReport>) => {
+        if (!message.isWorker) return;
+        this.onReport(worker, message);
+        if (message.listening) listening.resolve(message.listening);
+      });
+    } catch (error) {
+      fail(error as Error);
+    }
+    return listening.promise;
   }
 
-  private onReport(worker: Worker, state: WorkerState | undefined): void {
+  /** Returns whether the worker has listened. */
+  private forget(worker: Worker | undefined): boolean {
+    if (!worker) return false;
+    this.running.delete(worker);
+    this.watchdog.forget(worker);
+    this.workerMetrics.end(worker);
+    return this.listening.delete(worker);
+  }
+
+  private onReport(worker: Worker, { state, listening }: Partial<WorkerReport>): void {
+    if (listening) this.listening.add(worker);
+    if (this.listening.has(worker)) this.watchdog.hear(worker);
     if (state === 'waiting') this.firstReports.resolve();
     if (state !== 'ready') return;
     this.ready.add(worker);
@@ -170,31 +226,36 @@ export class Supervisor implements MetricsSource {
     if (this.ready.size >= this.options.workers) this.firstReports.resolve();
   }
 
-  /** Before `firstReports`: a connection that is handed to a worker later arrives after the message. */
+  /** Before `firstReports`: later connections of clients reach the workers after the message. */
   private reportGroup(): void {
     const state: GroupState = { areWorkersReady: this.ready.size >= this.options.workers };
     for (const worker of this.running.keys()) if (worker.isConnected()) worker.send(state);
   }
 
-  private async onEnd(worker: Worker, outcome: string | number): Promise<void> {
-    const wasReady = this.ready.delete(worker);
-    const { signal } = this.stopping;
-    const isStopping = () => signal.aborted;
-    if (isStopping()) return;
+  private async onEnd(outcome: string | number, worker?: Worker): Promise<void> {
+    const wasReady = worker !== undefined && this.ready.delete(worker);
+    if (this.isStopping()) return;
     this.reportGroup();
-    this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');
+    if (worker?.process.pid) this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');
     if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start; stopping the service');
     if (wasReady && this.crashLoop.record(performance.now())) return this.giveUp('the workers crash repeatedly; stopping the service');
     // An unavailable database must not end the service, however often workers end meanwhile.
-    if (!wasReady) {
-      const { sleep = setTimeout } = this.options;
-      const delayMs = this.delayMs;
-      this.delayMs = Math.min(2 * delayMs, MAX_DELAY_MS);
-      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
-      if (isStopping()) return;
-    }
+    if (!wasReady) await this.pause();
+    if (this.isStopping()) return;
     this.restarts.inc();
     this.fork('replacement').catch(() => undefined);
+  }
+
+  private isStopping(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  /** Waits before another worker is started. */
+  private async pause(): Promise<void> {
+    const { sleep = setTimeout } = this.options;
+    const delayMs = this.delayMs;
+    this.delayMs = Math.min(2 * delayMs, MAX_DELAY_MS);
+    await sleep(delayMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
   }
 
   private async giveUp(reason: string): Promise<void> {
@@ -202,42 +263,4 @@ export class Supervisor implements MetricsSource {
     await this.stop('SIGTERM');
     this.options.onGiveUp();
   }
-}
-
-/** Detects crash loops: more than `maxCrashes` crashes within `windowMs`. */
-export class CrashLoopDetector {
-  private crashes: readonly number[] = [];
-
-  constructor(
-    private readonly maxCrashes: number,
-    private readonly windowMs: number,
-  ) {}
-
-  /** Records a crash. Returns whether it is part of a crash loop. */
-  record(nowMs: number): boolean {
-    this.crashes = [...this.crashes, nowMs].filter((at) => nowMs - at <= this.windowMs);
-    return this.crashes.length > this.maxCrashes;
-  }
-}
-
-/** Returns a port that is not in use, below those that the system assigns to connections. */
-export async function findWorkerPort(host: string): Promise<number> {
-  for (;;) {
-    const port = randomInt(MIN_PORT, MAX_PORT + 1);
-    if (await isFree(host, port)) return port;
-  }
-}
-
-/** @throws Error if the host is not an address of this machine */
-async function isFree(host: string, port: number): Promise<boolean> {
-  const server = createServer().listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
-    throw error;
-  }
-  server.close();
-  await once(server, 'close');
-  return true;
 }
