@@ -1,8 +1,16 @@
 import { Database, DatabaseConnection } from '@animal-store/database';
 import { PublicUrl } from '@animal-store/http-contract';
 import { Clock } from '@animal-store/kernel';
-import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_PIPE, ModuleRef } from '@nestjs/core';
+import {
+  type BeforeApplicationShutdown,
+  type DynamicModule,
+  Global,
+  Inject,
+  Module,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_PIPE, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
@@ -16,10 +24,12 @@ import { MigrationWatch } from './jobs/migration-watch.js';
 import { WorkerGroup } from './health/worker-group.js';
 import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
+import { JsonAdapter } from './responses/json-adapter.js';
 import { DocsController } from './reference/docs.controller.js';
 import { OpenApiController, OpenApiDocument } from './reference/openapi.controller.js';
 import { DeprecationGuard } from './hooks/deprecation.js';
 import { Draining } from './sockets/draining.js';
+import { stopListening } from './sockets/stop-listening.js';
 import { HealthController } from './health/health.controller.js';
 import { Readiness } from './health/readiness.js';
 import { RouteTable } from './hooks/route-table.js';
@@ -45,8 +55,14 @@ export interface Platform {
 /** Composition root: the providers that every context may inject, and the guards, pipes and filters of every route. */
 @Global()
 @Module({})
-export class AppModule implements OnApplicationShutdown {
-  constructor(@Inject(DatabaseConnection) private readonly connection: DatabaseConnection) {}
+export class AppModule implements OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown {
+  private stopped: Promise<void> | undefined;
+
+  constructor(
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost<JsonAdapter>,
+    @Inject(DatabaseConnection) private readonly connection: DatabaseConnection,
+    @Inject(Draining) private readonly draining: Draining,
+  ) {}
 
   static with(platform: Platform): DynamicModule {
     const { database, connection, clock, publicUrl, routes, logger, openApiDocument, draining, workers, readiness, metrics, rateLimits } =
@@ -91,6 +107,17 @@ export class AppModule implements OnApplicationShutdown {
       ],
       exports: [DataSource, Clock, PublicUrl],
     };
+  }
+
+  /** The first step of closing, before jobs and event handlers are awaited. Responses close their connections, even if draining has not begun. */
+  onModuleDestroy(): void {
+    this.draining.begin();
+    this.stopped = stopListening(this.host.httpAdapter.getHttpServer());
+  }
+
+  /** Not in a hook of Fastify, which limits their time. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.stopped;
   }
 
   async onApplicationShutdown(): Promise<void> {

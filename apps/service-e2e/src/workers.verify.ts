@@ -1,11 +1,16 @@
-import type { Service } from '@animal-store/api-e2e/support/service';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Service } from '@animal-store/api-e2e/support/service';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { limitOpenFiles, openFilesOf } from './support/open-files.js';
 import { Outage } from './support/outage.js';
 import { kill, WORKER_POLL, workersOf } from './support/workers.js';
 
 // Not part of `npm test`, since it starts dozens of workers. apps/api tests the supervisor in the process.
 
+/** Connections without a request, more than the processes have file descriptors. */
+const STRANGERS = 600;
 /** More exits of ready workers than a supervisor accepts per minute. */
 const MAX_CRASHES = 12;
 
@@ -15,6 +20,8 @@ beforeEach(async () => {
   outage = await Outage.prepare();
 });
 afterEach(() => outage.end());
+
+const adminUrlOf = ({ output }: Service) => `http://127.0.0.1:${/"port":(\d+),"msg":"serving metrics"/.exec(output)?.[1]}`;
 
 /** Returns the times of the logged exits in milliseconds. */
 const exitsOf = ({ output }: Service) =>
@@ -48,7 +55,7 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if i
   // Two rounds are more than ten exits.
   const many = 6;
   const service = await outage.start({ WORKERS: String(many), ADMIN_PORT: '0' });
-  const adminUrl = `http://127.0.0.1:${/"port":(\d+),"msg":"serving metrics"/.exec(service.output)?.[1]}`;
+  const adminUrl = adminUrlOf(service);
   const allReady = async () =>
     expect(await (await fetch(`${adminUrl}/metrics`)).text()).toMatch(new RegExp(`^workers_ready ${String(many)}$`, 'm'));
   const exit = service.exit();
@@ -61,4 +68,68 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if i
   kill(workersOf(service), signal);
   expect(await exit).toBe(1);
   expect(service.output).toContain('the workers crash repeatedly; stopping the service');
+});
+
+/** Opens connections without sending a request, and closes them later. */
+async function openAndClose(url: string, count: number): Promise<void> {
+  const { port } = new URL(url);
+  const sockets = Array.from({ length: count }, () => connect(Number(port), '127.0.0.1').on('error', () => undefined));
+  await sleep(1_500);
+  for (const socket of sockets) socket.destroy();
+}
+
+it.each([1, 2])('%i process(es) that ran out of file descriptors serve again, and stop with code 0', async (workers) => {
+  const service = await outage.start({ WORKERS: String(workers) }, outage.database.url);
+  await outage.expectServing();
+  const pids = [service.pid, ...workersOf(service)];
+  for (const pid of pids) limitOpenFiles(pid, openFilesOf(pid) + 40);
+  for (let round = 0; round < 3; round++) await openAndClose(service.url, STRANGERS);
+  for (const pid of pids) limitOpenFiles(pid, 1_024);
+  await waitFor(async () => expect((await outage.get('/health/ready')).status).toBe(200));
+  for (let i = 0; i < 40; i++) expect((await outage.get('/health/live')).status).toBe(200);
+  for (const pid of pids) expect(openFilesOf(pid)).toBeLessThan(100);
+  expect(await service.stop('SIGTERM')).toBe(0);
+});
+
+it('a worker that cannot be started is started as soon as it can be', async () => {
+  const service = await outage.start({ WORKERS: '2' }, outage.database.url);
+  await outage.expectServing();
+  limitOpenFiles(service.pid, openFilesOf(service.pid));
+  kill(workersOf(service));
+  await waitFor(() => expect(service.output).toContain('a worker process could not be started'));
+  limitOpenFiles(service.pid, 1_024);
+  await outage.expectServing();
+  expect(await service.stop('SIGTERM')).toBe(0);
+});
+
+it('a worker that hangs is replaced, and meanwhile its last metrics are reported', async () => {
+  const service = await outage.start({ WORKERS: '2', ADMIN_PORT: '0' }, outage.database.url);
+  await outage.expectServing();
+  const metrics = async () => (await fetch(`${adminUrlOf(service)}/metrics`)).text();
+  const count = (text: string) =>
+    Number(/^http_request_duration_seconds_count\{operation="listPets",status="200"\} (\d+)$/m.exec(text)?.[1]);
+  const counted = count(await metrics());
+  expect(counted).toBeGreaterThan(0);
+  const [hung = 0] = workersOf(service);
+  kill([hung], 'SIGSTOP');
+  expect(count(await metrics())).toBe(counted);
+  await waitFor(() => expect(service.output).toContain('a worker does not respond; killing it'));
+  await outage.expectServing();
+  expect(count(await metrics())).toBeGreaterThan(counted);
+  expect(workersOf(service)).not.toContain(hung);
+  kill(workersOf(service), 'SIGSTOP');
+  const stoppedAt = performance.now();
+  expect(await service.stop('SIGTERM')).toBe(0);
+  expect(performance.now() - stoppedAt).toBeLessThan(20_000);
+});
+
+it('workers end with a killed supervisor, and another service can use the port at once', async () => {
+  const service = await outage.start({ WORKERS: '2' }, outage.database.url);
+  await outage.expectServing();
+  const workers = workersOf(service);
+  await service.stop('SIGKILL');
+  const { port } = new URL(service.url);
+  outage.service = Service.startOn(Number(port), { DATABASE_URL: outage.database.url, WORKERS: '2', DRAIN_SECONDS: '0' });
+  await waitFor(() => outage.expectServing());
+  for (const pid of workers) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });

@@ -290,6 +290,16 @@ describe('a worker that hangs', () => {
     worker(SECOND).exit(0);
     await stopped;
   });
+
+  it('is also killed while the service stops if it does not listen yet', async () => {
+    const outcome = expect(supervisor.start()).rejects.toThrow('The workers could not start');
+    await waitFor(() => expect(workers).toHaveLength(1));
+    const stopped = supervisor.stop('SIGTERM');
+    jest.advanceTimersByTime(MAX_SILENCE_MS);
+    expect(worker(FIRST).signals).toEqual(['SIGTERM', 'SIGKILL']);
+    worker(FIRST).exit(null, 'SIGKILL');
+    await Promise.all([stopped, outcome]);
+  });
 });
 
 describe('the first reports', () => {

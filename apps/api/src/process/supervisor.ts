@@ -119,6 +119,8 @@ export class Supervisor implements MetricsSource {
   async stop(signal: NodeJS.Signals, graceMs = 0): Promise<void> {
     this.stopping.abort();
     this.killAll(signal);
+    // A worker that does not listen yet ends at once, unless it hangs.
+    for (const worker of this.running.keys()) this.watchdog.hear(worker);
     const ended = Promise.all(this.running.values());
     if (await this.isDoneWithin(ended, graceMs + KILL_AFTER_MS)) return;
     this.killAll('SIGKILL');

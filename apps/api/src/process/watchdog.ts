@@ -20,7 +20,7 @@ export class Watchdog {
     this.timer ??= setInterval(() => this.check(), BEAT_MS);
   }
 
-  /** Call for each report of a worker that listens. */
+  /** Call for each report of a worker that listens, and when it must stop. */
   hear(worker: Worker): void {
     if (this.left.has(worker)) this.left.set(worker, MAX_SILENCE);
   }

@@ -8,6 +8,8 @@ export const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
 const LINGER_MS = 2_000;
 /** A client that is still sending has this many times LINGER_MS: a reset would discard a response that it has not read. */
 const MAX_LINGERS = 5;
+/** The same for a client whose request has timed out. One such client must not delay the end of the process. */
+const TIMED_OUT_LINGER_MS = 500;
 
 const CONNECTION = Symbol('connection');
 
@@ -34,6 +36,7 @@ export class Connection {
   /** No further request is processed, because a response carries `Connection: close` (RFC 9112, section 9.6). */
   isEnded = false;
   isClosed = false;
+  hasTimedOut = false;
   /** Whether a request has been received. */
   isUsed = false;
 
@@ -59,11 +62,12 @@ export class Connection {
     const start = socket.bytesRead;
     let received = start;
     let lingers = 0;
+    const [lingerMs, maxLingers] = this.hasTimedOut ? [TIMED_OUT_LINGER_MS, 1] : [LINGER_MS, MAX_LINGERS];
     const timer = setInterval(() => {
       const { bytesRead } = socket;
-      if (bytesRead === received || bytesRead - start > MAX_DROPPED_BYTES || ++lingers === MAX_LINGERS) socket.destroy();
+      if (bytesRead === received || bytesRead - start > MAX_DROPPED_BYTES || ++lingers === maxLingers) socket.destroy();
       received = bytesRead;
-    }, LINGER_MS).unref();
+    }, lingerMs).unref();
     socket.once('close', () => clearInterval(timer));
   }
 

@@ -1,6 +1,8 @@
+import { Database } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
+import { JobRunner } from '../jobs/job-runner.js';
 import { Metrics } from '../observability/metrics.js';
 import { RawConnection } from '../testing/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';
@@ -105,9 +107,10 @@ describe('while draining, pipelined requests', () => {
   });
 });
 
+// Each test closes the app.
 describe('closing', () => {
-  beforeAll(start);
-  afterAll(stop);
+  beforeEach(start);
+  afterEach(stop);
 
   it('waits for pending and pipelined requests, but not for idle connections', async () => {
     const [unused, used, busy, ended, pipelined] = await Promise.all([connect(), connect(), connect(), connect(), connect()]);
@@ -131,5 +134,48 @@ describe('closing', () => {
       [201, true],
     ]);
     await closed;
+  });
+
+  it('half-received requests time out as before, and do not delay the end', async () => {
+    const server = service.app.getHttpServer();
+    [server.headersTimeout, server.requestTimeout] = [500, 1_000];
+    const [header, later, body, pipelined, silent] = await Promise.all([connect(), connect(), connect(), connect(), connect()]);
+    const halfHeader = Buffer.from('GET /v1/pets HTTP/1.1\r\nHost:');
+    const halfBody = creation().subarray(0, -1);
+    header.write(halfHeader);
+    later.write(get('/health/live'));
+    expect(await next(later)).toMatchObject({ status: 200 });
+    later.write(halfHeader);
+    body.write(halfBody);
+    pipelined.write(Buffer.concat([get('/health/live'), halfBody]));
+    expect(await next(pipelined)).toMatchObject({ status: 200 });
+    await fetch(`${service.url}/health/live`).then((response) => response.text());
+    let isClosed = false;
+    const startedAt = performance.now();
+    const closed = service.app.close().then(() => (isClosed = true));
+    expect(await next(silent)).toBeUndefined();
+    expect(isClosed).toBe(false);
+    for (const connection of [header, later, body, pipelined]) expect(await statusesOf(connection, 1)).toEqual([[408, true]]);
+    await closed;
+    // The longest timeout, the interval of the checks, and a short time to read the response.
+    expect(performance.now() - startedAt).toBeLessThan(1_000 + 1_000 + 500 + 1_000);
+  });
+
+  it('stops listening before it waits for jobs, which still have the database', async () => {
+    const job = Promise.withResolvers<void>();
+    jest.spyOn(service.app.get(JobRunner), 'beforeApplicationShutdown').mockReturnValue(job.promise);
+    const release = await lockPets();
+    const busy = await connect();
+    busy.write(get('/v1/pets'));
+    await statementsWait(1);
+    const closed = service.app.close();
+    await waitFor(async () => await expect(connect()).rejects.toThrow('ECONNREFUSED'));
+    await release();
+    expect(await statusesOf(busy, 1)).toEqual([[200, true]]);
+    expect(await next(busy)).toBeUndefined();
+    expect(await service.app.get(Database).query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    job.resolve();
+    await closed;
+    expect(service.app.get(Database).isInitialized).toBe(false);
   });
 });

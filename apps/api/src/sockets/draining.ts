@@ -40,10 +40,4 @@ export function closeConnectionsWhenDraining(fastify: FastifyInstance, draining:
     }
     done(null, payload);
   });
-
-  // Closing waits until all connections are closed, so responses must close them, even if draining has not begun.
-  fastify.addHook('preClose', (done) => {
-    draining.begin();
-    done();
-  });
 }

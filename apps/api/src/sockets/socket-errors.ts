@@ -31,6 +31,7 @@ interface ClientError {
 /** Responds to errors of Node's HTTP parser and server in our error shape, then closes the connection. */
 export function respondToClientError(error: ClientError, socket: Socket, { corsOrigins, publicUrl, shed }: SocketErrorOptions): void {
   const connection = connectionOf(socket);
+  connection.hasTimedOut ||= error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   if (error.code === 'ECONNRESET') {
     socket.destroy();
   } else if (connection.isEnded || error.code === 'HPE_CLOSED_CONNECTION') {
