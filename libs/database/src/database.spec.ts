@@ -135,3 +135,11 @@ it.each([
   expect(server.sessions[0]).toMatchObject({ application_name: 'animal-store probe' });
   server.close();
 });
+
+it('initialize() leaves no connection open if the first statement of TypeORM fails', async () => {
+  const server = await FakeServer.start({ rejects: /version/ });
+  await expect(create({ url: `postgres://store@${server.address}/catalogue` }).initialize()).rejects.toMatchObject({ code: '42501' });
+  expect(server.sessions).toHaveLength(1);
+  await waitFor(() => expect(server.connections).toBe(0));
+  server.close();
+});

@@ -106,12 +106,16 @@ export class Database extends DataSource {
    */
   async connect(): Promise<void> {
     const risk = await this.probe();
+    await this.initialize();
+    if (risk) this.settings.onDurabilityRisk?.(risk);
+  }
+
+  override async initialize(): Promise<this> {
     try {
-      await this.initialize();
-      if (risk) this.settings.onDurabilityRisk?.(risk);
+      return await super.initialize();
     } catch (error) {
       // TypeORM leaves the pool open if its first statement fails.
-      await this.driver.disconnect().catch(() => undefined);
+      if (!this.isInitialized) await this.driver.disconnect().catch(() => undefined);
       throw error;
     }
   }
