@@ -103,6 +103,7 @@ async function assemble(
   metrics.observeReadiness(NOT_READY_REASONS, () => readiness.reason());
   metrics.observePool(() => (connection.isOpen ? database.pool : undefined));
   if (database.replicas) observeReplicas(database.replicas, metrics, logger);
+  metrics.observeLog(logger.droppedLines);
   const shed = new ShedRequests(metrics, logger);
   const rateLimits = await RateLimits.create(config, logger, metrics);
   const server = createHttpServer({ ...config, publicUrl, shed });

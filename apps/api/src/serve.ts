@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { Database, DatabaseConnection, migrateUp } from '@animal-store/database';
+import { DatabaseConnection } from '@animal-store/database';
 import { contexts } from './contexts.js';
 import { createApp } from './create-app.js';
 import { type AdminServer, type MetricsSource, startAdminServer } from './observability/admin-server.js';
@@ -9,6 +9,7 @@ import { exposeMetrics } from './observability/expose-metrics.js';
 import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { type Config, readConfig } from './process/config.js';
+import { migrate } from './process/migrate.js';
 import { fitIntoOpenFiles, openFileLimit } from './process/open-files.js';
 import { shutDown } from './process/shut-down.js';
 import { explainFailedStart } from './process/explain-failed-start.js';
@@ -21,6 +22,8 @@ import { report, reportListening } from './process/worker-report.js';
 import { WorkerGroup } from './health/worker-group.js';
 
 export { FAILED_START, StartupError } from './process/startup-error.js';
+
+const persistence = contexts.map((context) => context.persistence);
 
 export interface RunningService {
   /** http://localhost:3000 */
@@ -82,7 +85,7 @@ async function serveInThisProcess(
     await startConnecting(config, logger, stopping.signal, {
       work: async (onReached) => {
         // The supervisor migrates for its workers.
-        if (config.migrateOnStart && !isSupervised) await migrate(config, logger);
+        if (config.migrateOnStart && !isSupervised) await migrate(config, persistence, logger);
         await connection.open({ awaitsMigrations: config.migrateOnStart && isSupervised, onWaiting: onReached });
         if (isSupervised) report({ state: 'ready' });
       },
@@ -102,7 +105,9 @@ async function serveInThisProcess(
     let ended: Promise<void> | undefined;
     const end = (graceMs: number) => {
       stopping.abort();
-      return (ended ??= shutDown(app, { graceMs, endGracePeriod: gracePeriod.signal, logger }).then(() => admin?.close()));
+      return (ended ??= shutDown(app, { graceMs, endGracePeriod: gracePeriod.signal, logger })
+        .then(() => admin?.close())
+        .then(() => logger.flushed()));
     };
     return {
       url: urlOf(app.getHttpServer().address() as AddressInfo),
@@ -136,6 +141,7 @@ async function serveInWorkers(
     stopping.abort();
     await supervisor.stop(signal, graceMs);
     await admin?.close();
+    await logger.flushed();
   };
   try {
     const address = await supervisor.start();
@@ -144,7 +150,7 @@ async function serveInWorkers(
     const unavailable = Promise.withResolvers<void>();
     await startConnecting(config, logger, stopping.signal, {
       work: async () => {
-        if (config.migrateOnStart) await migrate(config, logger);
+        if (config.migrateOnStart) await migrate(config, persistence, logger);
       },
       onUnavailable: unavailable.resolve,
     });
@@ -196,30 +202,4 @@ async function startAdmin(
   const admin = await startAdminServer({ host, port }, source);
   logger.info({ host, port: admin.port }, 'serving metrics');
   return admin;
-}
-
-async function migrate(config: Config, logger: ServiceLogger): Promise<void> {
-  const database = new Database({
-    url: config.migrationDatabaseUrl,
-    applicationName: 'animal-store-migrations',
-    poolSize: 1,
-    connectTimeoutMs: config.databaseConnectTimeoutMs,
-    citus: config.citus,
-    persistence: contexts.map(({ persistence }) => persistence),
-  });
-  await database.connect();
-  try {
-    const applied = await migrateUp(database, {
-      timeoutMs: config.migrationWaitSeconds * 1000,
-      onWaiting: () => logger.warn('waiting for another process that is migrating the database'),
-      onDistributed: (table) => {
-        if (table === undefined) logger.warn('CITUS is on, but the database lacks the extension citus: no table is distributed');
-        else logger.info({ table }, 'distributed a table');
-      },
-      onProgress: (line) => logger.warn(line),
-    });
-    if (applied.length > 0) logger.info({ applied }, 'migrated');
-  } finally {
-    await database.destroy();
-  }
 }

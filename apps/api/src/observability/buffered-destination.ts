@@ -9,9 +9,9 @@ const FATAL_SIGNALS = ['SIGHUP', 'SIGQUIT', 'SIGABRT'] as const;
 
 /**
  * Writes many lines with one system call, but warnings and errors immediately. Flushes when the process exits, also because of an
- * uncaught error or a signal: Node.js writes to files and pipes synchronously.
+ * uncaught error or a signal: Node.js writes synchronously to files, and to pipes and terminals whose readers are not behind.
  */
-export function createBufferedDestination(output: NodeJS.WriteStream): DestinationStream {
+export function createBufferedDestination(output: { write(text: string): unknown }): DestinationStream {
   let lines = '';
   const flush = () => {
     if (lines === '') return;
@@ -21,8 +21,6 @@ export function createBufferedDestination(output: NodeJS.WriteStream): Destinati
   setInterval(flush, FLUSH_INTERVAL_MS).unref();
   process.once('exit', flush);
   for (const signal of FATAL_SIGNALS) process.once(signal, () => flushAndEnd(flush, signal));
-  // The service continues if the reader of its output ends.
-  output.on('error', () => undefined);
   const stream = {
     // Makes pino set `lastLevel`.
     [symbols.needsMetadataGsym]: true,

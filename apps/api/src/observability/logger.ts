@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { redactKeys } from '@animal-store/access-domain';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { BoundedOutput } from './bounded-output.js';
 import { createBufferedDestination } from './buffered-destination.js';
 import { LOG_FORMATS, type LogFormat, type LogFormatName } from './log-format.js';
 import { createTerminalDestination } from './terminal-destination.js';
@@ -11,17 +12,21 @@ export interface ServiceLogger extends Logger {
   readonly format: LogFormat;
   /** JSON text of the members of every line, without braces. */
   readonly base: string;
+  /** Returns the number of lines that were dropped because the reader of standard output did not accept them. */
+  readonly droppedLines: () => number;
+  /** Waits until the reader of standard output has accepted all lines. The default is at most one second. */
+  readonly flushed: (timeoutMs?: number) => Promise<void>;
 }
 
+const FLUSH_TIMEOUT_MS = 1_000;
 const NOWHERE: DestinationStream = { write: () => undefined };
 
 /** Creates the logger. Redacts API keys, and omits values of statements. Writes JSON, or lines for people on a terminal. */
 export function createLogger(level: string, destination?: DestinationStream, formatName: LogFormatName = 'json'): ServiceLogger {
   const isForPeople = destination === undefined && process.stdout.isTTY;
   const format = LOG_FORMATS[isForPeople ? 'json' : formatName];
-  const stream =
-    destination ??
-    (level === 'silent' ? NOWHERE : isForPeople ? createTerminalDestination(process.stdout) : createBufferedDestination(process.stdout));
+  const output = destination || level === 'silent' ? undefined : new BoundedOutput(process.stdout, reportDropped);
+  const stream = destination ?? (output ? (isForPeople ? createTerminalDestination(output) : createBufferedDestination(output)) : NOWHERE);
   const base = { pid: process.pid, hostname: hostname(), ...format.constants };
   const options = {
     level,
@@ -32,7 +37,18 @@ export function createLogger(level: string, destination?: DestinationStream, for
     serializers: { err: describeError },
     hooks: { streamWrite: redactKeys },
   };
-  return Object.assign(pino(options, stream), { destination: stream, format, base: JSON.stringify(base).slice(1, -1) });
+  const logger = Object.assign(pino(options, stream), {
+    destination: stream,
+    format,
+    base: JSON.stringify(base).slice(1, -1),
+    droppedLines: () => output?.dropped ?? 0,
+    flushed: async (timeoutMs = FLUSH_TIMEOUT_MS) => output?.flushed(timeoutMs),
+  });
+  return logger;
+
+  function reportDropped(lines: number): void {
+    logger.warn({ lines }, 'log lines were dropped because standard output did not accept them');
+  }
 }
 
 const MAX_CAUSES = 10;

@@ -167,6 +167,21 @@ export class Metrics implements StatementObserver {
     });
   }
 
+  /** @param dropped Returns the number of lines that were dropped since the process started. */
+  observeLog(dropped: () => number): void {
+    const help = 'Log lines that were dropped because standard output did not accept them.';
+    const collect = (counter: Counter) => {
+      counter.reset();
+      counter.inc(dropped());
+    };
+    const counter: Counter = new Counter({
+      name: 'log_lines_dropped_total',
+      help,
+      registers: [this.registry],
+      collect: () => collect(counter),
+    });
+  }
+
   observeInFlight(inFlight: () => number): void {
     const help = 'Requests that are being processed, or whose responses have not been handed to the operating system.';
     this.gauge('http_requests_in_flight', help, [], 'sum', (gauge) => gauge.set(inFlight()));

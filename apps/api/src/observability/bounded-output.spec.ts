@@ -1,0 +1,168 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { Writable } from 'node:stream';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { BoundedOutput } from './bounded-output.js';
+
+const LOGGER = pathToFileURL(join(import.meta.dirname, '../../dist/observability/logger.js')).href;
+
+describe('BoundedOutput', () => {
+  let pending: ((error?: Error) => void)[];
+  let written: string[];
+  let reports: number[];
+  let output: BoundedOutput;
+
+  beforeEach(() => {
+    [pending, written, reports] = [[], [], []];
+    const stream = new Writable({
+      decodeStrings: false,
+      write: (chunk: string, _encoding, done) => {
+        written.push(chunk);
+        pending.push(done);
+      },
+    });
+    output = new BoundedOutput(stream, (lines) => reports.push(lines), 10);
+  });
+
+  const settle = () => new Promise(setImmediate);
+  const accept = async (error?: Error) => {
+    pending.shift()?.(error);
+    await settle();
+  };
+
+  it('drops whole texts while too much waits, and reports their lines as soon as the reader accepts lines again', async () => {
+    for (const line of ['1234\n', '5678\n', 'dropped\n', 'this\nand this\n']) output.write(line);
+    expect([output.dropped, reports]).toEqual([3, []]);
+    await accept();
+    await accept();
+    expect([written, reports]).toEqual([['1234\n', '5678\n'], [3]]);
+    output.write('again\n');
+    await accept();
+    expect([output.dropped, reports]).toEqual([3, [3]]);
+  });
+
+  it('also reports lines that are dropped later', async () => {
+    for (const round of [1, 2]) {
+      for (const line of ['12345678\n', '1\n', 'dropped\n']) output.write(line);
+      await accept();
+      await accept();
+      expect(reports).toHaveLength(round);
+    }
+    expect([output.dropped, reports]).toEqual([2, [1, 1]]);
+  });
+
+  it('waits until all lines are written, but not longer than the given time', async () => {
+    output.write('1234\n');
+    await output.flushed(20);
+    expect(written).toHaveLength(1);
+    let isFlushed = false;
+    const flushed = output.flushed(60_000).then(() => (isFlushed = true));
+    await settle();
+    expect(isFlushed).toBe(false);
+    await accept();
+    await flushed;
+  });
+
+  it('counts lines that could not be written, and then begins a new line', async () => {
+    const failing = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+
+    const results = [failing, undefined];
+    const texts: string[] = [];
+    const stream = {
+      writableLength: 0,
+      on: () => undefined,
+      write: (line: string, onWritten: (error?: Error) => void) => {
+        texts.push(line);
+        onWritten(results.shift());
+      },
+    };
+    const failed = new BoundedOutput(stream, (lines) => reports.push(lines));
+    failed.write('one\ntwo\n');
+    expect([failed.dropped, reports]).toEqual([2, []]);
+    failed.write('three\n');
+    failed.write('four\n');
+    expect([texts, failed.dropped, reports]).toEqual([['one\ntwo\n', '\nthree\n', 'four\n'], 2, [2]]);
+  });
+
+  it('does not wait for a terminal that the user has paused', () => {
+    const setBlocking = jest.fn();
+    const terminal = Object.assign(new Writable(), { isTTY: true, _handle: { setBlocking } });
+    output = new BoundedOutput(terminal, () => undefined);
+    expect(setBlocking.mock.calls).toEqual(process.platform === 'win32' ? [] : [[false]]);
+  });
+});
+
+/** Logs long lines from a process, then prints its memory, the milliseconds that logging took, and whether it is alive. */
+const FLOOD = `
+  import { createLogger } from '${LOGGER}';
+  const logger = createLogger('info');
+  const path = '/' + 'x'.repeat(4000);
+  const startedAt = performance.now();
+  for (let round = 0; round < 50; round++) {
+    for (let i = 0; i < 200; i++) logger.info({ path, i }, 'request');
+    await new Promise(setImmediate);
+  }
+  const { rss } = process.memoryUsage();
+  process.send({ megabytes: Math.round(rss / 1e6), ms: performance.now() - startedAt, dropped: logger.droppedLines() });
+  process.on('message', async () => {
+    logger.info('after');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await logger.flushed(60_000);
+    process.exit(0);
+  });`;
+
+interface Flood {
+  readonly megabytes: number;
+  readonly ms: number;
+  readonly dropped: number;
+}
+
+const flood = (stdout: 'pipe' | number) =>
+  spawn(process.execPath, ['--input-type=module', '--eval', FLOOD], { stdio: ['ignore', stdout, 'inherit', 'ipc'] });
+
+describe('a process whose log has', () => {
+  it('a reader that stalls neither waits nor grows, and logs how many lines it dropped when the reader continues', async () => {
+    const child = flood('pipe');
+    const [result] = (await once(child, 'message')) as [Flood];
+    // 40 MB of lines, of which 4 MB and the buffer of the pipe are kept.
+    expect(result.dropped).toBeGreaterThan(8_000);
+    expect(result.megabytes).toBeLessThan(150);
+    const output = text(child.stdout as NonNullable<typeof child.stdout>);
+    child.send('continue');
+    const [exitCode] = (await once(child, 'exit')) as [number];
+    const lines = (await output)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string; level: number; lines?: number });
+    const reports = lines.filter(({ level }) => level === 40);
+    expect(new Set(reports.map(({ msg }) => msg))).toEqual(new Set(['log lines were dropped because standard output did not accept them']));
+    // Every line was written or counted.
+    const dropped = reports.reduce((sum, report) => sum + (report.lines ?? 0), 0);
+    expect([exitCode, lines.length - reports.length + dropped]).toEqual([0, 10_001]);
+  });
+
+  it('a reader that has ended continues', async () => {
+    const child = flood('pipe');
+    child.stdout?.destroy();
+    const [result] = (await once(child, 'message')) as [Flood];
+    expect(result.megabytes).toBeLessThan(150);
+    child.send('continue');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  it('a full disk continues', async () => {
+    if (process.platform !== 'linux') return;
+    const full = openSync('/dev/full', 'w');
+    const child = flood(full);
+    closeSync(full);
+    const [result] = (await once(child, 'message')) as [Flood];
+    expect(result.megabytes).toBeLessThan(150);
+    expect(result.dropped).toBeGreaterThan(9_000);
+    child.send('continue');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+});
