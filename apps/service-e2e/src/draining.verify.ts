@@ -1,3 +1,6 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { insertKey } from '@animal-store/api-e2e/support/keys';
 import { createStoreDatabase, Service } from '@animal-store/api-e2e/support/service';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
@@ -38,3 +41,39 @@ it.each([
   expect(service.output).toContain('requests or jobs did not finish in time; closing connections');
   await other.end();
 });
+
+/** Opens a connection that sends a part of a request and never ends its side. Resolves to the response. */
+async function sendPart(url: string, part: string): Promise<string> {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+  socket.on('error', () => undefined);
+  socket.write(part);
+  return text(socket);
+}
+
+// Promise (Starting and stopping): After `SIGTERM`, all requests get responses, and the exit code is 0.
+it.each([1, 2])(
+  'with %i process(es), half-received requests get 408 after SIGTERM, and one client cannot delay the exit',
+  async (workers) => {
+    const service = await Service.start(database.url, { DRAIN_SECONDS: '1', WORKERS: String(workers) });
+    const get = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const post = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 30\r\nAuthorization: Bearer ${key}\r\n\r\n{`;
+    const exit = service.stop('SIGTERM');
+    await sleep(500);
+    const responses = [get.slice(0, -4), post, get + get.slice(0, 1), get + post, ''].map((part) => sendPart(service.url, part));
+    const startedAt = performance.now();
+    const statuses = (await Promise.all(responses)).map((response) =>
+      Array.from(response.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status),
+    );
+    // After a response that closes the connection, the rest is dropped.
+    expect(statuses.map((all) => all.at(-1))).toEqual([
+      '408',
+      '408',
+      expect.stringMatching(/200|408/),
+      expect.stringMatching(/200|408/),
+      undefined,
+    ]);
+    expect(await exit).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(13_500);
+    expect(service.output).not.toContain('did not finish in time');
+  },
+);

@@ -37,6 +37,8 @@ export async function startAdminServer({ host, port }: { host: string; port: num
   Object.assign(server, { httpAllowHalfOpen: true });
   server.listen(port, host);
   await once(server, 'listening');
+  // Without a listener, a connection that the process has no file descriptor for would be an uncaught error.
+  server.on('error', () => undefined);
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {

@@ -125,6 +125,7 @@ const flood = (stdout: 'pipe' | number) =>
   spawn(process.execPath, ['--input-type=module', '--eval', FLOOD], { stdio: ['ignore', stdout, 'inherit', 'ipc'] });
 
 describe('a process whose log has', () => {
+  // Promise (Observability): A log that nobody reads costs bounded memory, and delays no request.
   it('a reader that stalls neither waits nor grows, and logs how many lines it dropped when the reader continues', async () => {
     const child = flood('pipe');
     const [result] = (await once(child, 'message')) as [Flood];

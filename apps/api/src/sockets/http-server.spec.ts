@@ -96,3 +96,8 @@ it('forgets closed connections', async () => {
   expect(connections.flatMap(({ written }) => written)).toEqual([]);
   expect(closed(connections)).toEqual([]);
 });
+
+it('counts connections for which the process has no file descriptor, and continues', async () => {
+  server.emit('error', Object.assign(new Error('accept EMFILE'), { syscall: 'accept', code: 'EMFILE' }));
+  expect((await metrics.requestsShed.get()).values).toMatchObject([{ labels: { reason: 'connections' }, value: 1 }]);
+});

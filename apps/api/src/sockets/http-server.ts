@@ -150,6 +150,10 @@ export function limitConnections(server: Server, max: number, { corsOrigins, pub
     return unused.length > 0;
   };
 
+  // Without a listener, a connection that the process has no file descriptor for would be an uncaught error.
+  server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
+    if (syscall === 'accept') shed.count('connections');
+  });
   server.on('connection', (socket) => {
     const connection = connectionOf(socket);
     connections.add(connection);
