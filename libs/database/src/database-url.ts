@@ -111,8 +111,10 @@ function hostsOf(authority: string): Parameters {
 function queryParameters(query: string): Parameters {
   const pairs = query.split('&').filter((pair) => pair !== '');
   const parameters = pairs.map((pair) => {
-    const [name = '', value, ...more] = pair.split('=').map(percentDecode);
-    if (value === undefined || more.length > 0) throw new Error('must have parameters such as name=value; write = within a value as %3D');
+    // Unlike in libpq, = within a value need not be encoded.
+    const [name = '', ...values] = pair.split('=').map(percentDecode);
+    if (values.length === 0) throw new Error('must have parameters such as name=value');
+    const value = values.join('=');
     // The only exception of libpq, for JDBC.
     return name === 'ssl' && value === 'true' ? ['sslmode', 'require'] : [name, value];
   });

@@ -18,7 +18,7 @@ export const CANNOT_CONNECT = '08001';
 /** connection_does_not_exist: our code if a pool or a query runner has no connection. */
 const NOT_CONNECTED = '08003';
 /** connection_failure: our code if the connection was lost. */
-export const CONNECTION_LOST = '08006';
+const CONNECTION_LOST = '08006';
 /** invalid_authorization_specification: also our code for a login that the server rejects for another reason. */
 export const LOGIN_REJECTED = '28000';
 export const TIMED_OUT = 'ETIMEDOUT';
