@@ -92,6 +92,7 @@ describe('isNamedStatementLost', () => {
     coded('42P05', 'prepared statement "list pets.pets" already exists'),
     coded('26000', 'la sentencia preparada no existe'),
     coded('08P01', 'prepared statement did not exist'),
+    coded('08P01', 'prepared statement name is already in use'),
   ])('of %o is true', (error) => {
     expect(isNamedStatementLost(error)).toBe(true);
   });

@@ -10,9 +10,9 @@ interface Details {
   readonly syscall?: unknown;
 }
 
-/** Errors of PgBouncer, which it never translates and mostly reports as 08P01. https://github.com/pgbouncer/pgbouncer/blob/master/src/client.c */
-const UNSUPPORTED_PARAMETER = /^unsupported startup parameter(?: in options)?: /;
-const UNKNOWN_STATEMENT = 'prepared statement did not exist';
+/** Errors of PgBouncer, which it never translates and mostly reports as 08P01: src/client.c and src/prepare.c. */
+const UNSUPPORTED_PARAMETER = /^unsupported startup parameter/;
+const LOST_STATEMENTS = ['prepared statement did not exist', 'prepared statement name is already in use'];
 const PROTOCOL_VIOLATION = '08P01';
 
 /** System calls about the port of this process, not about the database. */
@@ -31,7 +31,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /** Whether a named statement is missing or already exists on the connection. Happens behind poolers that do not track statements. */
 export function isNamedStatementLost(error: unknown): boolean {
-  return hasTrait(error, 'named') || (codeOf(error) === PROTOCOL_VIOLATION && (error as Error).message === UNKNOWN_STATEMENT);
+  return hasTrait(error, 'named') || (codeOf(error) === PROTOCOL_VIOLATION && LOST_STATEMENTS.includes((error as Error).message));
 }
 
 /** Whether the server rejected the login, or the database does not exist. */
