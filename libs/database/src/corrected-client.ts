@@ -18,10 +18,10 @@ export class CorrectedClient extends Client {
   /** Returns what `pg` returns. `never` is compatible with all its overloads. */
   override query(...args: unknown[]): never {
     const { corrections } = this;
-    const text = corrections === undefined ? '' : textOf(args[0]);
+    if (corrections === undefined || this.getTransactionStatus() !== 'I') return (super.query as Query).apply(this, args);
+    const text = textOf(args[0]);
     const isTransaction = STARTS_TRANSACTION.test(text);
-    if (corrections === undefined || this.getTransactionStatus() !== 'I' || !(isTransaction || WRITES.test(text)))
-      return (super.query as Query).apply(this, args);
+    if (!isTransaction && !WRITES.test(text)) return (super.query as Query).apply(this, args);
     const callback = args.findLast((each) => typeof each === 'function') as Callback | undefined;
     const given = callback ? args.slice(0, args.lastIndexOf(callback)) : args;
     const done = isTransaction ? this.begin(given, corrections) : this.write(given, corrections);

@@ -21,8 +21,6 @@ export interface DatabaseClientConfig extends Omit<
   'connectionString' | 'host' | 'port' | 'user' | 'password' | 'database' | 'ssl'
 > {
   readonly url: SecretUrl;
-  /** Statement timeout of the server; 0 or absent: no limit. Unlike the start-up parameter `statement_timeout`, PgBouncer does not reject it. */
-  readonly statementTimeoutMs?: number | undefined;
   /** Maximum time in ms without data from the server during a query. Unlike in `pg`, the connection is then closed. */
   readonly query_timeout?: number | undefined;
 }
@@ -63,7 +61,7 @@ export class DatabaseClient extends BaseClient {
   private readonly urlError: unknown;
   private serverVersion = '';
 
-  constructor({ url, statementTimeoutMs = 0, ...options }: DatabaseClientConfig) {
+  constructor({ url, ...options }: DatabaseClientConfig) {
     let target: DatabaseTarget | undefined;
     let urlError: unknown;
     try {
@@ -101,7 +99,7 @@ export class DatabaseClient extends BaseClient {
     });
     this.config = config;
     this.queryTimeoutMs = options.query_timeout ?? 0;
-    this.statementTimeoutMs = statementTimeoutMs;
+    this.statementTimeoutMs = Number(options.statement_timeout ?? 0);
     this.target = target;
     this.urlError = urlError;
   }

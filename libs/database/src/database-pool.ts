@@ -40,8 +40,6 @@ interface PoolInternals {
 export interface DatabasePoolConfig extends PoolConfig {
   /** Passed to each `DatabaseClient`. */
   readonly url?: SecretUrl;
-  /** Passed to each `DatabaseClient`. */
-  readonly statementTimeoutMs?: number;
   /** Called when the server accepts no further connection, at most once until it accepts one again. */
   readonly onLimited?: ((error: Error) => void) | undefined;
   readonly observer?: StatementObserver | undefined;

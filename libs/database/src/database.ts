@@ -171,8 +171,8 @@ function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConf
     max: settings.poolSize,
     connectionTimeoutMillis: settings.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     onLimited: settings.onLimited,
-    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS, statementTimeoutMs }),
-    // Behind a pooler, only this start-up parameter applies. Poolers that do not support named statements also reject it.
+    ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + CLIENT_TIMEOUT_GRACE_MS }),
+    // Poolers that do not support named statements also reject this start-up parameter.
     ...(statementTimeoutMs > 0 && preparedStatements && { statement_timeout: statementTimeoutMs }),
   };
 }

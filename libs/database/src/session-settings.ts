@@ -85,6 +85,9 @@ export function prepareSession({ processId, serverVersion, statementTimeoutMs }:
     "SELECT pg_catalog.set_config('search_path', '', false)",
     setAll(timeouts, isDirect),
     setAll(MEANING, 'true'),
+    // Without triggers and foreign keys, the rows would be wrong. Few roles may change this.
+    `SELECT set_config('session_replication_role', 'origin', false)
+     WHERE current_setting('session_replication_role') = 'replica' AND has_parameter_privilege('session_replication_role', 'SET')`,
     // Stronger values are the operator's choice.
     "SELECT set_config('synchronous_commit', 'local', false) WHERE current_setting('synchronous_commit') = 'off'",
     `SELECT current_database() AS database, current_setting('server_encoding') AS encoding, (
