@@ -56,10 +56,7 @@ describe('a Database', () => {
     [{ statementTimeoutMs: 0 }, {}],
     [{ statementTimeoutMs: 1 }, { query_timeout: 1_001, statement_timeout: 1 }],
     [{ statementTimeoutMs: 2_000 }, { query_timeout: 3_000, statement_timeout: 2_000 }],
-    [
-      { statementTimeoutMs: 2_000, preparedStatements: false },
-      { query_timeout: 3_000, statement_timeout: 2_000 },
-    ],
+    [{ statementTimeoutMs: 2_000, preparedStatements: false }, { query_timeout: 3_000 }],
   ])('with %j has the timeouts %j', (options, timeouts) => {
     const { query_timeout, statement_timeout } = poolOptions(options) as Record<string, number>;
     const all = { query_timeout, statement_timeout };
