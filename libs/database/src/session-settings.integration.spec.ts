@@ -105,7 +105,7 @@ describe('a database with another encoding', () => {
     await asSuperuser(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0 LOCALE_PROVIDER libc`);
     const url = new URL(database.url);
     url.pathname = `/${name}`;
-    const message = `the database "${name}" has the encoding ${encoding}, and must have UTF8: create one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0, and move the data with pg_dump`;
+    const message = `the database "${name}" has the encoding ${encoding}, and must have UTF8: create one with CREATE DATABASE … ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0, and move the data with pg_dump`;
     for (const connect of [() => open(url.href).connect(), () => open(url.href).initialize()]) {
       const error = await connect().then(
         () => undefined,
