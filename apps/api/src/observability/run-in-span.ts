@@ -26,7 +26,7 @@ export function runInSpan<Result>(tracer: Tracer, name: string, options: SpanOpt
 function endWithError(span: Span, error: unknown): void {
   span.setAttribute('error.type', errorType(error));
   // Errors of clients do not make the span an error.
-  if (!(error instanceof DomainError)) span.setStatus({ code: SpanStatusCode.ERROR });
+  if (!(Error.isError(error) && error instanceof DomainError)) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }
 

@@ -7,6 +7,7 @@ import { eventStatus, type SubscriptionStatus } from './event-status.js';
 import { eventsOf, failRetry, park, type StoredEvent, unpark } from './stored-event.js';
 import type { Reaction } from './subscription.js';
 import { backoffMs, beginTurn, moveTo, resumeTurn, type Turn } from './turn.js';
+import { OverdueError, Watchdog } from './watchdog.js';
 
 export type { StoredEvent } from './stored-event.js';
 
@@ -48,16 +49,6 @@ interface Result {
   /** Events that were handled, or parked behind another one. */
   readonly handled: readonly StoredEvent[];
   readonly failure?: Failure | undefined;
-}
-
-/** The transaction of a handler that is too slow. */
-class OverdueError extends Error {
-  constructor(
-    readonly event: StoredEvent,
-    timeoutMs: number,
-  ) {
-    super(`The handler did not end within ${String(timeoutMs)} ms.`);
-  }
 }
 
 /**
@@ -129,18 +120,19 @@ export class EventRunner {
     const { options } = this;
     try {
       return await this.database.transaction('READ COMMITTED', async (manager) => {
-        if (!(await resumeTurn(manager, turn, this.stopping.signal, options.handlerTimeoutMs))) return { handled: [] };
-        return this.handleEvents(manager, turn, await eventsOf(manager, turn));
+        const resumed = await resumeTurn(manager, turn, this.stopping.signal, options.handlerTimeoutMs);
+        return resumed ? this.handleEvents(manager, resumed, await eventsOf(manager, resumed)) : { handled: [] };
       });
     } catch (error) {
-      if (error instanceof OverdueError) return { handled: [], failure: { event: error.event, error, isParked: false } };
+      if (isOverdue(error)) return { handled: [], failure: { event: error.event, error, isParked: false } };
       throw error;
     }
   }
 
   /** Handles the events until one fails. */
   private async handleEvents(manager: EntityManager, turn: Turn, events: readonly StoredEvent[]): Promise<Result> {
-    const { maxAttempts } = this.options;
+    const { maxAttempts, handlerTimeoutMs } = this.options;
+    const client = (await manager.queryRunner?.connect()) as PoolClient;
     if (events[0] && turn.attempts > maxAttempts) {
       const error = new Error('The attempts did not end: the process ended, lost its transaction, or was too slow.');
       return { handled: [], failure: await this.recordFailure(manager, turn, events[0], error) };
@@ -152,17 +144,16 @@ export class EventRunner {
       const blocked = new Set<string>();
       await manager.query('SAVEPOINT handlers');
       try {
-        for (const event of remaining) {
+        await new Watchdog(client, handlerTimeoutMs).run(remaining, (event) => {
           count++;
-          const aggregate = JSON.stringify([event.aggregatetype, event.aggregateid]);
-          if (!(await this.handle(manager, event, blocked.has(aggregate)))) blocked.add(aggregate);
-        }
+          return this.handle(manager, client, event, blocked);
+        });
         // Deferred constraints fail here rather than at the commit.
         await manager.query('SET CONSTRAINTS ALL IMMEDIATE');
         await manager.query('RELEASE SAVEPOINT handlers');
         break;
       } catch (error) {
-        if (error instanceof OverdueError) throw error;
+        if (isOverdue(error)) throw error;
         // Fails if the handler has ended the transaction or the connection.
         await manager.query('ROLLBACK TO SAVEPOINT handlers').catch(() => {
           throw error;
@@ -179,38 +170,21 @@ export class EventRunner {
     return { handled: remaining, failure: await this.recordFailure(manager, turn, failed.event, failed.error, remaining.at(-1)) };
   }
 
-  /** Returns false if the event is parked, because it waits for another event or another process. */
-  private async handle(manager: EntityManager, event: StoredEvent, isBlocked: boolean): Promise<boolean> {
-    const { subscription, type, payload } = event;
+  /** @param blocked the aggregates with an event that this transaction has parked */
+  private async handle(manager: EntityManager, client: PoolClient, event: StoredEvent, blocked: Set<string>): Promise<void> {
+    const { subscription, aggregatetype, aggregateid, type, payload } = event;
     const reaction = this.reactions.get(subscription)?.get(type);
-    if (event.isBlocked || isBlocked) await park(manager, event, 'An earlier event of the aggregate is parked.');
-    else if (!reaction) await park(manager, event, `Waits for a process that handles the event ${type}.`, type);
-    else {
-      const client = (await manager.queryRunner?.connect()) as PoolClient;
-      await this.limitTime(client, event, () => this.observer.handle(subscription, event, () => reaction.handle(manager, payload)));
-      // The events after it must not run outside the transaction.
-      if (client.getTransactionStatus() !== 'T') throw new Error('The handler ended its transaction, or ignored the error of a statement.');
-      if (event.isRetry) await unpark(manager, event);
-      return true;
+    const isBlocked = event.isBlocked || (blocked.size > 0 && blocked.has(`${aggregatetype} ${aggregateid}`));
+    if (isBlocked || !reaction) {
+      blocked.add(`${aggregatetype} ${aggregateid}`);
+      if (isBlocked) return park(manager, event, 'An earlier event of the aggregate is parked.');
+      return park(manager, event, `Waits for a process that handles the event ${type}.`, type);
     }
-    return false;
-  }
-
-  /** Closes the connection of a handler that is too slow, so that nothing it does later can take effect. */
-  private async limitTime(client: PoolClient, event: StoredEvent, work: () => Promise<unknown>): Promise<void> {
-    const { handlerTimeoutMs } = this.options;
-    const overdue = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      overdue.reject(new OverdueError(event, handlerTimeoutMs));
-    }, handlerTimeoutMs);
-    try {
-      await Promise.race([work(), overdue.promise]);
-    } catch (error) {
-      if (error instanceof OverdueError) client.connection.stream.destroy();
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
+    await this.observer.handle(subscription, event, () => reaction.handle(manager, payload));
+    // The events after it must not run outside the transaction. The status is that of the last statement only after its end.
+    if (!(client as unknown as { readyForQuery: boolean }).readyForQuery) await manager.query('SELECT');
+    if (client.getTransactionStatus() !== 'T') throw new Error('The handler ended its transaction, or ignored the error of a statement.');
+    if (event.isRetry) await unpark(manager, event);
   }
 
   /** Undoes the count of the attempt for events that did not fail, and parks the event after its last attempt. */
@@ -241,4 +215,9 @@ export class EventRunner {
     }
     return { event, error, isParked };
   }
+}
+
+/** `instanceof` throws for a revoked proxy. */
+function isOverdue(error: unknown): error is OverdueError {
+  return Error.isError(error) && error instanceof OverdueError;
 }

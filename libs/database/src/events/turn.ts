@@ -44,8 +44,6 @@ export interface Turn {
   readonly isSingle: boolean;
   /** Number of attempts for the first event, including this one. */
   readonly attempts: number;
-  /** The number before this one. */
-  readonly attemptsBefore: number;
   readonly token: string;
 }
 
@@ -100,14 +98,14 @@ async function beginAttempt(manager: EntityManager, subscription: string, state:
   const handled = known[subscription] ?? [];
   const types = [...new Set([...state.types, ...handled])];
   if (state.retryPosition !== null) {
-    const [attemptsBefore, attempts] = [state.retryAttempts ?? 0, (state.retryAttempts ?? 0) + 1];
+    const attempts = (state.retryAttempts ?? 0) + 1;
     const turn = { subscription, types, isRetry: true, isSingle: true, position: state.retryPosition, end: state.retryPosition };
     const [[begun]] = await manager.query<[{ token: string }[]]>(
       `UPDATE events.parked_events SET attempts = $3, next_attempt_at = clock_timestamp() + $4 * interval '1 ms'
        WHERE subscription = $1 AND position = $2 RETURNING ${TOKEN} AS token`,
       [subscription, state.retryPosition, attempts, backoffMs(retryMs, attempts)],
     );
-    return begun && { ...turn, attempts, attemptsBefore, ...begun };
+    return begun && { ...turn, attempts, ...begun };
   }
   if (!state.isDue) return undefined;
   const limit = state.attempts > 0 || state.position < state.suspectUntil ? 1 : BATCH_SIZE;
@@ -140,7 +138,6 @@ async function beginAttempt(manager: EntityManager, subscription: string, state:
       position: state.position,
       end,
       attempts,
-      attemptsBefore: state.attempts,
       ...begun,
     }
   );
@@ -162,27 +159,31 @@ export async function moveTo(manager: EntityManager, subscription: string, posit
 }
 
 /**
- * Returns whether the transaction of `manager` may handle the turn: it holds the lock, and no other process has begun another attempt.
- * Gives the turn up if the signal aborts before that.
+ * Locks the turn in the transaction of `manager`. Returns undefined if another process has begun another attempt in the meantime, or if
+ * the signal aborts first. The attempt is then not counted.
  * @param timeoutMs limits each statement of the transaction if the role has no limit
  */
-export async function resumeTurn(manager: EntityManager, turn: Turn, signal: AbortSignal, timeoutMs: number): Promise<boolean> {
+export async function resumeTurn(manager: EntityManager, turn: Turn, signal: AbortSignal, timeoutMs: number): Promise<Turn | undefined> {
   const [table, key] = turn.isRetry ? ['events.parked_events', 'subscription'] : ['events.subscriptions', 'name'];
-  const attempt = `${key} = $1 AND position = $2 AND ${TOKEN} = $3`;
-  const parameters = [turn.subscription, turn.position, turn.token];
+  const head = `${key} = $1 AND position = $2`;
+  const parameters = [turn.subscription, turn.position];
   for (;;) {
     const [lock] = await manager.query<{ isHeld: boolean }[]>(
       `SELECT pg_try_advisory_xact_lock($1) AS "isHeld",
          CASE current_setting('statement_timeout') WHEN '0' THEN set_config('statement_timeout', $2::text, true) END`,
       [EVENT_LOCK, timeoutMs],
     );
-    if (lock?.isHeld) return (await manager.query<unknown[]>(`SELECT FROM ${table} WHERE ${attempt}`, parameters)).length > 0;
-    if (signal.aborted) {
-      await manager.query(`UPDATE ${table} SET attempts = $4, next_attempt_at = now() WHERE ${attempt}`, [
+    if (lock?.isHeld) {
+      const rows = await manager.query<{ attempts: number }[]>(`SELECT attempts FROM ${table} WHERE ${head} AND ${TOKEN} = $3`, [
         ...parameters,
-        turn.attemptsBefore,
+        turn.token,
       ]);
-      return false;
+      if (rows[0]) return { ...turn, ...rows[0] };
+    }
+    if (lock?.isHeld || signal.aborted) {
+      const reset = turn.isSingle ? '' : ', suspect_until = 0';
+      await manager.query(`UPDATE ${table} SET attempts = greatest(0, attempts - 1)${reset} WHERE ${head}`, parameters);
+      return undefined;
     }
     await sleep(POLL_MS);
   }

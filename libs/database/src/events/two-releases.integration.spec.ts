@@ -97,11 +97,13 @@ describe('a release that adds a reaction', () => {
     await placeOrder(release, 1n);
     await moveOrder(release, 1n, 2);
     await placeOrder(release, 1n);
-    await sleep(200);
-    expect(await eventStatus(admin)).toMatchObject([
+    const expected = [
       { name: 'follow', lag: 2, parked: 0, attempts: 0 },
       { name: 'idle', lag: 0 },
-    ]);
+    ];
+    await waitFor(async () => expect(await eventStatus(admin)).toMatchObject(expected));
+    await sleep(200);
+    expect(await eventStatus(admin)).toMatchObject(expected);
     await runner.stop();
     run(release);
     await expectEffects(['1/0', '1/0', '1/2', '1/0']);
