@@ -27,6 +27,7 @@ describe('runInSpan', () => {
     [new DomainError({ code: 'pet_not_found', kind: 'not_found', message: '' }), { type: 'pet_not_found', code: SpanStatusCode.UNSET }],
     [new TypeError('secret'), { type: 'TypeError', code: SpanStatusCode.ERROR }],
     [Object.assign(new Error('secret'), { code: '23505' }), { type: '23505', code: SpanStatusCode.ERROR }],
+    [Object.setPrototypeOf(new Error('secret'), null), { type: 'Error', code: SpanStatusCode.ERROR }],
     ['secret', { type: 'string', code: SpanStatusCode.ERROR }],
   ])('records the type of %o, thrown or rejected, but not its message', async (error, attributes) => {
     const fail = () => {
@@ -37,5 +38,12 @@ describe('runInSpan', () => {
     exporter.reset();
     await expect(runInSpan(tracer, 'work', {}, async () => fail())).rejects.toBe(error);
     expect(onlySpan()).toEqual(attributes);
+  });
+
+  it('records a thrown value that cannot be inspected', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    await runInSpan(tracer, 'work', {}, () => Promise.reject(proxy as Error)).catch(() => undefined);
+    expect(onlySpan()).toEqual({ type: 'object', code: SpanStatusCode.ERROR });
   });
 });

@@ -39,7 +39,9 @@ export class CreateEvents1763683620000 implements MigrationInterface {
         PRIMARY KEY (subscription, aggregatetype, aggregateid, position)
       )`);
     await queryRunner.query('CREATE INDEX parked_events_retry_idx ON events.parked_events (subscription, position) WHERE retry');
-    await queryRunner.query('CREATE INDEX parked_events_awaits_idx ON events.parked_events (subscription, awaits) WHERE awaits IS NOT NULL');
+    await queryRunner.query(
+      'CREATE INDEX parked_events_awaits_idx ON events.parked_events (subscription, awaits) WHERE awaits IS NOT NULL',
+    );
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

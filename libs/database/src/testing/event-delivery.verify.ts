@@ -83,6 +83,7 @@ it(
 describe('an event whose handler ends the process', () => {
   beforeEach(() => dataSource.query('TRUNCATE events.events, events.parked_events, shop.effects'));
 
+  // Promise (Events and jobs): An event whose handler ends the process is parked, too.
   it.each(['exit', 'kill', 'reject', 'block'])(
     'by %s is parked after the last attempt, and the others are handled once',
     async (way) => {
