@@ -6,7 +6,8 @@ const MAX_LENGTH = 1_000;
 export function describeError(error: unknown): string {
   let text: string;
   try {
-    text = typeof error !== 'object' || Error.isError(error) ? String(error) : inspect(error, { depth: 1, breakLength: Infinity });
+    if (typeof error === 'string') text = error;
+    else text = Error.isError(error) ? String(error) : inspect(error, { depth: 1, breakLength: Infinity });
   } catch {
     text = 'An error without a description.';
   }

@@ -100,7 +100,7 @@ describe('an event that fails', () => {
     ['', ''],
     [undefined, 'undefined'],
     [null, 'null'],
-    [7n, '7'],
+    [7n, '7n'],
     [Symbol('odd'), 'Symbol(odd)'],
     [{ code: 'odd' }, "{ code: 'odd' }"],
     [throwing, expect.stringMatching(/^\{ toString: /)],
@@ -244,10 +244,10 @@ describe('an attempt', () => {
     const transaction = database.transaction.bind(database);
     let count = 0;
     // Another process gets the lock between the two transactions of the turn.
-    jest.spyOn(database, 'transaction').mockImplementation((async (...args: Parameters<typeof transaction>) => {
+    jest.spyOn(database, 'transaction').mockImplementation(async (...args: Parameters<typeof transaction>) => {
       if (++count === 2) await other.query('SELECT pg_advisory_lock($1)', [7_302_947_561_038_215n]);
       return transaction(...args);
-    }) as typeof transaction);
+    });
     const runner = run(database);
     const attempts = async () => (await eventStatus(admin))[0]?.attempts;
     await waitFor(async () => expect(await attempts()).toBe(1), { timeoutMs: 20_000 });
