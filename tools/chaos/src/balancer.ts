@@ -11,6 +11,7 @@ export class Balancer {
   });
   private timer: NodeJS.Timeout | undefined;
   private turn = 0;
+  private readonly clients = new Set<Socket>();
 
   static async start(): Promise<Balancer> {
     const balancer = new Balancer();
@@ -31,6 +32,11 @@ export class Balancer {
 
   remove(url: string): void {
     this.targets.delete(url);
+  }
+
+  /** Closes the connections of all clients. */
+  disconnect(): void {
+    for (const client of this.clients) client.destroy();
   }
 
   stop(): void {
@@ -58,7 +64,8 @@ export class Balancer {
     // If no service is ready, any of them may still respond with a proper error.
     const candidates = ready.length > 0 ? ready : all;
     const [url] = candidates[this.turn++ % Math.max(candidates.length, 1)] ?? [];
-    client.on('error', () => undefined);
+    this.clients.add(client);
+    client.on('error', () => undefined).on('close', () => this.clients.delete(client));
     if (url === undefined) {
       client.destroy();
       return;

@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { DurablePostgres, TcpProxy } from '@animal-store/local-postgres/testing';
 import { Balancer } from './balancer.js';
-import { ServiceProcess } from './service-process.js';
+import { ServiceProcess, type StartOptions } from './service-process.js';
 
 const CLIENTS = 3;
+const PROBE_INTERVAL_MS = 20;
 /** Longer than any timeout. */
 const HUNG_MS = 600_000;
 
@@ -16,6 +18,7 @@ export class Deployment {
     readonly database: TcpProxy,
     readonly balancer: Balancer,
     readonly keys: readonly string[],
+    private readonly revokedKey: string,
     public service: ServiceProcess,
   ) {}
 
@@ -26,17 +29,14 @@ export class Deployment {
     const service = await startService(database.url);
     await balancer.add(service.url);
     const access = await connectAccessUseCases(postgres.url);
+    const createKey = (clientName: string) =>
+      access.createApiKey.execute({ clientName, environment: 'chaos', scopes: ['pets:read', 'pets:write'] });
     const keys: string[] = [];
-    for (let i = 0; i < CLIENTS; i++) {
-      const created = await access.createApiKey.execute({
-        clientName: `chaos ${i}`,
-        environment: 'chaos',
-        scopes: ['pets:read', 'pets:write'],
-      });
-      keys.push(created.secret);
-    }
+    for (let i = 0; i < CLIENTS; i++) keys.push((await createKey(`chaos ${i}`)).secret);
+    const revoked = await createKey('chaos revoked');
+    await access.revokeApiKey.execute(String(revoked.key.id));
     await access.close();
-    return new Deployment(postgres, database, balancer, keys, service);
+    return new Deployment(postgres, database, balancer, keys, revoked.secret, service);
   }
 
   /** The last warnings, errors and lines of stderr, of this service and the previous one. */
@@ -53,8 +53,17 @@ export class Deployment {
   }
 
   /** Replaces the service like a rolling update: the new one is ready before the old one gets SIGTERM. */
-  async rollService(): Promise<void> {
-    await this.replaceService(await startService(this.database.url));
+  async rollService(options: StartOptions = {}): Promise<void> {
+    await this.replaceService(await startService(this.database.url, options));
+  }
+
+  /** Throws if the service accepts a revoked key during this time. */
+  async expectRevokedKeyRejected(ms: number): Promise<void> {
+    for (const end = performance.now() + ms; performance.now() < end; await sleep(PROBE_INTERVAL_MS)) {
+      const response = await fetch(`${this.balancer.url}/v1/pets`, { headers: { Authorization: `Bearer ${this.revokedKey}` } });
+      await response.arrayBuffer();
+      if (![401, 503].includes(response.status)) throw new Error(`a revoked key got status ${response.status}`);
+    }
   }
 
   /** Replaces the service by one that starts while the database accepts connections but does not respond. */
@@ -85,6 +94,6 @@ export class Deployment {
   }
 }
 
-function startService(databaseUrl: string): Promise<ServiceProcess> {
-  return ServiceProcess.start({ DATABASE_URL: databaseUrl, WORKERS: '2', RATE_LIMIT: '0', DRAIN_SECONDS: '1' });
+function startService(databaseUrl: string, options?: StartOptions): Promise<ServiceProcess> {
+  return ServiceProcess.start({ DATABASE_URL: databaseUrl, WORKERS: '2', RATE_LIMIT: '0', DRAIN_SECONDS: '1' }, options);
 }

@@ -12,13 +12,21 @@ export interface Fault {
   readonly mayDrop: boolean;
   /** Maximum time from the end of the fault until each operation succeeds again. Undefined if nothing is promised. */
   readonly recoversWithinMs?: number;
+  /** Rejects if it finds a broken promise. */
   run(deployment: Deployment): Promise<void>;
+  /** Called after the recovery. */
+  cleanUp?(deployment: Deployment): Promise<void>;
 }
 
 /** Promised recovery time after the database is back. */
 const DATABASE_RECOVERY_MS = 2_000;
 const WORKER_DEATHS = 12;
 const WORKER_START_MS = 500;
+/** Enough for a process of the service, but not for its share of the sockets. */
+const DESCRIPTORS = 256;
+const EXHAUSTING_SOCKETS = 3_000;
+const EXHAUSTED_MS = 2_000;
+const LOCK_MS = 50;
 
 export function faults(scale: { outageMs: number }): Fault[] {
   const { outageMs } = scale;
@@ -102,20 +110,40 @@ export function faults(scale: { outageMs: number }): Fault[] {
         database.slowDown(0);
       },
     },
+    { ...setting('default_transaction_read_only', 'on', () => sleep(outageMs / 4)), name: 'database read-only' },
+    // Dates of this style cannot be read as ISO dates.
+    setting('DateStyle', 'German', (deployment) => deployment.expectRevokedKeyRejected(outageMs / 4)),
+    // Creations wait for this lock.
+    setting('lock_timeout', '1ms', async (deployment) => {
+      const statements = ['BEGIN', 'LOCK TABLE pets.pets IN SHARE MODE', `SELECT pg_sleep(${LOCK_MS / 1000})`, 'COMMIT'];
+      for (const end = performance.now() + outageMs / 4; performance.now() < end; await sleep(LOCK_MS))
+        await runAsAdministrator(deployment, ...statements);
+    }),
+    setting('idle_session_timeout', '20ms', () => sleep(outageMs / 4)),
+    // Without its writer, the server stores only transactions that wait for it. It loses the others when it is killed.
+    setting('synchronous_commit', 'off', async (deployment) => {
+      const [{ pid } = { pid: 0 }] = await runAsAdministrator<{ pid: number }>(
+        deployment,
+        "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'",
+      );
+      process.kill(pid, 'SIGSTOP');
+      await sleep(outageMs / 4);
+      const killed = deployment.postgres.kill();
+      process.kill(pid, 'SIGKILL');
+      await killed;
+      await deployment.postgres.restart();
+    }),
     {
-      name: 'database read-only',
-      mayDrop: false,
-      recoversWithinMs: DATABASE_RECOVERY_MS,
+      name: 'descriptor table full',
+      mayDrop: true,
       run: async (deployment) => {
-        await runAsAdministrator(deployment, 'ALTER DATABASE animal_store SET default_transaction_read_only = on', TERMINATE_SESSIONS);
-        await sleep(outageMs / 4);
-        await runAsAdministrator(
-          deployment,
-          'SET default_transaction_read_only = off',
-          'ALTER DATABASE animal_store RESET default_transaction_read_only',
-          TERMINATE_SESSIONS,
-        );
+        await deployment.rollService({ maxDescriptors: DESCRIPTORS });
+        await openSockets(deployment.service.url, EXHAUSTING_SOCKETS, EXHAUSTED_MS);
+        // A service that hangs may do so only after it has accepted the connections that were waiting. Clients connect again.
+        await sleep(EXHAUSTED_MS);
+        deployment.balancer.disconnect();
       },
+      cleanUp: (deployment) => deployment.rollService(),
     },
     {
       // PostgreSQL's own error for a full disk, raised where the row is written.
@@ -152,17 +180,47 @@ export function faults(scale: { outageMs: number }): Fault[] {
   ];
 }
 
+/** Sets a setting of the database as its administrator, so that all sessions are opened again with it. */
+function setting(name: string, value: string, during: (deployment: Deployment) => Promise<void>): Fault {
+  return {
+    name: `${name} = ${value}`,
+    mayDrop: false,
+    recoversWithinMs: DATABASE_RECOVERY_MS,
+    run: async (deployment) => {
+      await runAsAdministrator(deployment, `ALTER DATABASE animal_store SET ${name} = '${value}'`, TERMINATE_SESSIONS);
+      try {
+        await during(deployment);
+      } finally {
+        await runAsAdministrator(deployment, `ALTER DATABASE animal_store RESET ${name}`, TERMINATE_SESSIONS);
+      }
+    },
+  };
+}
+
 const TERMINATE_SESSIONS =
   'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
 
-async function runAsAdministrator({ postgres }: Deployment, ...statements: string[]): Promise<void> {
-  const client = new Client({ connectionString: postgres.url });
+/** Returns the rows of the last statement. */
+async function runAsAdministrator<Row extends object>({ postgres }: Deployment, ...statements: string[]): Promise<Row[]> {
+  // Not the settings of the database.
+  const options = '-c default_transaction_read_only=off -c lock_timeout=0 -c idle_session_timeout=0 -c synchronous_commit=on';
+  const client = new Client({ connectionString: postgres.url, options });
   await client.connect();
   try {
-    for (const statement of statements) await client.query(statement);
+    let rows: Row[] = [];
+    for (const statement of statements) ({ rows } = await client.query<Row>(statement));
+    return rows;
   } finally {
     await client.end();
   }
+}
+
+/** Opens connections that send nothing. */
+async function openSockets(url: string, count: number, ms: number): Promise<void> {
+  const { port, hostname } = new URL(url);
+  const sockets = Array.from({ length: count }, () => connect(Number(port), hostname).on('error', () => undefined));
+  await sleep(ms);
+  for (const socket of sockets) socket.destroy();
 }
 
 /** Opens 200 connections that send a byte every 200 ms: half of them within the headers, half of them within the body. */

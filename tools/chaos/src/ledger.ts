@@ -36,9 +36,10 @@ export class Ledger {
     this.documented = { createPet: statusesOf('createPet'), listPets: statusesOf('listPets'), getPet: statusesOf('getPet') };
   }
 
-  /** Records a response. An undocumented status or an invalid error body is a problem. */
+  /** Records a response. An unexpected error, an undocumented status or an invalid error body is a problem. */
   recordResponse(operation: Operation, status: number, text: string, times = 1): void {
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + times);
+    if (status === 500) this.addProblem(`${operation} returned 500: ${text}`);
     if (!this.documented[operation].has(status)) this.addProblem(`${operation} returned ${status}, which is not documented: ${text}`);
     if (status >= 400 && !hasErrorShape(text, status))
       this.addProblem(`${operation} returned ${status} without a valid error body: ${text}`);

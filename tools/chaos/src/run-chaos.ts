@@ -66,7 +66,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
 async function injectFault(fault: Fault, deployment: Deployment, load: Load, ledger: Ledger, options: ChaosOptions): Promise<Phase> {
   options.report(fault.name);
   load.allowDrops(fault.mayDrop);
-  await fault.run(deployment);
+  await fault.run(deployment).catch((error: unknown) => ledger.addProblem(`${fault.name}: ${String(error)}`));
   const recoveryMs = await Promise.race([load.recovery(), sleep(RECOVERY_TIMEOUT_MS, undefined, { ref: false })]);
   const seen = load.nextPhase();
   load.allowDrops(false);
@@ -74,6 +74,7 @@ async function injectFault(fault: Fault, deployment: Deployment, load: Load, led
   const problems = promisesBrokenByFault(fault, { recoveryMs, seen, isRunning }, options.isStrict);
   for (const problem of problems) ledger.addProblem(problem);
   if (problems.length > 0) for (const line of deployment.recentLogLines) options.report(line);
+  await fault.cleanUp?.(deployment);
   return { name: fault.name, seen, ...(recoveryMs !== undefined && { recoveryMs }) };
 }
 

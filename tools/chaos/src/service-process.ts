@@ -13,6 +13,11 @@ const START_TIMEOUT_MS = 60_000;
 const MAX_LOG_LINES = 20;
 const WARNING_OR_WORSE = /^\{"level":[4-6]0,/;
 
+export interface StartOptions {
+  /** Maximum number of open descriptors of each process. */
+  readonly maxDescriptors?: number;
+}
+
 /** A running instance of the built service, with its workers. */
 export class ServiceProcess {
   private constructor(
@@ -22,8 +27,9 @@ export class ServiceProcess {
     readonly recentLogLines: readonly string[],
   ) {}
 
-  static async start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-    const child = spawn(process.execPath, [MAIN], {
+  static async start(env: Readonly<Record<string, string>>, { maxDescriptors }: StartOptions = {}): Promise<ServiceProcess> {
+    const limit = maxDescriptors === undefined ? '' : `ulimit -n ${maxDescriptors} && `;
+    const child = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, MAIN], {
       env: { PATH: process.env['PATH'], PORT: '0', NODE_OPTIONS: JUMPING_CLOCK, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
