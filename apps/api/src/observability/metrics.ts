@@ -122,7 +122,7 @@ export class Metrics implements StatementObserver {
   }
 
   observeRedis(isConnected: () => boolean): void {
-    this.gauge('redis_connected', '1 while every process is connected to Redis, otherwise 0.', [], 'min', (gauge) =>
+    this.gauge('redis_connected', '1 while every process counts requests in Redis, otherwise 0.', [], 'min', (gauge) =>
       gauge.set(isConnected() ? 1 : 0),
     );
   }
