@@ -54,7 +54,6 @@ async function traffic(key: string, ms: number, pauseMs: number): Promise<Respon
 const slowest = (responses: readonly Response[]) => Math.max(...responses.map(({ ms }) => ms));
 const statuses = (responses: readonly Response[]) => [...new Set(responses.map(({ status }) => status))].sort();
 
-// Promise (Reads and writes): Statements and waits for a connection have a time limit.
 it('PostgreSQL: each request gets a response within the time limit of a statement', async () => {
   await outage.start({ DATABASE_CONNECT_TIMEOUT_MS: '500', DATABASE_STATEMENT_TIMEOUT_MS: '1000' });
   agent.maxSockets = Infinity;
