@@ -39,6 +39,12 @@ describe('bytes that are not a valid HTTP request', () => {
     ['no Host on a POST', () => message(`POST ${pets()} HTTP/1.1`, [key(), ...JSON_LENGTH], BODY)],
     ['two Hosts', () => get('Host: other.example')],
     ['two equal Hosts', () => get(host())],
+    ...['x y', 'x/y', 'x?', 'x#', 'user@x', 'x:80:80', 'x:port', '[::1', '::1]', '[::1]x', '[]', 'é', 'x,y', '<x>', 'x"y', 'x\\y'].map(
+      (value): [string, () => string] => [
+        `the Host ${value}`,
+        () => message(`GET ${api.path('/health/live')} HTTP/1.1`, [`Host: ${value}`]),
+      ],
+    ),
     ['white space in a field name', () => get('Bad Name: x')],
     ['white space before the colon', () => get('X-Bad : x')],
     ['a field without a colon', () => get('nonsense')],

@@ -290,7 +290,7 @@ describe('readConfig', () => {
     'rejects %j as an address to listen on',
     (value) => {
       for (const name of ['HOST', 'ADMIN_HOST']) {
-        expect(() => readConfig({ DATABASE_URL, [name]: value })).toThrow(new StartupError(`${name} must be an IP address or a host name`));
+        expect(() => readConfig({ DATABASE_URL, [name]: value })).toThrow(new StartupError(`${name} must be an IP address or host name`));
       }
     },
   );

@@ -25,7 +25,7 @@ const line = validator('text without control characters', (value) => (/\p{Cc}/u.
 /** Labels of letters, digits, hyphens and underscores. The last one is not a number: names such as `0` and `127.1` mean IPv4 addresses. */
 const HOST_NAME = /^(?:[\w-]{1,63}\.)*(?!(?:\d+|0x[\da-f]*)\.?$)[\w-]{1,63}\.?$/i;
 
-const address = validator('an IP address or a host name', (value) => {
+const address = validator('an IP address or host name', (value) => {
   const [, bracketed] = /^\[(.*)\]$/.exec(value) ?? [];
   if (bracketed !== undefined) return isIPv6(bracketed) ? bracketed : undefined;
   return isIP(value) !== 0 || HOST_NAME.test(value) ? value : undefined;

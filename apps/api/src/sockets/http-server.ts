@@ -26,7 +26,7 @@ export const SILENCE_TIMEOUT_MS = 30_000;
 /** Replaces a target that the router cannot parse. Clients cannot send it: Node's HTTP parser rejects white space in targets. */
 const UNREADABLE_TARGET = '/ ';
 /** uri-host [ ":" port ] (RFC 9112, section 3.2). A comma means that the field was repeated. */
-const HOST = /^[^\s,/?#@]*$/;
+const HOST = /^(?:\[[\w.~!$&'()*+;=:-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
 
 /** Share of `max`. At most this many idle connections are closed at a time, and at most this many connections above `max` get a 503. */
 const SHARE = 1 / 100;
