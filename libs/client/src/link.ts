@@ -1,5 +1,5 @@
 /** A link: its target in angle brackets, then its parameters with values that may be quoted strings. */
-const LINK = /<([^>]*)>((?:[^<",]|"(?:[^"\\]|\\.)*"?)*)/g;
+const LINK = /<([^<>]*)>((?:[^<",]|"(?:[^"\\]|\\.)*"?)*)/g;
 const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s;,"]*))/g;
 
 /** Returns the target of the first link with this relation type in a `Link` header (RFC 8288). */

@@ -21,6 +21,7 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   Expect: ['', '100-continue'],
   Host: [''],
   'Idempotency-Key': ['', '"'],
+  'If-Match': ['', '"', 'W/"'],
   'If-None-Match': ['', '"', 'W/"'],
   Origin: ['', 'https://'],
   Prefer: ['', 'a', 'handling', 'handling=', 'handling="'],
