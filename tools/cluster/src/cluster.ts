@@ -9,9 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { type Account, findAccount, findClosedFolder, replacePrivateFile, setprivCommand } from '@animal-store/local-postgres';
 import { Client } from 'pg';
+import { createCertificates } from './certificates.js';
 import { configurationOf, etcdOf, type Passwords, patroniOf } from './configuration.js';
 import { type DebianPrograms, findPrograms } from './debian.js';
-import { API_PROCESSES, folderOf, type Layout, layoutOf, LOOPBACK, type NodeName, NODES } from './layout.js';
+import { API_PROCESSES, folderOf, type Layout, layoutOf, LOOPBACK, type NodeName, NODES, tlsFolderOf } from './layout.js';
+import { requestPatroni } from './patroni-client.js';
 import { processesIn, signalAll } from './processes.js';
 
 const API = fileURLToPath(new URL('../../../apps/api/bundle/main.js', import.meta.url));
@@ -63,7 +65,7 @@ export class Cluster {
     if (!existsSync(file)) {
       if (account) await chown(folder, account.uid, account.gid);
       const password = () => randomBytes(24).toString('hex');
-      const passwords = { superuser: password(), replication: password(), rewind: password(), service: password() };
+      const passwords = { superuser: password(), replication: password(), rewind: password(), patroni: password(), service: password() };
       await writeFile(file, JSON.stringify({ basePort, passwords } satisfies Settings, undefined, 2), { mode: 0o600 });
     }
     return (await Cluster.open(folder, network)) as Cluster;
@@ -183,8 +185,15 @@ export class Cluster {
 
   /** Returns the servers according to one Patroni. A disconnected node has an outdated view. */
   private async membersSeenBy(name: NodeName): Promise<readonly Member[]> {
-    const { host, patroni } = this.layout.nodes[name];
-    return ((await getJson(`http://${host}:${patroni}/cluster`)) as { members: Member[] }).members;
+    const response = await requestPatroni(this.layout, name, '/cluster', { timeoutMs: REQUEST_TIMEOUT_MS });
+    return (JSON.parse(response) as { members: Member[] }).members;
+  }
+
+  /** Makes the candidate the primary. */
+  async switchover(leader: NodeName, candidate: NodeName): Promise<void> {
+    const { patroni: password } = this.settings.passwords;
+    const request = { method: 'POST', body: { leader, candidate }, password, timeoutMs: START_TIMEOUT_MS };
+    await requestPatroni(this.layout, leader, '/switchover', request);
   }
 
   private async startAll(): Promise<void> {
@@ -264,12 +273,17 @@ export class Cluster {
 
   private async writeConfiguration({ postgresFolder }: DebianPrograms): Promise<void> {
     for (const name of this.processes()) await this.createFolder(folderOf(this.layout, name));
-    for (const [path, text] of configurationOf(this.layout, this.settings.passwords, postgresFolder)) {
-      const file = join(this.layout.folder, path);
-      await this.createFolder(dirname(file));
-      await writeFile(file, text, { mode: 0o600 });
-      if (this.account) await chown(file, this.account.uid, this.account.gid);
-    }
+    const configuration = configurationOf(this.layout, this.settings.passwords, postgresFolder);
+    for (const [path, text] of configuration) await this.writePrivate(join(this.layout.folder, path), text);
+    const tls = tlsFolderOf(this.layout);
+    // The authorities are written last.
+    if (existsSync(join(tls, 'patroni-ca.pem'))) return;
+    for (const [name, text] of await createCertificates(this.layout)) await this.writePrivate(join(tls, name), text);
+  }
+
+  private async writePrivate(file: string, text: string): Promise<void> {
+    await this.createFolder(dirname(file));
+    await replacePrivateFile(file, text);
   }
 
   private async createFolder(path: string): Promise<void> {

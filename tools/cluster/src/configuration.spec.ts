@@ -4,12 +4,12 @@ import { configurationOf } from './configuration.js';
 import { layoutOf, NODES } from './layout.js';
 
 const layout = layoutOf('/data/cluster', 20_000, (name) => `10.0.0.${NODES.indexOf(name) + 1}`);
-const passwords = { superuser: 'a1', replication: 'b2', rewind: 'c3', service: 'd4' };
+const passwords = { superuser: 'a1', replication: 'b2', rewind: 'c3', patroni: 'e5', service: 'd4' };
 const files = configurationOf(layout, passwords, '/usr/lib/postgresql/15/bin');
 const textOf = (path: string) => files.get(path) ?? '';
 
 interface Patroni {
-  readonly restapi: Record<string, string>;
+  readonly restapi: Record<string, unknown>;
   readonly etcd: { readonly hosts: string };
   readonly bootstrap: { readonly dcs: Record<'ttl' | 'loop_wait' | 'retry_timeout', number> & Record<string, unknown> };
   readonly postgresql: { readonly listen: string; readonly data_dir: string; readonly authentication: Record<string, unknown> };
@@ -44,13 +44,32 @@ describe('Patroni', () => {
   const patroni = parse(textOf('patroni-node-2/patroni.yml')) as Patroni;
 
   it('uses the address of its node, and knows each etcd', () => {
-    expect(patroni.restapi).toEqual({ listen: '10.0.0.2:20021', connect_address: '10.0.0.2:20021' });
+    expect(patroni.restapi).toMatchObject({ listen: '10.0.0.2:20021', connect_address: '10.0.0.2:20021' });
     expect(patroni.postgresql).toMatchObject({ listen: '10.0.0.2:20020', data_dir: '/data/cluster/patroni-node-2/data' });
     expect(patroni.etcd.hosts).toBe('10.0.0.1:20012,10.0.0.2:20022,10.0.0.3:20032');
     expect(parse(textOf('etcd-node-2/etcd.yml'))).toMatchObject({
-      'listen-client-urls': 'http://10.0.0.2:20022',
-      'initial-cluster': 'node-1=http://10.0.0.1:20013,node-2=http://10.0.0.2:20023,node-3=http://10.0.0.3:20033',
+      'listen-client-urls': 'https://10.0.0.2:20022',
+      'initial-cluster': 'node-1=https://10.0.0.1:20013,node-2=https://10.0.0.2:20023,node-3=https://10.0.0.3:20033',
     });
+  });
+
+  it('requires a client certificate, and for changes a password, and authenticates to etcd, which requires certificates too', () => {
+    const tls = '/data/cluster/tls';
+    expect(patroni.restapi).toMatchObject({
+      ...{ certfile: `${tls}/patroni-node-2.pem`, cafile: `${tls}/patroni-ca.pem`, verify_client: 'required' },
+      authentication: { username: 'patroni', password: 'e5' },
+    });
+    const client = `${tls}/etcd-client-node-2.pem`;
+    expect(patroni.etcd).toMatchObject({ protocol: 'https', cacert: `${tls}/etcd-ca.pem`, cert: client, key: client });
+    const server = `${tls}/etcd-node-2.pem`;
+    const transport = { 'cert-file': server, 'key-file': server, 'client-cert-auth': true, 'trusted-ca-file': `${tls}/etcd-ca.pem` };
+    const etcd = parse(textOf('etcd-node-2/etcd.yml')) as object;
+    expect(etcd).toMatchObject({ 'client-transport-security': transport, 'peer-transport-security': transport });
+    expect(textOf('etcd-node-2/etcd.yml')).not.toContain('http:');
+    const checks = textOf('haproxy/haproxy.cfg').match(/check port .*/g) ?? [];
+    expect(checks).toHaveLength(6);
+    for (const check of checks)
+      expect(check).toContain(`check-ssl verify required ca-file ${tls}/patroni-ca.pem crt ${tls}/patroni-client.pem`);
   });
 
   it('uses the v2 API of etcd: with the v3 API, Patroni 3.0.2 loses rows', () => {

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { folderOf, type Layout, NODES } from './layout.js';
+import { folderOf, type Layout, NODES, tlsFolderOf } from './layout.js';
 
 /** Passwords by role. They do not change between starts of a cluster. */
 export interface Passwords {
   readonly superuser: string;
   readonly replication: string;
   readonly rewind: string;
+  /** Of requests to Patroni that change something. */
+  readonly patroni: string;
   readonly service: string;
 }
 
@@ -20,6 +22,7 @@ export function configurationOf(layout: Layout, passwords: Passwords, postgresFo
     ...ports,
     ...Object.fromEntries(Object.entries(passwords).map(([role, password]) => [`${role}-password`, password as string])),
     'postgres-folder': postgresFolder,
+    'tls-folder': tlsFolderOf(layout),
   };
   const files = new Map<string, string>();
   const add = (process: string, template: string, values: Values = {}) =>

@@ -44,6 +44,11 @@ export function layoutOf(folder: string, basePort: number, hostOf: (name: NodeNa
   };
 }
 
+/** Returns the folder of the keys and certificates. */
+export function tlsFolderOf({ folder }: Pick<Layout, 'folder'>): string {
+  return join(folder, 'tls');
+}
+
 /** Returns the folder of a process, with its configuration and its log. */
 export function folderOf({ folder }: Layout, process: string): string {
   return join(folder, process);

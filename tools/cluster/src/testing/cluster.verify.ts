@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Cluster } from '../cluster.js';
 import { patroniOf } from '../configuration.js';
-import { API_PROCESSES, LOOPBACK } from '../layout.js';
+import { API_PROCESSES, LOOPBACK, tlsFolderOf } from '../layout.js';
 import { processesIn, signalAll } from '../processes.js';
 import { describeStatus } from '../status.js';
 import { ClusterLoad } from './cluster-load.js';
@@ -76,6 +78,7 @@ describe('npm run cluster', () => {
     const pet = await created.text();
     expect(created.status).toBe(201);
     expect(await run('--folder', folder, 'status')).toContain(`200 [${pet}]`);
+    await expectThatStrangersAreRejected(folder);
     await run('--folder', folder, 'down');
     expect(await processesIn(folder)).toEqual([]);
     expect(await run('--folder', folder, 'status')).toContain('No Patroni responds.');
@@ -85,6 +88,33 @@ describe('npm run cluster', () => {
     expect(await processesIn(folder)).toEqual([]);
   }, 300_000);
 });
+
+/** Sends requests to etcd and Patroni without a certificate, with one of another authority, and without the password. */
+async function expectThatStrangersAreRejected(folder: string): Promise<void> {
+  const { layout } = (await Cluster.open(folder)) as Cluster;
+  const { host, patroni, etcd, etcdPeer } = layout.nodes['node-1'];
+  const pem = (name: string) => readFile(join(tlsFolderOf(layout), name), 'utf8');
+  const [haproxy, etcdClient] = [await pem('patroni-client.pem'), await pem('etcd-client-node-1.pem')];
+  const statusOf = async (port: number, path: string, client?: string, method = 'GET') => {
+    const certificate = client === undefined ? {} : { cert: client, key: client };
+    const sent = request({ host, port, path, method, ...certificate, rejectUnauthorized: false, agent: false }).end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    return response.resume().statusCode;
+  };
+  for (const [port, path] of [
+    [patroni, '/cluster'],
+    [etcd, '/v2/keys'],
+    [etcdPeer, '/members'],
+  ] as const) {
+    await expect(fetch(`http://${host}:${port}${path}`)).rejects.toThrow('fetch failed');
+    await expect(statusOf(port, path)).rejects.toThrow();
+  }
+  await expect(statusOf(etcd, '/v2/keys', haproxy)).rejects.toThrow();
+  await expect(statusOf(patroni, '/cluster', etcdClient)).rejects.toThrow();
+  expect(await statusOf(etcd, '/v2/keys', etcdClient)).toBe(200);
+  expect(await statusOf(patroni, '/cluster', haproxy)).toBe(200);
+  expect(await statusOf(patroni, '/restart', haproxy, 'POST')).toBe(401);
+}
 
 /** Kills PgBouncer, so that `up` has to start it, and takes its port. */
 async function expectThatFailedUpStopsNothing(folder: string): Promise<void> {

@@ -28,9 +28,7 @@ export const PROCESS_FAULTS: readonly Fault[] = [
     inject: async (cluster) => {
       const leader = await nodeWithRole(cluster, 'leader');
       const candidate = await nodeWithRole(cluster, 'sync_standby');
-      const { host, patroni } = cluster.layout.nodes[leader];
-      const response = await fetch(`http://${host}:${patroni}/switchover`, { method: 'POST', body: JSON.stringify({ leader, candidate }) });
-      if (!response.ok) throw new Error(await response.text());
+      await cluster.switchover(leader, candidate);
     },
   },
   {
