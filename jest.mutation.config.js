@@ -14,7 +14,7 @@ const sources = globSync('{apps,libs,libs/*}/*/package.json', { cwd: import.meta
 export default {
   ...preset,
   roots: mutationArea.projects.map((folder) => `<rootDir>/${folder}`),
-  testMatch: mutationArea.specs.map((pattern) => `<rootDir>/${pattern}`),
+  testMatch: mutationArea.specs.map((pattern) => `**/${pattern}`),
   testRunner: '<rootDir>/jest-circus.mutation.js',
   moduleNameMapper: { ...preset.moduleNameMapper, ...Object.fromEntries(sources) },
   // stryker.config.mjs starts PostgreSQL once for all mutants.

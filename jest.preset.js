@@ -12,7 +12,7 @@ export default {
   // The same for every project, so that each library is transformed once and not once per project.
   id: 'animal-store',
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/src/**/*.spec.ts'],
+  testMatch: ['**/src/**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
   testEnvironmentOptions: { customExportConditions: ['@animal-store/source', 'node', 'node-addons'] },

