@@ -61,6 +61,9 @@ export class Cluster {
 
   /** Opens the cluster in a data folder and creates what is missing. `initdbArgs` apply to a new cluster. */
   static async open(dataDir: string, initdbArgs: readonly string[] = []): Promise<Cluster> {
+    // Line by line, postmaster.pid has the path, the port and the status.
+    if (/[\r\n]/.test(dataDir))
+      throw new LocalPostgresError(`The data folder ${JSON.stringify(dataDir)} cannot be used: it contains a line break.`);
     await mkdir(dataDir, { recursive: true });
     const folder = await realpath(dataDir);
     const programs = await Programs.find(folder);

@@ -42,6 +42,12 @@ describe('reports a problem in one line', () => {
     expect(await problem(below)).toBe(`The data folder ${below} cannot be used: ENOTDIR: not a directory, mkdir '${below}'.`);
   });
 
+  it('if the path of the folder has a line break', async () => {
+    const folder = join(temporary, 'two\nlines');
+    expect(await problem(folder)).toBe(`The data folder ${JSON.stringify(folder)} cannot be used: it contains a line break.`);
+    await expect(access(folder)).rejects.toThrow();
+  });
+
   it('if the database has another version', async () => {
     expect(await problem(dataDir)).toMatch(
       /^PostgreSQL did not start: database files are incompatible with server\. .* version 17, .* 18\./,

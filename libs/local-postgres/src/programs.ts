@@ -73,12 +73,13 @@ export class Programs {
   }
 }
 
-/**
- * Returns the folder of the programs. initdb passes its path to a shell, in double quotes.
- * @throws LocalPostgresError
- */
+/** @throws LocalPostgresError */
 function binFolder(): string {
-  const folder = join(dirname(findPlatformPackage()), '..', 'native', 'bin');
+  return checkProgramFolder(join(dirname(findPlatformPackage()), '..', 'native', 'bin'));
+}
+
+/** Returns the folder. Throws if initdb cannot run its programs there: it passes their paths to a shell, in double quotes. */
+export function checkProgramFolder(folder: string): string {
   const [character] = process.platform === 'win32' ? [] : (/["$`\\\n]/.exec(folder) ?? []);
   if (character === undefined) return folder;
   throw new LocalPostgresError(
