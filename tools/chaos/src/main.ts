@@ -1,12 +1,8 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { reportChaos } from './chaos-report.js';
 import { mergeRuns, recordFaults } from './fault-record.js';
+import { parseInteger } from './options.js';
 import { runChaos } from './run-chaos.js';
-
-const parseInteger = (text: string): number => {
-  if (!/^[0-9]{1,9}$/.test(text)) throw new InvalidArgumentError('must be an integer from 0 to 999999999.');
-  return Number(text);
-};
 
 interface Options {
   readonly seed: number;
@@ -24,9 +20,9 @@ const { seed, rounds, outage, short, docs } = new Command('chaos')
   .description(
     'Injects faults into a running service, and checks that no acknowledged creation is lost or duplicated. Needs an otherwise idle machine.',
   )
-  .option('--seed <number>', 'seed of the schedule; the same seed repeats a run', parseInteger, Date.now() % 1_000_000_000)
-  .option('--rounds <number>', 'number of times that each fault is injected', parseInteger, 2)
-  .option('--outage <seconds>', 'seconds of a database outage', parseInteger, 10)
+  .option('--seed <number>', 'seed of the schedule; the same seed repeats a run', parseInteger(0), Date.now() % 1_000_000_000)
+  .option('--rounds <number>', 'number of times that each fault is injected', parseInteger(1), 2)
+  .option('--outage <seconds>', 'seconds of a database outage', parseInteger(1), 10)
   .option('--short', 'inject each fault once and briefly under light load, and do not check times (used by npm run verify -- chaos)', false)
   .option('--docs', 'record the results in docs/how-we-know.json if all promises are kept', false)
   .parse()

@@ -39,13 +39,13 @@ it('each number is used once', () => {
 
 it('each decision that a file refers to exists', () => {
   const numbers = new Set(files.map(numberOf));
-  const unknown = workspaceFiles()
+  const referred = workspaceFiles()
     .filter((file) => /\.(md|ts|js|mjs|jsonc?|ya?ml|css)$/.test(file) && file !== 'package-lock.json')
     .flatMap((file) =>
       [...readText(file).matchAll(/\bADRs? (\d+(?:(?:, | and )\d+)*)/g)]
         .flatMap(([, list = '']) => list.split(/\D+/))
-        .filter((number) => !numbers.has(Number(number)))
-        .map((number) => `${file}: ADR ${number}`),
+        .map((number) => ({ file, number: Number(number) })),
     );
-  expect(unknown).toEqual([]);
+  expect(referred.length).toBeGreaterThan(20);
+  expect(referred.filter(({ number }) => !numbers.has(number))).toEqual([]);
 });

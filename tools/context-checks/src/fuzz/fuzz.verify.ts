@@ -13,6 +13,7 @@ const MAX_MEMORY_MIB = 384;
 let service: BuiltFuzzedService;
 
 beforeAll(async () => {
+  if (!(REQUESTS > 0)) throw new Error('FUZZ_REQUESTS must be a positive integer');
   service = await startBuilt();
 });
 
