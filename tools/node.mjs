@@ -1,9 +1,9 @@
 // `node tools/node.mjs <arguments>`: runs the Node.js of node_modules, whichever Node.js runs this, also for its child processes.
 import { spawn } from 'node:child_process';
-import { existsSync, linkSync, realpathSync, symlinkSync } from 'node:fs';
-import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { delimiter, dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { findNode, MODULES, NodeError } from './pinned-node.mjs';
+import { findNode, linkNode, NodeError } from './pinned-node.mjs';
 
 const PARENT_POLL_MS = 100;
 
@@ -19,19 +19,6 @@ try {
   if (!(error instanceof NodeError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
-}
-
-/** Restores the link that npm removed. Without it, the scripts still work, but `npx` runs another Node.js. */
-function linkNode(node) {
-  const folder = join(MODULES, '.bin');
-  const link = join(folder, basename(node));
-  if (existsSync(link) || existsSync(`${link.replace(/\.exe$/, '')}.cmd`)) return;
-  try {
-    if (process.platform === 'win32') linkSync(node, link);
-    else symlinkSync(relative(realpathSync(folder), node), link);
-  } catch {
-    // Read-only, or created by another process.
-  }
 }
 
 /** Runs a program in this process, so that signals need no forwarding. */

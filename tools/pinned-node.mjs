@@ -1,10 +1,10 @@
 // Runs on any Node.js that npm runs on, so that it can say which one is missing.
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, linkSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const WORKSPACE = join(dirname(fileURLToPath(import.meta.url)), '..');
-export const MODULES = join(WORKSPACE, 'node_modules');
+const MODULES = join(WORKSPACE, 'node_modules');
 const { dependencies, devDependencies, optionalDependencies } = readJson(join(WORKSPACE, 'package.json'));
 /** The packages with a Node.js, one per platform. */
 const PLATFORM_PACKAGES = Object.keys(optionalDependencies).filter((name) => /^node-/.test(name));
@@ -42,6 +42,19 @@ export function findNode() {
     `node_modules has no Node.js for ${process.platform}-${process.arch}. If package.json has one, run "npm ci --include=optional". ` +
       `Otherwise run this with Node.js ${PINNED_VERSION}.`,
   );
+}
+
+/** Restores the link that npm removed. Without it, the scripts still work, but `npx` runs another Node.js. */
+export function linkNode(node) {
+  const folder = join(MODULES, '.bin');
+  const link = join(folder, basename(node));
+  if (existsSync(link) || existsSync(`${link.replace(/\.exe$/, '')}.cmd`)) return;
+  try {
+    if (process.platform === 'win32') linkSync(node, link);
+    else symlinkSync(relative(realpathSync(folder), node), link);
+  } catch {
+    // Read-only, or created by another process.
+  }
 }
 
 /** Throws if this process is not the Node.js of node_modules or a newer one, as when an editor or `npx` runs another one. */

@@ -47,7 +47,7 @@ beforeEach(() => {
   workspace = join(temporary, String(clones++));
   for (const folder of ['tools', 'node_modules/.bin', 'node_modules/pg', 'node_modules/jest', `node_modules/${PLATFORM_PACKAGE}/bin`])
     mkdirSync(join(workspace, folder), { recursive: true });
-  for (const name of ['node.mjs', 'pinned-node.mjs']) cpSync(join(TOOLS, name), join(workspace, 'tools', name));
+  for (const name of ['link-node.mjs', 'node.mjs', 'pinned-node.mjs']) cpSync(join(TOOLS, name), join(workspace, 'tools', name));
   writeJson('package.json', {
     dependencies: { pg: '1.0.0' },
     devDependencies: { jest: '1.0.0' },
@@ -160,6 +160,23 @@ describe('tools/node.mjs', () => {
     await sleep(20);
     return child;
   }
+});
+
+describe('npm run postinstall', () => {
+  const postinstall = () => spawnSync(process.execPath, ['tools/link-node.mjs'], { cwd: workspace, encoding: 'utf8' });
+
+  it('links the Node.js of node_modules', () => {
+    expect(postinstall()).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    expect(readlinkSync(join(workspace, 'node_modules/.bin/node'))).toBe(`../${PLATFORM_PACKAGE}/bin/node`);
+  });
+
+  it('only warns after npm ci --omit=dev', () => {
+    rmSync(join(workspace, 'node_modules/jest'), { recursive: true });
+    expect(postinstall()).toMatchObject({
+      status: 0,
+      stderr: 'node_modules lacks jest. Run "npm ci --include=dev --include=optional".\n',
+    });
+  });
 });
 
 describe('requirePinnedNode', () => {
