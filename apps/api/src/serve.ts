@@ -18,7 +18,7 @@ import { FAILED_START, StartupError } from './process/startup-error.js';
 import { Supervisor } from './process/supervisor.js';
 import { urlOf } from './process/url-of.js';
 import { canSharePort } from './process/worker-port.js';
-import { report, reportListening } from './process/worker-report.js';
+import { expectLostChannel, report, reportListening } from './process/worker-report.js';
 import { WorkerGroup } from './health/worker-group.js';
 
 export { FAILED_START, StartupError } from './process/startup-error.js';
@@ -67,6 +67,7 @@ async function serveInThisProcess(
   onListening: (service: RunningService) => void,
 ): Promise<RunningService> {
   const isSupervised = config.workers > 1 && cluster.isWorker;
+  if (isSupervised) expectLostChannel();
   const app = await createApp({ config, logger });
   if (isSupervised) app.get(WorkerGroup).followSupervisor();
   const stopping = new AbortController();

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Service } from '@animal-store/api-e2e/support/service';
-import { waitFor } from '@animal-store/local-postgres/testing';
+import { findFreePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { limitOpenFiles, openFilesOf } from './support/open-files.js';
 import { Outage } from './support/outage.js';
@@ -133,4 +133,22 @@ it('workers end with a killed supervisor, and another service can use the port a
   outage.service = Service.startOn(Number(port), { DATABASE_URL: outage.database.url, WORKERS: '2', DRAIN_SECONDS: '0' });
   await waitFor(() => outage.expectServing());
   for (const pid of workers) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+});
+
+it('a service that stops while its workers start leaves none of them', async () => {
+  const settings = { DATABASE_URL: outage.database.url, WORKERS: '2', DRAIN_SECONDS: '0' };
+  const service = (outage.service = Service.startOn(await findFreePort(), settings));
+  let workers: readonly number[] = [];
+  await waitFor(
+    () => {
+      workers = workersOf(service);
+      expect(workers.length).toBeGreaterThan(0);
+    },
+    { intervalMs: 10 },
+  );
+  kill(workers, 'SIGSTOP');
+  expect(await service.stop('SIGTERM')).toBe(0);
+  await waitFor(() => {
+    for (const pid of workers) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
 });

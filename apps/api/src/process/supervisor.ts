@@ -100,6 +100,7 @@ export class Supervisor implements MetricsSource {
 
   /** Resolves to the address once every worker listens. If a worker ends before that, stops all workers and rejects. */
   async start(): Promise<AddressInfo> {
+    process.once('exit', this.killRemaining);
     try {
       const address = await this.forkFirst();
       await Promise.all(Array.from({ length: this.options.workers - 1 }, () => this.forkInitial()));
@@ -121,15 +122,20 @@ export class Supervisor implements MetricsSource {
     this.killAll(signal);
     // A worker that does not listen yet ends at once, unless it hangs.
     for (const worker of this.running.keys()) this.watchdog.hear(worker);
-    const ended = Promise.all(this.running.values());
+    const ended = Promise.all(this.running.values()).then(() => process.off('exit', this.killRemaining));
     if (await this.isDoneWithin(ended, graceMs + KILL_AFTER_MS)) return;
-    this.killAll('SIGKILL');
+    this.killRemaining();
     await this.isDoneWithin(ended, KILL_TIMEOUT_MS);
   }
 
   async metrics(): Promise<string> {
     return `${await this.workerMetrics.collect([...this.listening])}\n${await this.ownRegistry.metrics()}`;
   }
+
+  /** Also if this process exits without `stop`: a worker that is still starting would notice that late. */
+  private readonly killRemaining = () => {
+    this.killAll('SIGKILL');
+  };
 
   private killAll(signal: NodeJS.Signals): void {
     for (const { process } of this.running.keys()) process.kill(signal);

@@ -14,8 +14,12 @@ export interface WorkerReport {
 
 /** Sends a report to the supervisor. */
 export function report(members: Omit<WorkerReport, 'isWorker'>): void {
-  // Without a callback, a lost channel would be an uncaught error. The worker ends when the supervisor does.
-  process.send?.({ isWorker: true, ...members } satisfies WorkerReport, undefined, undefined, () => undefined);
+  process.send?.({ isWorker: true, ...members } satisfies WorkerReport);
+}
+
+/** Call before the worker sends messages. When the supervisor has ended, node:cluster ends the worker; a message must not be an uncaught error. */
+export function expectLostChannel(): void {
+  process.on('error', () => undefined);
 }
 
 /** Reports that the worker listens, then regularly that it is alive. */
