@@ -20,7 +20,8 @@ const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readon
   {
     file: 'apps/service-e2e/src/workers.verify.ts',
     pattern: /^const MAX_CRASHES = ([\d_]+);/gm,
-    fault: 'more than # kills of workers without a database; workers that crash, hang or cannot be started; no free file descriptors; two workers that wait for another migrating process',
+    fault:
+      'more than # kills of workers without a database; workers that crash, hang or cannot be started; no free file descriptors; two workers that wait for another migrating process',
   },
   {
     file: 'apps/service-e2e/src/backup.verify.ts',
