@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import type { Service } from '@animal-store/api-e2e/support/service';
 
 /** Poll interval for conditions that call `workersOf`, since `ps` reads every process of the machine. */
@@ -20,4 +20,10 @@ export function kill(pids: readonly number[], signal: NodeJS.Signals = 'SIGKILL'
       // The process has already exited.
     }
   }
+}
+
+/** Returns whether a process runs. One that has ended may still be listed, until its parent has noticed that. */
+export function isRunning(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return !/^(?:Z|$)/.test(stdout.trim());
 }
