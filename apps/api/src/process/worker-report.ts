@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 
 /** How often a worker reports that it is alive. */
@@ -19,7 +20,7 @@ export function report(members: Omit<WorkerReport, 'isWorker'>): void {
 
 /** Call before the worker sends messages. When the supervisor has ended, node:cluster ends the worker; a message must not be an uncaught error. */
 export function expectLostChannel(): void {
-  process.on('error', () => undefined);
+  cluster.worker?.on('error', () => undefined);
 }
 
 /** Reports that the worker listens, then regularly that it is alive. */
