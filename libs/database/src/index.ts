@@ -26,7 +26,13 @@ export {
   retryParkedEvents,
   type SubscriptionStatus,
 } from './events/event-status.js';
-export { ignore, on, subscribe, type Subscription } from './events/subscription.js';
+export {
+  /** @public For a release that no longer handles an event. */
+  ignore,
+  on,
+  subscribe,
+  type Subscription,
+} from './events/subscription.js';
 export { FLAG_RULE, parseFlag } from './flag.js';
 export { grantStatements, type RolePurpose } from './grants.js';
 export { missingPrivileges } from './missing-privileges.js';

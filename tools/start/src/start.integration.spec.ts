@@ -285,7 +285,7 @@ describe('runUntilStopped', () => {
     jest.spyOn(performance, 'now').mockReturnValue(now + 1_100);
     process.emit('SIGINT', 'SIGINT');
     expect(calls).toEqual(['PostgreSQL is killed']);
-    expect(process.exit).toHaveBeenLastCalledWith(130);
+    expect(jest.spyOn(process, 'exit')).toHaveBeenLastCalledWith(130);
     close();
     await running;
   });
