@@ -150,8 +150,9 @@ export class Transport {
 
 /** Reads the body, up to the limit. */
 async function readText(response: Response, signal: AbortSignal): Promise<string> {
-  const reader = response.body?.getReader();
-  // Some implementations of fetch have no streams.
+  const body: Partial<ReadableStream<Uint8Array>> | null = response.body;
+  // Some implementations of fetch have no streams, or those of Node.js.
+  const reader = body?.getReader?.();
   if (!reader) return response.text();
   const decoder = new TextDecoder();
   let text = '';

@@ -177,7 +177,8 @@ describe('a body', () => {
       },
     });
     const withoutStreams = Object.defineProperty(new Response(bytes), 'body', { value: undefined });
-    for (const response of [new Response(stream), withoutStreams]) {
+    const withOtherStreams = Object.defineProperty(new Response(bytes), 'body', { value: {} });
+    for (const response of [new Response(stream), withoutStreams, withOtherStreams]) {
       expect((await petsOf(fetchOf(response)).list()).data).toEqual([{ ...REX, name: 'é犬🐕' }]);
     }
   });
