@@ -64,9 +64,9 @@ export class PreconditionGuard implements CanActivate {
     const [{ method, headers, routeOptions }] = context.getArgs<[FastifyRequest]>();
     if (SAFE_METHODS.has(method)) return true;
     const match = routeOptions.config.evaluatesIfMatch ? undefined : headers['if-match'];
-    if (headers['if-none-match'] !== undefined || (match !== undefined && match.trim() !== '*')) {
-      throw new DomainError(PRECONDITION_FAILED, 'This operation does not support the precondition.');
-    }
+    const unsupported =
+      headers['if-none-match'] !== undefined ? 'If-None-Match' : match !== undefined && match.trim() !== '*' ? 'If-Match' : undefined;
+    if (unsupported !== undefined) throw new DomainError(PRECONDITION_FAILED, `This operation does not support ${unsupported}; remove it.`);
     return true;
   }
 }
