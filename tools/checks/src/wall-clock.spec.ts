@@ -1,0 +1,23 @@
+import { expect, it } from '@jest/globals';
+import { readText, workspaceFiles } from './workspace.js';
+
+/** Code that the service, its client, its command line and `npm start` run. */
+const PRODUCTION = /^(?:apps\/(?:api|cli)|libs\/[^/]+(?:\/[^/]+)?|tools\/(?:start|cluster|chaos))\/src\/.+(?<!\.(?:spec|verify))\.ts$/;
+const WALL_CLOCK = /\bDate\.now\(\)|\bnew Date\(\)/;
+
+/** Files that need the time of day. A clock that is set must not change durations and time limits: they use `performance.now()`. */
+const TIME_OF_DAY = [
+  'apps/api/src/jobs/job-runner.ts',
+  'apps/api/src/observability/log-format.ts',
+  'apps/api/src/sockets/socket-errors.ts',
+  'apps/cli/src/database-checks.ts',
+  'libs/client/src/retry.ts',
+  'libs/kernel/src/clock.ts',
+  'tools/chaos/src/fault-record.ts',
+  'tools/chaos/src/main.ts',
+];
+
+it('only code that needs the time of day reads the wall clock', () => {
+  const readers = workspaceFiles().filter((file) => PRODUCTION.test(file) && !file.includes('testing/') && WALL_CLOCK.test(readText(file)));
+  expect(readers.toSorted()).toEqual(TIME_OF_DAY);
+});
