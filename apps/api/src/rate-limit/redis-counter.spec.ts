@@ -80,11 +80,12 @@ it('is not waited for while Redis does not respond under traffic, and counts aga
 it('responses that arrive while the event loop is blocked are in time', async () => {
   counter.start();
   await connected();
-  const added = add();
-  // The request is sent before.
-  await sleep(5);
-  for (const end = performance.now() + 2 * TIMEOUT_MS; performance.now() < end;);
-  expect(await added).toMatchObject({ points: 1 });
+  redis.respond = (args) => {
+    // The server runs in the same process: its response can be read when the timer is due.
+    for (const end = performance.now() + 2 * TIMEOUT_MS; performance.now() < end;);
+    return redis.count(args);
+  };
+  expect(await add()).toMatchObject({ points: 1 });
   expect(counter.isConnected).toBe(true);
 });
 
