@@ -18,12 +18,19 @@ it('ends without an error if the reader of its output closes the pipe', async ()
   expect(await runProgramWithoutReader('--help')).toEqual({ exitCode: 0, stderr: '' });
 });
 
-it('reports that a result cannot be written', async () => {
-  expect(await runInShell({}, 'animal_store --help 1<"$MAIN"')).toEqual({
+it.each([
+  ['at all', '1<"$MAIN"', 'EBADF: bad file descriptor, write'],
+  ['completely', '>"$FILE"', 'EFBIG: file too large, write'],
+])('reports that a result cannot be written %s', async (_, redirection, reason) => {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-cli-'));
+  // At most one block.
+  const script = `ulimit -f 1; animal_store --help ${redirection}`;
+  expect(await runInShell({ FILE: join(folder, 'help') }, script)).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'error: standard output cannot be written: EBADF: bad file descriptor, write\n',
+    stderr: `error: standard output cannot be written: ${reason}\n`,
   });
+  await rm(folder, { recursive: true });
 });
 
 it.each([
