@@ -60,7 +60,9 @@ it('no container gets a secret as an argument, which other processes can read', 
   for (const template of templates) expect(template).not.toMatch(/psql/);
 });
 
-describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml'])('%s', (file) => {
+const DEMANDING = '../../../tools/deployment/src/testing/demanding-values.yaml';
+
+describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml', 'values-openshift.yaml', DEMANDING])('%s', (file) => {
   // Helm validates the merged files against the schema.
   const values = { ...readValues('values.yaml'), ...readValues(file) };
   const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema);
