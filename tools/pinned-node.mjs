@@ -26,7 +26,7 @@ export class NodeError extends Error {
  */
 export function findNode() {
   if (!existsSync(MODULES)) throw new NodeError('The packages are not installed. Run "npm ci".');
-  const missing = Object.keys({ ...dependencies, ...devDependencies }).find((name) => !existsSync(join(MODULES, name)));
+  const missing = Object.keys({ ...dependencies, ...devDependencies }).find((name) => !existsSync(join(MODULES, name, 'package.json')));
   if (missing) throw incomplete(`lacks ${missing}`);
   for (const name of PLATFORM_PACKAGES) {
     const folder = join(MODULES, name);

@@ -53,6 +53,7 @@ beforeEach(() => {
     devDependencies: { jest: '1.0.0' },
     optionalDependencies: { 'node-of-another-platform': '99.0.0', [PLATFORM_PACKAGE]: '99.0.0' },
   });
+  for (const name of ['pg', 'jest']) writeJson(`node_modules/${name}/package.json`, {});
   writeFileSync(join(workspace, 'program.mjs'), PROGRAM);
   platformPackage();
   pinnedNode('#!/bin/sh\necho "$PATH" && printf "<%s>" "$@"\n');
@@ -118,6 +119,11 @@ describe('tools/node.mjs', () => {
       'a package is missing, as after NODE_ENV=production npm ci',
       () => rmSync(join(workspace, 'node_modules/jest'), { recursive: true }),
       'node_modules lacks jest. Run "npm ci --include=dev --include=optional".',
+    ],
+    [
+      'npm was interrupted while it extracted a package',
+      () => rmSync(join(workspace, 'node_modules/pg/package.json')),
+      'node_modules lacks pg. Run "npm ci --include=dev --include=optional".',
     ],
     [
       'its version is an earlier one',

@@ -45,7 +45,10 @@ describe.each(TOOLCHAINS)('with npm %s on Node.js %s', (npm, node) => {
     await promisify(execFile)('git', ['clone', '--quiet', ROOT, clone]);
     const system = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'));
     const PATH = [join(tools, 'node_modules/.bin'), ...system].join(delimiter);
-    env = { PATH, HOME: process.env['HOME'], CI: 'true', NX_DAEMON: 'false' };
+    // Proxies, certificates and the registry stay; what npm, Nx and Jest have set for this process does not.
+    const ofThisRun = /^(?:NX_|npm_(?!config_registry$)|NODE_(?!EXTRA_CA_CERTS$)|JEST_|INIT_CWD$|TEST_POSTGRES_URL$)/i;
+    const kept = Object.entries(process.env).filter(([name]) => !ofThisRun.test(name));
+    env = { ...Object.fromEntries(kept), PATH, CI: 'true', NX_DAEMON: 'false' };
     expect(await run('node', '--version')).toBe(`v${node}\n`);
   });
   afterAll(async () => {
