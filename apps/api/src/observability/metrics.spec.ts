@@ -177,3 +177,10 @@ it('over all workers: what one worker lacks, the service lacks', async () => {
     http_requests_shed_total: 'sum',
   });
 });
+
+it('counts dropped log lines without adding them again at each scrape', async () => {
+  const metrics = new Metrics();
+  let dropped = 0;
+  metrics.observeLog(() => dropped);
+  for (dropped of [0, 7, 7, 9]) expect(await metrics.registry.metrics()).toContain(`log_lines_dropped_total ${String(dropped)}\n`);
+});
