@@ -77,7 +77,7 @@ describe('tools/node.mjs', () => {
   it('runs a program in its own process if that is the Node.js of node_modules', () => {
     rmSync(join(workspace, 'node_modules', PLATFORM_PACKAGE, 'bin/node'));
     symlinkSync(process.execPath, join(workspace, 'node_modules', PLATFORM_PACKAGE, 'bin/node'));
-    writeFileSync(join(workspace, 'program.mjs'), `${PROGRAM} console.log(process.ppid); process.exitCode = 3;`);
+    writeFileSync(join(workspace, 'program.mjs'), `${PROGRAM} console.log(String(process.ppid)); process.exitCode = 3;`);
     expect(run('program.mjs', 'an argument')).toEqual({
       exit: 3,
       stdout: `${JSON.stringify([join(workspace, 'program.mjs'), 'an argument'])}\n${process.pid}\n`,

@@ -30,7 +30,7 @@ describe('fitIntoOpenFiles', () => {
 it('reads the limit of the process', () => {
   if (process.platform !== 'linux') return;
   const source = pathToFileURL(join(import.meta.dirname, 'open-files.ts')).href;
-  const program = `import('${source}').then(({ openFileLimit }) => console.log(openFileLimit()))`;
+  const program = `import('${source}').then(({ openFileLimit }) => console.log(String(openFileLimit())))`;
   const output = execFileSync('sh', ['-c', 'ulimit -n 300; exec "$0" --eval "$1"', process.execPath, program], { encoding: 'utf8' });
   expect(output).toBe('300\n');
   expect(openFileLimit()).toBeGreaterThan(0);
