@@ -65,7 +65,11 @@ describe('npm run cluster', () => {
     folder = await mkdtemp(join(tmpdir(), 'animal-store-cluster-'));
   });
 
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(async () => {
+    // The next clusters use the same ports.
+    await (await Cluster.open(folder))?.down();
+    await rm(folder, { recursive: true, force: true });
+  });
 
   it('up starts the service, status describes it, down stops everything, and the next up has the data', async () => {
     const up = await run('--folder', folder, 'up', '--port', `${BASE_PORT}`);
@@ -122,6 +126,7 @@ async function expectThatFailedUpStopsNothing(folder: string): Promise<void> {
   const others = cluster.processes().filter((name) => name !== 'pgbouncer');
   const pidsOfOthers = () => Promise.all(others.map((name) => cluster.pidsOf(name)));
   signalAll(await cluster.pidsOf('pgbouncer'), 'SIGKILL');
+  await waitFor(async () => expect(await cluster.pidsOf('pgbouncer')).toEqual([]));
   const port = createServer().listen(cluster.layout.ports.pgbouncer, LOOPBACK);
   await once(port, 'listening');
   const pids = await pidsOfOthers();
