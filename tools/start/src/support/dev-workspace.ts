@@ -9,7 +9,16 @@ import { expect } from '@jest/globals';
 
 const WORKSPACE = join(import.meta.dirname, '..', '..', '..', '..');
 /** What `npm run dev` reads. The outputs are copied too, so that only what is stale is built. */
-const COPIED_NAMES = ['apps/api', 'docs/guides', 'docs/openapi.json', 'libs', 'tools/start', 'package.json', 'tsconfig.base.json'];
+const COPIED_NAMES = [
+  'apps/api',
+  'docs/guides',
+  'docs/openapi.json',
+  'libs',
+  'tools/build.mjs',
+  'tools/start',
+  'package.json',
+  'tsconfig.base.json',
+];
 const EXCLUDED_NAMES = ['node_modules', 'bundle', 'dev', 'spec', 'test-results', 'coverage', '.data'];
 
 /** `npm run dev` in a copy of the workspace, in which specs change sources. */
