@@ -22,9 +22,9 @@ const TOOLCHAINS = [
 ] as const;
 
 describe.each(TOOLCHAINS)('with npm %s on Node.js %s', (npm, node) => {
-  const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'toolchain-')));
-  const clone = join(temporary, 'animal-store');
-  const pinnedNode = join(clone, `node_modules/node-linux-${process.arch}/bin/node`);
+  let temporary: string;
+  let clone: string;
+  let pinnedNode: string;
   let env: NodeJS.ProcessEnv;
   let service: ChildProcess | undefined;
 
@@ -40,6 +40,9 @@ describe.each(TOOLCHAINS)('with npm %s on Node.js %s', (npm, node) => {
   }
 
   beforeAll(async () => {
+    temporary = realpathSync(mkdtempSync(join(tmpdir(), 'toolchain-')));
+    clone = join(temporary, 'animal-store');
+    pinnedNode = join(clone, `node_modules/node-linux-${process.arch}/bin/node`);
     const tools = join(temporary, 'tools');
     await promisify(execFile)('npm', ['install', '--prefix', tools, `npm@${npm}`, `node-linux-${process.arch}@${node}`]);
     await promisify(execFile)('git', ['clone', '--quiet', ROOT, clone]);
@@ -60,8 +63,8 @@ describe.each(TOOLCHAINS)('with npm %s on Node.js %s', (npm, node) => {
     rmSync(temporary, { recursive: true, force: true });
   });
 
-  it.each(npm === '10.8.2' ? [['ci', '--ignore-scripts'], ['ci']] : [['ci']])('npm %s %s, then npm start serves', async (...args) => {
-    await run('npm', ...args);
+  it.each(npm === '10.8.2' ? ['ci --ignore-scripts', 'ci'] : ['ci'])('npm %s, then npm start serves', async (args) => {
+    await run('npm', ...args.split(' '));
     service = spawn('npm', ['start'], { cwd: clone, env: { ...env, PORT: '0' }, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     const { url, apiKey, pid } = await started(service);
     const response = await fetch(`${url}/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
