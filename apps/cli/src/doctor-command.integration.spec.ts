@@ -234,6 +234,8 @@ describe('a deployment', () => {
     expect(await problems({ REDIS_URL: `redis://${CLOSED_PORT}` })).toEqual(problem('error', 'Redis', /ECONNREFUSED/, action));
     // A replica: it responds, but not to the script that counts.
     const redis = createServer((socket) => {
+      // The client resets the connection.
+      socket.on('error', () => undefined);
       socket.on('data', (bytes: Buffer) => {
         for (const [name] of bytes.toString().matchAll(/^(?:HELLO|CLIENT|EVAL)/gm))
           socket.write(name === 'EVAL' ? '-READONLY of tests\r\n' : '+OK\r\n');

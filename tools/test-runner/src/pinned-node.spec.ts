@@ -83,7 +83,7 @@ describe('tools/node.mjs', () => {
       stdout: `${JSON.stringify([join(workspace, 'program.mjs'), 'an argument'])}\n${process.pid}\n`,
       stderr: '',
     });
-    expect(run('--print', '1 + 1').stdout).toBe('2\n');
+    expect(run('--print', 'String(1 + 1)').stdout).toBe('2\n');
   });
 
   it.each([
