@@ -27,13 +27,15 @@ async function startLoad(respond: (request: IncomingMessage, response: ServerRes
   return { load, ledger };
 }
 
+const pet = (id: bigint) => `{"id":${id},"name":"Rex","categoryId":1,"status":"available"}`;
+
 function respondWith(response: ServerResponse, status: number): void {
   response.writeHead(status).end(JSON.stringify({ code: 'some_code', message: 'Some message.', status }));
 }
 
 it('reports when each operation has succeeded again, and its observations', async () => {
   const { load, ledger } = await startLoad(({ method }, response) => {
-    response.writeHead(method === 'POST' ? 201 : 200).end('{"id":9007199254740993}');
+    response.writeHead(method === 'POST' ? 201 : 200).end(pet(9007199254740993n));
   });
   const recovery = load.recovery();
   load.start(2);
@@ -55,7 +57,7 @@ it('retries a creation with its key until it gets a response, and counts shed an
     if (keys.length === 3) return void response.destroy();
     // A response that ends early.
     if (keys.length === 4) return void response.writeHead(201, { 'Content-Length': 100 }).write('{', () => response.destroy());
-    response.writeHead(201).end('{"id":7}');
+    response.writeHead(201).end(pet(7n));
     resolveCreated?.();
   });
   load.start(1);
@@ -77,7 +79,7 @@ it('excuses every request that is in flight while drops are allowed, whenever it
   const sent = new Promise<void>((resolve) => (three = resolve));
   const { load } = await startLoad(({ method }, response) => {
     if (silent.push(response) === 3) three?.();
-    if (silent.length > 3) response.writeHead(method === 'POST' ? 201 : 200).end('{"id":7}');
+    if (silent.length > 3) response.writeHead(method === 'POST' ? 201 : 200).end(pet(7n));
   });
   load.start(3);
   await sent;
