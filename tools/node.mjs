@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { findNode, linkNode, NodeError } from './pinned-node.mjs';
 
 const PARENT_POLL_MS = 100;
+// Before the program starts: npm may be gone soon after that.
+const parent = process.ppid;
 
 try {
   const node = findNode();
@@ -44,7 +46,6 @@ function spawnNode(node, args) {
     else process.exitCode = code;
   });
   // The shell between npm and this process does not forward every signal.
-  const parent = process.ppid;
   const stopWithoutParent = () => process.ppid !== parent && child.kill('SIGTERM');
   if (process.env.npm_lifecycle_event !== undefined) setInterval(stopWithoutParent, PARENT_POLL_MS).unref();
 }
