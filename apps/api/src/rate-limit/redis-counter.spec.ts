@@ -204,7 +204,8 @@ it('stops, also while it connects', async () => {
   counter.start();
   counter.stop();
   await sleep(50);
-  expect([counter.isConnected, redis.sockets.size]).toEqual([false, 0]);
+  await waitFor(() => expect(redis.sockets.size).toBe(0));
+  expect(counter.isConnected).toBe(false);
   counter = new RedisCounter(redis.url, 'spec', logger);
   counter.start();
   await connected();
