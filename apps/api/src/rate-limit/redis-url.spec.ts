@@ -26,9 +26,13 @@ async function connect(host: string, parameters: string, credentials = ''): Prom
   return connectTo(`rediss://${credentials}${host}:${redis.port}?${query}`);
 }
 
+/** Tries again like the service, because a busy machine may take longer for TLS than the time limit. */
 async function connectTo(url: string | { file: string }): Promise<boolean> {
-  const connection = new RedisConnection(url, 'spec');
-  return connection.open().finally(() => connection.close());
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const connection = new RedisConnection(url, 'spec');
+    if (await connection.open().finally(() => connection.close())) return true;
+  }
+  return false;
 }
 
 // Promise (Connections): Redis URLs support TLS and passwords in files.
