@@ -48,8 +48,8 @@ const AREAS = {
   'api-rate-limit': folderOfApi('rate-limit'),
   'api-validation': {
     ...folderOfApi('validation'),
-    mutate: ['apps/api/src/{validation/**/*,sockets/request-body}.ts'],
-    specs: ['apps/api/src/{validation/**/!(*.integration),sockets/request-body}.spec.ts'],
+    mutate: ['apps/api/src/{validation/**/*,http/request-body}.ts'],
+    specs: ['apps/api/src/{validation/**/!(*.integration),http/request-body}.spec.ts'],
   },
 };
 

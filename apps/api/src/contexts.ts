@@ -1,6 +1,6 @@
 import type { Persistence, Subscription } from '@animal-store/database';
 import type { Type } from '@nestjs/common';
-import type { ScheduledJob } from './jobs/job-runner.js';
+import type { ScheduledJob } from './contexts/job-runner.js';
 import type { DocumentedContext } from './reference/openapi-document.js';
 import * as registered from './registered-contexts.js';
 

@@ -17,17 +17,17 @@ import { NestLogger } from './observability/nest-logger.js';
 import { ShedRequests } from './observability/shed-requests.js';
 import type { Tracing } from './observability/tracing.js';
 import type { Config } from './process/config.js';
-import { collectSubscriptions } from './jobs/event-delivery.js';
+import { collectSubscriptions } from './contexts/event-delivery.js';
 import { RateLimits } from './rate-limit/rate-limits.js';
 import { createOpenApiDocument } from './reference/openapi-document.js';
 import { OpenApiDocument } from './reference/openapi.controller.js';
-import { WorkerGroup } from './health/worker-group.js';
-import { Draining } from './sockets/draining.js';
-import { NOT_READY_REASONS, Readiness } from './health/readiness.js';
-import { createHttpServer } from './sockets/http-server.js';
-import { JsonAdapter } from './responses/json-adapter.js';
-import { registerPipeline } from './hooks/pipeline.js';
-import { RouteTable } from './hooks/route-table.js';
+import { WorkerGroup } from './process/worker-group.js';
+import { Draining } from './http/draining.js';
+import { NOT_READY_REASONS, Readiness } from './process/readiness.js';
+import { createHttpServer } from './http/http-server.js';
+import { JsonAdapter } from './http/json-adapter.js';
+import { registerPipeline } from './http/pipeline.js';
+import { RouteTable } from './http/route-table.js';
 
 const LIMITED =
   'PostgreSQL accepts no further connection, so statements wait for the open ones: ' +

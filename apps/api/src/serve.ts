@@ -19,7 +19,7 @@ import { Supervisor } from './process/supervisor.js';
 import { urlOf } from './process/url-of.js';
 import { canSharePort } from './process/worker-port.js';
 import { expectLostChannel, report, reportListening } from './process/worker-report.js';
-import { WorkerGroup } from './health/worker-group.js';
+import { WorkerGroup } from './process/worker-group.js';
 
 export { FAILED_START, StartupError } from './process/startup-error.js';
 

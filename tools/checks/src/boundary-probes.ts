@@ -124,16 +124,13 @@ export const PROBES: readonly Probe[] = [
   },
   inFolder('errors', '../observability/logger.js', './error-response.js'),
   inFolder('observability', '../rate-limit/rate-limits.js', '../errors/http-errors.js'),
-  inFolder('rate-limit', '../responses/cors.js', '../observability/logger.js'),
-  inFolder('responses', '../sockets/connection.js', '../rate-limit/rate-limits.js'),
-  inFolder('sockets', '../validation/json.js', '../responses/cors.js'),
-  inFolder('validation', '../authentication/authentication.guard.js', '../sockets/request-body.js'),
-  inFolder('authentication', '../hooks/pipeline.js', '../validation/json.js'),
-  inFolder('hooks', '../health/readiness.js', '../authentication/authentication.guard.js'),
-  inFolder('health', '../reference/docs.controller.js', '../hooks/pipeline.js'),
-  inFolder('reference', '../process/config.js', '../health/readiness.js'),
-  inFolder('process', '../jobs/job-runner.js', '../reference/docs.controller.js'),
-  inFolder('jobs', '../create-app.js', '../process/config.js'),
+  inFolder('rate-limit', '../http/cors.js', '../observability/logger.js'),
+  inFolder('http', '../validation/json.js', '../rate-limit/rate-limits.js'),
+  inFolder('validation', '../authentication/authentication.guard.js', '../http/request-body.js'),
+  inFolder('authentication', '../reference/docs.controller.js', '../validation/json.js'),
+  inFolder('reference', '../process/config.js', '../http/pipeline.js'),
+  inFolder('process', '../contexts/job-runner.js', '../reference/docs.controller.js'),
+  inFolder('contexts', '../create-app.js', '../process/config.js'),
   {
     message: 'Only specs and test support may import test support',
     rule: IMPORTS,
@@ -151,7 +148,7 @@ export const PROBES: readonly Probe[] = [
   {
     message: 'Dynamic imports in a folder of the API',
     rule: SYNTAX,
-    file: 'apps/api/src/sockets/probe.ts',
+    file: 'apps/api/src/http/probe.ts',
     forbidden: dynamically('../reference/docs.controller.js'),
     legal: dynamically('./draining.js'),
   },
@@ -197,7 +194,7 @@ export const PROBES: readonly Probe[] = [
     forbidden: `export const probe = ${name};\n`,
     legal: `export const probe = URL;\n`,
   })),
-  ...['libs/http-contract/src/probe.ts', 'apps/api/src/sockets/probe.ts'].flatMap((file) =>
+  ...['libs/http-contract/src/probe.ts', 'apps/api/src/http/probe.ts'].flatMap((file) =>
     ['get', 'has', 'remove', ''].map((prefix) => ({
       message: 'Header names are written in lower case.',
       rule: SYNTAX,

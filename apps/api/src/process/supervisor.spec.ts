@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Logger, pino } from 'pino';
-import type { GroupState } from '../health/worker-group.js';
+import type { GroupState } from './worker-group.js';
 import { EX_CONFIG } from './startup-error.js';
 import { Supervisor } from './supervisor.js';
 import { findWorkerPort } from './worker-port.js';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { GroupState } from '../health/worker-group.js';
+import type { GroupState } from './worker-group.js';
 import type { MetricsSource } from '../observability/admin-server.js';
 import { WorkerMetrics } from '../observability/worker-metrics.js';
 import { FixedWindows } from '../rate-limit/fixed-windows.js';

@@ -2,7 +2,7 @@ import * as fs from 'node:fs/promises';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { FastifyReply } from 'fastify';
 import { HTTP_ERRORS } from '../errors/http-errors.js';
-import type { Representation } from '../responses/json-adapter.js';
+import type { Representation } from '../http/json-adapter.js';
 
 const readFile = jest.fn(fs.readFile);
 jest.unstable_mockModule('node:fs/promises', () => ({ ...fs, readFile }));

@@ -6,7 +6,7 @@ import { Controller, Get, Param, Res, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
-import type { Representation } from '../responses/json-adapter.js';
+import type { Representation } from '../http/json-adapter.js';
 
 const { resolve } = createRequire(import.meta.url);
 

@@ -9,7 +9,7 @@ import { contexts } from '../contexts.js';
 import { createApp } from '../create-app.js';
 import { createLogger, type ServiceLogger } from '../observability/logger.js';
 import { readConfig } from '../process/config.js';
-import { RouteTable } from '../hooks/route-table.js';
+import { RouteTable } from '../http/route-table.js';
 
 export { createLogger } from '../observability/logger.js';
 

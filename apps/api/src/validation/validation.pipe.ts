@@ -2,7 +2,7 @@ import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { inheritTransformationMetadata } from '@nestjs/mapped-types';
-import type { ReceivedBody } from '../sockets/request-body.js';
+import type { ReceivedBody } from '../http/request-body.js';
 import { declaredMembers } from './declared-members.js';
 import { parseJson } from './json.js';
 import { validateWithClassValidator } from './validate-with-class-validator.js';

@@ -1,7 +1,7 @@
 import type { Database, DatabaseConnection } from '@animal-store/database';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { WorkerGroup } from './worker-group.js';
-import { Draining } from '../sockets/draining.js';
+import { Draining } from '../http/draining.js';
 import { Readiness } from './readiness.js';
 
 afterEach(() => {

@@ -8,7 +8,7 @@ import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, MAX_TARGET_LENGTH } f
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { declaresTooLargeBody, hasUnknownFraming } from './request-body.js';
 import { connectionOf } from './connection.js';
-import { corsHeaders, corsHeadersOfUnknown } from '../responses/cors.js';
+import { corsHeaders, corsHeadersOfUnknown } from './cors.js';
 import { newRequestId } from '../observability/identify-requests.js';
 
 const LONG_TARGET = new RegExp(`^[A-Z]+ [^ \\r\\n]{${String(MAX_TARGET_LENGTH + 1)}}`);

@@ -4,7 +4,7 @@ import type { BeforeApplicationShutdown, OnApplicationBootstrap, Type } from '@n
 import type { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
 import type { Metrics } from '../observability/metrics.js';
-import type { Draining } from '../sockets/draining.js';
+import type { Draining } from '../http/draining.js';
 
 /** Maximum time between two reads of the state of a job. */
 const MAX_PAUSE_MS = 60_000;

@@ -2,7 +2,7 @@ import { Database } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import { JobRunner } from '../jobs/job-runner.js';
+import { JobRunner } from '../contexts/job-runner.js';
 import { Metrics } from '../observability/metrics.js';
 import { RawConnection } from '../testing/raw-connection.js';
 import { startTestApp, type TestApp } from '../testing/test-app.js';

@@ -6,15 +6,15 @@ import { logRequests } from '../observability/request-log.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import type { Tracing } from '../observability/tracing.js';
 import type { RateLimits } from '../rate-limit/rate-limits.js';
-import { endConnectionsWithUnreadBodies, HalfReceivedRequests, receiveBodies } from '../sockets/request-body.js';
+import { endConnectionsWithUnreadBodies, HalfReceivedRequests, receiveBodies } from './request-body.js';
 import { announceDeprecations } from './deprecation.js';
 import { respondToOptions, type RouteTable } from './route-table.js';
-import { allowOrigins } from '../responses/cors.js';
-import { closeConnectionsWhenDraining, type Draining } from '../sockets/draining.js';
-import { addEntityTags } from '../responses/entity-tags.js';
+import { allowOrigins } from './cors.js';
+import { closeConnectionsWhenDraining, type Draining } from './draining.js';
+import { addEntityTags } from './entity-tags.js';
 import { identifyRequests } from '../observability/identify-requests.js';
 import { type LoadLimits, shedLoad } from './load-shedding.js';
-import { rejectMalformedRequests } from '../sockets/http-server.js';
+import { rejectMalformedRequests } from './http-server.js';
 
 export interface Pipeline {
   readonly limits: LoadLimits;

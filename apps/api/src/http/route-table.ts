@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import FindMyWay, { type Instance } from 'find-my-way';
 import { ACCEPT_PATCH } from '../errors/http-errors.js';
-import { preflightHeaders } from '../responses/cors.js';
+import { preflightHeaders } from './cors.js';
 
 /** The methods of each known path, for 405, OPTIONS and Allow. Fastify only reports whether method and path match together. */
 export class RouteTable {

@@ -11,7 +11,7 @@ import {
 } from '../errors/http-errors.js';
 import { requestIdOf } from '../observability/identify-requests.js';
 import { removePorts } from '../rate-limit/address-group.js';
-import { corsHeadersOfUnknown } from '../responses/cors.js';
+import { corsHeadersOfUnknown } from './cors.js';
 import { type Connection, connectionOf } from './connection.js';
 import { hasUnknownFraming } from './request-body.js';
 import { handleExpectAndConnect, respondToClientError, type SocketErrorOptions, writeErrorAndClose } from './socket-errors.js';

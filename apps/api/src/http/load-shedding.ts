@@ -5,9 +5,9 @@ import { errorBody, errorHeaders, helpLink } from '../errors/error-response.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE, type Rejection } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
-import { isBodyReceived } from '../sockets/request-body.js';
-import { type Connection, connectionOf } from '../sockets/connection.js';
-import { sendJson } from '../responses/json-adapter.js';
+import { isBodyReceived } from './request-body.js';
+import { type Connection, connectionOf } from './connection.js';
+import { sendJson } from './json-adapter.js';
 
 const LAG_SAMPLE_MS = 100;
 /** Health probes are not subject to LoadLimits, so that a busy process is not restarted, and are not in flight. */

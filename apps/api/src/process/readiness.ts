@@ -2,7 +2,7 @@ import { type Database, type DatabaseConnection, isMigrated } from '@animal-stor
 import { DomainError } from '@animal-store/kernel';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { WorkerGroup } from './worker-group.js';
-import type { Draining } from '../sockets/draining.js';
+import type { Draining } from '../http/draining.js';
 
 /** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
 const PROBE_TIMEOUT_MS = 2_000;

@@ -10,7 +10,7 @@ import { DataSource } from 'typeorm';
 import { type Context, contexts } from '../contexts.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
-import { Draining } from '../sockets/draining.js';
+import { Draining } from '../http/draining.js';
 import { startTestApp } from '../testing/test-app.js';
 import { startTraceCollector } from '../testing/trace-collector.js';
 import { JobRunner, type ScheduledJob } from './job-runner.js';

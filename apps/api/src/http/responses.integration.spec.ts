@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { RawConnection } from '../testing/raw-connection.js';
 import { startTestApp, type TestApp, useTestApp } from '../testing/test-app.js';
-import { WorkerGroup } from '../health/worker-group.js';
-import { Draining } from '../sockets/draining.js';
+import { WorkerGroup } from '../process/worker-group.js';
+import { Draining } from './draining.js';
 
 const service = useTestApp(['pets:read', 'pets:write']);
 
