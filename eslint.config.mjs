@@ -212,8 +212,6 @@ export default defineConfig(
       rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept(inner, message)),
     };
   }),
-  // Programs that run when the service is built. They may import every file of the service.
-  { files: ['apps/api/src/build/**/*.ts'], rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT) },
   {
     files: PURE_PROJECTS.map((root) => `${root}/**/*.ts`),
     rules: {

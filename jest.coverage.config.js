@@ -19,7 +19,7 @@ const NOT_COVERED = [
   /^tools\/(?:bench|chaos)\//,
   // Not run by tests: code that starts the tests or writes to the workspace.
   /^tools\/test-runner\/src\/(?:jest-|nx-plugin|task-hooks|no-test-reporter|postgres)/,
-  /^(?:apps\/api\/src\/build|tools\/(?:checks|client-package|docs-checks)\/src)\/(?:release|record-\w+|write-\w+)\.ts$/,
+  /^tools\/(?:checks|docs-checks|package)\/src\/(?:client\/)?(?:release|record-\w+|write-\w+)\.ts$/,
 ];
 
 // Child processes run what `tsc` built, and write their coverage here (https://nodejs.org/api/cli.html#node_v8_coveragedir).

@@ -132,13 +132,6 @@ export const PROBES: readonly Probe[] = [
   inFolder('process', '../contexts/job-runner.js', '../reference/docs.controller.js'),
   inFolder('contexts', '../create-app.js', '../process/config.js'),
   {
-    message: 'Only specs and test support may import test support',
-    rule: IMPORTS,
-    file: 'apps/api/src/build/probe.ts',
-    forbidden: from('../testing/test-app.js'),
-    legal: from('../create-app.js'),
-  },
-  {
     message: 'to API_FOLDERS',
     rule: IMPORTS,
     file: 'apps/api/src/planted/probe.ts',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
-const ROOT = join(import.meta.dirname, '../../..');
+const ROOT = join(import.meta.dirname, '../../../..');
 
 /** Lists, creates and gets through the types of openapi-typescript, with the client that its authors provide. */
 const WITH_OPENAPI_TYPESCRIPT = `

@@ -8,12 +8,12 @@ let output: string;
 beforeAll(() => {
   // With plugins in the same process, Nx takes half the time.
   const env = { ...process.env, NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false' };
-  const cwd = join(import.meta.dirname, '../../..');
-  const args = ['tools/client-package/dist/release.js', '--dry-run'];
+  const cwd = join(import.meta.dirname, '../../../..');
+  const args = ['tools/package/dist/client/release.js', '--dry-run'];
   output = stripVTControlCharacters(execFileSync(process.execPath, args, { cwd, env, encoding: 'utf8', stdio: 'pipe' }));
 });
 
-it('npx nx prepare-release client-package releases the client and no other project', () => {
+it('npx nx prepare-release client releases the client and no other project', () => {
   expect(output.match(/Running release version for project: (.*)/g)).toEqual(['Running release version for project: client']);
 });
 

@@ -1,15 +1,15 @@
 /**
- * The target `bundle` of this app and of the command-line tool. The argument is the folder of the app. Bundles the built program with
+ * The target `bundle` of the API and of the command-line tool. The argument is the folder of the app. Bundles the built program with
  * its packages into one file, and lazily loaded code (tracing, Redis) into further files, so that a start reads a dozen files
  * instead of 2,500. A bundle does not need node_modules.
  */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { rolldown } from 'rolldown';
+import { replaceFolder } from './replace-folder.js';
 
-const WORKSPACE = join(import.meta.dirname, '../../../..');
+const WORKSPACE = join(import.meta.dirname, '../../..');
 const APP = join(WORKSPACE, process.argv[2] ?? 'apps/api');
-const OUT = join(APP, 'bundle');
 const NOT_DEPLOYED = [
   // Optional imports of NestJS, pg and debug that are not used here.
   /^(?:@nestjs\/(?:platform-express|microservices|websockets)|@fastify\/(?:multipart|static|view)|pg-native)(?:\/|$)/,
@@ -19,7 +19,7 @@ const NOT_DEPLOYED = [
 /** Matches the folder of a third-party package in a module's path. */
 const PACKAGE = /^node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/;
 
-const { version } = JSON.parse(await readFile(join(APP, 'package.json'), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(join(APP, 'package.json'), 'utf8')) as { version: string };
 const bundle = await rolldown({
   cwd: WORKSPACE,
   input: join(APP, 'dist/main.js'),
@@ -60,10 +60,4 @@ const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds
 const packages = modules.flatMap((id) => PACKAGE.exec(relative(WORKSPACE, id).replaceAll(sep, '/'))?.[0] ?? []);
 files.set('packages.json', `${JSON.stringify([...new Set(packages)].sort(), null, 2)}\n`);
 
-// Unchanged files are not written, because a program may be running from them.
-await mkdir(OUT, { recursive: true });
-for (const name of await readdir(OUT)) if (!files.has(name)) await rm(join(OUT, name));
-for (const [name, content] of files) {
-  const path = join(OUT, name);
-  if ((await readFile(path, 'utf8').catch(() => undefined)) !== content) await writeFile(path, content);
-}
+await replaceFolder(join(APP, 'bundle'), files);

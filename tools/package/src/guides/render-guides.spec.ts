@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { includePrograms } from './include-programs.js';
+import { includePrograms } from './guide-sources.js';
 import { renderGuides } from './render-guides.js';
 
 const HOME = '# Home\n\nWelcome.\n\n## Start\n\n- [First](first.md)\\\n  Begin here.\n- [Second](second.md)\\\n  Go on.\n';

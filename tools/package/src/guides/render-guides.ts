@@ -9,7 +9,7 @@ import plaintext from 'highlight.js/lib/languages/plaintext';
 import python from 'highlight.js/lib/languages/python';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { Marked, type Token, type Tokens } from 'marked';
-import { headingId, HOME, pathOf } from './guide-paths.js';
+import { headingId, HOME, pathOf } from './guide-sources.js';
 import { escapeHtml, type GuidePage, type Heading, layOut, type NavigationGroup } from './guide-layout.js';
 
 /** The page with the API reference instead of a table of contents. */

@@ -1,6 +1,6 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import MiniSearch, { type Options } from 'minisearch';
-import { CLIENT, headingId, HOME, pathOf } from './guide-paths.js';
+import { CLIENT, headingId, HOME, pathOf } from './guide-sources.js';
 
 /** The part of docs/openapi.json that is searched. */
 export interface SearchedDocument {

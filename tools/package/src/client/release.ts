@@ -1,6 +1,6 @@
 /**
- * `npx nx prepare-release client-package`: derives the next version of the client from the commits since its last tag, and writes its package.json and
- * its CHANGELOG.md. Not a release group in nx.json: with two groups, Nx no longer writes the changelog of the workspace.
+ * `npx nx prepare-release client`: derives the next version of the client from the commits since its last tag, and writes its
+ * package.json and its CHANGELOG.md. Not a release group in nx.json: with two groups, Nx no longer writes the changelog of the workspace.
  */
 import changelogRenderer, { type ChangelogChange } from 'nx/release/changelog-renderer';
 import { ReleaseClient } from 'nx/release/index.js';

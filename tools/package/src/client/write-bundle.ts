@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 
-const CLIENT = join(import.meta.dirname, '../../../libs/client');
+const CLIENT = join(import.meta.dirname, '../../../../libs/client');
 const BUILT = join(CLIENT, 'dist');
 const BUNDLE = join(CLIENT, 'bundle');
 
