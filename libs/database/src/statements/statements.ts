@@ -13,7 +13,7 @@ import { type Column, type Columns, qualifiedName, quoted, type Table } from './
  * `(SELECT $1)` around a parameter of a read hides the number of values from the planner. Otherwise the planner would prefer custom
  * plans for a few values and plan each execution again, which takes as long as executing it.
  *
- * `sharded` is for tables that Citus distributes (ADR 56). Citus finds the shard of a row only if the parameter is not hidden.
+ * `sharded` is for tables that Citus distributes (ADR 19). Citus finds the shard of a row only if the parameter is not hidden.
  */
 
 const names = (columns: readonly Pick<Column, 'name'>[]): string => columns.map(({ name }) => name).join(', ');
