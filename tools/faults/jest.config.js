@@ -1,1 +1,1 @@
-export default { displayName: 'chaos', preset: '../../jest.preset.js' };
+export default { displayName: 'faults', preset: '../../jest.preset.js' };

@@ -1,4 +1,4 @@
-import { Random } from '@animal-store/chaos/random';
+import { Random } from '@animal-store/faults/random';
 import type { CleanUp } from './clean-up.js';
 import { chooseLoadGenerator } from './load/choose-load-generator.js';
 import { describeMachine, type Machine } from './machine.js';

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Random } from '@animal-store/chaos/random';
+import { Random } from '@animal-store/faults/random';
 import type { CleanUp } from './clean-up.js';
 import { type CpuProfile, type SelfTime, selfTimes } from './cpu-profile.js';
 import { chooseLoadGenerator } from './load/choose-load-generator.js';

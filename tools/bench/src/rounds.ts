@@ -1,4 +1,4 @@
-import type { Random } from '@animal-store/chaos/random';
+import type { Random } from '@animal-store/faults/random';
 import type { Measurement } from './measurement.js';
 import type { Load, RunningTarget } from './running-target.js';
 import type { Catalogue } from './database-server.js';

@@ -1,4 +1,4 @@
-import type { Random } from '@animal-store/chaos/random';
+import type { Random } from '@animal-store/faults/random';
 import { Zipf } from './zipf.js';
 
 /** Workloads that only read come first, so that they see the seeded rows. */

@@ -1,4 +1,4 @@
-import { Random } from '@animal-store/chaos/random';
+import { Random } from '@animal-store/faults/random';
 import { expect, it } from '@jest/globals';
 import { Zipf } from './zipf.js';
 

@@ -1,6 +1,7 @@
 import type { Verdict } from '../verdicts.js';
 import { WORKLOADS } from '../workloads.js';
-import { number, table } from './table.js';
+import { table } from '@animal-store/faults/table';
+import { number } from './number.js';
 
 /** Returns one row per goal and one column per workload. Goals that concern no single workload follow as a list. */
 export function goalTable(verdicts: readonly Verdict[]): string {

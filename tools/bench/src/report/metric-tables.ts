@@ -3,7 +3,8 @@ import type { ScenarioResult } from '../rounds.js';
 import { spread } from '../statistics.js';
 import { HTTP_TARGETS, type HttpTarget } from '../targets.js';
 import { MANY_CONNECTIONS } from '../verdicts.js';
-import { number, table } from './table.js';
+import { table } from '@animal-store/faults/table';
+import { number } from './number.js';
 
 /** Returns the results of a comparison: a heading and a table per metric, with one row per target and one column per workload. */
 export function metricTables(scenarios: readonly ScenarioResult[]): string[] {

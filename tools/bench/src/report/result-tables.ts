@@ -3,7 +3,8 @@ import type { Comparison } from '../compare.js';
 import type { ScenarioResult } from '../rounds.js';
 import { spread } from '../statistics.js';
 import type { Verdict } from '../verdicts.js';
-import { number, table } from './table.js';
+import { table } from '@animal-store/faults/table';
+import { number } from './number.js';
 
 const REFERENCES = ['go-pgx', 'fastify-pg', 'nest-constant'] as const;
 

@@ -1,6 +1,7 @@
 import type { ScaleResult } from '../scale.js';
 import { costRatio, medianCost, rowCounts } from '../scale-verdicts.js';
-import { number, table } from './table.js';
+import { table } from '@animal-store/faults/table';
+import { number } from './number.js';
 
 /** Has the cost at the fewest rows in milliseconds, and the other costs relative to it. */
 export function scaleTable({ series }: ScaleResult): string {

@@ -14,12 +14,13 @@ const phases = [
 ];
 
 it('has a line for each phase, and the sums', () => {
-  expect(reportChaos({ phases, verdict, statuses, problems: [] }).split('\n')).toEqual([
-    '',
-    'phase             accepted  p50 ms  p99 ms  shed  no response  recovery ms',
-    'calm                     3     2.0    30.0     4            5             ',
-    'database stopped         0     0.0     0.0     0            0         1235',
-    '',
+  const lines = reportChaos({ phases, verdict, statuses, problems: [] }).split('\n');
+  const cells = lines.filter((line) => line.startsWith('|')).map((line) => line.split('|').map((cell) => cell.trim()));
+  expect(cells.slice(2)).toEqual([
+    ['', 'calm', '3', '2.0', '30.0', '4', '5', '', ''],
+    ['', 'database stopped', '0', '0.0', '0.0', '0', '0', '1235', ''],
+  ]);
+  expect(lines.slice(-7)).toEqual([
     'responses     200: 3, 503: 4',
     'acknowledged  7',
     'stored        8',

@@ -1,5 +1,5 @@
 import type { ChaosResult } from './run-chaos.js';
-import { alignColumns } from './table.js';
+import { table } from '../table.js';
 
 const HEADER = ['phase', 'accepted', 'p50 ms', 'p99 ms', 'shed', 'no response', 'recovery ms'];
 
@@ -17,7 +17,7 @@ export function reportChaos({ phases, verdict, statuses, problems }: ChaosResult
   const responses = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
   return [
     '',
-    ...alignColumns([HEADER, ...rows]),
+    table(HEADER, rows),
     '',
     `responses     ${responses.join(', ')}`,
     `acknowledged  ${verdict.acknowledged}`,

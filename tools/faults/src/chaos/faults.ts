@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:net';
+import { kill } from '@animal-store/test-kit/service-process';
 import { Client } from 'pg';
 import { floodHeaders, leaveResponsesUnread } from './hostile-clients.js';
 import { CLOCK_JUMPS } from './jumping-clock.js';
@@ -34,8 +35,8 @@ export function faults(scale: { outageMs: number }): Fault[] {
     {
       name: 'kill -9 of a worker',
       mayDrop: true,
-      run: async ({ service }) => {
-        service.killWorker();
+      run: async (deployment) => {
+        deployment.killWorker();
         await sleep(outageMs / 4);
       },
     },
@@ -63,7 +64,7 @@ export function faults(scale: { outageMs: number }): Fault[] {
       run: async ({ service, database }) => {
         await database.cut();
         for (let i = 0; i < WORKER_DEATHS; i++) {
-          service.killWorkers();
+          kill(service.workers);
           await sleep(Math.max(WORKER_START_MS, outageMs / WORKER_DEATHS));
         }
         await database.restore();
@@ -137,7 +138,7 @@ export function faults(scale: { outageMs: number }): Fault[] {
       name: 'descriptor table full',
       mayDrop: true,
       run: async (deployment) => {
-        await deployment.rollService({ maxDescriptors: DESCRIPTORS });
+        await deployment.rollService(DESCRIPTORS);
         await openSockets(deployment.service.url, EXHAUSTING_SOCKETS, EXHAUSTED_MS);
         // A service that hangs may do so only after it has accepted the connections that were waiting. Clients connect again.
         await sleep(EXHAUSTED_MS);
@@ -170,9 +171,9 @@ export function faults(scale: { outageMs: number }): Fault[] {
     {
       name: 'clock jumps',
       mayDrop: false,
-      run: async ({ service }) => {
+      run: async (deployment) => {
         for (let jump = 0; jump < CLOCK_JUMPS; jump++) {
-          service.jumpClock();
+          deployment.jumpClock();
           await sleep(outageMs / 8);
         }
       },

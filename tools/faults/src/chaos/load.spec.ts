@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from '@jest/globals';
-import { Ledger } from './ledger.js';
+import { Ledger } from '../ledger.js';
 import { Load, Observations } from './load.js';
-import { Random } from './random.js';
+import { Random } from '../random.js';
 
 const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {

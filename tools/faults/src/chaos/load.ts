@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AnimalStore, APIError } from '@animal-store/client';
-import type { Ledger, Operation } from './ledger.js';
-import type { Random } from './random.js';
+import type { Ledger, Operation } from '../ledger.js';
+import type { Random } from '../random.js';
 
 const REQUEST_TIMEOUT_MS = 15_000;
 /** Many retries with short delays, so that clients retry soon after the service is back. */

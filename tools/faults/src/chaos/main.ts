@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { reportChaos } from './chaos-report.js';
-import { mergeRuns, recordFaults } from './fault-record.js';
-import { parseInteger } from './options.js';
+import { mergeRuns, recordFaults } from '../fault-record.js';
+import { parseInteger } from '../options.js';
 import { runChaos } from './run-chaos.js';
 
 interface Options {
@@ -20,9 +20,9 @@ const { seed, rounds, outage, short, docs } = new Command('chaos')
   .description(
     'Injects faults into a running service, and checks that no acknowledged creation is lost or duplicated. Needs an otherwise idle machine.',
   )
-  .option('--seed <number>', 'seed of the schedule; the same seed repeats a run', parseInteger(0), Date.now() % 1_000_000_000)
-  .option('--rounds <number>', 'number of times that each fault is injected', parseInteger(1), 2)
-  .option('--outage <seconds>', 'seconds of a database outage', parseInteger(1), 10)
+  .option('--seed <number>', 'seed of the schedule; the same seed repeats a run', parseInteger(0, 999_999_999), Date.now() % 1_000_000_000)
+  .option('--rounds <number>', 'number of times that each fault is injected', parseInteger(1, 999_999_999), 2)
+  .option('--outage <seconds>', 'seconds of a database outage', parseInteger(1, 999_999_999), 10)
   .option('--short', 'inject each fault once and briefly under light load, and do not check times (used by npm run verify -- chaos)', false)
   .option('--docs', 'record the results in docs/how-we-know.json if all promises are kept', false)
   .parse()
@@ -43,6 +43,6 @@ if (docs && result.problems.length === 0) {
     },
   }));
   const command = `npm run chaos -- --seed ${seed} ${short ? '--short' : `--rounds ${rounds} --outage ${outage}`}`;
-  recordFaults({ command, suite: 'tools/chaos/src/testing/chaos.verify.ts', verdict: result.verdict, faults: mergeRuns(faults) });
+  recordFaults({ command, suite: 'tools/faults/src/chaos/testing/chaos.verify.ts', verdict: result.verdict, faults: mergeRuns(faults) });
 }
 process.exitCode = result.problems.length === 0 ? 0 : 1;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Fault, faults } from './faults.js';
-import { Ledger, type Verdict } from './ledger.js';
+import { Ledger, type Verdict } from '../ledger.js';
 import { flood } from './flood.js';
 import { Load, Observations } from './load.js';
 import { promisesBrokenByFault, promisesBrokenByOverload } from './promises.js';
-import { Random } from './random.js';
+import { Random } from '../random.js';
 import { Deployment } from './deployment.js';
 
 export interface ChaosOptions {

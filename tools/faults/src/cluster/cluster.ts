@@ -8,15 +8,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { type Account, findAccount, findClosedFolder, replacePrivateFile, setprivCommand } from '@animal-store/local-postgres';
+import { kill } from '@animal-store/test-kit/service-process';
 import { Client } from 'pg';
 import { createCertificates } from './certificates.js';
 import { configurationOf, etcdOf, type Passwords, patroniOf } from './configuration.js';
 import { type DebianPrograms, findPrograms } from './debian.js';
 import { API_PROCESSES, folderOf, type Layout, layoutOf, LOOPBACK, type NodeName, NODES, tlsFolderOf } from './layout.js';
 import { requestPatroni } from './patroni-client.js';
-import { processesIn, signalAll } from './processes.js';
+import { processesIn } from './processes.js';
 
-const API = fileURLToPath(new URL('../../../apps/api/bundle/main.js', import.meta.url));
+const API = fileURLToPath(new URL('../../../../apps/api/bundle/main.js', import.meta.url));
 const DATABASE = 'animal_store';
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 30_000;
@@ -231,10 +232,10 @@ export class Cluster {
     const pids = async () => (await Promise.all(names.map((name) => this.pidsOf(name)))).flat();
     const deadline = performance.now() + STOP_TIMEOUT_MS;
     // A frozen process only gets the next signal when it resumes.
-    signalAll(await pids(), 'SIGCONT');
-    signalAll(await this.leadersOf(names), 'SIGTERM');
+    kill(await pids(), 'SIGCONT');
+    kill(await this.leadersOf(names), 'SIGTERM');
     for (let left = await pids(); left.length > 0; left = await pids()) {
-      if (performance.now() > deadline) signalAll(left, 'SIGKILL');
+      if (performance.now() > deadline) kill(left, 'SIGKILL');
       await sleep(POLL_MS);
     }
   }

@@ -11,7 +11,7 @@ export interface Passwords {
   readonly service: string;
 }
 
-const TEMPLATES = new URL('../templates/', import.meta.url);
+const TEMPLATES = new URL('../../templates/', import.meta.url);
 
 /** Returns the configuration files of a cluster: path below its folder, and text. */
 export function configurationOf(layout: Layout, passwords: Passwords, postgresFolder: string): Map<string, string> {

@@ -1,18 +1,9 @@
 import { resolve } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { parseInteger } from '../options.js';
 import { Cluster } from './cluster.js';
 import { findPrograms } from './debian.js';
 import { describeStatus } from './status.js';
-
-const MAX_BASE_PORT = 65_000;
-
-function parsePort(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 1024 || number > MAX_BASE_PORT) {
-    throw new InvalidArgumentError(`must be an integer from 1024 to ${MAX_BASE_PORT}.`);
-  }
-  return number;
-}
 
 const program = new Command('cluster').description(
   'Runs the service on highly available PostgreSQL, from Debian packages, on this machine.',
@@ -30,7 +21,7 @@ async function openExisting(): Promise<Cluster> {
 program
   .command('up')
   .description('starts all processes and waits until the service is ready')
-  .option('--port <number>', 'first of the 34 ports of a new cluster', parsePort, 17_000)
+  .option('--port <number>', 'first of the 34 ports of a new cluster', parseInteger(1_024, 65_000), 17_000)
   .action(async (options: { port: number }) => {
     findPrograms();
     const cluster = await Cluster.create(folder(), options.port);

@@ -15,14 +15,3 @@ export async function processesIn(folder: string, { isRecursive = true } = {}): 
   );
   return pids.filter((_, index) => matches[index]);
 }
-
-/** Sends a signal to each process that still runs. */
-export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
-}

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { table } from '../table.js';
 import type { Cluster, Member } from './cluster.js';
 import { LOOPBACK, NODES } from './layout.js';
 
@@ -19,8 +20,8 @@ export async function describeStatus(cluster: Cluster): Promise<string> {
       `${host}:${postgres}`,
       ROLES[role] ?? role,
       role === 'leader' ? state : streaming.includes(name) ? 'streaming' : 'not streaming',
-      `timeline ${timeline ?? '?'}`,
-      role === 'leader' ? '' : `${lag ?? '?'} bytes behind`,
+      `${timeline ?? '?'}`,
+      role === 'leader' ? '' : `${lag ?? '?'}`,
     ];
   });
   const url = `${cluster.serviceUrl}/v1/pets?limit=1`;
@@ -29,14 +30,12 @@ export async function describeStatus(cluster: Cluster): Promise<string> {
     `Processes: ${pids.length - down.length} of ${pids.length} running${down.length > 0 ? `; down: ${down.join(', ')}` : ''}`,
     `Standbys: ${streaming.length} of ${NODES.length - 1} streaming`,
     '',
-    ...(rows.length > 0 ? alignColumns(rows) : ['No Patroni responds.']),
+    rows.length > 0 ? table(['server', 'address', 'role', 'state', 'timeline', 'bytes behind'], rows) : 'No Patroni responds.',
     '',
-    ...alignColumns([
-      [`${LOOPBACK}:${ports.service}`, 'service, through HAProxy'],
-      [`${LOOPBACK}:${ports.pgbouncer}`, 'primary, through PgBouncer and HAProxy'],
-      [`${LOOPBACK}:${ports.primary}`, 'primary, through HAProxy'],
-      [`${LOOPBACK}:${ports.standbys}`, 'standbys, through HAProxy'],
-    ]),
+    `${LOOPBACK}:${ports.service}  service, through HAProxy`,
+    `${LOOPBACK}:${ports.pgbouncer}  primary, through PgBouncer and HAProxy`,
+    `${LOOPBACK}:${ports.primary}  primary, through HAProxy`,
+    `${LOOPBACK}:${ports.standbys}  standbys, through HAProxy`,
     '',
     `curl -i -H "Authorization: Bearer $(cat ${cluster.apiKeyFile})" '${url}'`,
     await statusOf(url, cluster.apiKeyFile),
@@ -51,14 +50,4 @@ async function statusOf(url: string, apiKeyFile: string): Promise<string> {
   } catch (error) {
     return `No response: ${(error as Error).message}`;
   }
-}
-
-function alignColumns(rows: readonly (readonly string[])[]): string[] {
-  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widthOf(column)))
-      .join('  ')
-      .trimEnd(),
-  );
 }

@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 
 // `npm run verify -- chaos`: not part of `npm test`, since it starts many processes and waits for each fault to end.
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../dist/chaos/main.js', import.meta.url));
 
 // Promise (Reads and writes): During faults, every response is documented.
 // Promise (Reads and writes): Faults lose or repeat no acknowledged write.
@@ -31,5 +31,5 @@ it('the service keeps its promises during each fault', async () => {
     'clock jumps',
     'overload',
   ])
-    expect(stdout).toMatch(new RegExp(`^${phase} `, 'm'));
+    expect(stdout).toMatch(new RegExp(`^\\| ${phase} `, 'm'));
 });

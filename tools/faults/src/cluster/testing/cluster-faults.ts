@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { kill } from '@animal-store/test-kit/service-process';
 import type { Cluster } from '../cluster.js';
 import { patroniOf } from '../configuration.js';
 import { folderOf, type NodeName } from '../layout.js';
-import { processesIn, signalAll } from '../processes.js';
+import { processesIn } from '../processes.js';
 import type { Namespaces } from './namespaces.js';
 
 /** Longer than the timeout after which the primary stops waiting for a standby. */
@@ -34,7 +35,7 @@ export const PROCESS_FAULTS: readonly Fault[] = [
   {
     name: "kill -9 of the primary's postmaster",
     inject: async (cluster) => {
-      signalAll([await postmasterOf(cluster, await nodeWithRole(cluster, 'leader'))], 'SIGKILL');
+      kill([await postmasterOf(cluster, await nodeWithRole(cluster, 'leader'))], 'SIGKILL');
     },
   },
   {
@@ -42,14 +43,14 @@ export const PROCESS_FAULTS: readonly Fault[] = [
     inject: async (cluster) => {
       const leader = await nodeWithRole(cluster, 'leader');
       const patroni = await processesIn(folderOf(cluster.layout, patroniOf(leader)), { isRecursive: false });
-      signalAll([...patroni, await postmasterOf(cluster, leader)], 'SIGKILL');
+      kill([...patroni, await postmasterOf(cluster, leader)], 'SIGKILL');
       return { heal: () => cluster.start(patroniOf(leader)) };
     },
   },
   {
     name: 'kill -9 of an API process',
     inject: async (cluster) => {
-      signalAll(await cluster.pidsOf('api-1'), 'SIGKILL');
+      kill(await cluster.pidsOf('api-1'), 'SIGKILL');
       return { killed: ['api-1'], heal: () => cluster.start('api-1') };
     },
   },
@@ -102,6 +103,6 @@ async function postmasterOf(cluster: Cluster, node: NodeName): Promise<number> {
 /** Freezes every process of the server. Connections to it stay open. */
 async function freeze(cluster: Cluster, role: string): Promise<InjectedFault> {
   const pids = await processesIn(dataFolderOf(cluster, await nodeWithRole(cluster, role)));
-  signalAll(pids, 'SIGSTOP');
-  return { heal: async () => signalAll(pids, 'SIGCONT') };
+  kill(pids, 'SIGSTOP');
+  return { heal: async () => kill(pids, 'SIGCONT') };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ledger } from '@animal-store/chaos/ledger';
+import type { Ledger } from '../../ledger.js';
 import { AnimalStore, APIError } from '@animal-store/client';
 
 /** The values in docs/operations.md. */

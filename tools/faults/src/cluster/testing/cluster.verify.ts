@@ -9,25 +9,26 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { mergeRuns, recordFaults } from '@animal-store/chaos/fault-record';
-import { Ledger, type Verdict } from '@animal-store/chaos/ledger';
+import { mergeRuns, recordFaults } from '../../fault-record.js';
+import { Ledger, type Verdict } from '../../ledger.js';
 import { waitFor } from '@animal-store/local-postgres/testing';
+import { kill } from '@animal-store/test-kit/service-process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Cluster } from '../cluster.js';
 import { patroniOf } from '../configuration.js';
 import { API_PROCESSES, LOOPBACK, tlsFolderOf } from '../layout.js';
-import { processesIn, signalAll } from '../processes.js';
+import { processesIn } from '../processes.js';
 import { describeStatus } from '../status.js';
 import { ClusterLoad } from './cluster-load.js';
-import { type Fault, networkFaults, PROCESS_FAULTS } from './faults.js';
+import { type Fault, networkFaults, PROCESS_FAULTS } from './cluster-faults.js';
 import { figuresOf, longestGap, type Measurement, recoveryAfterFailover, reportFaults, sumOf } from './measurement.js';
 import { Namespaces } from './namespaces.js';
 import { WriteMonitor } from './write-monitor.js';
 
 // `npm run verify -- cluster`: needs Debian's patroni, etcd-server, haproxy, pgbouncer and postgresql; the network cuts also need root.
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../dist/cluster/main.js', import.meta.url));
 /** Not the default of `npm run cluster`, which may run at the same time. */
 const BASE_PORT = 18_000;
 const CALM_MS = 3_000;
@@ -50,7 +51,7 @@ afterAll(async () => {
     const command = 'npm run verify -- cluster';
     recordFaults({
       command,
-      suite: 'tools/cluster/src/testing/cluster.verify.ts',
+      suite: 'tools/faults/src/cluster/testing/cluster.verify.ts',
       verdict: sumOf(verdicts),
       faults: mergeRuns(measurements.map(figuresOf)),
     });
@@ -125,7 +126,7 @@ async function expectThatFailedUpStopsNothing(folder: string): Promise<void> {
   const cluster = (await Cluster.open(folder)) as Cluster;
   const others = cluster.processes().filter((name) => name !== 'pgbouncer');
   const pidsOfOthers = () => Promise.all(others.map((name) => cluster.pidsOf(name)));
-  signalAll(await cluster.pidsOf('pgbouncer'), 'SIGKILL');
+  kill(await cluster.pidsOf('pgbouncer'), 'SIGKILL');
   await waitFor(async () => expect(await cluster.pidsOf('pgbouncer')).toEqual([]));
   const port = createServer().listen(cluster.layout.ports.pgbouncer, LOOPBACK);
   await once(port, 'listening');
@@ -203,7 +204,7 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
   it('a standby that was down while the primary wrote more than max_wal_size of WAL receives all of it', async () => {
     const [name] = (await cluster.members()).flatMap((member) => (member.role === 'replica' ? member.name : []));
     if (!name) throw new Error('There is no asynchronous standby.');
-    signalAll(await cluster.pidsOf(patroniOf(name)), 'SIGKILL');
+    kill(await cluster.pidsOf(patroniOf(name)), 'SIGKILL');
     // Patroni drops the slots of members that it no longer knows, unless they are permanent.
     await waitFor(async () => expect((await cluster.members()).map((member) => member.name)).not.toContain(name), { timeoutMs: 60_000 });
     await sleep(CALM_MS);

@@ -18,16 +18,14 @@ it('returns undefined if the primary had no outage, and infinity if the service 
 
 it('shows seconds, and how many errors reached callers', () => {
   const measurement = {
-    fault: 'switchover',
+    fault: 'cut',
     withoutWritesMs: 4_440,
     withoutReadsMs: 4_400,
     recoveryAfterFailoverMs: undefined,
     errors: ['a', 'b'],
   };
-  expect(reportFaults([measurement]).split('\n')).toEqual([
-    'fault       s without writes  s without reads  s after new primary  errors',
-    'switchover               4.4              4.4                            2',
-  ]);
+  const cells = reportFaults([measurement]).split('\n').at(-1)?.split('|');
+  expect(cells?.map((cell) => cell.trim())).toEqual(['', 'cut', '4.4', '4.4', '', '2', '']);
 });
 
 it('has figures in seconds with one decimal', () => {

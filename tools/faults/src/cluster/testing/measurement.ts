@@ -1,5 +1,5 @@
-import type { Verdict } from '@animal-store/chaos/ledger';
-import { alignColumns } from '@animal-store/chaos/table';
+import type { Verdict } from '../../ledger.js';
+import { table } from '../../table.js';
 
 /** The effect of a fault on the service, in milliseconds. */
 export interface Measurement {
@@ -43,7 +43,7 @@ export function reportFaults(measurements: readonly Measurement[]): string {
     recoveryAfterFailoverMs === undefined ? '' : seconds(recoveryAfterFailoverMs),
     `${errors.length}`,
   ]);
-  return alignColumns([['fault', 's without writes', 's without reads', 's after new primary', 'errors'], ...rows]).join('\n');
+  return table(['fault', 's without writes', 's without reads', 's after new primary', 'errors'], rows);
 }
 
 /** Returns the figures for docs/how-we-know.json. */
