@@ -1,6 +1,6 @@
 import { Random } from '@animal-store/faults/random';
 import { expect, it } from '@jest/globals';
-import { Zipf } from './zipf.js';
+import { Zipf } from './workloads.js';
 
 it('returns rank r 1 / (r + 1) times as often as rank 0', () => {
   const zipf = new Zipf(4);

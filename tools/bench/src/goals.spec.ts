@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
+import type { ScenarioResult } from './bench.js';
+import { judge, judgeScale } from './goals.js';
 import type { Measurement } from './measurement.js';
-import type { ScenarioResult } from './rounds.js';
-import { judge } from './verdicts.js';
 
 const measured = (perSecond: number, cpu: number): Measurement => ({
   requests: perSecond,
@@ -11,6 +11,7 @@ const measured = (perSecond: number, cpu: number): Measurement => ({
   errors: 0,
   serviceCpu: cpu,
   postgresCpu: cpu,
+  generatorCpu: 0.5,
   residentMb: 120,
 });
 
@@ -33,4 +34,13 @@ it('compares each goal with the ratio of the rounds', () => {
 it('reports a missed goal', () => {
   const goals = judge([{ ...scenario, rounds: { ...scenario.rounds, 'go-pgx': [measured(20_000, 5), measured(10_000, 5)] } }]);
   expect(goals.map(({ met }) => met)).toEqual([false, false, true, true]);
+});
+
+it('compares the cost at the most rows with the cost at the fewest, in requests/s or, at one connection, latency', () => {
+  const rounds = { '1000': [measured(2_000, 1)], '10000': [measured(1_000, 1)] };
+  const results = [64, 1].map((connections) => ({ workload: 'get', connections, rounds, failures: {} }));
+  expect(judgeScale(results)).toEqual([
+    { goal: 'get, 64 connections: cost at 10,000 rows', measured: 2, required: '≤ 1.2', met: false },
+    { goal: 'get, 1 connection: cost at 10,000 rows', measured: 1, required: '≤ 1.2', met: true },
+  ]);
 });

@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runProcess } from '../run-process.js';
-import { rawRequest } from '../http-requests.js';
-import type { LoadGenerator, LoadResult } from './load-generator.js';
+import { rawRequest } from './http-requests.js';
+import { type LoadGenerator, type LoadResult, runProcess } from './load-generator.js';
 
-const SCRIPT = fileURLToPath(new URL('../../lua/requests.lua', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../lua/requests.lua', import.meta.url));
 
 /** Output of lua/requests.lua. */
 interface WrkResult {

@@ -1,11 +1,8 @@
 import { type EChartsCoreOption, init } from 'echarts';
-import { cpu, medianOf, type Metric, perSecond } from '../comparison.js';
-import type { ScaleResult } from '../scale.js';
-import { costRatio, rowCounts } from '../scale-verdicts.js';
-import type { ScenarioResult } from '../rounds.js';
-import { GOALS } from '../goals.js';
-import { ANIMAL_STORE } from '../targets.js';
-import { MANY_CONNECTIONS } from '../verdicts.js';
+import type { ScenarioResult } from './bench.js';
+import { costRatio, MANY_CONNECTIONS, rowCounts, SCALE_GOAL } from './goals.js';
+import { cpu, medianOf, type Metric, perSecond } from './measurement.js';
+import { ANIMAL_STORE } from './targets.js';
 
 const WIDTH = 960;
 const HEIGHT = 440;
@@ -21,16 +18,16 @@ export function cpuChart(scenarios: readonly ScenarioResult[]): string {
 }
 
 /** Returns a chart of the costs at 1 connection, relative to those at the fewest rows. */
-export function scaleChart({ series }: ScaleResult): string {
-  const single = series.filter(({ connections }) => connections === 1);
+export function scaleChart(scenarios: readonly ScenarioResult[]): string {
+  const single = scenarios.filter(({ connections }) => connections === 1);
   const counts = [...new Set(single.flatMap(rowCounts))];
   return render({
     ...frame('Cost by number of rows, relative to 1,000 rows, 1 connection'),
     xAxis: { type: 'category', data: counts.map((rows) => rows.toLocaleString('en')) },
     yAxis: { type: 'value', min: 0 },
     series: [
-      ...single.map((one) => ({ type: 'line', name: one.read, data: counts.map((rows) => rounded(costRatio(one, rows))) })),
-      { type: 'line', name: 'goal', lineStyle: { type: 'dashed' }, symbol: 'none', data: counts.map(() => GOALS.scale) },
+      ...single.map((one) => ({ type: 'line', name: one.workload, data: counts.map((rows) => rounded(costRatio(one, rows))) })),
+      { type: 'line', name: 'goal', lineStyle: { type: 'dashed' }, symbol: 'none', data: counts.map(() => SCALE_GOAL) },
     ],
   });
 }
@@ -47,7 +44,7 @@ function barChart(title: string, scenarios: readonly ScenarioResult[], metric: M
       type: 'bar',
       name,
       itemStyle: { color: name === ANIMAL_STORE ? ANIMAL_STORE_COLOR : PEER_COLORS[(index - 1) % PEER_COLORS.length] },
-      data: many.map((scenario) => rounded(medianOf(scenario, name, metric))),
+      data: many.map((scenario) => rounded(medianOf(scenario.rounds, name, metric))),
     })),
   });
 }

@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runProcess } from '../run-process.js';
-import type { LoadGenerator, LoadOptions, LoadResult } from './load-generator.js';
+import { type LoadGenerator, type LoadOptions, type LoadResult, runProcess } from './load-generator.js';
 
 const PROGRAM = fileURLToPath(new URL('./autocannon-process.js', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
-import { withSerial } from '../http-requests.js';
+import { withSerial } from './http-requests.js';
 import type { AutocannonInput } from './autocannon.js';
 
 const { url, requests, connections, seconds, offset } = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as AutocannonInput;
