@@ -43,10 +43,10 @@ export interface Session {
   readonly lost: AbortSignal;
 }
 
-/** The PostgreSQL cluster in a data folder, and its server. */
-export class Cluster {
-  /** The server, if this process has started it. */
-  server: ChildProcess | undefined;
+/** The PostgreSQL of a data folder. */
+export class PostgresServer {
+  /** The server process, if this process has started it. */
+  process: ChildProcess | undefined;
   readonly folder: string;
   readonly logFile: string;
   private readonly programs: Programs;
@@ -59,8 +59,8 @@ export class Cluster {
     this.password = password;
   }
 
-  /** Opens the cluster in a data folder and creates what is missing. `initdbArgs` apply to a new cluster. */
-  static async open(dataDir: string, initdbArgs: readonly string[] = []): Promise<Cluster> {
+  /** Opens a data folder and creates what is missing. `initdbArgs` apply to a new one. */
+  static async open(dataDir: string, initdbArgs: readonly string[] = []): Promise<PostgresServer> {
     // Line by line, postmaster.pid has the path, the port and the status.
     if (/[\r\n]/.test(dataDir))
       throw new LocalPostgresError(`The data folder ${JSON.stringify(dataDir)} cannot be used: it contains a line break.`);
@@ -74,12 +74,12 @@ export class Cluster {
     const passwordFile = join(folder, 'postgres-password');
     if (!existsSync(join(folder, 'postgres'))) {
       if (!existsSync(passwordFile)) await createPassword(passwordFile, programs);
-      await createCluster(folder, programs, [`--pwfile=${passwordFile}`, ...initdbArgs]);
+      await createData(folder, programs, [`--pwfile=${passwordFile}`, ...initdbArgs]);
     }
-    return new Cluster(folder, programs, (await readFile(passwordFile, 'utf8')).trim());
+    return new PostgresServer(folder, programs, (await readFile(passwordFile, 'utf8')).trim());
   }
 
-  /** Copies the cluster, which must be stopped, into an empty folder. */
+  /** Copies the data of the server, which must be stopped, into an empty folder. */
   async copyTo(folder: string): Promise<void> {
     await cp(this.folder, folder, { recursive: true, preserveTimestamps: true });
     for (const name of ['', ...(await readdir(folder, { recursive: true }))]) await this.programs.changeOwner(join(folder, name));
@@ -142,19 +142,19 @@ export class Cluster {
       for (let server: ChildProcess | undefined; ;) {
         const session = await this.connect();
         if (session) {
-          if (session.pid === this.server?.pid) await rename(log, logFile);
+          if (session.pid === this.process?.pid) await rename(log, logFile);
           await createDatabase(session.client);
           return session;
         }
         const isLate = performance.now() > deadline;
         // With exit code 0, another process has already used the new server and stopped it.
-        if (server && !this.server && (isLate || server.exitCode !== 0)) {
+        if (server && !this.process && (isLate || server.exitCode !== 0)) {
           const problem = findErrorMessage(await readFile(log, 'utf8'));
           if (server.signalCode) await fail(`it was killed by ${server.signalCode}.`, ServerKilledError);
           if (isLate || !TEMPORARY_PROBLEM.test(problem)) await fail(problem);
         }
         if (isLate) await fail(`it was not ready after ${START_TIMEOUT_MS / 1000} s.`);
-        if (!this.server) server = await this.spawnServer(log, settings, port);
+        if (!this.process) server = await this.spawnServer(log, settings, port);
         await sleep(POLL_MS);
       }
     } finally {
@@ -197,9 +197,9 @@ export class Cluster {
 
   /** Resolves when the server that this process started has exited. */
   async exited(): Promise<void> {
-    if (!this.server) return;
-    this.server.ref();
-    await once(this.server, 'exit');
+    if (!this.process) return;
+    this.process.ref();
+    await once(this.process, 'exit');
   }
 
   private async spawnServer(log: string, settings: readonly string[], port: number | undefined): Promise<ChildProcess> {
@@ -221,7 +221,7 @@ export class Cluster {
         env,
       );
       await once(server, 'spawn');
-      this.server = server.once('exit', () => (this.server = undefined));
+      this.process = server.once('exit', () => (this.process = undefined));
       server.unref();
       return server;
     } finally {
@@ -256,16 +256,16 @@ async function createPassword(file: string, programs: Programs): Promise<void> {
 }
 
 /** Creates the folder `postgres` atomically. If several processes do this concurrently, the first one wins. */
-async function createCluster(folder: string, programs: Programs, args: readonly string[]): Promise<void> {
-  const cluster = join(folder, 'postgres');
+async function createData(folder: string, programs: Programs, args: readonly string[]): Promise<void> {
+  const data = join(folder, 'postgres');
   const unfinished = await mkdtemp(join(folder, UNFINISHED_PREFIX));
   await programs.changeOwner(unfinished);
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   try {
     await programs.run('initdb', [`--pgdata=${unfinished}`, `--username=${OWNER}`, '--auth=scram-sha-256', ...locale, ...args]);
-    await rename(unfinished, cluster);
+    await rename(unfinished, data);
   } catch (error) {
-    if (!existsSync(cluster)) throw error;
+    if (!existsSync(data)) throw error;
   }
   if (process.platform !== 'win32') {
     const handle = await open(folder);
