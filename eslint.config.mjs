@@ -23,7 +23,7 @@ const LAYERS = {
   testing: ['kernel', 'contract', 'domain'],
   'test-kit': ['kernel', 'platform', 'local'],
   app: ['kernel', 'contract', 'http-contract', 'platform', 'domain', 'application', 'infrastructure', 'http'],
-  e2e: ['local', 'client', 'e2e'],
+  e2e: ['local', 'client', 'test-kit', 'e2e'],
   tool: [
     'kernel',
     'contract',

@@ -16,7 +16,7 @@ const NOT_COVERED = [
   /^libs\/[^/]+\/testing\//,
   /^apps\/(?:api|service)-e2e\//,
   // The bench and the chaos run take minutes; their specs only cover calculations.
-  /^tools\/(?:bench|chaos)\//,
+  /^tools\/(?:bench|faults\/src\/chaos)\//,
   // Not run by tests: code that starts the tests or writes to the workspace.
   /^tools\/test-runner\/src\/(?:jest-|nx-plugin|task-hooks|no-test-reporter|postgres)/,
   /^tools\/(?:checks|docs-checks|package)\/src\/(?:client\/)?(?:release|record-\w+|write-\w+)\.ts$/,
