@@ -9,7 +9,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-const WORKSPACE = join(import.meta.dirname, '../../..');
+const WORKSPACE = join(import.meta.dirname, '../../../..');
 const texts = new Map<string, Promise<string>>();
 
 /** Returns the text of the document with settings. Creates it once, because that assembles the app. */
@@ -142,7 +142,7 @@ describe('the error codes', () => {
   });
 });
 
-const CONFIG = join(WORKSPACE, 'tools/context-checks/redocly.yaml');
+const CONFIG = join(WORKSPACE, 'tools/checks/contexts/redocly.yaml');
 
 /** Returns each problem as `<rule> <pointer>: <message>`. */
 async function lint(text: string): Promise<string[]> {

@@ -6,7 +6,7 @@ import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 
-const RELEASES = join(import.meta.dirname, '../../../docs/releases');
+const RELEASES = join(import.meta.dirname, '../../../../docs/releases');
 
 /** A recorded statement of the release. All statements run in order on a new database. */
 interface Statement {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import jestConfig from './jest.config.js';
+import jestConfig from '../../../../jest.config.js';
 
-const FOLDER = join(import.meta.dirname, 'coverage');
+const ROOT = join(import.meta.dirname, '../../../..');
+const FOLDER = join(ROOT, 'coverage');
 /** Percent of all statements and of all branches. */
 const MIN_OVERALL = 90;
 /** The business rules are covered completely. */
@@ -18,17 +19,18 @@ const NOT_COVERED = [
   // The bench and the chaos run take minutes; their specs only cover calculations.
   /^tools\/(?:bench|chaos)\//,
   // Not run by tests: code that starts the tests or writes to the workspace.
-  /^tools\/test-runner\/src\/(?:jest-|nx-plugin|task-hooks|no-test-reporter|postgres)/,
-  /^(?:apps\/api\/src\/build|tools\/(?:checks|client-package|docs-checks)\/src)\/(?:release|record-\w+|write-\w+)\.ts$/,
+  /^tools\/checks\/src\/test-runner\/(?:jest-|task-hooks|postgres)/,
+  /^(?:apps\/api\/src\/build|tools\/(?:checks|checks\/documents|client-package)\/src)\/(?:release|record-\w+|write-\w+)\.ts$/,
 ];
 
 // Child processes run what `tsc` built, and write their coverage here (https://nodejs.org/api/cli.html#node_v8_coveragedir).
 process.env.NODE_V8_COVERAGE = join(FOLDER, 'processes');
 process.env.PROGRAM_FOLDER = 'dist';
 
-/** `npx nx coverage test-runner`: all suites in one run, merged with the processes that they start. */
+/** `npx nx coverage checks`: all suites in one run, merged with the processes that they start. */
 export default {
   ...jestConfig,
+  rootDir: ROOT,
   collectCoverage: true,
   coverageReporters: [],
   coverageProvider: 'v8',
