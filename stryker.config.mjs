@@ -84,7 +84,8 @@ export default {
     config: {
       roots: mutationArea.projects.map((folder) => `<rootDir>/${folder}`),
       testMatch: mutationArea.specs.map((pattern) => `**/${pattern}`),
-      testRunner: '<rootDir>/tools/checks/src/test-runner/mutation-runner.js',
+      // Stryker accepts no other name.
+      testRunner: '<rootDir>/tools/checks/src/test-runner/jest-circus.mutation.js',
       moduleNameMapper: { ...preset.moduleNameMapper, ...sourcesOfPackages() },
       // PostgreSQL is started above, once for all mutants.
       globalSetup: null,
