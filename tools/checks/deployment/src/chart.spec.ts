@@ -82,6 +82,8 @@ describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml', '
     expect(validate({ ...values, config: { ...values.config, RATE_LIMITS: 1 } })).toBe(false);
     expect(validate({ ...values, config: { ...values.config, DATABASE_URL: 'postgres://' } })).toBe(false);
     expect(validate({ ...values, replica: 1 })).toBe(false);
+    expect(validate({ ...values, overrides: { deploymnt: {} } })).toBe(false);
+    expect(validate({ ...values, livenessProbe: { periodSecond: 1 } })).toBe(false);
   });
 });
 

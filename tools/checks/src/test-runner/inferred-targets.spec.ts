@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../../../..');
 const FILES = [
   'apps/service-e2e/src/redis.verify.ts',
   'apps/service-e2e/src/keys.spec.ts',
-  'tools/checks/src/testing/knip.verify.ts',
+  'tools/checks/src/testing/affected.verify.ts',
   'tools/checks/contexts/src/openapi.spec.ts',
   'apps/service-e2e/src/pages/pages.verify.ts',
 ];
@@ -23,7 +23,7 @@ it('a project with specs has the target test', async () => {
   expect(await inferredTargets('tools/checks/contexts')).toEqual({
     test: expect.objectContaining({ command: 'jest --roots tools/checks/contexts/src' }),
   });
-  expect(Object.keys(await inferredTargets('tools/checks'))).toEqual(['knip', 'verify']);
+  expect(Object.keys(await inferredTargets('tools/checks'))).toEqual(['affected', 'verify']);
 });
 
 it('each suite is a target that needs what the specs of its project need, and verify runs all suites', async () => {

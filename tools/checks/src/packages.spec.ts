@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { readText } from './workspace.js';
+import { readText, ROOT } from './workspace.js';
 
 interface LockedPackage {
   readonly resolved?: string;
@@ -59,4 +61,13 @@ describe('package-lock.json', () => {
       expect(matching).not.toEqual([]);
     },
   );
+});
+
+// Two installed packages have this command (ADR 41).
+it('the command tsc is the compiler that package.json names', () => {
+  const { devDependencies } = JSON.parse(readText('package.json')) as { devDependencies: Record<string, string> };
+  const version = devDependencies['@typescript/7']?.replace('npm:typescript@', '');
+  const command = join(ROOT, 'node_modules/.bin/tsc');
+  const printed = execFileSync(command, ['--version'], { encoding: 'utf8', shell: process.platform === 'win32' });
+  expect(printed.trim()).toBe(`Version ${version}`);
 });
