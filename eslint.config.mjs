@@ -137,7 +137,7 @@ function fingerprintOfTypes() {
   // An editor may run ESLint on Node.js 20, which lacks globSync, but keeps no cache.
   if (!fs.globSync) return '';
   const files = fs.globSync(
-    ['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools}/*/{{package,tsconfig*}.json,dist/**/*.d.ts}'],
+    ['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools,tools/checks}/*/{{package,project,tsconfig*}.json,dist/**/*.d.ts}'],
     {
       cwd: import.meta.dirname,
     },
@@ -152,7 +152,7 @@ export default defineConfig(
   globalIgnores(['**/dist/', '{apps,libs}/*/bundle/', 'apps/api/guides/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
-  { files: ['**/*.mjs', '*.js', '**/jest.config.js'], languageOptions: { globals: globals.node } },
+  { files: ['**/*.mjs', '*.js', 'tools/**/*.js'], languageOptions: { globals: globals.node } },
   { files: ['apps/*/assets/**/*.js'], linterOptions: { noInlineConfig: false }, languageOptions: { globals: globals.browser } },
   {
     files: ['**/*.ts'],

@@ -3,7 +3,7 @@ import { readText } from '@animal-store/checks/workspace';
 import { DOCUMENTS } from './documents.js';
 import { promisesIn, renderPromises } from './promises.js';
 
-it.each(Object.entries(DOCUMENTS))('%s is up to date: `npx nx documents docs-checks` writes it', (file, render) => {
+it.each(Object.entries(DOCUMENTS))('%s is up to date: `npx nx documents checks` writes it', (file, render) => {
   expect(readText(file)).toBe(render());
 });
 

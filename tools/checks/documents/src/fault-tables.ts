@@ -38,7 +38,7 @@ const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readon
     pattern: /^const LIMIT = ([\d_]+);/gm,
     fault: 'Redis stopped, then frozen, with a limit of # requests',
   },
-  { file: 'tools/context-checks/src/fuzz/fuzz.verify.ts', pattern: /\?\? ([\d_]+)\);/g, fault: '# hostile requests' },
+  { file: 'tools/checks/contexts/src/fuzz/fuzz.verify.ts', pattern: /\?\? ([\d_]+)\);/g, fault: '# hostile requests' },
 ];
 
 /** What the results of a suite were measured on, by its file. */
