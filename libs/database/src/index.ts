@@ -39,7 +39,10 @@ export { ExpireIdempotencyKeys } from './batching/expire-idempotency-keys.js';
 export { IdempotencyKeyEntity } from './batching/idempotency-key.entity.js';
 
 // migrations: run in one process at a time; grants of the roles.
-export { type Backfill, backfill } from './migrations/backfill.js';
+export {
+  /** @public For a migration that changes existing rows. */
+  backfill,
+} from './migrations/backfill.js';
 export { type DistributedTable, distributedTables } from './migrations/distribution.js';
 export { grantStatements, type RolePurpose } from './migrations/grants.js';
 export { MigrationLockError } from './migrations/migration-query-runner.js';
@@ -54,6 +57,7 @@ export {
   type MigrationStatus,
   migrationStatus,
   migrationToUndo,
+  /** @public For a migration that creates an index concurrently. */
   withoutLockTimeout,
 } from './migrations/migrations.js';
 export { missingPrivileges } from './migrations/missing-privileges.js';

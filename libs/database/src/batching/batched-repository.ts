@@ -208,11 +208,9 @@ export class BatchedRepository<Entity extends EntityWithId> {
       }
       if (results.size === keyedRows.length) break;
       // Keys that are neither inserted nor found were deleted in between, so the loop inserts them again.
-      for (const { index, id, row, missing } of await findRecorded.run(pool, keys)) {
+      for (const { index, id, row } of await findRecorded.run(pool, keys)) {
         const keyed = pending[index] as KeyedRow<Entity>;
-        if (results.has(keyed)) continue;
-        const recorded = missing.length === 0 ? row : { ...row, ...(await this.propertiesOf(id, missing)) };
-        results.set(keyed, { id, row: recorded as NewRow<Entity>, replayed: true });
+        if (!results.has(keyed)) results.set(keyed, { id, row: await this.completed(id, row), replayed: true });
       }
     }
     return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity>);
@@ -226,10 +224,13 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return values;
   }
 
-  /** Returns the current values of the properties; null if the row no longer exists. */
-  private async propertiesOf(id: bigint, properties: readonly string[]): Promise<Record<string, unknown>> {
-    const [row] = await this.runFinds([id]);
-    return Object.fromEntries(properties.map((property) => [property, row?.[property as keyof Entity] ?? null]));
+  /** Returns the recorded row. Columns that were added since have their current values, or null if the row no longer exists. */
+  private async completed(id: bigint, recorded: Readonly<Record<string, unknown>>): Promise<NewRow<Entity>> {
+    const properties = this.prepared().table.columns.map(({ property }) => property);
+    const [row] = properties.every((property) => property in recorded) ? [] : await this.runFinds([id]);
+    const current = { ...row } as Record<string, unknown>;
+    const valueOf = (property: string) => (property in recorded ? recorded[property] : (current[property] ?? null));
+    return Object.fromEntries(properties.map((property) => [property, valueOf(property)])) as NewRow<Entity>;
   }
 
   private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
@@ -242,7 +243,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
   private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Entity>[]> {
     const { table, lists, sharding } = this.prepared();
     const texts = await sharding.runPages((batch) => retryRead(() => statement.run(lists, arraysOf(batch))), pages);
-    const parse = table.parseRows as (text: string) => Entity[];
+    const parse = table.parse as (text: string) => Entity[];
     return texts.map(({ items, next }) => new JsonPage<Entity>(new JsonText(items), next, parse));
   }
 }

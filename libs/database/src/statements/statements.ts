@@ -100,30 +100,24 @@ export function insertOnceStatement(table: Table, keys: KeyTable, event?: Public
 }
 
 export interface Recorded extends Inserted {
+  /** The values of the first request, by property. Undefined for a column that the table did not have yet. */
   readonly row: Readonly<Record<string, unknown>>;
-  /** Properties without a recorded value, because the table did not have their columns yet. */
-  readonly missing: readonly string[];
 }
 
 /** Parameters: clients and keys. Returns the recorded values of the first request for each key, in any order. */
 export function findRecordedStatement(table: Table, keys: KeyTable, { endOfLookup }: Sharding): PreparedStatement<Recorded> {
-  const request = `record.${keys.request}`;
-  const columns = table.columns.map(({ property, type }) => `(${request} ->> ${escapeLiteral(property)})::${type}`);
-  const members = table.columns.map(({ property }) => escapeLiteral(property)).join(', ');
   return new PreparedStatement(
     `find by key ${table.label}`,
     `
-    SELECT requested.ordinal, record.${keys.rowId},
-      array_to_json(ARRAY (SELECT member FROM unnest(ARRAY[${members}]) AS member WHERE NOT ${request} ? member)), ${columns.join(', ')}
+    SELECT requested.ordinal, record.${keys.rowId}, record.${keys.request}
     FROM unnest(${hiddenArrays(['bigint', 'text'])}) WITH ORDINALITY AS requested (client_id, key, ordinal)
     CROSS JOIN LATERAL (
       SELECT * FROM ${keys.name} WHERE ${keys.clientId} = requested.client_id AND ${keys.key} = requested.key${endOfLookup}
     ) AS record`,
-    ([ordinal, id, missing, ...rest]: Columns) => ({
+    ([ordinal, id, request]: Columns) => ({
       index: Number(ordinal) - 1,
       id: BigInt(id as string),
-      missing: JSON.parse(missing as string) as readonly string[],
-      row: table.read({}, rest, 0) as Recorded['row'],
+      row: table.parse(request as string) as Recorded['row'],
     }),
   );
 }

@@ -79,22 +79,17 @@ export class Table {
   /** Reads the identifier and `columns`, in this order. */
   readonly toRow = (texts: Columns): object => {
     const row: Record<string, unknown> = { id: this.id.read(texts[0] as string) };
-    return this.read(row, texts, 1);
+    let index = 1;
+    for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);
+    return row;
   };
 
-  /** Parses a JSON array of rows. They equal those from `toRow`. */
-  readonly parseRows = (text: string): object[] =>
+  /** Parses the JSON of one or several rows. Their values equal those from `toRow`. */
+  readonly parse = (text: string): unknown =>
     JSON.parse(text, (property, value: unknown, context?: { readonly source?: string }) => {
       const parse = typeof value === 'object' ? undefined : this.parsers.get(property);
       return parse ? parse(value, context?.source ?? '') : value;
-    }) as object[];
-
-  /** Reads `columns` into `row`, starting at index `from`. */
-  read(row: Record<string, unknown>, texts: Columns, from: number): object {
-    let index = from;
-    for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);
-    return row;
-  }
+    });
 }
 
 /** Returns `schema.table`, quoted for SQL. */
