@@ -7,11 +7,6 @@ export const petsPersistence: Persistence = {
   entities: [PetEntity, PetIdempotencyKeyEntity],
   migrations: [CreatePets1763683200000],
   privileges: {
-    service: [
-      'SELECT, INSERT ON pets.pets',
-      'USAGE ON SEQUENCE pets.pets_id_seq',
-      // Release 1.0.0 requires UPDATE on a column because it deletes expired keys with FOR UPDATE.
-      'SELECT, INSERT, DELETE, UPDATE (created_at) ON pets.idempotency_keys',
-    ],
+    service: ['SELECT, INSERT ON pets.pets', 'USAGE ON SEQUENCE pets.pets_id_seq', 'SELECT, INSERT, DELETE ON pets.idempotency_keys'],
   },
 };

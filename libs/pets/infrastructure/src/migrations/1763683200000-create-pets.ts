@@ -22,34 +22,15 @@ export class CreatePets1763683200000 implements MigrationInterface {
         client_id bigint NOT NULL,
         key text COLLATE "C" NOT NULL CONSTRAINT idempotency_keys_key_check CHECK (key ~ '^[ -~]{1,255}$'),
         pet_id bigint NOT NULL,
-        name text NOT NULL,
-        category_id bigint NOT NULL,
-        status text NOT NULL,
+        request jsonb NOT NULL,
         created_at timestamptz NOT NULL DEFAULT now(),
-        request jsonb CONSTRAINT idempotency_keys_request_check CHECK (request IS NOT NULL),
         CONSTRAINT idempotency_keys_pkey PRIMARY KEY (client_id, key)
       )`);
     await queryRunner.query('CREATE INDEX idempotency_keys_created_at_idx ON pets.idempotency_keys (created_at)');
-    await queryRunner.query(`
-      CREATE FUNCTION pets.complete_idempotency_key() RETURNS trigger LANGUAGE plpgsql AS $$
-      BEGIN
-        IF NEW.request IS NULL THEN
-          NEW.request := jsonb_build_object('name', NEW.name, 'categoryId', NEW.category_id, 'status', NEW.status);
-        ELSE
-          NEW.name := NEW.request ->> 'name';
-          NEW.category_id := NEW.request ->> 'categoryId';
-          NEW.status := NEW.request ->> 'status';
-        END IF;
-        RETURN NEW;
-      END $$`);
-    await queryRunner.query(`
-      CREATE TRIGGER complete_idempotency_key BEFORE INSERT ON pets.idempotency_keys
-      FOR EACH ROW EXECUTE FUNCTION pets.complete_idempotency_key()`);
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('DROP TABLE pets.idempotency_keys');
-    await queryRunner.query('DROP FUNCTION pets.complete_idempotency_key()');
     await queryRunner.query('DROP TABLE pets.pets');
     await queryRunner.query('DROP SCHEMA pets');
   }
