@@ -5,7 +5,7 @@ requirePinnedNode();
 
 const SQL_FILES = [
   'libs/database/src/{persistence,database-connection}.ts',
-  'libs/database/src/connection/{intercepted-statements,own-connection,repeat}.ts',
+  'libs/database/src/connection/{intercepted-statements,own-connection}.ts',
   'libs/database/src/statements/{constraint-errors,list-statement,publication,sharding,statements,table}.ts',
   'libs/database/src/{batching,events,jobs}/*.ts',
   'libs/database/src/migrations/!(grants).ts',

@@ -3,12 +3,13 @@ import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
 import { DatabaseClient, UnnamedStatementsClient } from './connection/database-client.js';
 import { DatabasePool, type DatabasePoolConfig } from './connection/database-pool.js';
 import { formatServers, parseDatabaseUrl } from './connection/database-url.js';
-import { type DurabilityRisk, durabilityRisk } from './connection/durability.js';
-import type { Persistence, Subscription } from './persistence.js';
 import { InterceptedPool, InterceptedQueryRunner } from './connection/intercepted-statements.js';
-import { Replicas } from './replicas/replicas.js';
+import { withOwnConnection } from './connection/own-connection.js';
 import { readSecretUrl, type SecretUrl } from './connection/secret-url.js';
+import { type DurabilityRisk, durabilityRisk } from './connection/session-settings.js';
 import type { StatementInterceptor, StatementObserver } from './connection/statement.js';
+import type { Persistence, Subscription } from './persistence.js';
+import { Replicas } from './replicas/replicas.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
@@ -104,7 +105,8 @@ export class Database extends DataSource {
    * respond, and it can be called again after a failure.
    */
   async connect(): Promise<void> {
-    const risk = await this.probe();
+    const { url, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.settings;
+    const risk = await withOwnConnection(url, 'animal-store probe', durabilityRisk, connectTimeoutMs);
     await this.initialize();
     if (risk) this.settings.onDurabilityRisk?.(risk);
   }
@@ -133,22 +135,6 @@ export class Database extends DataSource {
       pool: new DatabasePool({ query_timeout: CONNECT_TIMEOUT_MS, ...poolConfig(this.settings, url) }),
     }));
     return new Replicas(() => this.pool, pools, observer, interceptor);
-  }
-
-  private async probe(): Promise<DurabilityRisk | undefined> {
-    const { url, connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = this.settings;
-    const client = new DatabaseClient({
-      url,
-      application_name: 'animal-store probe',
-      connectionTimeoutMillis: timeoutMs,
-      query_timeout: timeoutMs,
-    });
-    try {
-      await client.connect();
-      return await durabilityRisk(client);
-    } finally {
-      void client.end().catch(() => undefined);
-    }
   }
 }
 

@@ -13,12 +13,10 @@ export {
   mayRecover,
 } from './connection/database-unavailable.js';
 export { formatServers, parseDatabaseUrl, percentDecode } from './connection/database-url.js';
-export { durabilityRisk } from './connection/durability.js';
 export { FLAG_RULE, parseFlag } from './connection/flag.js';
-export { repeat } from './connection/repeat.js';
-export { retryRead } from './connection/retry-read.js';
+export { repeat, retryRead } from './connection/retry.js';
 export { readSecretUrl, type SecretUrl, splitUrls } from './connection/secret-url.js';
-export { settingsToCorrect, UnsuitableDatabaseError } from './connection/session-settings.js';
+export { durabilityRisk, settingsToCorrect, UnsuitableDatabaseError } from './connection/session-settings.js';
 export type { Statement, StatementInterceptor, StatementObserver } from './connection/statement.js';
 export { tlsAttempts } from './connection/tls.js';
 

@@ -15,7 +15,7 @@ import { isDatabaseUnavailable, isRowError } from '../connection/database-unavai
 import { activeTraceParent, type Publication, publicationOf } from '../statements/publication.js';
 import { type IdempotencyKeyEntity, keyTableOf } from './idempotency-key.entity.js';
 import { checkedValue, elementOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
-import { retryConflict, retryRead } from '../connection/retry-read.js';
+import { retryConflict, retryRead } from '../connection/retry.js';
 import {
   findOneStatement,
   findRecordedStatement,

@@ -135,7 +135,8 @@ export class DatabaseClient extends BaseClient {
     const stream = this.connection.stream as Socket;
     // A timeout of 0 is none.
     stream.setTimeout(this.queryTimeoutMs).on('timeout', () => {
-      if (!isReadyForQuery(this)) stream.destroy(timeout('Query read timeout'));
+      // Also a client that is ending must not wait for a server that does not respond.
+      if (!isReadyForQuery(this) || stream.writableEnded) stream.destroy(timeout('Query read timeout'));
     });
   }
 
@@ -149,17 +150,11 @@ export class DatabaseClient extends BaseClient {
   private async chooseServer({ servers, tls, isReadWrite }: DatabaseTarget): Promise<Attempt> {
     const probes = servers.map((server) => this.probe(server, tls, isReadWrite));
     if (isReadWrite) return Promise.any(probes).catch((error: unknown) => failAll(servers, (error as AggregateError).errors));
-    const outcomes = probes.map((probe) =>
-      probe.then(
-        (attempt) => ({ attempt }),
-        (error: unknown) => ({ error }),
-      ),
-    );
     const errors: unknown[] = [];
-    for (const outcome of outcomes) {
-      const result = await outcome;
-      if ('attempt' in result) return result.attempt;
-      errors.push(result.error);
+    for (const outcome of probes.map((probe) => Promise.allSettled([probe]))) {
+      const [result] = await outcome;
+      if (result.status === 'fulfilled') return result.value;
+      errors.push(result.reason);
     }
     return failAll(servers, errors);
   }

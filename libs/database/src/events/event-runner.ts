@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { EntityManager } from 'typeorm';
 import type { Database } from '../database.js';
 import { isReadyForQuery } from '../connection/pg-internals.js';
-import { repeat } from '../connection/repeat.js';
+import { repeat } from '../connection/retry.js';
 import { describeError } from './describe-error.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
 import { eventsOf, failRetry, park, type StoredEvent, unpark } from './stored-event.js';

@@ -3,7 +3,7 @@ import type { Client, Pool, PoolClient } from 'pg';
 import { Batcher } from '../statements/batcher.js';
 import { isDatabaseUnavailable, isSessionUsable } from '../connection/database-unavailable.js';
 import { PreparedStatement } from '../statements/prepared-statement.js';
-import { repeat } from '../connection/repeat.js';
+import { repeat } from '../connection/retry.js';
 import type { Columns, Execution, Executor, StatementInterceptor, StatementObserver } from '../connection/statement.js';
 
 /** Maximum time that a statement waits for a replica to be up to date. Afterwards the primary serves it. */

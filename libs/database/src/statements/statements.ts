@@ -10,8 +10,8 @@ import { type Column, names, type Table } from './table.js';
  * own statements (`one`), because PostgreSQL executes them faster.
  */
 
-const arrays = (columns: readonly Pick<Column, 'type'>[], from: number): string =>
-  columns.map(({ type }, index) => `$${String(from + index)}::${type}[]`).join(', ');
+const arrays = (columns: readonly Pick<Column, 'type'>[]): string =>
+  columns.map(({ type }, index) => `$${String(index + 1)}::${type}[]`).join(', ');
 
 /** Parameters: the identifiers. */
 export function findStatement(table: Table, { ids }: Sharding): PreparedStatement<object> {
@@ -40,26 +40,6 @@ export function insertOneStatement({ label, name, id, columns }: Table): Prepare
   );
 }
 
-/** Parameters: all columns except the identifier, and with an event TRACE_PARENT. Returns the identifiers in the order of the values. */
-export function insertStatement(table: Table, event?: Publication): PreparedStatement<bigint> {
-  const { label, name, id, idSequence, columns } = table;
-  const input = event ? [...columns, TRACE_PARENT] : columns;
-  return new PreparedStatement(
-    `${event ? 'publish' : 'insert'} ${label}`,
-    `
-    -- Assigns the identifiers before the INSERT, because the order of RETURNING is not guaranteed. MATERIALIZED: evaluated once.
-    WITH numbered AS MATERIALIZED (
-      SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
-      FROM unnest(${arrays(input, 1)}) WITH ORDINALITY AS given (${names(input)}, input_ordinal)
-    ), inserted AS (
-      INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
-      SELECT ${names([id, ...columns])} FROM numbered
-    )${event ? publishStatement(event, table, 'numbered') : ''}
-    SELECT ${id.name} FROM numbered ORDER BY input_ordinal`,
-    ([text]: Columns) => BigInt(text as string),
-  );
-}
-
 /** The table of an `IdempotencyKeyEntity`: its names, quoted for SQL. */
 export type KeyTable = Readonly<Record<'name' | 'clientId' | 'key' | 'rowId' | 'request' | 'createdAt', string>>;
 
@@ -68,35 +48,59 @@ export interface Inserted {
   readonly id: bigint;
 }
 
+/** Parameters: all columns except the identifier, and with an event TRACE_PARENT. Returns the identifiers in the order of the values. */
+export function insertStatement(table: Table, event?: Publication): PreparedStatement<bigint> {
+  return new PreparedStatement(
+    `${event ? 'publish' : 'insert'} ${table.label}`,
+    `${insertSql(table, event)} SELECT ${table.id.name} FROM numbered ORDER BY input_ordinal`,
+    ([text]: Columns) => BigInt(text as string),
+  );
+}
+
 /**
  * Parameters: clients, keys, all columns except the identifier, and with an event TRACE_PARENT. Inserts rows and keys in one transaction.
  * Returns no row for a key that exists. A concurrent insert of the same key waits on the unique index until the first one commits or fails.
  */
 export function insertOnceStatement(table: Table, keys: KeyTable, event?: Publication): PreparedStatement<Inserted> {
-  const { label, name, id, idSequence, columns } = table;
-  const input = event ? [...columns, TRACE_PARENT] : columns;
-  const request = columns.map(({ property, name: column }) => `${escapeLiteral(property)}, ${column}`).join(', ');
   return new PreparedStatement(
-    `${event ? 'publish' : 'insert'} once ${label}`,
-    `
+    `${event ? 'publish' : 'insert'} once ${table.label}`,
+    `${insertSql(table, event, keys)} SELECT input_ordinal, ${table.id.name} FROM numbered JOIN recorded ON recorded_id = ${table.id.name}`,
+    ([ordinal, text]: Columns) => ({ index: Number(ordinal) - 1, id: BigInt(text as string) }),
+  );
+}
+
+/** Returns the CTEs that insert the rows of `numbered`; with keys, those that have a row in `recorded`. */
+function insertSql(table: Table, event: Publication | undefined, keys?: KeyTable): string {
+  const { name, id, idSequence, columns } = table;
+  const ofKeys = keys
+    ? [
+        { name: 'input_client', type: 'bigint' },
+        { name: 'input_key', type: 'text' },
+      ]
+    : [];
+  const input = [...ofKeys, ...columns, ...(event ? [TRACE_PARENT] : [])];
+  const inserted = keys ? `numbered JOIN recorded ON recorded_id = ${id.name}` : 'numbered';
+  return `
+    -- Assigns the identifiers before the INSERT, because the order of RETURNING is not guaranteed. MATERIALIZED: evaluated once.
     WITH numbered AS MATERIALIZED (
       SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
-      FROM unnest($1::bigint[], $2::text[], ${arrays(input, 3)})
-        WITH ORDINALITY AS given (input_client, input_key, ${names(input)}, input_ordinal)
-    ), recorded (recorded_id) AS (
+      FROM unnest(${arrays(input)}) WITH ORDINALITY AS given (${names(input)}, input_ordinal)
+    )${keys ? recordSql(table, keys) : ''}, inserted AS (
+      INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
+      SELECT ${names([id, ...columns])} FROM ${inserted}
+    )${event ? publishStatement(event, table, inserted) : ''}`;
+}
+
+function recordSql({ id, columns }: Table, keys: KeyTable): string {
+  const request = columns.map(({ property, name }) => `${escapeLiteral(property)}, ${name}`).join(', ');
+  return `, recorded (recorded_id) AS (
       INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
       SELECT input_client, input_key, ${id.name}, jsonb_build_object(${request}) FROM numbered
       -- The same order in every process prevents deadlocks between concurrent inserts of the same keys.
       ORDER BY input_client, input_key COLLATE "C"
       ON CONFLICT DO NOTHING
       RETURNING ${keys.rowId}
-    ), inserted AS (
-      INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
-      SELECT ${names([id, ...columns])} FROM numbered JOIN recorded ON recorded_id = ${id.name}
-    )${event ? publishStatement(event, table, `numbered JOIN recorded ON recorded_id = ${id.name}`) : ''}
-    SELECT input_ordinal, ${id.name} FROM numbered JOIN recorded ON recorded_id = ${id.name}`,
-    ([ordinal, text]: Columns) => ({ index: Number(ordinal) - 1, id: BigInt(text as string) }),
-  );
+    )`;
 }
 
 export interface Recorded extends Inserted {
