@@ -43,15 +43,6 @@ afterAll(async () => {
   await database.drop();
 });
 
-describe('insert', () => {
-  it('resolves to the identifier of each row, in the order of concurrent calls', async () => {
-    const ids = await Promise.all(['a', 'b', 'c'].map((key) => first.insert(aLine({ key }))));
-    const rows = await Promise.all(ids.map((id) => second.findById(id)));
-    expect(rows.map((row) => [row?.id, row?.key])).toEqual(ids.map((id, index) => [id, ['a', 'b', 'c'][index]]));
-    expect(new Set(ids).size).toBe(3);
-  });
-});
-
 describe('a time outside the range of a Date or of RFC 3339', () => {
   it.each([
     ['infinity', 'Invalid Date', 'infinity'],
@@ -350,11 +341,6 @@ describe('insertOnce', () => {
     const others = [key, { ...key, clientId: 2n }, { ...key, key: 'Once' }];
     const results = await Promise.all(others.map((other) => first.insertOnce(aLine(), other)));
     expect(results.map(({ replayed }) => replayed)).toEqual([false, false, false]);
-  });
-
-  it('inserts a row for a key whose first row failed', async () => {
-    await expect(first.insertOnce(aLine({ key: 'broken' }), key)).rejects.toMatchObject({ constraint: 'line_key_check' });
-    expect(await first.insertOnce(aLine(), key)).toMatchObject({ replayed: false });
   });
 
   it('never delays an insert without a key', async () => {

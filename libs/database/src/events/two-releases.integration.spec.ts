@@ -153,18 +153,6 @@ describe('a release that adds a reaction', () => {
     expect(await new DeleteOldEvents(admin).execute()).toBe(2);
   });
 
-  it('may be rolled back and deployed again', async () => {
-    await start(newer);
-    const old = await start(older);
-    const runner = run(old);
-    await moveOrder(old, 1n, 1);
-    await placeOrder(old, 2n);
-    await expectEffects(['2/0']);
-    await runner.stop();
-    run(await start(newer));
-    await expectEffects(['2/0', '1/1']);
-  });
-
   it('may be rolled back for good: the type is forgotten, and what waits for it is handled', async () => {
     await start(newer);
     const old = await start(older);
