@@ -47,7 +47,7 @@ export interface ReplicaObserver {
 
 /**
  * Runs read statements on replicas that are up to date, otherwise on the primary. A replica is up to date if it has replayed
- * everything that the primary had committed at the time of the call, so reads are never stale (ADR 55).
+ * everything that the primary had committed at the time of the call, so reads are never stale (ADR 18).
  */
 export class Replicas {
   private readonly replicas: readonly Replica[];

@@ -54,7 +54,7 @@ const ONE_SERVER: Sharding = {
   runPages: (run, pages) => run(pages),
 };
 
-/** For tables that Citus distributes (ADR 56). Citus finds the shard of a row only if the parameter is not hidden. */
+/** For tables that Citus distributes (ADR 19). Citus finds the shard of a row only if the parameter is not hidden. */
 const CITUS: Sharding = {
   ids: '$1::bigint[]',
   // Citus cannot push down OFFSET 0, and shards are smaller.

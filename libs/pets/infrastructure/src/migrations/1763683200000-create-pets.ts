@@ -14,7 +14,7 @@ export class CreatePets1763683200000 implements MigrationInterface {
         category_id bigint NOT NULL,
         status text COLLATE "C" NOT NULL CONSTRAINT pets_status_check CHECK (status IN ('available', 'pending', 'sold'))
       )`);
-    // Serves each page of one status (ADR 8).
+    // Serves each page of one status (ADR 7).
     await queryRunner.query('CREATE INDEX pets_status_id_idx ON pets.pets (status, id)');
     // client_id is a reference by value: clients belong to the context access.
     await queryRunner.query(`
