@@ -30,3 +30,11 @@ export async function retryConflict<T>(write: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+/** Calls `work` until the signal aborts. Each call returns the pause in ms before the next one. */
+export async function repeat(signal: AbortSignal, work: () => Promise<number>): Promise<void> {
+  while (!signal.aborted) {
+    const pauseMs = await work();
+    await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
