@@ -53,7 +53,9 @@ async function start(jobs: readonly ScheduledJob[], { dataSource = database.data
     ...{ database: dataSource, connection, draining: new Draining(), metrics: new Metrics() },
     logger: logger ?? pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) }),
   };
-  const runner = new JobRunner(jobs, environment, maxRunMs);
+  const { moduleRef, draining, metrics } = environment;
+  const runner = new JobRunner(jobs, moduleRef, dataSource, connection, draining, metrics, environment.logger);
+  if (maxRunMs !== undefined) Object.assign(runner, { maxRunMs });
   runners.push(runner);
   runner.onApplicationBootstrap();
   await connection.open();

@@ -5,7 +5,6 @@ import { measureRequests, type Metrics } from '../observability/metrics.js';
 import { logRequests } from '../observability/request-log.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import type { Tracing } from '../observability/tracing.js';
-import type { RateLimits } from '../rate-limit/rate-limits.js';
 import { endConnectionsWithUnreadBodies, HalfReceivedRequests, receiveBodies } from './request-body.js';
 import { announceDeprecations } from './deprecation.js';
 import { respondToOptions, type RouteTable } from './route-table.js';
@@ -27,12 +26,11 @@ export interface Pipeline {
   readonly metrics: Metrics;
   readonly shed: ShedRequests;
   readonly tracing: Tracing | undefined;
-  readonly rateLimits: RateLimits;
 }
 
 /** Registers every hook of the server, in the order in which they run. Guards, pipes and the handler follow (app.module.ts). */
 export function registerPipeline(server: FastifyInstance, pipeline: Pipeline): void {
-  const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, shed, tracing, rateLimits } = pipeline;
+  const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, shed, tracing } = pipeline;
 
   // Hooks on routes, before Nest adds its routes.
   routes.recordRoutesOf(server);
@@ -58,8 +56,6 @@ export function registerPipeline(server: FastifyInstance, pipeline: Pipeline): v
   measureRequests(server, metrics);
   // Before any work on the request.
   const admit = shedLoad(server, limits, publicUrl, metrics, shed);
-  // Adds no request hooks, only connects to Redis.
-  rateLimits.addRedisHooks(server);
   // Last: reads the body, before the guards run.
   receiveBodies(server, new HalfReceivedRequests(limits.maxInFlight, admit, shed));
 }

@@ -6,6 +6,9 @@ import { createBufferedDestination } from './buffered-destination.js';
 import { LOG_FORMATS, type LogFormat, type LogFormatName } from './log-format.js';
 import { createTerminalDestination } from './terminal-destination.js';
 
+/** The token of the logger in Nest's container. */
+export const LOGGER = Symbol('logger');
+
 export interface ServiceLogger extends Logger {
   /** Accepts complete lines. */
   readonly destination: DestinationStream;

@@ -3,7 +3,6 @@ import type { MigrationState, StatementObserver, SubscriptionStatus } from '@ani
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { RATE_LIMITED } from '../errors/http-errors.js';
 import { buildInfo } from './build-info.js';
 
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -240,7 +239,7 @@ export function measureRequests(fastify: FastifyInstance, metrics: Metrics): voi
       if (request.method === 'POST' && reply.hasHeader('idempotent-replayed')) metrics.replays.inc();
     } else if (KEY_REJECTIONS.has(errorCode)) {
       metrics.keysRejected.inc({ code: errorCode });
-    } else if (errorCode === RATE_LIMITED.code) {
+    } else if (reply.statusCode === 429) {
       metrics.requestsLimited.inc();
     }
     done();

@@ -44,7 +44,7 @@ export async function startTestApp({
   const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
   const access = await connectAccessUseCases(database.url);
   const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...PATIENT, ...env });
-  const app = await createApp({ config, logger, ...(clock && { clock }) });
+  const app = await createApp({ config, contexts, logger, ...(clock && { clock }) });
   await app.get(DatabaseConnection).open();
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.getHttpServer().address() as AddressInfo;
