@@ -59,7 +59,7 @@ const PURE_PROJECTS = ['libs/kernel', 'libs/client', 'libs/*/contract', 'libs/*/
 /** The folders of the API, from the inside out. Each may import the folders before it, and no file outside the folders. */
 const API_FOLDERS = ['observability', 'errors', 'rate-limit', 'http', 'validation', 'authentication', 'reference', 'process', 'contexts'];
 
-const TESTS = ['**/*.{spec,verify}.ts', '**/src/testing/**/*.ts'];
+const TESTS = ['**/*.{spec,verify}.ts', '**/src/**/testing/**/*.ts'];
 const TEST_PROJECTS = ['libs/*/testing', 'libs/test-kit', 'apps/*-e2e'];
 const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
 

@@ -59,7 +59,7 @@ export const PROBES: readonly Probe[] = [
   layer('http', 'libs/pets/http/src/probe.spec.ts', project('test-kit'), project('pets-testing')),
   layer('http', 'libs/pets/http/src/probe.spec.ts', project('pets-infrastructure'), project('pets-testing')),
   layer('app', 'apps/api/src/probe.spec.ts', project('api-e2e'), project('pets-testing')),
-  layer('app', 'apps/api/src/testing/probe.ts', project('api-e2e'), project('local-postgres/testing')),
+  layer('app', 'apps/api/src/http/testing/probe.ts', project('api-e2e'), project('local-postgres/testing')),
   layer('http', 'libs/pets/http/src/probe.module.ts', project('database'), project('pets-infrastructure')),
   layer('app', 'apps/cli/src/probe.ts', project('pets-testing'), dynamically('@animal-store/local-postgres')),
   layer('app', 'apps/api/src/probe.ts', project('cli'), project('kernel')),
@@ -135,7 +135,7 @@ export const PROBES: readonly Probe[] = [
     message: 'Only specs and test support may import test support',
     rule: IMPORTS,
     file: 'apps/api/src/build/probe.ts',
-    forbidden: from('../testing/test-app.js'),
+    forbidden: from('../http/testing/test-app.js'),
     legal: from('../create-app.js'),
   },
   {

@@ -11,8 +11,8 @@ import { type Context, contexts } from '../contexts.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../http/draining.js';
-import { startTestApp } from '../testing/test-app.js';
-import { startTraceCollector } from '../testing/trace-collector.js';
+import { startTestApp } from '../http/testing/test-app.js';
+import { startTraceCollector } from '../http/testing/trace-collector.js';
 import { JobRunner, type ScheduledJob } from './job-runner.js';
 import { JobsModule } from './jobs.module.js';
 

@@ -5,9 +5,9 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { Metrics } from '../observability/metrics.js';
-import { RawConnection } from '../testing/raw-connection.js';
-import { pipelineUnread, rawGet as get } from '../testing/pipeline-unread.js';
-import { startTestApp, type TestApp, useTestApp } from '../testing/test-app.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { pipelineUnread, rawGet as get } from './testing/pipeline-unread.js';
+import { startTestApp, type TestApp, useTestApp } from './testing/test-app.js';
 
 const MAX_IN_FLIGHT = 16;
 

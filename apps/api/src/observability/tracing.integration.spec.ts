@@ -12,9 +12,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { trace } from '@opentelemetry/api';
 import type { TracerProvider } from '@opentelemetry/sdk-trace';
 import { DataSource } from 'typeorm';
-import { RawConnection } from '../testing/raw-connection.js';
-import { startTestApp, type TestApp } from '../testing/test-app.js';
-import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../testing/trace-collector.js';
+import { RawConnection } from '../http/testing/raw-connection.js';
+import { startTestApp, type TestApp } from '../http/testing/test-app.js';
+import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../http/testing/trace-collector.js';
 import { createLogger } from './logger.js';
 
 interface Caller {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { collectDefaultMetrics } from 'prom-client';
 import { contexts } from '../contexts.js';
 import { serve, StartupError } from '../serve.js';
-import { RawConnection } from '../testing/raw-connection.js';
-import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { RawConnection } from '../http/testing/raw-connection.js';
+import { startTestApp, type TestApp } from '../http/testing/test-app.js';
 import { type AdminServer, startAdminServer } from './admin-server.js';
 import { Metrics } from '../observability/metrics.js';
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { pino } from 'pino';
 import type { Metrics } from '../observability/metrics.js';
-import { FakeRedis } from '../testing/fake-redis.js';
+import { FakeRedis } from './testing/fake-redis.js';
 import { rateLimitedError, RateLimits } from './rate-limits.js';
 import type { RedisCounter } from './redis-counter.js';
 

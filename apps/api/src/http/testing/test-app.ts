@@ -5,13 +5,13 @@ import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { contexts } from '../contexts.js';
-import { createApp } from '../create-app.js';
-import { createLogger, type ServiceLogger } from '../observability/logger.js';
-import { readConfig } from '../process/config.js';
-import { RouteTable } from '../http/route-table.js';
+import { contexts } from '../../contexts.js';
+import { createApp } from '../../create-app.js';
+import { createLogger, type ServiceLogger } from '../../observability/logger.js';
+import { readConfig } from '../../process/config.js';
+import { RouteTable } from '../route-table.js';
 
-export { createLogger } from '../observability/logger.js';
+export { createLogger } from '../../observability/logger.js';
 
 export interface TestApp {
   readonly app: NestFastifyApplication;

@@ -6,8 +6,8 @@ import { createClient, type RedisClientType } from '@redis/client';
 import fastify, { type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Metrics } from '../observability/metrics.js';
-import { checkRedis } from '../rate-limit/check-redis.js';
-import { type ClientLimit, RateLimits } from '../rate-limit/rate-limits.js';
+import { checkRedis } from './check-redis.js';
+import { type ClientLimit, RateLimits } from './rate-limits.js';
 
 // Part of `npm run verify -- redis`: the policies of contexts, which the product does not use yet, and errors of a real Redis.
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
+const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 const START_TIMEOUT_MS = 60_000;
 const WARNING = 40;
 /** Makes the process report its memory on request. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { BuiltService } from './built-service.js';
-import { pipelineUnread, rawGet as get } from './pipeline-unread.js';
+import { BuiltService } from './testing/built-service.js';
+import { pipelineUnread, rawGet as get } from './testing/pipeline-unread.js';
 
 const BUNDLE = '/docs/assets/swagger-ui-bundle.js';
 

@@ -5,11 +5,11 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { startAdminServer } from '../process/admin-server.js';
 import { collectDefaultMetrics } from 'prom-client';
-import { createLogger } from '../observability/logger.js';
-import { Metrics } from '../observability/metrics.js';
-import { type RawResponse, RawConnection } from './raw-connection.js';
-import { startTestApp, type TestApp } from './test-app.js';
-import { startTraceCollector } from './trace-collector.js';
+import { createLogger } from './logger.js';
+import { Metrics } from './metrics.js';
+import { type RawResponse, RawConnection } from '../http/testing/raw-connection.js';
+import { startTestApp, type TestApp } from '../http/testing/test-app.js';
+import { startTraceCollector } from '../http/testing/trace-collector.js';
 
 const RATE_LIMIT = 300;
 const JSON_TYPE = 'Content-Type: application/json';
