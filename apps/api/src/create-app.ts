@@ -12,7 +12,6 @@ import { createLogger, type ServiceLogger } from './observability/logger.js';
 import { NestLogger } from './observability/nest-logger.js';
 import { startObservability } from './observability/observability.module.js';
 import type { Config } from './process/config.js';
-import { RateLimits } from './rate-limit/rate-limits.js';
 import { OpenApiDocument } from './reference/openapi.controller.js';
 
 export interface AppOptions {
@@ -51,7 +50,6 @@ async function compose({ config, contexts, clock = new SystemClock(), ...options
     },
   );
   app.enableVersioning({ type: VersioningType.URI });
-  app.get(RateLimits).addRedisHooks(server.fastify);
   app.get(OpenApiDocument).describe(app);
   return app;
 }

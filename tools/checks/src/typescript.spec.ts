@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { readText, ROOT } from './workspace.js';
 
-// Two installed packages have this command (ADR 41).
+// Two installed packages have this command (ADR 2).
 it('the command tsc is the compiler that package.json names', () => {
   const { devDependencies } = JSON.parse(readText('package.json')) as { devDependencies: Record<string, string> };
   const version = devDependencies['@typescript/7']?.replace('npm:typescript@', '');

@@ -6,14 +6,13 @@ import { Routes } from '../errors/exception.filter.js';
 import type { Observability } from '../observability/observability.module.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { DeprecationGuard } from './deprecation.js';
-import { Draining } from './draining.js';
+import { Draining, stopListening } from './draining.js';
 import { PreconditionGuard } from './entity-tags.js';
 import { createHttpServer } from './http-server.js';
 import type { JsonAdapter } from './json-adapter.js';
 import type { LoadLimits } from './load-shedding.js';
 import { registerPipeline } from './pipeline.js';
 import { RouteTable } from './route-table.js';
-import { stopListening } from './stop-listening.js';
 
 export interface HttpOptions extends LoadLimits {
   readonly publicBaseUrl: string | undefined;

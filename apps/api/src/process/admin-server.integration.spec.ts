@@ -84,9 +84,9 @@ it('GET /metrics returns the metrics of the service', async () => {
   expect(lines).toEqual(
     expect.arrayContaining([
       'idempotent_replays_total 1',
-      'api_keys_refused_total{code="invalid_api_key"} 1',
-      'api_keys_refused_total{code="missing_api_key"} 1',
-      'api_keys_refused_total{code="insufficient_scope"} 1',
+      'api_keys_rejected_total{code="invalid_api_key"} 1',
+      'api_keys_rejected_total{code="missing_api_key"} 1',
+      'api_keys_rejected_total{code="insufficient_scope"} 1',
       'http_requests_rate_limited_total 1',
       'http_requests_in_flight 0',
       expect.stringMatching(/^database_pool_connections\{state="idle"\} [1-9]/),
