@@ -1,16 +1,14 @@
 import pg, { type PoolConfig } from 'pg';
 import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
-import { DatabaseClient } from './database-client.js';
-import { DatabasePool, type DatabasePoolConfig } from './database-pool.js';
-import { formatServers, parseDatabaseUrl } from './database-url.js';
-import { type DurabilityRisk, durabilityRisk } from './durability.js';
-import type { Subscription } from './events/subscription.js';
-import { InterceptedPool, InterceptedQueryRunner, InterceptedReplicas } from './intercepted-statements.js';
-import type { Persistence } from './persistence.js';
-import { Replicas } from './replicas.js';
-import { readSecretUrl, type SecretUrl } from './secret-url.js';
-import type { StatementInterceptor, StatementObserver } from './statement-observer.js';
-import { UnnamedStatementsClient } from './unnamed-statements-client.js';
+import { DatabaseClient, UnnamedStatementsClient } from './connection/database-client.js';
+import { DatabasePool, type DatabasePoolConfig } from './connection/database-pool.js';
+import { formatServers, parseDatabaseUrl } from './connection/database-url.js';
+import { type DurabilityRisk, durabilityRisk } from './connection/durability.js';
+import type { Persistence, Subscription } from './persistence.js';
+import { InterceptedPool, InterceptedQueryRunner } from './connection/intercepted-statements.js';
+import { Replicas } from './replicas/replicas.js';
+import { readSecretUrl, type SecretUrl } from './connection/secret-url.js';
+import type { StatementInterceptor, StatementObserver } from './connection/statement.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
@@ -62,14 +60,15 @@ export class Database extends DataSource {
   readonly replicas: Replicas | undefined;
 
   constructor(readonly settings: DatabaseOptions) {
-    const { url, persistence } = settings;
+    const { url, persistence, observer, interceptor } = settings;
     super({
       type: 'postgres',
       // TypeORM calls `new Pool()`. By default, it loads `pg` from node_modules, which a bundle does not have.
       driver: {
         ...pg,
         Pool: function () {
-          return createPool(settings, url);
+          const config = { ...poolConfig(settings, url), observer };
+          return interceptor ? new InterceptedPool(config, interceptor) : new DatabasePool(config);
         },
       },
       // The pool replaces lost idle connections. Errors of busy connections reject their statements.
@@ -126,17 +125,14 @@ export class Database extends DataSource {
   }
 
   private createReplicas(): Replicas | undefined {
-    const { replicaUrls = [], interceptor } = this.settings;
+    const { replicaUrls = [], observer, interceptor } = this.settings;
     if (replicaUrls.length === 0) return undefined;
     const pools = replicaUrls.map((url) => ({
       name: formatServers(parseDatabaseUrl(readSecretUrl(url))),
       // Ends statements on a replica that does not respond, even without a statement timeout.
       pool: new DatabasePool({ query_timeout: CONNECT_TIMEOUT_MS, ...poolConfig(this.settings, url) }),
     }));
-    const { observer } = this.settings;
-    return interceptor
-      ? new InterceptedReplicas(() => this.pool, pools, observer, interceptor)
-      : new Replicas(() => this.pool, pools, observer);
+    return new Replicas(() => this.pool, pools, observer, interceptor);
   }
 
   private async probe(): Promise<DurabilityRisk | undefined> {
@@ -154,12 +150,6 @@ export class Database extends DataSource {
       void client.end().catch(() => undefined);
     }
   }
-}
-
-function createPool(settings: DatabaseOptions, url: SecretUrl): DatabasePool {
-  const { interceptor, observer } = settings;
-  const config = { ...poolConfig(settings, url), observer };
-  return interceptor ? new InterceptedPool(config, interceptor) : new DatabasePool(config);
 }
 
 function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConfig {

@@ -5,10 +5,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Client, type Pool, type PoolClient } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Database, type DatabaseOptions } from './database.js';
-import { isDatabaseUnavailable } from './database-unavailable.js';
-import { isMigrated, migrateDown, migrateUp } from './migrations.js';
-import { PreparedStatement } from './prepared-statement.js';
-import { retryRead } from './retry-read.js';
+import { isDatabaseUnavailable } from './connection/database-unavailable.js';
+import { isMigrated, migrateDown, migrateUp } from './migrations/migrations.js';
+import { PreparedStatement } from './statements/prepared-statement.js';
+import { retryRead } from './connection/retry-read.js';
 
 class CreateThings1763683200000 implements MigrationInterface {
   up = (queryRunner: QueryRunner) => queryRunner.query('CREATE TABLE public.things (id bigint)') as Promise<void>;

@@ -9,15 +9,13 @@ import {
   type PageRequest,
 } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
-import { Batcher, BatchSlots } from './batcher.js';
-import { Database } from './database.js';
-import { isDatabaseUnavailable, isRowError } from './database-unavailable.js';
-import { isSharded } from './distribution.js';
-import { activeTraceParent } from './events/event-log.js';
-import { type Publication, publicationOf } from './events/publication.js';
-import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { checkedValue, elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
-import { retryConflict, retryRead } from './retry-read.js';
+import { Batcher, BatchSlots } from '../statements/batcher.js';
+import { Database } from '../database.js';
+import { isDatabaseUnavailable, isRowError } from '../connection/database-unavailable.js';
+import { activeTraceParent, type Publication, publicationOf } from '../statements/publication.js';
+import { type IdempotencyKeyEntity, keyTableOf } from './idempotency-key.entity.js';
+import { checkedValue, elementOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
+import { retryConflict, retryRead } from '../connection/retry-read.js';
 import {
   findOneStatement,
   findRecordedStatement,
@@ -25,11 +23,10 @@ import {
   insertOneStatement,
   insertOnceStatement,
   insertStatement,
-  keyTableOf,
-  listStatement,
-  type PageText,
-} from './statements.js';
-import { type Column, Table } from './table.js';
+} from '../statements/statements.js';
+import { type PageText, listStatement } from '../statements/list-statement.js';
+import { isSharded, shardingOf } from '../statements/sharding.js';
+import { type Column, Table } from '../statements/table.js';
 
 /** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
 export interface EntityWithId {
@@ -106,7 +103,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     { publishes }: BatchedRepositoryOptions = {},
   ) {
     const { replicas, settings } = Database.of(repository.manager);
-    this.event = publishes && publicationOf(repository.manager, publishes);
+    this.event = publishes && publicationOf(settings, publishes);
     const insertOptions = { maxSize: MAX_INSERTS, isItemError: isRowError };
     this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
     this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
@@ -170,11 +167,11 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   private addPages(names: string, filter: Filter<Entity>): Batcher<PageParameters, JsonPage<Entity>> {
-    const { table, sharded } = this.prepared();
+    const { table, sharding } = this.prepared();
     const valueOf = ({ property }: Column): unknown => filter[property as keyof Filter<Entity>];
     const nulls = table.columns.filter((column) => valueOf(column) === null);
     const filters = table.columns.filter((column) => valueOf(column) !== undefined && !nulls.includes(column));
-    const statement = listStatement(table, filters, sharded, nulls);
+    const statement = listStatement(table, filters, sharding, nulls);
     const pages = new Batcher({
       maxSize: MAX_PAGES,
       maxWaiting: MAX_WAITING_PAGES,
@@ -242,11 +239,9 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return ids.map((id) => byId.get(id));
   }
 
-  /** Runs one statement for all pages; if sharded, one per page. */
   private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Entity>[]> {
-    const { table, lists, sharded } = this.prepared();
-    const run = (batch: readonly PageParameters[]) => retryRead(() => statement.run(lists, arraysOf(batch)));
-    const texts = sharded ? (await Promise.all(pages.map((page) => run([page])))).flat() : await run(pages);
+    const { table, lists, sharding } = this.prepared();
+    const texts = await sharding.runPages((batch) => retryRead(() => statement.run(lists, arraysOf(batch))), pages);
     const parse = table.parseRows as (text: string) => Entity[];
     return texts.map(({ items, next }) => new JsonPage<Entity>(new JsonText(items), next, parse));
   }
@@ -258,24 +253,23 @@ function prepare<Entity extends EntityWithId>(
   keys: Repository<IdempotencyKeyEntity> | undefined,
   event: Publication | undefined,
 ) {
-  if (keys && isSharded(keys.metadata) !== isSharded(repository.metadata))
+  const { pool, replicas, settings } = Database.of(repository.manager);
+  if (keys && isSharded(keys.metadata, settings.persistence) !== isSharded(repository.metadata, settings.persistence))
     throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
-  const { pool, replicas, settings } = Database.of(repository.manager);
-  const sharded = settings.citus === true && isSharded(repository.metadata);
+  const sharding = shardingOf(repository.metadata, settings);
   return {
     pool,
-    sharded,
+    sharding,
     /** Executes the statements of pages. */
     lists: replicas ?? pool,
     table,
     insert: insertStatement(table, event),
-    // For Citus, all inserts are the statement that was tested with it.
-    insertOne: event || sharded ? undefined : insertOneStatement(table),
+    insertOne: event || !sharding.insertsOne ? undefined : insertOneStatement(table),
     insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
-    findRecorded: keyTable && findRecordedStatement(table, keyTable, sharded),
-    find: findStatement(table, sharded),
+    findRecorded: keyTable && findRecordedStatement(table, keyTable, sharding),
+    find: findStatement(table, sharding),
     findOne: findOneStatement(table),
   };
 }

@@ -3,12 +3,12 @@ import { createTestDatabase, setOddSettings, type TestDatabase, waitFor } from '
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner, type Repository, VersionColumn } from 'typeorm';
 import { BatchedRepository } from './batched-repository.js';
-import { type ConstraintErrors, throwConstraintErrors } from './constraint-errors.js';
-import { Database, type DatabaseOptions } from './database.js';
-import { isDatabaseUnavailable } from './database-unavailable.js';
+import { type ConstraintErrors, throwConstraintErrors } from '../statements/constraint-errors.js';
+import { Database, type DatabaseOptions } from '../database.js';
+import { isDatabaseUnavailable } from '../connection/database-unavailable.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { migrateUp } from './migrations.js';
-import { createIdempotencyKeyTable } from './testing/idempotency-key-table.js';
+import { migrateUp } from '../migrations/migrations.js';
+import { createIdempotencyKeyTable } from '../testing/idempotency-key-table.js';
 
 @Entity({ schema: 'shop', name: 'orders' })
 class OrderEntity {

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/lo
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { Database } from './database.js';
+import { Database } from '../database.js';
 import { migrateDown, migrateUp, migrationStatus, migrationToUndo } from './migrations.js';
 
 let betweenStatements: () => Promise<unknown> = () => Promise.resolve();

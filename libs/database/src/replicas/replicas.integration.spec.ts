@@ -2,9 +2,9 @@ import { createTestDatabase, DurablePostgres, query, TcpProxy, waitFor } from '@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { BatchedRepository } from './batched-repository.js';
-import { Database } from './database.js';
-import { DatabaseConnection } from './database-connection.js';
+import { BatchedRepository } from '../batching/batched-repository.js';
+import { Database } from '../database.js';
+import { DatabaseConnection } from '../database-connection.js';
 import { replicaLag, type Replicas } from './replicas.js';
 
 @Entity({ schema: 'public', name: 'things' })

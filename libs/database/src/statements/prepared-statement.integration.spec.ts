@@ -5,8 +5,8 @@ import { createTestDatabase, type TestDatabase } from '@animal-store/local-postg
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Pool } from 'pg';
-import { Database, type DatabaseOptions } from './database.js';
-import type { DatabasePool } from './database-pool.js';
+import { Database, type DatabaseOptions } from '../database.js';
+import type { DatabasePool } from '../connection/database-pool.js';
 import { PreparedStatement } from './prepared-statement.js';
 
 let database: TestDatabase;

@@ -1,8 +1,6 @@
 import type { EntityMetadata } from 'typeorm';
-import { parseTime } from './value-types.js';
-
-/** A row as PostgreSQL returns it: each column as text. */
-export type Columns = readonly (string | null)[];
+import type { Columns } from '../connection/statement.js';
+import { parseTime } from '../connection/value-types.js';
 
 interface ColumnType {
   readonly read: (text: string) => unknown;
@@ -102,6 +100,11 @@ export class Table {
 /** Returns `schema.table`, quoted for SQL. */
 export function qualifiedName({ schema = 'public', tableName }: Pick<EntityMetadata, 'schema' | 'tableName'>): string {
   return `${quoted(schema)}.${quoted(tableName)}`;
+}
+
+/** Returns the names for SQL, separated by commas. */
+export function names(columns: readonly Pick<Column, 'name'>[]): string {
+  return columns.map(({ name }) => name).join(', ');
 }
 
 export function quoted(identifier: string): string {

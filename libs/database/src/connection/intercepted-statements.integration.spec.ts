@@ -1,9 +1,9 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Database } from './database.js';
-import { InterceptedReplicas } from './intercepted-statements.js';
-import { PreparedStatement } from './prepared-statement.js';
-import type { Statement, StatementInterceptor } from './statement-observer.js';
+import { Database } from '../database.js';
+import { Replicas } from '../replicas/replicas.js';
+import { PreparedStatement } from '../statements/prepared-statement.js';
+import type { Statement, StatementInterceptor } from './statement.js';
 
 const ECHO = new PreparedStatement('echo', 'SELECT value FROM unnest($1::text[]) AS given (value)', ([value]: [string]) => value);
 
@@ -67,7 +67,7 @@ describe('an interceptor', () => {
   });
 
   it('runs the statements that a replica may execute', async () => {
-    const replicas = new InterceptedReplicas(() => dataSource.pool, [], undefined, interceptor);
+    const replicas = new Replicas(() => dataSource.pool, [], undefined, interceptor);
     expect(await ECHO.run(replicas, [['a']])).toEqual(['a']);
     const statement = { name: 'echo', text: ECHO.text, values: ['{"a"}'] };
     expect(statements).toEqual([{ ...statement, isReplicable: true }, expect.objectContaining(statement)]);

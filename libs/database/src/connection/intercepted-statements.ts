@@ -1,12 +1,9 @@
 import type { DataSource, ReplicationMode } from 'typeorm';
 import { DatabasePool, type DatabasePoolConfig } from './database-pool.js';
-import type { Execution, Executor } from './prepared-statement.js';
 import { DatabaseQueryRunner } from './query-runner.js';
-import { type ReplicaPool, Replicas } from './replicas.js';
-import type { Statement, StatementInterceptor, StatementObserver } from './statement-observer.js';
-import type { Columns } from './table.js';
+import type { Execution, Statement, StatementInterceptor } from './statement.js';
 
-/** The subclasses that run their statements in a `StatementInterceptor`. Without one, `Database` uses the classes they extend. */
+/** Runs its statements in a `StatementInterceptor`, unless the caller passes a callback. */
 export class InterceptedPool extends DatabasePool {
   constructor(
     config: DatabasePoolConfig,
@@ -22,25 +19,9 @@ export class InterceptedPool extends DatabasePool {
     return statement ? this.interceptor(statement, run) : run();
   }
 
-  override execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
+  override execute<Row>(execution: Execution<Row>): Promise<Row[]> {
     const { name, text, values } = execution;
     return this.interceptor({ name, text, values }, () => super.execute(execution));
-  }
-}
-
-export class InterceptedReplicas extends Replicas {
-  constructor(
-    primary: () => Executor,
-    pools: readonly ReplicaPool[],
-    observer: StatementObserver | undefined,
-    private readonly interceptor: StatementInterceptor,
-  ) {
-    super(primary, pools, observer);
-  }
-
-  override execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
-    const { name, text, values } = execution;
-    return this.interceptor({ name, text, values, isReplicable: true }, () => super.execute(execution));
   }
 }
 
