@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { contexts } from './contexts.js';
-import type { Context } from './contexts/context.js';
+import type { Context } from './contexts/contexts.module.js';
 import { createApp } from './create-app.js';
 import { createLogger } from './observability/logger.js';
 import { readConfig } from './process/config.js';

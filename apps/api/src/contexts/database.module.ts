@@ -3,9 +3,8 @@ import { Database, DatabaseConnection } from '@animal-store/database';
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Observability } from '../observability/observability.module.js';
-import { observeReplicas } from '../observability/observe-replicas.js';
 import type { Config } from '../process/config.js';
-import type { Context } from './context.js';
+import type { Context } from './contexts.module.js';
 import { collectSubscriptions } from './event-delivery.js';
 
 const LIMITED =
@@ -22,7 +21,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     const database = createDatabase(config, contexts, observability);
     const connection = new DatabaseConnection(database);
     observability.metrics.observePool(() => (connection.isOpen ? database.pool : undefined));
-    if (database.replicas) observeReplicas(database.replicas, observability.metrics, observability.logger);
+    if (database.replicas) observability.metrics.observeReplicas(database.replicas, observability.logger);
     return {
       module: DatabaseModule,
       providers: [

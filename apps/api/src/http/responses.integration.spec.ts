@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { RawConnection } from './testing/raw-connection.js';
 import { startTestApp, type TestApp, useTestApp } from './testing/test-app.js';
-import { WorkerGroup } from '../process/worker-group.js';
+import { WorkerGroup } from '../process/worker-messages.js';
 import { Draining } from './draining.js';
 
 const service = useTestApp(['pets:read', 'pets:write']);

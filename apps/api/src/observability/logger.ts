@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { redactKeys } from '@animal-store/access-domain';
+import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { BoundedOutput } from './bounded-output.js';
 import { createBufferedDestination } from './buffered-destination.js';
@@ -70,4 +71,25 @@ function membersOf(error: Error, causes = 0): object {
   const inner = Error.isError(cause) ? causes < MAX_CAUSES && membersOf(cause, causes + 1) : cause;
   const type = (error.constructor as { name?: unknown } | undefined)?.name;
   return { type, message, stack, code, constraint, ...(inner !== undefined && inner !== false && { cause: inner }) };
+}
+
+/** Logs warnings and errors of Nest, and drops the messages about its start. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(): void {
+    // Intentionally empty.
+  }
+
+  warn(message: unknown, context?: string): void {
+    this.logger.warn({ context }, String(message));
+  }
+
+  error(message: unknown, stack?: string, context?: string): void {
+    this.logger.error({ context, stack }, String(message));
+  }
+
+  fatal(message: unknown, context?: string): void {
+    this.logger.fatal({ context }, String(message));
+  }
 }

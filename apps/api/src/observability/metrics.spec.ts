@@ -4,7 +4,6 @@ import { fastify } from 'fastify';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { measureRequests, Metrics } from './metrics.js';
-import { observeReplicas } from './observe-replicas.js';
 
 let metrics: Metrics;
 
@@ -71,8 +70,8 @@ describe('the metrics of requests', () => {
   });
 
   it('count rejected keys by code, and rate-limited requests', async () => {
-    const codes = ['missing_api_key', 'invalid_api_key', 'invalid_api_key', 'insufficient_scope', 'rate_limited', 'pet_not_found'];
-    await measure(...codes.map((errorCode) => ({ errorCode })));
+    const codes = ['missing_api_key', 'invalid_api_key', 'invalid_api_key', 'insufficient_scope', 'pet_not_found'];
+    await measure(...codes.map((errorCode) => ({ errorCode })), { errorCode: 'rate_limited', status: 429 });
     expect(await samplesOf('api_keys_rejected_total')).toEqual([
       '{code="missing_api_key"} 1',
       '{code="invalid_api_key"} 2',
@@ -147,7 +146,7 @@ it('replicas are used unless they have a problem; reads are counted by server, a
   const lines: unknown[] = [];
   let observer: ReplicaObserver | undefined;
   const replicas = { problems, observe: (given: ReplicaObserver) => (observer = given) } as unknown as Replicas;
-  observeReplicas(replicas, metrics, pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(JSON.parse(line)) }));
+  metrics.observeReplicas(replicas, pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(JSON.parse(line)) }));
   expect(await samplesOf('database_replica_used')).toEqual(['{replica="db1:5432"} 1', '{replica="db2:5432"} 0']);
   expect(await samplesOf('database_replica_reads_total')).toEqual(['{served_by="replica"} 0', '{served_by="primary"} 0']);
   for (const server of ['replica', 'primary', 'replica'] as const) observer?.read(server);
@@ -162,7 +161,7 @@ it('replicas are used unless they have a problem; reads are counted by server, a
 
 it('over all workers: what one worker lacks, the service lacks', async () => {
   metrics.observeRedis(() => true);
-  metrics.observeReplicas(() => new Map());
+  metrics.observeReplicas({ problems: new Map(), observe: () => undefined }, pino({ level: 'silent' }));
   metrics.observeMigrations(() => undefined);
   metrics.observeReadiness([], async () => undefined);
   const aggregators = (await metrics.registry.getMetricsAsJSON()).map(({ name, aggregator }) => [name, aggregator]);

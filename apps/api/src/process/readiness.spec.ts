@@ -1,6 +1,6 @@
 import type { Database, DatabaseConnection } from '@animal-store/database';
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { WorkerGroup } from './worker-group.js';
+import { WorkerGroup } from './worker-messages.js';
 import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../http/draining.js';
 import { Readiness } from './readiness.js';

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { Draining } from '../http/draining.js';
 import { Metrics } from '../observability/metrics.js';
-import { WorkerGroup } from './worker-group.js';
+import { WorkerGroup } from './worker-messages.js';
 
 /** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
 const PROBE_TIMEOUT_MS = 2_000;

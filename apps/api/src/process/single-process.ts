@@ -10,9 +10,8 @@ import type { Config } from './config.js';
 import { migrate } from './migrate.js';
 import { Service } from './service.js';
 import { shutDown } from './shut-down.js';
-import { WorkerGroup } from './worker-group.js';
 import { canSharePort } from './worker-port.js';
-import { expectLostChannel, report, reportListening } from './worker-report.js';
+import { expectLostChannel, report, reportListening, WorkerGroup } from './worker-messages.js';
 
 /** Serves an app in this process, which may be the worker of a supervisor. */
 export class SingleProcess extends Service {
