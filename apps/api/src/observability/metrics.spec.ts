@@ -98,14 +98,6 @@ it('the pool has idle and used connections, and waiting statements; none while i
   expect(await samplesOf('database_pool_waiting')).toEqual([' 0']);
 });
 
-it('the requests in flight are those of the collection', async () => {
-  let inFlight = 3;
-  metrics.observeInFlight(() => inFlight);
-  expect(await samplesOf('http_requests_in_flight')).toEqual([' 3']);
-  inFlight = 1;
-  expect(await samplesOf('http_requests_in_flight')).toEqual([' 1']);
-});
-
 it('the process is ready or not, with the reason', async () => {
   let reason: string | undefined;
   metrics.observeReadiness(['database', 'draining'], async () => reason);
@@ -115,14 +107,6 @@ it('the process is ready or not, with the reason', async () => {
   expect([await samplesOf('service_ready'), await reasons()]).toEqual([[' 0'], ['{reason="database"} 1']]);
   reason = 'draining';
   expect(await reasons()).toEqual(['{reason="draining"} 1']);
-});
-
-it('Redis is connected or not', async () => {
-  let isConnected = true;
-  metrics.observeRedis(() => isConnected);
-  expect(await samplesOf('redis_connected')).toEqual([' 1']);
-  isConnected = false;
-  expect(await samplesOf('redis_connected')).toEqual([' 0']);
 });
 
 it('migrations are unknown until the state is read, and only the latest one is named', async () => {

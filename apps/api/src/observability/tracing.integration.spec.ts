@@ -115,7 +115,8 @@ describe('the OpenTelemetry SDK', () => {
       import { createApp } from '${built('create-app.js')}';
       import { readConfig } from '${built('process/config.js')}';
       for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }]) {
-        const app = await createApp({ config: readConfig({ DATABASE_URL: 'postgres://127.0.0.1:1/none', LOG_LEVEL: 'silent', ...env }) });
+        const config = readConfig({ DATABASE_URL: 'postgres://127.0.0.1:1/none', LOG_LEVEL: 'silent', ...env });
+        const app = await createApp({ config, contexts: [] });
         await app.close();
         console.log(String(Object.keys(_cache).some((path) => path.includes('@opentelemetry/sdk'))));
       }`);

@@ -5,7 +5,7 @@ import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { contexts } from '../../contexts.js';
+import { type Context, contexts as registered } from '../../contexts.js';
 import { createApp } from '../../create-app.js';
 import { createLogger, type ServiceLogger } from '../../observability/logger.js';
 import { readConfig } from '../../process/config.js';
@@ -28,6 +28,8 @@ export interface TestAppOptions {
   readonly databaseUrl?: (url: string) => string | Promise<string>;
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
+  /** The default are those of the service. */
+  readonly contexts?: readonly Context[];
   readonly logger?: ServiceLogger;
 }
 
@@ -37,6 +39,7 @@ const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000', DATABASE_STATEMENT_TIMEOUT_MS:
 /** Starts the app on a free port, with its own migrated database. */
 export async function startTestApp({
   env = {},
+  contexts = registered,
   databaseUrl = (url) => url,
   clock,
   logger = createLogger('silent'),
