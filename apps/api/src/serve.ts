@@ -6,9 +6,7 @@ import { createLogger } from './observability/logger.js';
 import { readConfig } from './process/config.js';
 import { explainFailedStart } from './process/explain-failed-start.js';
 import { fitIntoOpenFiles, openFileLimit } from './process/open-files.js';
-import type { RunningService } from './process/service.js';
-import { isWorkerOfSupervisor, SingleProcess } from './process/single-process.js';
-import { WorkerProcesses } from './process/worker-processes.js';
+import { isWorkerOfSupervisor, type RunningService, SingleProcess, WorkerProcesses } from './process/service.js';
 
 export type { RunningService } from './process/service.js';
 export { FAILED_START, StartupError } from './process/startup-error.js';
@@ -44,7 +42,7 @@ export async function serve(
     const service =
       config.workers > 1 && !isSupervised
         ? new WorkerProcesses(config, logger, persistence, { exec: app.main, env })
-        : new SingleProcess(config, logger, await createApp({ config, logger, contexts: app.contexts }), persistence);
+        : new SingleProcess(config, logger, persistence, await createApp({ config, logger, contexts: app.contexts }));
     await service.start(onListening);
     if (!isSupervised) logger.info({ url: service.url }, 'listening');
     return service;
