@@ -27,7 +27,7 @@ export interface RunningService {
 }
 
 /** The start of a service: it listens, then connects to the database. Its requests are served in this process, or by workers. */
-export abstract class Service implements RunningService {
+abstract class Service implements RunningService {
   url = '';
   private state: 'connecting' | 'retrying' | 'stopping' = 'connecting';
   private readonly retries = new AbortController();
