@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { RawConnection } from './raw-connection.js';
-import { startTestApp, type TestApp } from './test-app.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { startTestApp, type TestApp } from './testing/test-app.js';
 
 /** Close to the limits: 8 KiB for header sections, 4 KiB for targets, 64 KiB for bodies. */
 const HEADER_SIZE = 7_600;

@@ -3,7 +3,7 @@ import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createLogger } from '../observability/logger.js';
-import { startTestApp, type TestApp, useTestApp } from './test-app.js';
+import { startTestApp, type TestApp, useTestApp } from '../http/testing/test-app.js';
 
 const SCOPES = ['pets:read', 'pets:write'];
 type KeyedApp = TestApp & { readonly key: string };

@@ -3,8 +3,8 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { type Context, contexts } from '../contexts.js';
-import { RawConnection } from './raw-connection.js';
-import { useTestApp } from './test-app.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { useTestApp } from './testing/test-app.js';
 
 @Controller({ path: 'forgetful', version: '1' })
 class ForgetfulController {

@@ -3,13 +3,13 @@ import { generateApiKeySecret, type KeyEnvironment, prefixOf, type ApiKeySecret 
 import { TcpProxy } from '@animal-store/local-postgres/testing';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { startAdminServer } from '../observability/admin-server.js';
-import { exposeMetrics } from '../observability/expose-metrics.js';
-import { createLogger } from '../observability/logger.js';
-import { Metrics } from '../observability/metrics.js';
-import { type RawResponse, RawConnection } from './raw-connection.js';
-import { startTestApp, type TestApp } from './test-app.js';
-import { startTraceCollector } from './trace-collector.js';
+import { startAdminServer } from '../process/admin-server.js';
+import { collectDefaultMetrics } from 'prom-client';
+import { createLogger } from './logger.js';
+import { Metrics } from './metrics.js';
+import { type RawResponse, RawConnection } from '../http/testing/raw-connection.js';
+import { startTestApp, type TestApp } from '../http/testing/test-app.js';
+import { startTraceCollector } from '../http/testing/trace-collector.js';
 
 const RATE_LIMIT = 300;
 const JSON_TYPE = 'Content-Type: application/json';
@@ -146,7 +146,7 @@ beforeAll(async () => {
   await unfinished;
 
   const { registry } = service.app.get(Metrics);
-  exposeMetrics(registry);
+  collectDefaultMetrics({ register: registry });
   const admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, registry);
   outputs.metrics = await (await fetch(`http://127.0.0.1:${String(admin.port)}/metrics`)).text();
   await admin.close();

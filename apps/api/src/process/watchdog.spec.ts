@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { CrashLoopDetector } from './crash-loop-detector.js';
+import { CrashLoopDetector } from './watchdog.js';
 
 it('detects more than the maximum number of crashes within the time, and nothing else', () => {
   const loop = new CrashLoopDetector(2, 1_000);

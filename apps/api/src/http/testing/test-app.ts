@@ -5,13 +5,13 @@ import type { Clock } from '@animal-store/kernel';
 import { createMigratedDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll } from '@jest/globals';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { contexts } from '../contexts.js';
-import { createApp } from '../create-app.js';
-import { createLogger, type ServiceLogger } from '../observability/logger.js';
-import { readConfig } from '../process/config.js';
-import { RouteTable } from '../http/route-table.js';
+import { type Context, contexts as registered } from '../../contexts.js';
+import { createApp } from '../../create-app.js';
+import { createLogger, type ServiceLogger } from '../../observability/logger.js';
+import { readConfig } from '../../process/config.js';
+import { RouteTable } from '../route-table.js';
 
-export { createLogger } from '../observability/logger.js';
+export { createLogger } from '../../observability/logger.js';
 
 export interface TestApp {
   readonly app: NestFastifyApplication;
@@ -28,6 +28,8 @@ export interface TestAppOptions {
   readonly databaseUrl?: (url: string) => string | Promise<string>;
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
+  /** The default are those of the service. */
+  readonly contexts?: readonly Context[];
   readonly logger?: ServiceLogger;
 }
 
@@ -37,6 +39,7 @@ const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000', DATABASE_STATEMENT_TIMEOUT_MS:
 /** Starts the app on a free port, with its own migrated database. */
 export async function startTestApp({
   env = {},
+  contexts = registered,
   databaseUrl = (url) => url,
   clock,
   logger = createLogger('silent'),
@@ -44,7 +47,7 @@ export async function startTestApp({
   const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
   const access = await connectAccessUseCases(database.url);
   const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...PATIENT, ...env });
-  const app = await createApp({ config, logger, ...(clock && { clock }) });
+  const app = await createApp({ config, contexts, logger, ...(clock && { clock }) });
   await app.get(DatabaseConnection).open();
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.getHttpServer().address() as AddressInfo;

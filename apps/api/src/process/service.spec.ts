@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { urlOf } from './url-of.js';
+import { urlOf } from './service.js';
 
 it.each([
   ['127.0.0.1', 'http://localhost:3000'],

@@ -41,7 +41,7 @@ beforeAll(async () => {
     ...{ MAX_EVENT_LOOP_LAG_MS: '60000', DATABASE_STATEMENT_TIMEOUT_MS: '60000', DATABASE_CONNECT_TIMEOUT_MS: '60000' },
   });
   const logger = createLogger('info', { write: (line: string) => (log += line) });
-  apps = await Promise.all([1, 2].map(() => createApp({ config, logger })));
+  apps = await Promise.all([1, 2].map(() => createApp({ config, contexts, logger })));
   for (const app of apps) {
     await app.get(DatabaseConnection).open();
     await app.listen({ host: '127.0.0.1', port: 0 });

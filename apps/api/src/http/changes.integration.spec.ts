@@ -15,7 +15,7 @@ import { Body, ConflictException, Controller, Delete, Get, HttpCode, Module, Par
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { type Context, contexts } from '../contexts.js';
 import { OpenApiDocument } from '../reference/openapi.controller.js';
-import { useTestApp } from './test-app.js';
+import { useTestApp } from './testing/test-app.js';
 
 const PARCEL_NOT_FOUND = { code: 'parcel_not_found', kind: 'not_found', message: 'There is no such parcel.' } as const;
 const ID = 9007199254740993n;
