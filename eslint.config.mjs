@@ -23,7 +23,7 @@ const LAYERS = {
   testing: ['kernel', 'contract', 'domain'],
   'test-kit': ['kernel', 'platform', 'local'],
   app: ['kernel', 'contract', 'http-contract', 'platform', 'domain', 'application', 'infrastructure', 'http'],
-  e2e: ['local', 'client', 'e2e'],
+  e2e: ['local', 'client', 'test-kit', 'e2e'],
   tool: [
     'kernel',
     'contract',
@@ -212,8 +212,6 @@ export default defineConfig(
       rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept(inner, message)),
     };
   }),
-  // Programs that run when the service is built. They may import every file of the service.
-  { files: ['apps/api/src/build/**/*.ts'], rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT) },
   {
     files: PURE_PROJECTS.map((root) => `${root}/**/*.ts`),
     rules: {

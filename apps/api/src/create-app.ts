@@ -119,7 +119,6 @@ async function assemble(
     metrics,
     shed,
     tracing,
-    rateLimits,
   });
   const app: NestFastifyApplication = await NestFactory.create<NestFastifyApplication>(
     AppModule.with({

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import type { Finding } from './finding.js';
+import type { Finding } from './database-checks.js';
 import { json, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
 /** No server listens on this port. */

@@ -3,7 +3,7 @@ import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { query } from '@animal-store/local-postgres/testing';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { loadScopes } from './contexts.js';
+import { loadScopes } from './database.js';
 import { formatTime } from './output.js';
 import { json, KEY, type KeyJson, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 

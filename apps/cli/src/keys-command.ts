@@ -8,7 +8,7 @@ import {
 } from '@animal-store/access-application';
 import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
 import { Command, Option } from 'commander';
-import { withAccessUseCases } from './with-access-use-cases.js';
+import { printNewKey, withAccessUseCases } from './access.js';
 import {
   integerParser,
   parseClientName,
@@ -19,50 +19,30 @@ import {
   parseRateLimit,
   parseScopes,
 } from './arguments.js';
-import { loadScopes } from './contexts.js';
-import { databaseUrl } from './database.js';
+import { databaseUrl, loadScopes } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { toJson, toTable, formatTime } from './output.js';
-import { printNewKey } from './print-new-key.js';
+import { formatTime, jsonCommand, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
-interface CreateOptions {
+interface Options {
+  readonly client?: string;
+  readonly json?: boolean;
+}
+
+interface CreateOptions extends Options {
   readonly client: string;
   readonly scope?: readonly string[];
   readonly expiresIn?: number;
   readonly environment?: string;
   readonly rateLimit?: number;
   readonly ifNone?: boolean;
-  readonly json?: boolean;
-}
-
-interface ListOptions {
-  readonly client?: string;
-  readonly expiresWithin?: number;
-  readonly json?: boolean;
-}
-
-interface RotateOptions {
-  readonly overlap: number;
-  readonly json?: boolean;
-}
-
-interface AuditOptions {
-  readonly limit: number;
-  readonly after?: bigint;
-  readonly json?: boolean;
-}
-
-interface RevokeOptions {
-  readonly json?: boolean;
 }
 
 export function keysCommand(terminal: Terminal): Command {
   return new Command('keys')
     .description('Manage API keys.')
     .addCommand(
-      new Command('create')
-        .description('Create an API key and print it. It cannot be shown again.')
+      jsonCommand('create', 'Create an API key and print it. It cannot be shown again.')
         .requiredOption('--client <name>', 'name of the client that owns the key; created if it does not exist', parseClientName)
         .option('--scope <scopes>', 'scopes of the key, such as pets:read, separated by commas (default: all scopes)', parseScopes)
         .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
@@ -77,7 +57,6 @@ export function keysCommand(terminal: Terminal): Command {
           parseRateLimit,
         )
         .option('--if-none', 'create a key only if the client has no active key')
-        .option('--json', 'print JSON')
         .action(async ({ client, scope, expiresIn, environment, rateLimit, ifNone, json }: CreateOptions) => {
           const input = {
             clientName: client,
@@ -104,12 +83,10 @@ export function keysCommand(terminal: Terminal): Command {
         }),
     )
     .addCommand(
-      new Command('list')
-        .description('List keys, without their secrets.')
+      jsonCommand('list', 'List keys, without their secrets.')
         .option('--client <name>', 'only keys of this client')
         .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
-        .option('--json', 'print JSON')
-        .action(({ client, expiresWithin, json }: ListOptions) =>
+        .action(({ client, expiresWithin, json }: Options & { expiresWithin?: number }) =>
           withAccessUseCases(terminal, async ({ listApiKeys }) => {
             const keys = await listApiKeys.execute({ clientName: client, expiresWithinMs: expiresWithin });
             return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
@@ -117,16 +94,14 @@ export function keysCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      new Command('rotate')
-        .description('Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
+      jsonCommand('rotate', 'Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
         .argument('<key>', 'id, visible prefix, or the whole key')
         .addOption(
           new Option('--overlap <duration>', 'how long the old key remains valid; 0s to expire it immediately')
             .argParser(parseDuration)
             .default(DEFAULT_OVERLAP_MS, '24h'),
         )
-        .option('--json', 'print JSON')
-        .action((reference: string, { overlap, json }: RotateOptions) =>
+        .action((reference: string, { overlap, json }: Options & { overlap: number }) =>
           withAccessUseCases(terminal, async ({ rotateApiKey }) => {
             const show = ({ key, secret, retired }: RotatedApiKey) =>
               json
@@ -138,11 +113,9 @@ export function keysCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      new Command('revoke')
-        .description('Revoke a key. All processes of the service reject it within five seconds.')
+      jsonCommand('revoke', 'Revoke a key. All processes of the service reject it within five seconds.')
         .argument('<key>', 'id, visible prefix, or the whole key')
-        .option('--json', 'print JSON')
-        .action((reference: string, { json }: RevokeOptions) =>
+        .action((reference: string, { json }: Options) =>
           withAccessUseCases(terminal, async ({ revokeApiKey }) => {
             const key = await revokeApiKey.execute(reference);
             if (json) return toJson(keyView(key));
@@ -151,16 +124,14 @@ export function keysCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      new Command('audit')
-        .description('List changes to keys and clients and who made them, newest first.')
+      jsonCommand('audit', 'List changes to keys and clients and who made them, newest first.')
         .addOption(
           new Option('--limit <n>', `maximum number of changes, up to ${String(MAX_AUDIT_LIMIT)}`)
             .argParser(integerParser(1, MAX_AUDIT_LIMIT))
             .default(DEFAULT_AUDIT_LIMIT),
         )
         .option('--after <id>', 'list older changes than this one, usually the last one of the previous page', parseEventId)
-        .option('--json', 'print JSON')
-        .action(({ limit, after, json }: AuditOptions) =>
+        .action(({ limit, after, json }: Options & { limit: number; after?: bigint }) =>
           withAccessUseCases(terminal, async ({ listAudit }) => {
             const { events, next } = await listAudit.execute({ limit, after });
             if (json) return toJson({ events: events.map(eventView), next: next ?? null });

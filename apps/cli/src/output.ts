@@ -1,4 +1,5 @@
 import { escapeControlCharacters } from '@animal-store/access-domain';
+import { Command } from 'commander';
 
 declare global {
   interface JSON {
@@ -38,4 +39,9 @@ export function toTable(header: readonly string[], rows: readonly (readonly stri
 export function formatTime(date: Date): string {
   if (Number.isNaN(date.getTime())) return UNREADABLE;
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** Returns a command that can print its result as JSON. */
+export function jsonCommand(name: string, description: string): Command {
+  return new Command(name).description(description).option('--json', 'print JSON');
 }

@@ -43,7 +43,7 @@ export interface DatabaseOptions {
    * results. With several processes, one each is enough.
    */
   readonly concurrentReads?: number | undefined;
-  /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 56). */
+  /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 19). */
   readonly citus?: boolean;
   readonly persistence: readonly Persistence[];
   /** Subscriptions to events of this deployment, in any process. Only events of their types are stored. */

@@ -13,7 +13,7 @@ export interface Persistence {
   readonly entities: readonly ((new () => object) | EntitySchema)[];
   /** In the order of their timestamps. A class name ends in its timestamp in ms (13 digits). */
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** Set to false to keep the tables on one server when Citus distributes others (ADR 56). */
+  /** Set to false to keep the tables on one server when Citus distributes others (ADR 19). */
   readonly sharded?: boolean;
   /** Entities of a sharded context whose tables stay on one server, for example because a column is unique. */
   readonly unsharded?: readonly (new () => object)[];

@@ -49,6 +49,7 @@ export const PROBES: readonly Probe[] = [
   layer('app', 'apps/api/src/probe.ts', project('local-postgres'), project('pets-http')),
   layer('e2e', 'apps/api-e2e/src/probe.ts', project('pets-http'), project('local-postgres/testing')),
   layer('e2e', 'apps/api-e2e/src/probe.ts', project('kernel'), project('client')),
+  layer('e2e', 'apps/api-e2e/src/probe.ts', project('database'), project('test-kit/service-process')),
   layer('app', 'apps/api/src/probe.ts', project('client'), project('kernel')),
   layer('http', 'libs/pets/http/src/probe.ts', project('client'), project('http-contract')),
 
@@ -131,13 +132,6 @@ export const PROBES: readonly Probe[] = [
   inFolder('reference', '../process/config.js', '../http/pipeline.js'),
   inFolder('process', '../contexts/job-runner.js', '../reference/docs.controller.js'),
   inFolder('contexts', '../create-app.js', '../process/config.js'),
-  {
-    message: 'Only specs and test support may import test support',
-    rule: IMPORTS,
-    file: 'apps/api/src/build/probe.ts',
-    forbidden: from('../testing/test-app.js'),
-    legal: from('../create-app.js'),
-  },
   {
     message: 'to API_FOLDERS',
     rule: IMPORTS,

@@ -7,7 +7,8 @@ import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { connectionOf } from './connection.js';
-import { limitConnections } from './http-server.js';
+import { ConnectionLimit } from './http-server.js';
+import { SocketErrors } from './socket-errors.js';
 
 const MAX = 200;
 /** 1 % of the maximum. */
@@ -23,7 +24,8 @@ beforeEach(() => {
   server = new EventEmitter();
   metrics = new Metrics();
   const shed = new ShedRequests(metrics, createLogger('silent'));
-  limitConnections(server as Server, MAX, { corsOrigins: ['https://a.example'], publicUrl: new PublicUrl(), shed });
+  const errors = new SocketErrors({ corsOrigins: ['https://a.example'], publicUrl: new PublicUrl(), shed });
+  new ConnectionLimit(MAX, errors, shed).register(server as Server);
 });
 
 afterEach(() => {
@@ -63,8 +65,8 @@ describe('above the maximum', () => {
 
   it('responds with 503 if all connections are busy, and destroys those above a small reserve without a response', async () => {
     openMany(MAX, 'busy');
-    const rejected = openMany(BATCH, 'unused');
-    for (const { socket, written } of rejected) {
+    const refused = openMany(BATCH, 'unused');
+    for (const { socket, written } of refused) {
       expect(written.join()).toMatch(
         /^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n[^]*^access-control-allow-origin: https:\/\/a\.example\r\n/m,
       );
@@ -72,7 +74,7 @@ describe('above the maximum', () => {
     }
     const [destroyed] = openMany(1, 'unused');
     expect([destroyed?.written, destroyed?.socket.destroyed]).toEqual([[], true]);
-    for (const { socket } of rejected) socket.destroy();
+    for (const { socket } of refused) socket.destroy();
     expect((await metrics.requestsShed.get()).values).toMatchObject([{ labels: { reason: 'connections' }, value: BATCH + 1 }]);
   });
 

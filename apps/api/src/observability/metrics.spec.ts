@@ -73,7 +73,7 @@ describe('the metrics of requests', () => {
   it('count rejected keys by code, and rate-limited requests', async () => {
     const codes = ['missing_api_key', 'invalid_api_key', 'invalid_api_key', 'insufficient_scope', 'rate_limited', 'pet_not_found'];
     await measure(...codes.map((errorCode) => ({ errorCode })));
-    expect(await samplesOf('api_keys_refused_total')).toEqual([
+    expect(await samplesOf('api_keys_rejected_total')).toEqual([
       '{code="missing_api_key"} 1',
       '{code="invalid_api_key"} 2',
       '{code="insufficient_scope"} 1',

@@ -39,7 +39,7 @@ export class Metrics implements StatementObserver {
   );
 
   readonly keysRejected = this.counter(
-    'api_keys_refused_total',
+    'api_keys_rejected_total',
     'Requests rejected because of a missing or invalid API key, or a missing scope.',
     ['code'],
   );

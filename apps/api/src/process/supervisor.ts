@@ -6,8 +6,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { GroupState } from './worker-group.js';
 import type { MetricsSource } from '../observability/admin-server.js';
 import { WorkerMetrics } from '../observability/worker-metrics.js';
-import { FixedWindows } from '../rate-limit/fixed-windows.js';
-import { countForWorker } from '../rate-limit/supervisor-counter.js';
+import { countForWorker, MemoryCounter } from '../rate-limit/counters.js';
 import { CrashLoopDetector } from './crash-loop-detector.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
 import { Watchdog } from './watchdog.js';
@@ -67,7 +66,7 @@ export class Supervisor implements MetricsSource {
     registers: [this.ownRegistry],
   });
   private readonly ready = new Set<Worker>();
-  private readonly counts = new FixedWindows();
+  private readonly counts = new MemoryCounter();
   private readonly firstReports = Promise.withResolvers<void>();
   private readonly stopping = new AbortController();
   private hasBeenReady = false;

@@ -1,15 +1,14 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FixedWindows } from './fixed-windows.js';
+import { type Count, type Counter, MemoryCounter } from './counters.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
-import type { Count, SharedCounter } from './shared-counter.js';
 
 const LATENCY_MS = 2;
 
 /** A counter with latency, like one in another process. */
-class DistantCounter implements SharedCounter {
+class DistantCounter implements Counter {
   calls = 0;
-  private readonly memory = new FixedWindows();
+  private readonly memory = new MemoryCounter();
 
   async add(key: string, points: number, windowMs: number) {
     this.calls++;
@@ -20,13 +19,13 @@ class DistantCounter implements SharedCounter {
   }
 }
 
-const LOST_COUNTER: SharedCounter = { add: () => Promise.resolve(undefined) };
+const LOST_COUNTER: Counter = { add: () => Promise.resolve(undefined) };
 
-function limiterWith(counter: SharedCounter, limit: number, processes: number | undefined): RateLimiter {
+function limiterWith(counter: Counter, limit: number, processes: number | undefined): RateLimiter {
   return new RateLimiter({ limit, windowMs: 60_000, processes, addToAll: (key, points) => counter.add(key, points, 60_000) });
 }
 
-function limiters(limit: number, processes: number, counter: SharedCounter = new DistantCounter()) {
+function limiters(limit: number, processes: number, counter: Counter = new DistantCounter()) {
   return Array.from({ length: processes }, () => limiterWith(counter, limit, processes));
 }
 
@@ -79,7 +78,7 @@ describe('a single limiter', () => {
 
 /** A counter with latency in ticks of a simulated clock, so that results do not depend on the load of the machine. */
 class Simulation {
-  readonly counter: SharedCounter = { add: (key, points) => this.add(key, points) };
+  readonly counter: Counter = { add: (key, points) => this.add(key, points) };
   admitted = 0;
   asked = 0;
   private count = 0;
@@ -184,7 +183,7 @@ describe('limiters with a shared counter', () => {
 });
 
 /** A counter whose responses the spec controls, at a time that it sets. */
-class ControlledCounter implements SharedCounter {
+class ControlledCounter implements Counter {
   readonly reports: number[] = [];
   count = 0;
   msLeft = 60_000;

@@ -6,8 +6,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { FakeRedis } from '../testing/fake-redis.js';
-import { checkRedis } from './check-redis.js';
-import { RedisCounter } from './redis-counter.js';
+import { checkRedis, RedisCounter } from './redis-counter.js';
 
 const WINDOW_MS = 60_000;
 const TIMEOUT_MS = 250;
@@ -15,7 +14,7 @@ const MIN_DELAY_MS = 50;
 /** Time of the work itself on a busy machine. */
 const TOLERANCE_MS = 200;
 const LOST = 'the connection to Redis is lost; counting only the requests of this machine';
-const REJECTED = 'Redis does not count; counting only the requests of this machine';
+const UNCOUNTED = 'Redis does not count; counting only the requests of this machine';
 const RECONNECTED = { level: 30, msg: 'reconnected to Redis; counting the requests of all machines' };
 
 const lines: unknown[] = [];
@@ -103,14 +102,14 @@ it.each([
   expect(await add()).toBeUndefined();
   expect([counter.isConnected, await add()]).toEqual([false, undefined]);
   await waitFor(() => expect(redis.connections).toBeGreaterThan(connections));
-  expect(lines).toEqual([{ level: 40, reason: message, key: 'animal-store:spec:a', msg: REJECTED }]);
+  expect(lines).toEqual([{ level: 40, reason: message, key: 'animal-store:spec:a', msg: UNCOUNTED }]);
   redis.respond = (args) => redis.count(args);
   await connected();
   expect(lines.slice(1)).toEqual([RECONNECTED]);
   expect(await add()).toMatchObject({ points: 1 });
 });
 
-it('a key that Redis rejects is tried again before Redis is used, for its own window', async () => {
+it('a key that Redis does not count is tried again before Redis is used, for its own window', async () => {
   counter.start();
   await connected();
   const reason = 'WRONGTYPE Operation against a key holding the wrong kind of value';
@@ -119,7 +118,7 @@ it('a key that Redis rejects is tried again before Redis is used, for its own wi
   const { connections } = redis;
   await waitFor(() => expect(redis.connections).toBeGreaterThan(connections + 1));
   expect(counter.isConnected).toBe(false);
-  expect(lines).toEqual([{ level: 40, reason, key: 'animal-store:spec:a', msg: REJECTED }]);
+  expect(lines).toEqual([{ level: 40, reason, key: 'animal-store:spec:a', msg: UNCOUNTED }]);
   expect(redis.commands.filter(([, , , key]) => key === 'animal-store:spec:a').slice(1)).toContainEqual([
     ...['EVAL', expect.any(String), '1', 'animal-store:spec:a', '0', '60000'],
   ]);

@@ -3,17 +3,16 @@ import { once } from 'node:events';
 import { findFreePort, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { createClient, type RedisClientType } from '@redis/client';
-import fastify, { type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Metrics } from '../observability/metrics.js';
-import { checkRedis } from '../rate-limit/check-redis.js';
+import { checkRedis } from '../rate-limit/redis-counter.js';
 import { type ClientLimit, RateLimits } from '../rate-limit/rate-limits.js';
 
 // Part of `npm run verify -- redis`: the policies of contexts, which the product does not use yet, and errors of a real Redis.
 
 const POLICY = { name: 'orders', requestsPerMinute: 300 };
 const KEY = 'animal-store:test:policies:orders:7';
-const REJECTED = 'Redis does not count; counting only the requests of this machine';
+const UNCOUNTED = 'Redis does not count; counting only the requests of this machine';
 const RECONNECTED = 'reconnected to Redis; counting the requests of all machines';
 
 const lines: { msg: string; reason?: string; key?: string }[] = [];
@@ -23,7 +22,7 @@ let redis: ChildProcess;
 let url: string;
 /** Sends commands of an administrator. */
 let admin: RedisClientType;
-const servers: FastifyInstance[] = [];
+const connected: RateLimits[] = [];
 
 beforeAll(async () => {
   const port = await findFreePort();
@@ -38,7 +37,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
+  for (const limits of connected.splice(0)) limits.onApplicationShutdown();
   await admin.flushAll();
   lines.length = 0;
 });
@@ -60,10 +59,8 @@ interface Machine {
 async function connectMachine(policy = POLICY): Promise<Machine> {
   const metrics = new Metrics();
   const limits = await RateLimits.create({ rateLimit: 6_000, redisUrl: url, workers: 1, environment: 'test' }, logger, metrics);
-  const server = fastify();
-  limits.addRedisHooks(server);
-  servers.push(server);
-  await server.ready();
+  limits.onApplicationBootstrap();
+  connected.push(limits);
   const expectConnected = (connected: 0 | 1) =>
     waitFor(async () => expect(await metrics.registry.metrics()).toContain(`\nredis_connected ${connected}\n`));
   await expectConnected(1);
@@ -112,8 +109,8 @@ it.each<[string, () => Promise<unknown>, () => Promise<unknown>, isChecked: bool
   expect(admitted).toBeGreaterThanOrEqual(POLICY.requestsPerMinute);
   expect(admitted).toBeLessThanOrEqual(2 * POLICY.requestsPerMinute * 1.1);
   for (const { expectConnected } of machines) await expectConnected(0);
-  const rejected = { level: 40, reason: expect.stringMatching(new RegExp(`^${code} `)), key: expect.any(String), msg: REJECTED };
-  expect(lines).toEqual([rejected, rejected]);
+  const uncounted = { level: 40, reason: expect.stringMatching(new RegExp(`^${code} `)), key: expect.any(String), msg: UNCOUNTED };
+  expect(lines).toEqual([uncounted, uncounted]);
   if (isChecked) await expect(checkRedis(url, 'test')).rejects.toThrow(code);
   await recover();
   for (const { expectConnected } of machines) await expectConnected(1);

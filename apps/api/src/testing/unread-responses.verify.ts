@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { programPath, ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { BuiltService } from './built-service.js';
 import { pipelineUnread, rawGet as get } from './pipeline-unread.js';
 
 const BUNDLE = '/docs/assets/swagger-ui-bundle.js';
@@ -19,17 +19,13 @@ describe('responses that a client does not read', () => {
   it('take little memory, for every kind of response', async () => {
     const database = await createTestDatabase();
     close.push(() => database.drop());
-    const service = await BuiltService.start({
-      DATABASE_URL: database.url,
-      DRAIN_SECONDS: '0',
-      RATE_LIMIT: '0',
-      MAX_EVENT_LOOP_LAG_MS: '60000',
-    });
+    const environment = { DATABASE_URL: database.url, DRAIN_SECONDS: '0', RATE_LIMIT: '0', MAX_EVENT_LOOP_LAG_MS: '60000' };
+    const service = await ServiceProcess.start(environment, { command: [process.execPath, programPath('api', 'dist')] });
     close.push(() => service.stop());
     const access = await connectAccessUseCases(database.url);
     close.push(() => access.close());
     const { secret } = await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes: ['pets:read', 'pets:write'] });
-    const url = `http://127.0.0.1:${String(service.port)}`;
+    const { url } = service;
     const body = JSON.stringify({ name: '犬'.repeat(255), categoryId: 1 });
     const headers = { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json' };
     for (let i = 0; i < 100; i++) await (await fetch(`${url}/v1/pets`, { method: 'POST', headers, body })).text();
@@ -37,11 +33,11 @@ describe('responses that a client does not read', () => {
     const paths = [BUNDLE, '/docs/assets/swagger-ui.css', '/docs', '/openapi.json', '/v1/pets?limit=100'];
     for (const path of paths) await (await fetch(url + path, { headers })).text();
     for (const path of paths) {
-      const before = await service.memory();
+      const before = service.memory;
       const request = get(path, `Authorization: Bearer ${secret}\r\n`);
       const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => pipelineUnread(service.port, request, 300)));
       await sleep(500);
-      const growth = (await service.memory()) - before;
+      const growth = service.memory - before;
       expect([path, growth < MAX_GROWTH ? 'little' : growth]).toEqual([path, 'little']);
       expect((await fetch(`${url}/v1/pets`, { headers })).status).toBe(200);
       for (const socket of sockets) socket.destroy();

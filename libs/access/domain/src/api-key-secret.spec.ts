@@ -8,6 +8,7 @@ import {
   isKeyEnvironment,
   type KeyEnvironment,
   prefixOf,
+  redactKeys,
   toBase62,
 } from './api-key-secret.js';
 
@@ -99,4 +100,18 @@ describe('the environment of a key', () => {
   it.each(['', '2eu', 'Local', 'a_b', 'a-b', 'ä', ' a', 'a\n', 'a'.repeat(21)])('is not %j', (name) =>
     expect(isKeyEnvironment(name)).toBe(false),
   );
+});
+
+describe('redactKeys', () => {
+  const key = generateApiKeySecret('test' as KeyEnvironment);
+  const redacted = `${prefixOf(key)}…`;
+
+  it('truncates a key to its prefix', () => {
+    expect(redactKeys(`Bearer ${key}, "${key}"`)).toBe(`Bearer ${redacted}, "${redacted}"`);
+    expect(redactKeys(`a broken key ${key.slice(0, -1)}`)).toBe(`a broken key ${redacted}`);
+  });
+
+  it('leaves any other text unchanged', () => {
+    for (const text of ['', 'ast_', 'last_name_of_somebody', prefixOf(key), redacted]) expect(redactKeys(text)).toBe(text);
+  });
 });

@@ -31,6 +31,10 @@ const releasedTimes = new Set(Object.keys(read('migrations.json') as object).map
 const released = all.filter(({ name }) => releasedTimes.has(timestampOf(name)));
 const later = all.filter((migration) => !released.includes(migration));
 
+/** Replaces times that the database has set, which differ between two runs. */
+const start = new Date();
+const hideTime = (value: unknown) => (value instanceof Date && value >= start ? 'time of the run' : value);
+
 /** Runs the statements of the release on a new database with these migrations, and returns their results. */
 async function outcomeOn(migrations: Persistence['migrations']): Promise<Outcome> {
   const database = await createTestDatabase();
@@ -46,7 +50,7 @@ async function outcomeOn(migrations: Persistence['migrations']): Promise<Outcome
       const { rows, rowCount } = await client.query<unknown[]>({ text, values: [...values], rowMode: 'array' }).catch((error: unknown) => {
         throw new Error(`"${name}" of release ${release} fails: ${(error as Error).message}`);
       });
-      outcome[name] = { rows, rowCount };
+      outcome[name] = { rows: rows.map((row) => row.map(hideTime)), rowCount };
     }
   } finally {
     await client.end();
@@ -65,11 +69,13 @@ describe(`release ${release}`, () => {
   it('has recorded statements that work on its own schema', () => {
     expect(released).toHaveLength(releasedTimes.size);
     expect(expected).toMatchObject({
-      'add pets': { rows: [['1'], ['2']] },
-      'add pets once': { rowCount: 2 },
-      'add the same pets again': { rowCount: 0 },
-      'find pets by their keys': { rowCount: 2 },
-      'forget keys': { rowCount: 2 },
+      'authenticate, 1': { rowCount: 1 },
+      'create a pet, 1': { rows: [['1']] },
+      'find a pet, 1': { rowCount: 1 },
+      'create pets once, 1': { rowCount: 1 },
+      'create the same pets again, 1': { rowCount: 0 },
+      'create the same pets again, 2': { rowCount: 1 },
+      'delete expired idempotency keys, 1': { rowCount: 3 },
     });
   });
 

@@ -13,7 +13,7 @@ const VALUES = {
   'http_request_duration_seconds_count{operation="listPets",status="200"}': 1,
   'http_request_duration_seconds_count{operation="getPet",status="200"}': 1,
   'http_request_duration_seconds_count{operation="listPets",status="401"}': 1,
-  'api_keys_refused_total{code="invalid_api_key"}': 1,
+  'api_keys_rejected_total{code="invalid_api_key"}': 1,
   idempotent_replays_total: 1,
   'database_statement_duration_seconds_count{statement="list pets.pets"}': 1,
   'database_statement_batch_size_sum{statement="insert once pets.pets"}': 2,

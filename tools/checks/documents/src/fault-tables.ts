@@ -1,7 +1,7 @@
 import { basename, posix } from 'node:path';
-import type { FaultRecord } from '@animal-store/chaos/fault-record';
+import type { FaultRecord } from '@animal-store/faults/fault-record';
+import { table } from '@animal-store/faults/table';
 import { readText } from '@animal-store/checks/workspace';
-import { markdownTable } from './markdown-table.js';
 
 interface Promised {
   readonly text: string;
@@ -43,7 +43,7 @@ const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readon
 
 /** What the results of a suite were measured on, by its file. */
 const SETTINGS: Readonly<Record<string, string>> = {
-  'tools/cluster/src/testing/cluster.verify.ts': 'Three nodes on one machine, with the PostgreSQL 15 and Patroni of Debian 12. ',
+  'tools/faults/src/cluster/testing/cluster.verify.ts': 'Three nodes on one machine, with the PostgreSQL 15 and Patroni of Debian 12. ',
 };
 
 export const readRecords = () => JSON.parse(readText('docs/how-we-know.json')) as FaultRecord[];
@@ -83,5 +83,5 @@ function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord
   const groups = Map.groupBy(faults, (fault) => varying(cellsOf(fault)).join());
   const rows = [...groups].map(([key, ofGroup]) => [ofGroup.map(({ fault }) => fault).join('; '), ...key.split(',')]);
   const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
-  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${markdownTable([['Fault', ...varying(columns)], ...rows])}`;
+  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${table(['Fault', ...varying(columns)], rows)}`;
 }

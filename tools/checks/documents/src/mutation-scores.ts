@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { currentRun } from '@animal-store/chaos/fault-record';
+import { currentRun } from '@animal-store/faults/fault-record';
 import { readText, ROOT } from '@animal-store/checks/workspace';
 
 const FILE = 'docs/mutation-scores.json';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { FaultRecord } from '@animal-store/chaos/fault-record';
+import type { FaultRecord } from '@animal-store/faults/fault-record';
 import { readText, workspaceFiles } from '@animal-store/checks/workspace';
 import { isInFaults, renderFaults } from './fault-tables.js';
 

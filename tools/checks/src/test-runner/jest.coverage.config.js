@@ -17,10 +17,10 @@ const NOT_COVERED = [
   /^libs\/[^/]+\/testing\//,
   /^apps\/(?:api|service)-e2e\//,
   // The bench and the chaos run take minutes; their specs only cover calculations.
-  /^tools\/(?:bench|chaos)\//,
+  /^tools\/(?:bench|faults\/src\/chaos)\//,
   // Not run by tests: code that starts the tests or writes to the workspace.
   /^tools\/checks\/src\/test-runner\/(?:jest-|task-hooks|postgres)/,
-  /^(?:apps\/api\/src\/build|tools\/(?:checks|checks\/documents|client-package)\/src)\/(?:release|record-\w+|write-\w+)\.ts$/,
+  /^tools\/(?:checks|checks\/documents|package)\/src\/(?:client\/)?(?:release|record-\w+|write-\w+)\.ts$/,
 ];
 
 // Child processes run what `tsc` built, and write their coverage here (https://nodejs.org/api/cli.html#node_v8_coveragedir).

@@ -1,7 +1,7 @@
 import { withoutLockTimeout } from '@animal-store/database';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Serves each page of one status (ADR 8). */
+/** Serves each page of one status (ADR 7). */
 export class IndexPetsByStatus1763683260000 implements MigrationInterface {
   /** CREATE INDEX CONCURRENTLY refuses to run inside a transaction. */
   transaction = false;

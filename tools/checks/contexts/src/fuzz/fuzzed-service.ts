@@ -1,7 +1,7 @@
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { programPath, ServiceProcess } from '@animal-store/test-kit/service-process';
 import { Client } from 'pg';
-import { BuiltService } from '@animal-store/api/testing/built-service';
 import { createLogger, startTestApp } from '@animal-store/api/testing/test-app';
 import type { FuzzTarget } from './send-and-check.js';
 import { SMUGGLED_NAME } from './hostile-sockets.js';
@@ -28,7 +28,7 @@ export interface FuzzedService {
 
 export interface BuiltFuzzedService extends FuzzedService {
   /** Resident memory of the process in bytes. */
-  memory(): Promise<number>;
+  memory(): number;
 }
 
 /** Starts the service in this process. */
@@ -58,7 +58,8 @@ export async function startInProcess(): Promise<FuzzedService> {
 /** Starts the built service in a separate process. */
 export async function startBuilt(): Promise<BuiltFuzzedService> {
   const database = await createTestDatabase();
-  const service = await BuiltService.start({ ...ENVIRONMENT, DATABASE_URL: database.url });
+  const command = [process.execPath, programPath('api', 'dist')];
+  const service = await ServiceProcess.start({ ...ENVIRONMENT, DATABASE_URL: database.url }, { command });
   const access = await connectAccessUseCases(database.url);
   const createKey = async (...scopes: string[]) =>
     (await access.createApiKey.execute({ clientName: 'fuzz', environment: 'test', scopes })).secret;
@@ -67,9 +68,11 @@ export async function startBuilt(): Promise<BuiltFuzzedService> {
   const records = await openRecords(database.url);
   return {
     target: { port: service.port, key, readOnlyKey },
-    problems: service.problems,
+    get problems() {
+      return service.problems;
+    },
     countSmuggled: () => records.countSmuggled(),
-    memory: () => service.memory(),
+    memory: () => service.memory,
     stop: async () => {
       await records.close();
       await service.stop();

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { createTestDatabase, query, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Container, type Manifest, render, requireHelm } from './manifests.js';
-import { programPath } from './observed-service.js';
+import { programPath } from '@animal-store/test-kit/service-process';
 
 // `npm run verify -- migrations`: runs the commands of the migration Job as its containers do.
 

@@ -1,0 +1,1 @@
+export default { displayName: 'faults', preset: '../../jest.preset.js' };
