@@ -3,10 +3,11 @@ import { dirname, join } from 'node:path';
 import preset from './jest.preset.js';
 
 const SQL_FILES = [
-  'libs/database/src/{batched-repository,statements,table,expire-idempotency-keys,idempotency-key.entity,persistence}.ts',
-  'libs/database/src/{migrations,migration-query-runner,missing-privileges,distribution,backfill,constraint-errors}.ts',
-  'libs/database/src/{database-connection,own-connection,unnamed-statements-client,intercepted-statements,job-runs,repeat}.ts',
-  'libs/database/src/{events,migrations}/*.ts',
+  'libs/database/src/{persistence,database-connection}.ts',
+  'libs/database/src/connection/{intercepted-statements,own-connection}.ts',
+  'libs/database/src/statements/{constraint-errors,list-statement,publication,sharding,statements,table}.ts',
+  'libs/database/src/{batching,events,jobs}/*.ts',
+  'libs/database/src/migrations/!(grants).ts',
 ];
 
 /** What is mutated, and the specs that must detect it. `AREA=client npx stryker run` mutates one area. */
@@ -29,9 +30,9 @@ const AREAS = {
     ...area('libs/database'),
     mutate: SQL_FILES,
     specs: [
-      'libs/database/src/{batched-repository,distribution,migrations,missing-privileges,migration-attempts}.integration.spec.ts',
-      'libs/database/src/{migration-lock,backfill,data-changes,intercepted-statements,job-runs,events/*}.integration.spec.ts',
-      'libs/database/src/table.spec.ts',
+      'libs/database/src/{batching,events,jobs,migrations}/*.integration.spec.ts',
+      'libs/database/src/connection/intercepted-statements.integration.spec.ts',
+      'libs/database/src/statements/table.spec.ts',
     ],
     usesPostgres: true,
   },

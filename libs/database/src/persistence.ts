@@ -1,4 +1,4 @@
-import type { EntitySchema, MigrationInterface } from 'typeorm';
+import type { EntityManager, EntitySchema, MigrationInterface } from 'typeorm';
 
 /** Privileges of PostgreSQL roles, in the syntax between GRANT and TO. */
 export interface Privileges {
@@ -19,4 +19,17 @@ export interface Persistence {
   readonly unsharded?: readonly (new () => object)[];
   /** By default, the service may read and write the rows of all tables in the schema. */
   readonly privileges?: Privileges;
+}
+
+export interface Reaction {
+  readonly type: string;
+  readonly handle: (manager: EntityManager, payload: string) => Promise<unknown>;
+  readonly isIgnored?: boolean;
+}
+
+/** Handles the events of its types, in order per aggregate, and each exactly once in effect. */
+export interface Subscription {
+  /** Unique in the deployment. It identifies the position in the log, so it never changes. */
+  readonly name: string;
+  readonly reactions: readonly Reaction[];
 }

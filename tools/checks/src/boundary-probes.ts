@@ -60,7 +60,7 @@ export const PROBES: readonly Probe[] = [
   layer('http', 'libs/pets/http/src/probe.spec.ts', project('test-kit'), project('pets-testing')),
   layer('http', 'libs/pets/http/src/probe.spec.ts', project('pets-infrastructure'), project('pets-testing')),
   layer('app', 'apps/api/src/probe.spec.ts', project('api-e2e'), project('pets-testing')),
-  layer('app', 'apps/api/src/testing/probe.ts', project('api-e2e'), project('local-postgres/testing')),
+  layer('app', 'apps/api/src/http/testing/probe.ts', project('api-e2e'), project('local-postgres/testing')),
   layer('http', 'libs/pets/http/src/probe.module.ts', project('database'), project('pets-infrastructure')),
   layer('app', 'apps/cli/src/probe.ts', project('pets-testing'), dynamically('@animal-store/local-postgres')),
   layer('app', 'apps/api/src/probe.ts', project('cli'), project('kernel')),
@@ -123,8 +123,8 @@ export const PROBES: readonly Probe[] = [
     forbidden: from('./testing/probe.js'),
     legal: from('./create-app.js'),
   },
-  inFolder('errors', '../observability/logger.js', './error-response.js'),
-  inFolder('observability', '../rate-limit/rate-limits.js', '../errors/http-errors.js'),
+  inFolder('observability', '../errors/http-errors.js', './logger.js'),
+  inFolder('errors', '../rate-limit/rate-limits.js', '../observability/logger.js'),
   inFolder('rate-limit', '../http/cors.js', '../observability/logger.js'),
   inFolder('http', '../validation/json.js', '../rate-limit/rate-limits.js'),
   inFolder('validation', '../authentication/authentication.guard.js', '../http/request-body.js'),
@@ -132,6 +132,22 @@ export const PROBES: readonly Probe[] = [
   inFolder('reference', '../process/config.js', '../http/pipeline.js'),
   inFolder('process', '../contexts/job-runner.js', '../reference/docs.controller.js'),
   inFolder('contexts', '../create-app.js', '../process/config.js'),
+  inRoom('connection', '../statements/table.js', '../persistence.js'),
+  inRoom('statements', '../replicas/replicas.js', '../connection/statement.js'),
+  inRoom('replicas', '../database.js', '../statements/batcher.js'),
+  inRoom('batching', '../migrations/migrations.js', '../database.js'),
+  inRoom('migrations', '../events/event-log.js', '../batching/idempotency-key.entity.js'),
+  inRoom('events', '../jobs/job-runs.js', '../statements/publication.js'),
+  inRoom('jobs', '../database-connection.js', '../database.js'),
+  inRoom('database.ts', './batching/batched-repository.js', './replicas/replicas.js'),
+  inRoom('persistence.ts', './connection/statement.js', '@animal-store/kernel'),
+  {
+    message: 'to DATABASE_FOLDERS',
+    rule: IMPORTS,
+    file: 'libs/database/src/planted/probe.ts',
+    forbidden: from('../persistence.js'),
+    legal: from('./probe-too.js'),
+  },
   {
     message: 'to API_FOLDERS',
     rule: IMPORTS,
@@ -140,7 +156,7 @@ export const PROBES: readonly Probe[] = [
     legal: from('./probe-too.js'),
   },
   {
-    message: 'Dynamic imports in a folder of the API',
+    message: 'Dynamic imports in such a folder',
     rule: SYNTAX,
     file: 'apps/api/src/http/probe.ts',
     forbidden: dynamically('../reference/docs.controller.js'),
@@ -215,9 +231,20 @@ export const PROBES: readonly Probe[] = [
 /** Returns a probe of the imports in a folder of the API. The rule names the folder. */
 function inFolder(folder: string, forbidden: string, legal: string): Probe {
   return {
-    message: `In the API, ${folder}/ may only import`,
+    message: `In the API, ${folder} may only import`,
     rule: IMPORTS,
     file: `apps/api/src/${folder}/probe.ts`,
+    forbidden: from(forbidden),
+    legal: from(legal),
+  };
+}
+
+/** Returns a probe of the imports in a room of the database library, or in a file that has a place between the rooms. */
+function inRoom(room: string, forbidden: string, legal: string): Probe {
+  return {
+    message: `In the database library, ${room} may only import`,
+    rule: IMPORTS,
+    file: `libs/database/src/${room.endsWith('.ts') ? room : `${room}/probe.ts`}`,
     forbidden: from(forbidden),
     legal: from(legal),
   };

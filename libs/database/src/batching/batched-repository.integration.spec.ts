@@ -3,13 +3,14 @@ import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-s
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { BatchedRepository } from './batched-repository.js';
-import { Database } from './database.js';
+import { Database } from '../database.js';
 import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
-import { migrateUp } from './migrations.js';
-import type { StatementInterceptor } from './statement-observer.js';
-import { listStatement } from './statements.js';
-import { Table } from './table.js';
-import { aLine, OrderLineEntity, OrderLineKeyEntity, shop, Size } from './testing/order-lines.js';
+import { migrateUp } from '../migrations/migrations.js';
+import type { StatementInterceptor } from '../connection/statement.js';
+import { listStatement } from '../statements/list-statement.js';
+import { shardingOf } from '../statements/sharding.js';
+import { Table } from '../statements/table.js';
+import { aLine, OrderLineEntity, OrderLineKeyEntity, shop, Size } from '../testing/order-lines.js';
 
 // ECMAScript 2026, newer than TypeScript's library.
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
@@ -40,15 +41,6 @@ beforeEach(() => dataSource.query('TRUNCATE shop."Order lines", shop.order_line_
 afterAll(async () => {
   await Promise.all([dataSource.destroy(), shardedSource.destroy()]);
   await database.drop();
-});
-
-describe('insert', () => {
-  it('resolves to the identifier of each row, in the order of concurrent calls', async () => {
-    const ids = await Promise.all(['a', 'b', 'c'].map((key) => first.insert(aLine({ key }))));
-    const rows = await Promise.all(ids.map((id) => second.findById(id)));
-    expect(rows.map((row) => [row?.id, row?.key])).toEqual(ids.map((id, index) => [id, ['a', 'b', 'c'][index]]));
-    expect(new Set(ids).size).toBe(3);
-  });
 });
 
 describe('a time outside the range of a Date or of RFC 3339', () => {
@@ -278,7 +270,8 @@ it.each([
   { filters: ['size'], nulls: ['note'], values: ['{small}'], index: 'by_note_size' },
   { filters: ['note', 'size'], nulls: [], values: ['{often}', '{small}'], index: 'by_note_size' },
 ])('a page scans one index for the filters $filters and nulls $nulls', async ({ filters, nulls, values, index }) => {
-  const table = new Table(dataSource.getMetadata(OrderLineEntity));
+  const metadata = dataSource.getMetadata(OrderLineEntity);
+  const table = new Table(metadata);
   const columns = (properties: readonly string[]) => table.columns.filter(({ property }) => properties.includes(property));
   const runner = dataSource.createQueryRunner();
   await runner.startTransaction();
@@ -288,7 +281,9 @@ it.each([
     INSERT INTO shop."Order lines" (key, client_id, quantity, priority, "is 'gift'", "due at", token, note, size)
     SELECT '', 1, 1, 1, false, now(), gen_random_uuid(), CASE WHEN n % 100 > 0 THEN 'often' END, 'small' FROM generate_series(1, 5000) n;
     ANALYZE shop."Order lines"`);
-  await runner.query(`PREPARE page AS ${listStatement(table, columns(filters), false, columns(nulls)).text}`);
+  await runner.query(
+    `PREPARE page AS ${listStatement(table, columns(filters), shardingOf(metadata, { persistence: [] }), columns(nulls)).text}`,
+  );
   const parameters = [...values, '{0}', '{10}'].map((value) => `'${value}'`).join();
   const plan = (await runner.query(`EXPLAIN EXECUTE page(${parameters})`)) as unknown as { 'QUERY PLAN': string }[];
   await runner.query('DEALLOCATE page');
@@ -346,11 +341,6 @@ describe('insertOnce', () => {
     const others = [key, { ...key, clientId: 2n }, { ...key, key: 'Once' }];
     const results = await Promise.all(others.map((other) => first.insertOnce(aLine(), other)));
     expect(results.map(({ replayed }) => replayed)).toEqual([false, false, false]);
-  });
-
-  it('inserts a row for a key whose first row failed', async () => {
-    await expect(first.insertOnce(aLine({ key: 'broken' }), key)).rejects.toMatchObject({ constraint: 'line_key_check' });
-    expect(await first.insertOnce(aLine(), key)).toMatchObject({ replayed: false });
   });
 
   it('never delays an insert without a key', async () => {

@@ -9,15 +9,13 @@ import {
   type PageRequest,
 } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
-import { Batcher, BatchSlots } from './batcher.js';
-import { Database } from './database.js';
-import { isDatabaseUnavailable, isRowError } from './database-unavailable.js';
-import { isSharded } from './distribution.js';
-import { activeTraceParent } from './events/event-log.js';
-import { type Publication, publicationOf } from './events/publication.js';
-import type { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { checkedValue, elementOf, type PreparedStatement, type Values } from './prepared-statement.js';
-import { retryConflict, retryRead } from './retry-read.js';
+import { Batcher, BatchSlots } from '../statements/batcher.js';
+import { Database } from '../database.js';
+import { isDatabaseUnavailable, isRowError } from '../connection/database-unavailable.js';
+import { activeTraceParent, type Publication, publicationOf } from '../statements/publication.js';
+import { type IdempotencyKeyEntity, keyTableOf } from './idempotency-key.entity.js';
+import { checkedValue, elementOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
+import { retryConflict, retryRead } from '../connection/retry.js';
 import {
   findOneStatement,
   findRecordedStatement,
@@ -25,11 +23,10 @@ import {
   insertOneStatement,
   insertOnceStatement,
   insertStatement,
-  keyTableOf,
-  listStatement,
-  type PageText,
-} from './statements.js';
-import { type Column, Table } from './table.js';
+} from '../statements/statements.js';
+import { type PageText, listStatement } from '../statements/list-statement.js';
+import { isSharded, shardingOf } from '../statements/sharding.js';
+import { type Column, Table } from '../statements/table.js';
 
 /** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
 export interface EntityWithId {
@@ -106,7 +103,7 @@ export class BatchedRepository<Entity extends EntityWithId> {
     { publishes }: BatchedRepositoryOptions = {},
   ) {
     const { replicas, settings } = Database.of(repository.manager);
-    this.event = publishes && publicationOf(repository.manager, publishes);
+    this.event = publishes && publicationOf(settings, publishes);
     const insertOptions = { maxSize: MAX_INSERTS, isItemError: isRowError };
     this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
     this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
@@ -170,11 +167,11 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   private addPages(names: string, filter: Filter<Entity>): Batcher<PageParameters, JsonPage<Entity>> {
-    const { table, sharded } = this.prepared();
+    const { table, sharding } = this.prepared();
     const valueOf = ({ property }: Column): unknown => filter[property as keyof Filter<Entity>];
     const nulls = table.columns.filter((column) => valueOf(column) === null);
     const filters = table.columns.filter((column) => valueOf(column) !== undefined && !nulls.includes(column));
-    const statement = listStatement(table, filters, sharded, nulls);
+    const statement = listStatement(table, filters, sharding, nulls);
     const pages = new Batcher({
       maxSize: MAX_PAGES,
       maxWaiting: MAX_WAITING_PAGES,
@@ -211,11 +208,9 @@ export class BatchedRepository<Entity extends EntityWithId> {
       }
       if (results.size === keyedRows.length) break;
       // Keys that are neither inserted nor found were deleted in between, so the loop inserts them again.
-      for (const { index, id, row, missing } of await findRecorded.run(pool, keys)) {
+      for (const { index, id, row } of await findRecorded.run(pool, keys)) {
         const keyed = pending[index] as KeyedRow<Entity>;
-        if (results.has(keyed)) continue;
-        const recorded = missing.length === 0 ? row : { ...row, ...(await this.propertiesOf(id, missing)) };
-        results.set(keyed, { id, row: recorded as NewRow<Entity>, replayed: true });
+        if (!results.has(keyed)) results.set(keyed, { id, row: await this.completed(id, row), replayed: true });
       }
     }
     return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity>);
@@ -229,10 +224,13 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return values;
   }
 
-  /** Returns the current values of the properties; null if the row no longer exists. */
-  private async propertiesOf(id: bigint, properties: readonly string[]): Promise<Record<string, unknown>> {
-    const [row] = await this.runFinds([id]);
-    return Object.fromEntries(properties.map((property) => [property, row?.[property as keyof Entity] ?? null]));
+  /** Returns the recorded row. Columns that were added since have their current values, or null if the row no longer exists. */
+  private async completed(id: bigint, recorded: Readonly<Record<string, unknown>>): Promise<NewRow<Entity>> {
+    const properties = this.prepared().table.columns.map(({ property }) => property);
+    const [row] = properties.every((property) => property in recorded) ? [] : await this.runFinds([id]);
+    const current = { ...row } as Record<string, unknown>;
+    const valueOf = (property: string) => (property in recorded ? recorded[property] : (current[property] ?? null));
+    return Object.fromEntries(properties.map((property) => [property, valueOf(property)])) as NewRow<Entity>;
   }
 
   private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
@@ -242,12 +240,10 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return ids.map((id) => byId.get(id));
   }
 
-  /** Runs one statement for all pages; if sharded, one per page. */
   private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Entity>[]> {
-    const { table, lists, sharded } = this.prepared();
-    const run = (batch: readonly PageParameters[]) => retryRead(() => statement.run(lists, arraysOf(batch)));
-    const texts = sharded ? (await Promise.all(pages.map((page) => run([page])))).flat() : await run(pages);
-    const parse = table.parseRows as (text: string) => Entity[];
+    const { table, lists, sharding } = this.prepared();
+    const texts = await sharding.runPages((batch) => retryRead(() => statement.run(lists, arraysOf(batch))), pages);
+    const parse = table.parse as (text: string) => Entity[];
     return texts.map(({ items, next }) => new JsonPage<Entity>(new JsonText(items), next, parse));
   }
 }
@@ -258,24 +254,23 @@ function prepare<Entity extends EntityWithId>(
   keys: Repository<IdempotencyKeyEntity> | undefined,
   event: Publication | undefined,
 ) {
-  if (keys && isSharded(keys.metadata) !== isSharded(repository.metadata))
+  const { pool, replicas, settings } = Database.of(repository.manager);
+  if (keys && isSharded(keys.metadata, settings.persistence) !== isSharded(repository.metadata, settings.persistence))
     throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
-  const { pool, replicas, settings } = Database.of(repository.manager);
-  const sharded = settings.citus === true && isSharded(repository.metadata);
+  const sharding = shardingOf(repository.metadata, settings);
   return {
     pool,
-    sharded,
+    sharding,
     /** Executes the statements of pages. */
     lists: replicas ?? pool,
     table,
     insert: insertStatement(table, event),
-    // For Citus, all inserts are the statement that was tested with it.
-    insertOne: event || sharded ? undefined : insertOneStatement(table),
+    insertOne: event || !sharding.insertsOne ? undefined : insertOneStatement(table),
     insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
-    findRecorded: keyTable && findRecordedStatement(table, keyTable, sharded),
-    find: findStatement(table, sharded),
+    findRecorded: keyTable && findRecordedStatement(table, keyTable, sharding),
+    find: findStatement(table, sharding),
     findOne: findOneStatement(table),
   };
 }

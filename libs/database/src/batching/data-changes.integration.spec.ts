@@ -1,14 +1,14 @@
-import { DomainError, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
+import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { createTestDatabase, setOddSettings, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner, type Repository, VersionColumn } from 'typeorm';
 import { BatchedRepository } from './batched-repository.js';
-import { type ConstraintErrors, throwConstraintErrors } from './constraint-errors.js';
-import { Database, type DatabaseOptions } from './database.js';
-import { isDatabaseUnavailable } from './database-unavailable.js';
+import { type ConstraintErrors, throwConstraintErrors } from '../statements/constraint-errors.js';
+import { Database, type DatabaseOptions } from '../database.js';
+import { isDatabaseUnavailable } from '../connection/database-unavailable.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { migrateUp } from './migrations.js';
-import { createIdempotencyKeyTable } from './testing/idempotency-key-table.js';
+import { migrateUp } from '../migrations/migrations.js';
+import { createIdempotencyKeyTable } from '../testing/idempotency-key-table.js';
 
 @Entity({ schema: 'shop', name: 'orders' })
 class OrderEntity {
@@ -129,13 +129,6 @@ describe('update', () => {
     expect((await orders.find({ order: { id: 'ASC' } })).filter((order) => order.id !== id)).toEqual(others);
   });
 
-  it('lets one of several concurrent changes of a version succeed', async () => {
-    const id = await batched.insert({ number: 'A1', petId: 0n });
-    const results = await Promise.all([1n, 2n, 3n, 4n, 5n, 6n].map((petId) => orders.update({ id, version: 1 }, { petId })));
-    expect(results.map(({ affected }) => affected).sort()).toEqual([0, 0, 0, 0, 0, 1]);
-    expect(await versionOf(id)).toBe(2);
-  });
-
   it('increments exactly', async () => {
     const id = await batched.insert({ number: 'A1', petId: 2n ** 53n });
     await orders.increment({ id }, 'petId', String(2n ** 62n + 1n));
@@ -149,37 +142,6 @@ describe('update', () => {
     await expect(orders.update({ id, version } as object, { petId: 1n })).rejects.toThrow('undefined');
     await expect(orders.delete({ id, version } as object)).rejects.toThrow('undefined');
     expect(await batched.findById(id)).toMatchObject({ petId: 0n });
-  });
-});
-
-it.each(IDS)('delete removes the row with the identifier %d and no other', async (id) => {
-  for (const each of IDS) await insertWithId(each);
-  expect([(await orders.delete({ id })).affected, (await orders.delete({ id })).affected]).toEqual([1, 0]);
-  expect((await orders.find({ order: { id: 'ASC' } })).map((order) => order.id)).toEqual(IDS.filter((other) => other !== id));
-});
-
-describe('a transaction', () => {
-  it('reads the version, changes the row and returns it', async () => {
-    const id = await batched.insert({ number: 'A1', petId: 0n });
-    const changed = await dataSource.transaction(async (manager) => {
-      const order = await manager.createQueryBuilder(OrderEntity, 'order').addSelect('order.version').where({ id }).getOneOrFail();
-      expect(order).toEqual({ id, number: 'A1', petId: 0n, version: 1 });
-      const { affected } = await manager.update(OrderEntity, { id, version: order.version }, { petId: INT64_MAX });
-      return affected === 1 && { ...order, petId: INT64_MAX };
-    });
-    expect(changed).toMatchObject({ petId: INT64_MAX });
-    expect(await batched.findById(id)).toEqual({ id, number: 'A1', petId: INT64_MAX });
-  });
-
-  it('changes nothing if the callback throws because a change was lost', async () => {
-    const [first, second] = [await batched.insert({ number: 'A1', petId: 0n }), await batched.insert({ number: 'B2', petId: 0n })];
-    const transaction = dataSource.transaction(async (manager) => {
-      await manager.update(OrderEntity, { id: first, version: 1 }, { petId: 1n });
-      const { affected } = await manager.update(OrderEntity, { id: second, version: 2 }, { petId: 1n });
-      if (affected !== 1) throw new DomainError(ORDER_NUMBER_TAKEN);
-    });
-    await expect(transaction).rejects.toThrow(DomainError);
-    expect((await batched.page({}, { limit: 2 })).items.map(({ petId }) => petId)).toEqual([0n, 0n]);
   });
 });
 

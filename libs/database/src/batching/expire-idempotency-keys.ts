@@ -1,7 +1,6 @@
 import { IDEMPOTENCY_KEY_LIFETIME_HOURS } from '@animal-store/kernel';
 import type { DataSource } from 'typeorm';
-import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { deleteExpiredKeysStatement, keyTableOf } from './statements.js';
+import { isKeyTable, keyTableOf } from './idempotency-key.entity.js';
 
 /** Small, so that a deletion does not hold locks or delay vacuum for long. */
 const BATCH_SIZE = 500;
@@ -15,12 +14,16 @@ export class ExpireIdempotencyKeys {
 
   async execute(): Promise<number> {
     let total = 0;
-    for (const metadata of this.dataSource.entityMetadatas) {
-      if (!(typeof metadata.target === 'function' && metadata.target.prototype instanceof IdempotencyKeyEntity)) continue;
-      const text = deleteExpiredKeysStatement(keyTableOf(metadata));
+    for (const { name, clientId, key, createdAt } of this.dataSource.entityMetadatas.filter(isKeyTable).map(keyTableOf)) {
       let deleted: number;
       do {
-        [, deleted] = await this.dataSource.query<[unknown, number]>(text, [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH_SIZE]);
+        [, deleted] = await this.dataSource.query<[unknown, number]>(
+          `DELETE FROM ${name} WHERE (${clientId}, ${key}) IN (
+             SELECT ${clientId}, ${key} FROM ${name}
+             WHERE ${createdAt} < now() - make_interval(hours => $1) ORDER BY ${createdAt} LIMIT $2
+           )`,
+          [IDEMPOTENCY_KEY_LIFETIME_HOURS, BATCH_SIZE],
+        );
         total += deleted;
       } while (deleted === BATCH_SIZE);
     }

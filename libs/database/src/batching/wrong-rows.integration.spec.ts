@@ -1,10 +1,10 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BatchedRepository } from './batched-repository.js';
-import { Database } from './database.js';
-import { migrateUp } from './migrations.js';
-import { PreparedStatement } from './prepared-statement.js';
-import { aLine, OrderLineEntity, OrderLineKeyEntity, shop } from './testing/order-lines.js';
+import { Database } from '../database.js';
+import { migrateUp } from '../migrations/migrations.js';
+import { PreparedStatement } from '../statements/prepared-statement.js';
+import { aLine, OrderLineEntity, OrderLineKeyEntity, shop } from '../testing/order-lines.js';
 
 let database: TestDatabase;
 let dataSource: Database;

@@ -1,19 +1,24 @@
 interface Parameter {
   /** The environment variable with its default. */
-  readonly variable?: string;
+  readonly variable?: string | undefined;
   /** The values that describe what this library does anyway. Without them, the library uses the parameter. */
   readonly accepted?: readonly string[];
   /** What to do instead of setting another value. */
   readonly fix?: string;
 }
 
-const used = (variable?: string): Parameter => (variable === undefined ? {} : { variable });
-const accepted = (values: readonly string[], fix: string, variable?: string): Parameter => ({ ...used(variable), accepted: values, fix });
+const used = (variable?: string): Parameter => ({ variable });
+const accepted = (values: readonly string[], fix: string, variable?: string): Parameter => ({ variable, accepted: values, fix });
 const rejected = (fix: string, variable?: string): Parameter => accepted([], fix, variable);
+/** Returns parameters with the same meaning. */
+const each = (names: string, parameter: Parameter): Record<string, Parameter> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, parameter]));
 
 const REMOVE = 'it is not supported, so remove it';
 const KEEP_ALIVE = 'keep-alive always starts after 10 idle seconds, so remove it';
 const VERIFY = 'it is not supported; use sslmode=verify-full to authenticate the server';
+const NO_REVOCATION = 'revocation lists are not supported, so remove it';
+const NO_SERVICE = 'write the host, the user and the database into the URL';
 
 /**
  * All parameters of libpq 18. A parameter or variable that this library would ignore is an error, because it may make a connection stricter.
@@ -33,12 +38,9 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   connect_timeout: used('PGCONNECT_TIMEOUT'),
   client_encoding: accepted(['UTF8', 'utf8', 'UTF-8', 'utf-8'], 'the encoding is always UTF8, so remove it'),
   options: used('PGOPTIONS'),
-  application_name: used(),
-  fallback_application_name: used(),
+  ...each('application_name fallback_application_name', used()),
   keepalives: accepted(['1'], KEEP_ALIVE),
-  keepalives_idle: rejected(KEEP_ALIVE),
-  keepalives_interval: rejected(KEEP_ALIVE),
-  keepalives_count: rejected(KEEP_ALIVE),
+  ...each('keepalives_idle keepalives_interval keepalives_count', rejected(KEEP_ALIVE)),
   tcp_user_timeout: accepted(['0'], REMOVE),
   replication: accepted(['false', 'off', 'no', '0'], REMOVE),
   gssencmode: accepted(['disable', 'prefer'], 'use sslmode=verify-full to encrypt the connection', 'PGGSSENCMODE'),
@@ -48,31 +50,24 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   sslcompression: accepted(['0'], REMOVE),
   sslcert: used('PGSSLCERT'),
   sslkey: used('PGSSLKEY'),
-  sslkeylogfile: rejected(REMOVE),
   sslpassword: used(),
   sslcertmode: accepted(['allow'], REMOVE, 'PGSSLCERTMODE'),
   sslrootcert: used('PGSSLROOTCERT'),
-  sslcrl: rejected('revocation lists are not supported, so remove it', 'PGSSLCRL'),
-  sslcrldir: rejected('revocation lists are not supported, so remove it', 'PGSSLCRLDIR'),
+  sslcrl: rejected(NO_REVOCATION, 'PGSSLCRL'),
+  sslcrldir: rejected(NO_REVOCATION, 'PGSSLCRLDIR'),
   sslsni: accepted(['1'], REMOVE, 'PGSSLSNI'),
   requirepeer: rejected(REMOVE, 'PGREQUIREPEER'),
   ssl_min_protocol_version: used('PGSSLMINPROTOCOLVERSION'),
   ssl_max_protocol_version: used('PGSSLMAXPROTOCOLVERSION'),
   min_protocol_version: accepted(['3.0'], REMOVE, 'PGMINPROTOCOLVERSION'),
   max_protocol_version: accepted(['3.0', '3.2', 'latest'], REMOVE, 'PGMAXPROTOCOLVERSION'),
-  krbsrvname: rejected(REMOVE),
-  gsslib: rejected(REMOVE),
   gssdelegation: accepted(['0'], REMOVE),
-  scram_client_key: rejected(REMOVE),
-  scram_server_key: rejected(REMOVE),
-  service: rejected('write the host, the user and the database into the URL', 'PGSERVICE'),
-  servicefile: rejected('write the host, the user and the database into the URL'),
+  ...each('krbsrvname gsslib scram_client_key scram_server_key sslkeylogfile', rejected(REMOVE)),
+  ...each('oauth_issuer oauth_client_id oauth_client_secret oauth_scope', rejected(REMOVE)),
+  service: rejected(NO_SERVICE, 'PGSERVICE'),
+  servicefile: rejected(NO_SERVICE),
   target_session_attrs: used('PGTARGETSESSIONATTRS'),
   load_balance_hosts: accepted(['disable'], REMOVE, 'PGLOADBALANCEHOSTS'),
-  oauth_issuer: rejected(REMOVE),
-  oauth_client_id: rejected(REMOVE),
-  oauth_client_secret: rejected(REMOVE),
-  oauth_scope: rejected(REMOVE),
 };
 
 export type Parameters = Readonly<Partial<Record<string, string>>>;

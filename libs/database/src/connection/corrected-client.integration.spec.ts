@@ -1,8 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { DatabaseClient } from './database-client.js';
-import { PreparedStatement } from './prepared-statement.js';
-import { UnnamedStatementsClient } from './unnamed-statements-client.js';
+import { DatabaseClient, UnnamedStatementsClient } from './database-client.js';
+import { PreparedStatement } from '../statements/prepared-statement.js';
 
 let database: TestDatabase;
 let client: DatabaseClient;

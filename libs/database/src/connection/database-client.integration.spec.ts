@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Database, type DatabaseOptions } from './database.js';
+import { Database, type DatabaseOptions } from '../database.js';
 import { DatabaseClient } from './database-client.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 

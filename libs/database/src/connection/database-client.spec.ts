@@ -8,7 +8,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
 import { isDatabaseUnavailable, mayRecover } from './database-unavailable.js';
-import { FakeServer } from './testing/fake-server.js';
+import { FakeServer } from '../testing/fake-server.js';
 
 const CLOSED = '127.0.0.1:1';
 

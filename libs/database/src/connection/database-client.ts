@@ -4,8 +4,10 @@ import { CorrectedClient } from './corrected-client.js';
 import { connectError, mayRecover } from './database-unavailable.js';
 import { type DatabaseTarget, isSocket, parseDatabaseUrl, type Server } from './database-url.js';
 import { CANNOT_CONNECT, TIMED_OUT } from './error-table.js';
+import { type ClientInternals, isReadyForQuery, setServer } from './pg-internals.js';
 import { readSecretUrl, type SecretUrl } from './secret-url.js';
 import { checkSession, prepareSession, STARTUP_SETTINGS } from './session-settings.js';
+import type { Execution } from './statement.js';
 import type { Tls } from './tls.js';
 import { exactTypes } from './value-types.js';
 
@@ -37,16 +39,9 @@ interface ParameterStatus {
   readonly parameterValue: string;
 }
 
-/** Internals of `pg`. */
-interface ClientInternals {
-  readonly processID: number | null;
-  readonly readyForQuery: boolean;
-  corrections: string | undefined;
-  /** Returns the parameters of the start-up message. */
-  getStartupConf(): Record<string, string>;
-}
-
-const BaseClient = CorrectedClient as unknown as new (config: ClientConfig) => Client & ClientInternals;
+const BaseClient = CorrectedClient as unknown as new (
+  config: ClientConfig,
+) => Client & ClientInternals & { corrections: string | undefined };
 
 /**
  * A `pg` client that connects like libpq: it supports several servers, `sslmode` and `target_session_attrs`. It reads the URL in its
@@ -115,7 +110,7 @@ export class DatabaseClient extends BaseClient {
   private async connectToServer(): Promise<this> {
     const { target } = this;
     if (!target) throw this.urlError;
-    if (target.servers.length > 1 || target.tls.length > 1 || target.isReadWrite) this.setServer(await this.chooseServer(target));
+    if (target.servers.length > 1 || target.tls.length > 1 || target.isReadWrite) this.useServer(await this.chooseServer(target));
     await super.connect().catch((error: unknown) => {
       throw explain(error);
     });
@@ -140,35 +135,26 @@ export class DatabaseClient extends BaseClient {
     const stream = this.connection.stream as Socket;
     // A timeout of 0 is none.
     stream.setTimeout(this.queryTimeoutMs).on('timeout', () => {
-      if (!this.readyForQuery) stream.destroy(timeout('Query read timeout'));
+      // Also a client that is ending must not wait for a server that does not respond.
+      if (!isReadyForQuery(this) || stream.writableEnded) stream.destroy(timeout('Query read timeout'));
     });
   }
 
-  /** Replaces fields that the constructors of `pg` set, because `pg` has no option that chooses the server when it connects. */
-  private setServer({ host, port, ssl }: Attempt): void {
+  private useServer(server: Attempt): void {
     // The pool's connect timeout has passed in the meantime.
     if (this.connection.stream.destroyed) throw timeout('timeout exceeded when trying to connect');
-    this.host = host;
-    this.port = port;
-    Object.assign(this, { ssl });
-    Object.assign(this.connection, { ssl });
+    setServer(this, server);
   }
 
   /** Probes all servers concurrently. Returns the first suitable one in the URL's order, or for read-write the first to respond. */
   private async chooseServer({ servers, tls, isReadWrite }: DatabaseTarget): Promise<Attempt> {
     const probes = servers.map((server) => this.probe(server, tls, isReadWrite));
     if (isReadWrite) return Promise.any(probes).catch((error: unknown) => failAll(servers, (error as AggregateError).errors));
-    const outcomes = probes.map((probe) =>
-      probe.then(
-        (attempt) => ({ attempt }),
-        (error: unknown) => ({ error }),
-      ),
-    );
     const errors: unknown[] = [];
-    for (const outcome of outcomes) {
-      const result = await outcome;
-      if ('attempt' in result) return result.attempt;
-      errors.push(result.error);
+    for (const outcome of probes.map((probe) => Promise.allSettled([probe]))) {
+      const [result] = await outcome;
+      if (result.status === 'fulfilled') return result.value;
+      errors.push(result.reason);
     }
     return failAll(servers, errors);
   }
@@ -192,6 +178,19 @@ export class DatabaseClient extends BaseClient {
     }
     throw failure;
   }
+}
+
+/** Removes the names of statements. PgBouncer before 1.21 in transaction mode loses named statements when it switches connections. */
+export class UnnamedStatementsClient extends DatabaseClient {
+  /** Returns what `pg` returns. `never` is compatible with all its overloads. */
+  override query(statement: unknown, ...rest: unknown[]): never {
+    return (super.query as (...args: unknown[]) => never).call(this, withoutName(statement), ...rest);
+  }
+}
+
+function withoutName(statement: unknown): unknown {
+  if (typeof statement !== 'object' || statement === null || !('name' in statement)) return statement;
+  return 'withoutName' in statement ? (statement as Execution<unknown>).withoutName() : { ...statement, name: undefined };
 }
 
 /** Returns the shorter timeout. 0 and undefined are none. */

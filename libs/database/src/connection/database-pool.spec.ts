@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { PoolClient, PoolConfig } from 'pg';
 import { DatabasePool } from './database-pool.js';
-import { PreparedStatement } from './prepared-statement.js';
+import { PreparedStatement } from '../statements/prepared-statement.js';
 
 /** A client that is connected at once. */
 class FakeClient extends EventEmitter {

@@ -1,10 +1,9 @@
-import pg, { type PoolClient, type PoolConfig } from 'pg';
+import type { PoolClient, PoolConfig, Submittable } from 'pg';
 import { READ_ONLY } from './database-client.js';
 import { isSessionUsable } from './database-unavailable.js';
-import type { Execution } from './prepared-statement.js';
+import { type ConnectCallback, type IdleItem, type PendingItem, PgPool } from './pool-internals.js';
 import type { SecretUrl } from './secret-url.js';
-import type { StatementObserver } from './statement-observer.js';
-import type { Columns } from './table.js';
+import type { Execution, StatementObserver } from './statement.js';
 
 /** too_many_connections: of the server, the database or the role. */
 const TOO_MANY_CONNECTIONS = '53300';
@@ -12,30 +11,6 @@ const TOO_MANY_CONNECTIONS = '53300';
 const KEPT_CONNECTIONS = 4;
 /** Time until the pool tries to grow again. */
 const GROW_AGAIN_AFTER_MS = 1_000;
-
-type Callback = (error: Error | undefined, client: PoolClient | undefined, release: (error?: unknown) => void) => void;
-
-/** A request for a connection, of the internals of `pg-pool`. */
-interface PendingItem {
-  readonly callback: Callback;
-  readonly timedOut?: boolean;
-}
-
-/** A connection in `pg-pool`'s list of idle ones. */
-interface IdleItem {
-  readonly client: PoolClient;
-  readonly idleListener: (error: Error) => void;
-  /** The timer that closes the connection. */
-  readonly timeoutId: NodeJS.Timeout | undefined;
-}
-
-/** Internals of `pg-pool`. */
-interface PoolInternals {
-  readonly _idle: IdleItem[];
-  newClient(item: PendingItem): void;
-  _release(client: PoolClient, idleListener: IdleItem['idleListener'], error?: unknown): void;
-  _acquireClient(client: PoolClient, item: PendingItem, idleListener: IdleItem['idleListener'], isNew: boolean): void;
-}
 
 export interface DatabasePoolConfig extends PoolConfig {
   /** Passed to each `DatabaseClient`. */
@@ -45,13 +20,11 @@ export interface DatabasePoolConfig extends PoolConfig {
   readonly observer?: StatementObserver | undefined;
 }
 
-const Pool = pg.Pool as unknown as new (config: PoolConfig) => pg.Pool & PoolInternals;
-
 /**
  * A pool that leaves a server that became read-only: it closes idle connections immediately and the others on release. If the server
  * accepts no further connection, statements wait for the open ones.
  */
-export class DatabasePool extends Pool {
+export class DatabasePool extends PgPool {
   /** Receives measurements from `PreparedStatement.run`. */
   readonly observer: StatementObserver | undefined;
   private readonly idle = new Set<PoolClient>();
@@ -87,12 +60,12 @@ export class DatabasePool extends Pool {
   }
 
   /** Like `query`. On an idle connection, it saves the tick, the timer and most listeners of `pg-pool`. */
-  execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
+  execute<Row>(execution: Execution<Row>): Promise<Row[]> {
     const item = this.ending ? undefined : this._idle.pop();
-    if (!item) return super.query(execution) as unknown as Promise<Row[]>;
+    if (!item) return super.query(execution as unknown as Submittable) as unknown as Promise<Row[]>;
     clearTimeout(item.timeoutId);
     return new Promise((resolve) => {
-      const callback: Callback = (_error, _client, release) => {
+      const callback: ConnectCallback = (_error, _client, release) => {
         const rows = execution.runOn(item.client);
         rows.then(() => {
           release();
@@ -107,7 +80,7 @@ export class DatabasePool extends Pool {
   override newClient(item: PendingItem): void {
     // Concurrent logins may all be rejected, so a statement fails only if its login was the only one.
     const isOnly = this.isLimited && this.totalCount === 0;
-    const callback: Callback = (error, client, release) => {
+    const callback: ConnectCallback = (error, client, release) => {
       if (isOnly || !isTooManyConnections(error)) {
         item.callback(error, client, release);
         return;

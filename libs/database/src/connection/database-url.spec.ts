@@ -9,6 +9,17 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
+/** Parameters that are rejected with any value. */
+const REJECTED = [
+  ...['passfile', 'requirepeer', 'sslcrl', 'sslcrldir', 'sslkeylogfile', 'krbsrvname', 'gsslib', 'servicefile'],
+  ...['keepalives_idle', 'keepalives_interval', 'keepalives_count', 'scram_client_key', 'scram_server_key'],
+  ...['oauth_issuer', 'oauth_client_id', 'oauth_client_secret', 'oauth_scope'],
+];
+const UNKNOWN = [
+  ...['sslmod', 'SSLMODE', 'query_timeout', 'statement_timeout', 'Client', 'max', 'Promise', 'connectionString', 'ssl'],
+  ...['constructor', '__proto__'],
+];
+
 /** Returns the TLS options, or the message of the error. */
 const outcome = (url: string) => {
   try {
@@ -152,25 +163,7 @@ describe('parseDatabaseUrl', () => {
     ['keepalives=0', /^must not have the parameter keepalives other than 1: /],
     ['hostaddr=1.2.3.4', /^must not have the parameter hostaddr: write the address as the host$/],
     ['service=x', /^must not have the parameter service: write the host/],
-    ...[
-      'passfile',
-      'requirepeer',
-      'sslcrl',
-      'sslcrldir',
-      'sslkeylogfile',
-      'krbsrvname',
-      'gsslib',
-      'servicefile',
-      'scram_client_key',
-      'scram_server_key',
-      'keepalives_idle',
-      'keepalives_interval',
-      'keepalives_count',
-      'oauth_issuer',
-      'oauth_client_id',
-      'oauth_client_secret',
-      'oauth_scope',
-    ].map((name): [string, RegExp] => [`${name}=1`, new RegExp(`^must not have the parameter ${name}: .*remove|write`)]),
+    ...REJECTED.map((name): [string, RegExp] => [`${name}=1`, new RegExp(`^must not have the parameter ${name}: .*remove|write`)]),
     ...[
       'requiressl=1',
       'sslcertmode=require',
@@ -183,19 +176,7 @@ describe('parseDatabaseUrl', () => {
       'gssdelegation=1',
       'load_balance_hosts=random',
     ].map((pair): [string, RegExp] => [pair, new RegExp(`^must not have the parameter ${pair.split('=')[0]} other than `)]),
-    ...[
-      'sslmod',
-      'SSLMODE',
-      'query_timeout',
-      'statement_timeout',
-      'Client',
-      'max',
-      'Promise',
-      'connectionString',
-      'ssl',
-      'constructor',
-      '__proto__',
-    ].map((name): [string, RegExp] => [
+    ...UNKNOWN.map((name): [string, RegExp] => [
       `${name}=1`,
       new RegExp(`^must not have the parameter ${name}, which libpq does not know: check its spelling, or remove it$`),
     ]),

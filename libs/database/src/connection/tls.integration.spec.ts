@@ -6,7 +6,7 @@ import {
   type TestDatabase,
 } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Database } from './database.js';
+import { Database } from '../database.js';
 import { DatabaseClient } from './database-client.js';
 import { isDatabaseUnavailable } from './database-unavailable.js';
 

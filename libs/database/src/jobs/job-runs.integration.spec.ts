@@ -1,8 +1,8 @@
 import { createTestDatabase, setOddSettings, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Database } from './database.js';
+import { Database } from '../database.js';
 import { type Job, jobsPersistence, jobState, runJob } from './job-runs.js';
-import { migrateUp } from './migrations.js';
+import { migrateUp } from '../migrations/migrations.js';
 
 const HOUR = 3_600_000;
 const job: Job = { name: 'spec', every: HOUR };

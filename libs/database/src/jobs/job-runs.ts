@@ -1,7 +1,7 @@
-import type { Database } from './database.js';
-import { CreateJobRuns1763683560000 } from './migrations/1763683560000-create-job-runs.js';
-import { withOwnConnection } from './own-connection.js';
-import type { Persistence } from './persistence.js';
+import type { Database } from '../database.js';
+import { CreateJobRuns1763683560000 } from './1763683560000-create-job-runs.js';
+import { withOwnConnection } from '../connection/own-connection.js';
+import type { Persistence } from '../persistence.js';
 
 /** First key of the advisory locks of jobs; the second one is a hash of the name. The number is arbitrary but must be unique. */
 const JOB_LOCKS = 730_294_756;

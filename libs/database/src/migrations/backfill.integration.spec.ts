@@ -2,7 +2,7 @@ import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-s
 import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import type { QueryRunner } from 'typeorm';
 import { backfill } from './backfill.js';
-import { Database } from './database.js';
+import { Database } from '../database.js';
 
 const ROWS = 10;
 const FILL = { table: 'public.keys', key: ['client', 'name'], set: 'filled = client * 10', where: 'filled IS NULL' };

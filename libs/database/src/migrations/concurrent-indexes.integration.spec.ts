@@ -1,7 +1,7 @@
 import { createTestDatabase, query, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { Database } from './database.js';
+import { Database } from '../database.js';
 import { migrateUp } from './migrations.js';
 
 /** Of the role or the database, in ms. The index takes longer. */

@@ -2,10 +2,10 @@ import { createTestDatabase, type TestDatabase } from '@animal-store/local-postg
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { BatchedRepository } from './batched-repository.js';
-import { Database } from './database.js';
+import { BatchedRepository } from '../batching/batched-repository.js';
+import { Database } from '../database.js';
 import { distributedTables, tablesToDistribute } from './distribution.js';
-import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
+import { IdempotencyKeyEntity } from '../batching/idempotency-key.entity.js';
 import { migrateUp } from './migrations.js';
 
 @Entity({ schema: 'shop', name: 'Order lines' })

@@ -1,7 +1,8 @@
-import type { DataSource, EntityMetadata } from 'typeorm';
-import { Database } from './database.js';
-import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { qualifiedName } from './table.js';
+import type { DataSource } from 'typeorm';
+import { Database } from '../database.js';
+import { isKeyTable } from '../batching/idempotency-key.entity.js';
+import { isSharded } from '../statements/sharding.js';
+import { qualifiedName } from '../statements/table.js';
 
 /** A table whose rows Citus distributes over servers. */
 export interface DistributedTable {
@@ -13,17 +14,10 @@ export interface DistributedTable {
 
 /** Returns all sharded tables. The distribution column is `key` for tables of idempotency keys and `id` for others. */
 export function distributedTables(dataSource: DataSource): DistributedTable[] {
+  const { persistence } = Database.of(dataSource.manager).settings;
   return dataSource.entityMetadatas
-    .filter(isSharded)
+    .filter((metadata) => isSharded(metadata, persistence))
     .map((metadata) => ({ name: qualifiedName(metadata), column: isKeyTable(metadata) ? 'key' : 'id' }));
-}
-
-/** Whether the table is distributed if Citus is on. */
-export function isSharded(metadata: EntityMetadata): boolean {
-  const { schema: name = 'public', target } = metadata;
-  return Database.of(metadata).settings.persistence.some(
-    ({ schema, sharded = true, unsharded = [] }) => schema === name && sharded && !unsharded.some((entity) => entity === target),
-  );
 }
 
 /** Returns the tables that are not distributed yet; an empty array if `citus` is off, undefined if the extension is missing. */
@@ -47,8 +41,4 @@ export async function distribute(dataSource: DataSource, { name, column }: Distr
     await manager.query(`SELECT set_config('citus.enable_unsafe_triggers', 'on', true)`);
     await manager.query('SELECT create_distributed_table($1, $2)', [name, column]);
   });
-}
-
-function isKeyTable({ target }: EntityMetadata): boolean {
-  return typeof target === 'function' && target.prototype instanceof IdempotencyKeyEntity;
 }

@@ -1,6 +1,6 @@
-import { MIGRATIONS_TABLE } from './database.js';
-import type { Persistence, Privileges } from './persistence.js';
-import { quoted } from './table.js';
+import { MIGRATIONS_TABLE } from '../database.js';
+import type { Persistence, Privileges } from '../persistence.js';
+import { quoted } from '../statements/table.js';
 
 /** Ensures that type names refer to PostgreSQL's types, whatever the session's `search_path` is. */
 const NO_SEARCH_PATH = "SET LOCAL search_path = ''";

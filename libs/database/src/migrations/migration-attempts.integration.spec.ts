@@ -12,8 +12,8 @@ const sleep = jest.fn(async (ms: number) => {
   await events.shift()?.();
 });
 jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: sleep }));
-const { Database } = await import('./database.js');
-const { DatabaseConnection } = await import('./database-connection.js');
+const { Database } = await import('../database.js');
+const { DatabaseConnection } = await import('../database-connection.js');
 const { MigrationLockError } = await import('./migration-query-runner.js');
 const { isMigrated, migrateDown, migrateUp, withoutLockTimeout } = await import('./migrations.js');
 

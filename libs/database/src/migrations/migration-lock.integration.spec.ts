@@ -1,10 +1,9 @@
-import { Socket } from 'node:net';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { Database } from './database.js';
-import { migrateDown, migrateUp, migrationStatus, migrationToUndo } from './migrations.js';
+import { Database } from '../database.js';
+import { migrateUp, migrationStatus, migrationToUndo } from './migrations.js';
 
 let betweenStatements: () => Promise<unknown> = () => Promise.resolve();
 
@@ -74,32 +73,12 @@ it('the migration to undo is the one applied last, whatever the order of the con
   await expect(migrationToUndo(dataSource)).rejects.toThrow('the latest migration, CreateLater1763683320000, is not part of this version');
 });
 
-it('only the expected migration is undone', async () => {
-  const applied = async () => (await migrationStatus(dataSource)).filter((migration) => migration.applied).map(({ name }) => name);
-  const rejects = (expected: string) =>
-    expect(migrateDown(dataSource, expected)).rejects.toThrow(`the latest migration is no longer ${expected}`);
-  await rejects('CreateMore1763683260000');
-  await migrateUp(dataSource);
-  for (const expected of ['CreateThings1763683200000', 'CreateLater1763683320000', '']) await rejects(expected);
-  expect(await applied()).toEqual(['CreateThings1763683200000', 'CreateMore1763683260000']);
-  expect(await migrateDown(dataSource, 'CreateMore1763683260000')).toBe('CreateMore1763683260000');
-  expect(await applied()).toEqual(['CreateThings1763683200000']);
-  // Each call has released its lock.
-  await waitFor(async () => expect((await admin.query(`SELECT pid ${LOCK_HOLDER}`)).rows).toEqual([]));
-});
-
 describe('the migration lock', () => {
   it('also protects the table of the migrations', async () => {
     await admin.query('SELECT pg_advisory_lock($1)', [7_302_947_561_038_214n]);
     expect((await migrationStatus(dataSource)).map(({ applied }) => applied)).toEqual([false, false]);
     await expect(migrateUp(dataSource, { timeoutMs: 0 })).rejects.toThrow('another process has been migrating the database for 0 s');
     expect(await tables()).toEqual([]);
-  });
-
-  it('uses a connection with keep-alive', async () => {
-    const setKeepAlive = jest.spyOn(Socket.prototype, 'setKeepAlive');
-    await migrateUp(dataSource);
-    expect(setKeepAlive).toHaveBeenCalledWith(true, 10_000);
   });
 
   // Promise (Migrations): Without the migration lock, no further statement runs.

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { DatabaseClient } from './database-client.js';
-import { DatabaseQueryRunner } from './query-runner.js';
+import type { DatabaseClient } from '../connection/database-client.js';
+import { DatabaseQueryRunner } from '../connection/query-runner.js';
 
 /** Not RESET, which restores the timeout of the role. */
 export const NO_LOCK_TIMEOUT = 'SET lock_timeout = 0';

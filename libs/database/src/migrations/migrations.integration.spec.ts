@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
-import { Database } from './database.js';
+import { Database } from '../database.js';
 import { isMigrated, migrateDown, migrateUp, migrationState, migrationStatus, migrationToUndo } from './migrations.js';
 
 class CreateShop1763683200000 implements MigrationInterface {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
-import { type Database, MIGRATIONS_TABLE } from './database.js';
-import type { DatabaseClient } from './database-client.js';
+import { type Database, MIGRATIONS_TABLE } from '../database.js';
+import type { DatabaseClient } from '../connection/database-client.js';
 import { distribute, tablesToDistribute } from './distribution.js';
 import { MigrationLockError, MigrationQueryRunner, NO_LOCK_TIMEOUT } from './migration-query-runner.js';
-import { withOwnConnection } from './own-connection.js';
+import { withOwnConnection } from '../connection/own-connection.js';
 
 /** Key of the advisory lock for migrations. The number is arbitrary but must be unique. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { grantStatements } from './grants.js';
 import { missingPrivileges } from './missing-privileges.js';
-import type { Persistence } from './persistence.js';
+import type { Persistence } from '../persistence.js';
 
 /** Roles belong to the whole server, so the name is unique. */
 const ROLE = `privileges_${randomBytes(6).toString('hex')}`;

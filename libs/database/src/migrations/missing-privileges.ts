@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { grantStatements, type RolePurpose } from './grants.js';
-import type { Persistence } from './persistence.js';
+import type { Persistence } from '../persistence.js';
 
 const GRANT =
   /^GRANT (.+) ON (?:(SCHEMA|TABLE|SEQUENCE|FUNCTION|ALL TABLES IN SCHEMA|ALL SEQUENCES IN SCHEMA) )?((?:"(?:[^"]|"")+"|[\w$.])+(?:\(.*\))?) TO ""$/;

@@ -2,9 +2,9 @@ import { createTestDatabase, DurablePostgres, query, TcpProxy, waitFor } from '@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
-import { BatchedRepository } from './batched-repository.js';
-import { Database } from './database.js';
-import { DatabaseConnection } from './database-connection.js';
+import { BatchedRepository } from '../batching/batched-repository.js';
+import { Database } from '../database.js';
+import { DatabaseConnection } from '../database-connection.js';
 import { replicaLag, type Replicas } from './replicas.js';
 
 @Entity({ schema: 'public', name: 'things' })
@@ -133,29 +133,6 @@ describe('a replica that lags', () => {
     const behind = await onStandby.query('SELECT 1 FROM public.things WHERE id = $1', [id]);
     expect(behind.rows).toEqual([]);
   });
-
-  it('is excluded and used again later', async () => {
-    const process = await open();
-    await servedByReplica(process);
-    await onStandby.query('SELECT pg_wal_replay_pause()');
-    await process.things.insert({ name: 'not replayed' });
-    await waitFor(() => expect(problemOf(process)).toContain('not up to date'));
-    await onStandby.query('SELECT pg_wal_replay_resume()');
-    await servedByReplica(process);
-    expect(problemOf(process)).toBeUndefined();
-    expect(process.changes.length).toBeGreaterThan(1);
-  });
-
-  it('serves a list as soon as it has caught up', async () => {
-    const process = await open();
-    await servedByReplica(process);
-    const names = Array.from({ length: 20 }, (_, n) => `in turn ${String(n)}`);
-    for (const name of names) {
-      const id = await process.things.insert({ name });
-      expect(await lastPage(process, id - 1n)).toContain(name);
-    }
-    expect(process.servers).toContain('replica');
-  });
 });
 
 // Promise (Reads and writes): A lagging or lost replica serves no lists until it has recovered.
@@ -175,25 +152,9 @@ describe('a replica', () => {
     await network.restore().catch(() => undefined);
     await servedByReplica(process);
   });
-
-  it('that is unavailable at the start is used once it is available', async () => {
-    await network.cut();
-    const process = await open();
-    expect(await lastPage(process, 0n)).toContain('[');
-    expect(process.servers).toEqual(['primary']);
-    await network.restore();
-    await servedByReplica(process);
-  });
 });
 
 describe('a server that is not a replica of the primary', () => {
-  it('is excluded: the primary itself', async () => {
-    const process = await open([primary.url]);
-    await waitFor(() => expect(problemOf(process)).toBe('the server is not a replica'));
-    await lastPage(process, 0n);
-    expect(process.servers).toEqual(['primary']);
-  });
-
   // Promise (Reads and writes): Only replicas of the primary serve lists.
   it('is excluded: a replica of another cluster', async () => {
     const other = await createTestDatabase();

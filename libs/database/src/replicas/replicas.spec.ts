@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Pool } from 'pg';
-import { type Execution, type Executor, PreparedStatement } from './prepared-statement.js';
+import { type PreparedExecution, PreparedStatement } from '../statements/prepared-statement.js';
 import { Replicas } from './replicas.js';
-import type { Columns } from './table.js';
+import type { Columns, Execution, Executor } from '../connection/statement.js';
 
 const LIST = new PreparedStatement('list things', 'SELECT', ([text]: Columns) => text);
 const CLUSTER = '7302947561038214';
@@ -34,7 +34,7 @@ class FakePool extends EventEmitter {
     super();
   }
 
-  async execute(execution: Execution<unknown, Columns>): Promise<unknown[]> {
+  async execute(execution: Execution<unknown>): Promise<unknown[]> {
     const client = await this.connect();
     try {
       return await execution.runOn(client as never);
@@ -47,7 +47,7 @@ class FakePool extends EventEmitter {
     await this.connecting;
     this.checkedOut++;
     return {
-      query: (execution: Execution<unknown, Columns>, _values: unknown, callback: Callback) => {
+      query: (execution: PreparedExecution<unknown, Columns>, _values: unknown, callback: Callback) => {
         this.statements.push(execution.name);
         const { failure } = this;
         if (failure?.name.test(execution.name)) {

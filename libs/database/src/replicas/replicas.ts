@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Pool, PoolClient } from 'pg';
-import { Batcher } from './batcher.js';
-import { isDatabaseUnavailable, isSessionUsable } from './database-unavailable.js';
-import { type Execution, type Executor, PreparedStatement } from './prepared-statement.js';
-import { repeat } from './repeat.js';
-import type { StatementObserver } from './statement-observer.js';
-import type { Columns } from './table.js';
+import { Batcher } from '../statements/batcher.js';
+import { isDatabaseUnavailable, isSessionUsable } from '../connection/database-unavailable.js';
+import { PreparedStatement } from '../statements/prepared-statement.js';
+import { repeat } from '../connection/retry.js';
+import type { Columns, Execution, Executor, StatementInterceptor, StatementObserver } from '../connection/statement.js';
 
 /** Maximum time that a statement waits for a replica to be up to date. Afterwards the primary serves it. */
 const MAX_WAIT_MS = 100;
@@ -62,6 +61,7 @@ export class Replicas {
     pools: readonly ReplicaPool[],
     /** Receives measurements from `PreparedStatement.run`. */
     readonly observer?: StatementObserver,
+    private readonly interceptor?: StatementInterceptor,
   ) {
     this.replicas = pools.map((pool) => new Replica(pool, (name, problem) => this.replicaObserver?.changed(name, problem)));
   }
@@ -81,7 +81,13 @@ export class Replicas {
   }
 
   /** Executes the statement like `DatabasePool.execute`. */
-  async execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]> {
+  execute<Row>(execution: Execution<Row>): Promise<Row[]> {
+    if (!this.interceptor) return this.read(execution);
+    const { name, text, values } = execution;
+    return this.interceptor({ name, text, values, isReplicable: true }, () => this.read(execution));
+  }
+
+  private async read<Row>(execution: Execution<Row>): Promise<Row[]> {
     const rows = await this.readFromReplica(execution);
     this.replicaObserver?.read(rows ? 'replica' : 'primary');
     return rows ?? this.primary().execute(execution.copy());
@@ -92,7 +98,7 @@ export class Replicas {
     await Promise.all(this.replicas.map(({ pool }) => pool.end()));
   }
 
-  private async readFromReplica<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[] | undefined> {
+  private async readFromReplica<Row>(execution: Execution<Row>): Promise<Row[] | undefined> {
     const used = this.replicas.filter(({ problem }) => problem === undefined);
     const replica = used[this.turn++ % used.length];
     const position = replica && (await this.position().catch(unlessUnavailable));
@@ -136,7 +142,7 @@ class Replica {
    * Executes the statement. If it fails, returns undefined, because it then runs on the primary. If the replica fails or is late, also
    * excludes it until a probe succeeds.
    */
-  async read<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>, atLeast: Position): Promise<Row[] | undefined> {
+  async read<Row>(execution: Execution<Row>, atLeast: Position): Promise<Row[] | undefined> {
     try {
       const client = await this.connectUpToDate(atLeast);
       return await releaseAfter(client, () => execution.runOn(client));

@@ -94,7 +94,7 @@ describe('Batcher', () => {
     );
   });
 
-  it('rejects all calls of a failed batch and no others', async () => {
+  it.each([undefined, () => false])('rejects all calls of a failed batch and no others', async (isItemError) => {
     let attempts = 0;
     const batcher = new Batcher<number, number>({
       run: async (items) => {
@@ -104,7 +104,7 @@ describe('Batcher', () => {
         return [...items];
       },
       maxSize: 10,
-      isItemError: () => false,
+      ...(isItemError && { isItemError }),
     });
     const ends = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
@@ -197,17 +197,6 @@ describe('Batcher', () => {
     expect(attempts).toBe(1);
   });
 
-  it('rejects all calls of a failed batch if it cannot tell errors of items', async () => {
-    const run = async (items: readonly number[]) => {
-      await sleep(1);
-      if (items.length > 1) throw new Error('lost');
-      return [...items];
-    };
-    const batcher = new Batcher<number, number>({ run, maxSize: 10 });
-    const ends = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
-    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-  });
-
   it('leaves no timer behind, whether a batch succeeds or fails', async () => {
     const batcher = new Batcher<number, number>({
       run: ([item]) => (item === 1 ? Promise.resolve([1]) : Promise.reject(new Error())),
@@ -244,28 +233,17 @@ describe('Batcher', () => {
     expect(await Promise.all(calls)).toEqual([2, 4, 6, 8, 10]);
   });
 
-  it('starts the next batch when a batch stalls', async () => {
+  it('starts the next batch when a batch stalls, and runs a call that arrives later immediately', async () => {
     const runs = new Runs();
     const batcher = new Batcher({ run: runs.run, maxSize: 10 });
-    const stalled = batcher.submit(1);
-    const next = batcher.submit(2);
+    const calls = [batcher.submit(1), batcher.submit(2)];
     stall();
     expect(runs.batches).toEqual([[1], [2]]);
-    await runs.endOldest();
-    await runs.endOldest();
-    expect(await Promise.all([stalled, next])).toEqual([2, 4]);
-  });
-
-  it('runs a call immediately if it arrives after a batch has stalled', async () => {
-    const runs = new Runs();
-    const batcher = new Batcher({ run: runs.run, maxSize: 10 });
-    const stalled = batcher.submit(1);
     stall();
-    const late = batcher.submit(2);
-    expect(runs.batches).toEqual([[1], [2]]);
-    await runs.endOldest();
-    await runs.endOldest();
-    expect(await Promise.all([stalled, late])).toEqual([2, 4]);
+    calls.push(batcher.submit(3));
+    expect(runs.batches).toEqual([[1], [2], [3]]);
+    for (let i = 0; i < 3; i++) await runs.endOldest();
+    expect(await Promise.all(calls)).toEqual([2, 4, 6]);
   });
 
   it('starts another batch as soon as `maxWaiting` calls wait, but only one at a time', async () => {

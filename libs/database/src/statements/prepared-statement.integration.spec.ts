@@ -5,8 +5,8 @@ import { createTestDatabase, type TestDatabase } from '@animal-store/local-postg
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Pool } from 'pg';
-import { Database, type DatabaseOptions } from './database.js';
-import type { DatabasePool } from './database-pool.js';
+import { Database, type DatabaseOptions } from '../database.js';
+import type { DatabasePool } from '../connection/database-pool.js';
 import { PreparedStatement } from './prepared-statement.js';
 
 let database: TestDatabase;
@@ -41,23 +41,6 @@ const ECHO = new PreparedStatement(
 const prepared = async (pool: Pool) => (await pool.query<{ name: string }>('SELECT name FROM pg_prepared_statements')).rows;
 
 describe('a prepared statement', () => {
-  it('reports the duration and batch size of each execution to the observer, also if it fails', async () => {
-    const executions: [string, number, boolean][] = [];
-    const executed = (statement: string, seconds: number, size: number) => executions.push([statement, size, seconds >= 1]);
-    const pool = await open({ statementTimeoutMs: 1_000, observer: { executed } });
-    const sleep = new PreparedStatement('sleep', 'SELECT pg_sleep(s) FROM unnest($1::float8[]) AS given (s)', () => 0);
-    await ECHO.run(pool, [
-      ['a', 'b', 'c'],
-      [1n, 2n, 3n],
-    ]);
-    await expect(sleep.run(pool, [[10]])).rejects.toThrow('statement timeout');
-    expect(executions.map(([statement, size]) => [statement, size])).toEqual([
-      ['echo', 3],
-      ['sleep', 1],
-    ]);
-    expect(executions.at(-1)?.[2]).toBe(true);
-  });
-
   it('passes texts and int64 to the server and back unchanged', async () => {
     const pool = await open();
     // PostgreSQL cannot store NUL, and UTF-8 cannot encode lone surrogates.
@@ -75,18 +58,6 @@ describe('a prepared statement', () => {
       }),
     );
     expect(await prepared(pool)).toEqual([{ name: 'echo' }]);
-  });
-
-  it('passes single values unchanged', async () => {
-    const pool = await open();
-    const statement = new PreparedStatement(
-      'echo one',
-      'SELECT $1::text, $2::bigint, $3::timestamptz, $4::boolean, $5::text, $6::text',
-      (columns) => [...columns],
-    );
-    const run = (text: string) => statement.run(pool, [text, -(2n ** 63n), new Date(0), true, null, undefined]);
-    for (const text of ['', 'NULL', '{"a"}', 'a"b\\', 'ä😀'])
-      expect(await run(text)).toEqual([[text, '-9223372036854775808', expect.stringContaining('1970-01-01'), 't', null, null]]);
   });
 
   it('is not named if preparedStatements is false', async () => {
@@ -113,13 +84,6 @@ describe('a prepared statement', () => {
     await expect(statement.run(pool, [['1', 'x', 'y']])).rejects.toThrow(new SyntaxError('Cannot convert x to a BigInt'));
     expect(await statement.run(pool, [['1', '2']])).toEqual([1n, 2n]);
     expect(pool.totalCount).toBe(1);
-  });
-
-  it('rejects if the server does not respond, and its connection is replaced', async () => {
-    const pool = await open({ statementTimeoutMs: 1, preparedStatements: false });
-    const statement = new PreparedStatement('slow', 'SELECT pg_sleep(30) FROM unnest($1::int[])', () => undefined);
-    await expect(statement.run(pool, [[1]])).rejects.toThrow('Query read timeout');
-    expect(await ECHO.run(pool, [['Tom'], [1n]])).toHaveLength(1);
   });
 
   it('does not keep its rows in memory', async () => {

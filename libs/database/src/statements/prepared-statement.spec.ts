@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { elementOf, type Execution, PreparedStatement } from './prepared-statement.js';
-import type { Columns } from './table.js';
+import type { Columns } from '../connection/statement.js';
+import { elementOf, type PreparedExecution, PreparedStatement } from './prepared-statement.js';
 
 const PICK = new PreparedStatement<unknown>('pick', 'SELECT $1', ([text]: Columns) => text);
 
@@ -55,14 +55,14 @@ describe('an execution', () => {
   });
 
   it('returns its rows, or the error', () => {
-    const finish = (act: (execution: Execution<unknown, Columns>) => void, statement = PICK) => {
+    const finish = (act: (execution: PreparedExecution<unknown, Columns>) => void, statement = PICK) => {
       const execution = statement.execution([]);
       const callback = jest.fn<(error: unknown, rows?: unknown[]) => void>();
       execution.callback = callback;
       act(execution);
       return callback.mock.calls;
     };
-    const row = (execution: Execution<unknown, Columns>, text: string) => execution.handleDataRow({ fields: [text] });
+    const row = (execution: PreparedExecution<unknown, Columns>, text: string) => execution.handleDataRow({ fields: [text] });
     const error = new Error('failed');
     expect(
       finish((execution) => {

@@ -1,7 +1,6 @@
-import type { Writable } from 'node:stream';
 import type { Client, Submittable } from 'pg';
-import type { StatementObserver } from './statement-observer.js';
-import type { Columns } from './table.js';
+import type { SubmitConnection } from '../connection/pg-internals.js';
+import type { Columns, Execution, Executor } from '../connection/statement.js';
 
 /** Undefined is NULL. */
 export type Value = bigint | number | string | boolean | Date | null | undefined;
@@ -35,8 +34,8 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
     }
   }
 
-  execution(parameters: readonly (Value | Values)[]): Execution<Row, RowColumns> {
-    return new Execution(
+  execution(parameters: readonly (Value | Values)[]): PreparedExecution<Row, RowColumns> {
+    return new PreparedExecution(
       this,
       parameters.map((parameter) => (isArray(parameter) ? arrayOf(parameter) : textOf(parameter))),
     );
@@ -46,30 +45,12 @@ export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
 /** The parameters in PostgreSQL's text format. */
 type Texts = readonly (string | null)[];
 
-/** A `DatabasePool` or `Replicas`. */
-export interface Executor {
-  readonly observer?: StatementObserver | undefined;
-  execute<Row, RowColumns extends Columns>(execution: Execution<Row, RowColumns>): Promise<Row[]>;
-}
-
-/** The connection that `pg` passes to a Submittable; see its connection.js. */
-interface Connection {
-  readonly stream: Writable;
-  /** Texts of the prepared statements, and of those that were sent but are not yet prepared, by statement name. */
-  readonly parsedStatements: Readonly<Record<string, string>>;
-  readonly submittedNamedStatements: Record<string, string>;
-  parse(message: { name: string; text: string }): void;
-  bind(message: { statement: string; values: Texts }): void;
-  execute(): void;
-  sync(): void;
-}
-
 /**
  * One execution of a statement on one connection. `pg` calls `submit`, then `handle…` for each message. It reads `name` and `text`
  * to track prepared statements.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
-export class Execution<Row, RowColumns extends Columns> implements Submittable {
+export class PreparedExecution<Row, RowColumns extends Columns> implements Execution<Row>, Submittable {
   readonly text: string;
   /** Set by `pg`. */
   callback?: (error: unknown, rows?: Row[]) => void;
@@ -79,15 +60,17 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
   constructor(
     private readonly statement: PreparedStatement<Row, RowColumns>,
     readonly values: Texts,
-    /** Empty for an unnamed statement. */
     readonly name: string = statement.name,
   ) {
     this.text = statement.text;
   }
 
-  /** Returns a copy for another attempt, because an execution can run only once. */
-  copy(): Execution<Row, RowColumns> {
-    return new Execution(this.statement, this.values, this.name);
+  copy(): PreparedExecution<Row, RowColumns> {
+    return new PreparedExecution(this.statement, this.values, this.name);
+  }
+
+  withoutName(): PreparedExecution<Row, RowColumns> {
+    return new PreparedExecution(this.statement, this.values, '');
   }
 
   runOn(client: Client): Promise<Row[]> {
@@ -101,13 +84,8 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
     });
   }
 
-  /** Returns a copy without a name. It works behind poolers that switch connections between transactions. */
-  withoutName(): Execution<Row, RowColumns> {
-    return new Execution(this.statement, this.values, '');
-  }
-
   submit(pgConnection: unknown): null {
-    const connection = pgConnection as Connection;
+    const connection = pgConnection as SubmitConnection;
     const { name, text, values } = this;
     connection.stream.cork();
     try {
@@ -147,7 +125,7 @@ export class Execution<Row, RowColumns extends Columns> implements Submittable {
   handleCommandComplete(): void {}
 }
 
-function isPrepared(name: string, { parsedStatements, submittedNamedStatements }: Connection): boolean {
+function isPrepared(name: string, { parsedStatements, submittedNamedStatements }: SubmitConnection): boolean {
   return name !== '' && (parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined);
 }
 

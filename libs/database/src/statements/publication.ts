@@ -1,8 +1,8 @@
 import type { EventDefinition } from '@animal-store/kernel';
+import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { escapeLiteral } from 'pg';
-import type { EntityManager } from 'typeorm';
-import { Database } from '../database.js';
-import type { Table } from '../table.js';
+import type { Persistence, Subscription } from '../persistence.js';
+import type { Table } from './table.js';
 
 /** The column that publishing statements take in addition to those of the row. */
 export const TRACE_PARENT = { name: 'input_trace_parent', type: 'text' };
@@ -14,9 +14,17 @@ export interface Publication {
   readonly condition: string;
 }
 
+export interface PublicationSettings {
+  readonly subscriptions?: readonly Subscription[];
+  readonly persistence: readonly Persistence[];
+  readonly citus?: boolean;
+}
+
 /** Returns undefined if no release can have a subscription to the event: on Citus, and without the tables of the log. */
-export function publicationOf(manager: Pick<EntityManager, 'dataSource'>, definition: EventDefinition): Publication | undefined {
-  const { subscriptions = [], persistence, citus } = Database.of(manager).settings;
+export function publicationOf(
+  { subscriptions = [], persistence, citus }: PublicationSettings,
+  definition: EventDefinition,
+): Publication | undefined {
   const { type } = definition;
   const reactions = subscriptions.flatMap((subscription) => subscription.reactions);
   if (reactions.some((reaction) => reaction.type === type && !reaction.isIgnored)) return { definition, condition: 'true' };
@@ -38,4 +46,11 @@ export function publishStatement({ definition, condition }: Publication, table: 
         jsonb_build_object(${payload.join(', ')}), ${TRACE_PARENT.name}
       FROM ${source} WHERE ${condition} ORDER BY input_ordinal
     )`;
+}
+
+/** Returns the active span as a `traceparent` (W3C Trace Context), or undefined without tracing. */
+export function activeTraceParent(): string | undefined {
+  const span = trace.getActiveSpan()?.spanContext();
+  if (!span || !isSpanContextValid(span)) return undefined;
+  return `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`;
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Column, DataSource, Entity, type EntityMetadata, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
-import { keyTableOf } from './statements.js';
+import { keyTableOf } from '../batching/idempotency-key.entity.js';
 import { Table } from './table.js';
 
 enum Colour {

@@ -1,8 +1,6 @@
 import type { EntityMetadata } from 'typeorm';
-import { parseTime } from './value-types.js';
-
-/** A row as PostgreSQL returns it: each column as text. */
-export type Columns = readonly (string | null)[];
+import type { Columns } from '../connection/statement.js';
+import { parseTime } from '../connection/value-types.js';
 
 interface ColumnType {
   readonly read: (text: string) => unknown;
@@ -81,27 +79,27 @@ export class Table {
   /** Reads the identifier and `columns`, in this order. */
   readonly toRow = (texts: Columns): object => {
     const row: Record<string, unknown> = { id: this.id.read(texts[0] as string) };
-    return this.read(row, texts, 1);
+    let index = 1;
+    for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);
+    return row;
   };
 
-  /** Parses a JSON array of rows. They equal those from `toRow`. */
-  readonly parseRows = (text: string): object[] =>
+  /** Parses the JSON of one or several rows. Their values equal those from `toRow`. */
+  readonly parse = (text: string): unknown =>
     JSON.parse(text, (property, value: unknown, context?: { readonly source?: string }) => {
       const parse = typeof value === 'object' ? undefined : this.parsers.get(property);
       return parse ? parse(value, context?.source ?? '') : value;
-    }) as object[];
-
-  /** Reads `columns` into `row`, starting at index `from`. */
-  read(row: Record<string, unknown>, texts: Columns, from: number): object {
-    let index = from;
-    for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);
-    return row;
-  }
+    });
 }
 
 /** Returns `schema.table`, quoted for SQL. */
 export function qualifiedName({ schema = 'public', tableName }: Pick<EntityMetadata, 'schema' | 'tableName'>): string {
   return `${quoted(schema)}.${quoted(tableName)}`;
+}
+
+/** Returns the names for SQL, separated by commas. */
+export function names(columns: readonly Pick<Column, 'name'>[]): string {
+  return columns.map(({ name }) => name).join(', ');
 }
 
 export function quoted(identifier: string): string {

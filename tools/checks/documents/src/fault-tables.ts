@@ -83,5 +83,5 @@ function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord
   const groups = Map.groupBy(faults, (fault) => varying(cellsOf(fault)).join());
   const rows = [...groups].map(([key, ofGroup]) => [ofGroup.map(({ fault }) => fault).join('; '), ...key.split(',')]);
   const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
-  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${table(['Fault', ...varying(columns)], rows)}`;
+  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${table(['Fault', ...varying(columns)], rows)}\n`;
 }
