@@ -57,7 +57,7 @@ const EXTRA_IN_CLI = { app: ['app', 'local'] };
 const PURE_PROJECTS = ['libs/kernel', 'libs/client', 'libs/*/contract', 'libs/*/domain', 'libs/*/application'];
 
 /** The folders of the API, from the inside out. Each may import the folders before it, and no file outside the folders. */
-const API_FOLDERS = ['errors', 'observability', 'rate-limit', 'http', 'validation', 'authentication', 'reference', 'process', 'contexts'];
+const API_FOLDERS = ['observability', 'errors', 'rate-limit', 'http', 'validation', 'authentication', 'reference', 'process', 'contexts'];
 
 /** The rooms of the database library, in the same way. A file directly in `src` that rooms may import has its place in the order, too. */
 const DATABASE_FOLDERS = [
@@ -76,7 +76,7 @@ const ORDERED_FOLDERS = [
   { place: 'the database library', root: 'libs/database/src', order: DATABASE_FOLDERS, name: 'DATABASE_FOLDERS' },
 ];
 
-const TESTS = ['**/*.{spec,verify}.ts', '**/src/testing/**/*.ts'];
+const TESTS = ['**/*.{spec,verify}.ts', '**/src/**/testing/**/*.ts'];
 const TEST_PROJECTS = ['libs/*/testing', 'libs/test-kit', 'apps/*-e2e'];
 const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
 
@@ -157,7 +157,7 @@ function fingerprintOfTypes() {
   // An editor may run ESLint on Node.js 20, which lacks globSync, but keeps no cache.
   if (!fs.globSync) return '';
   const files = fs.globSync(
-    ['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools}/*/{{package,tsconfig*}.json,dist/**/*.d.ts}'],
+    ['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools,tools/checks}/*/{{package,project,tsconfig*}.json,dist/**/*.d.ts}'],
     {
       cwd: import.meta.dirname,
     },
@@ -188,7 +188,7 @@ export default defineConfig(
   globalIgnores(['**/dist/', '{apps,libs}/*/bundle/', 'apps/api/guides/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
-  { files: ['**/*.mjs', '*.js', '**/jest.config.js'], languageOptions: { globals: globals.node } },
+  { files: ['**/*.mjs', '*.js', 'tools/**/*.js'], languageOptions: { globals: globals.node } },
   { files: ['apps/*/assets/**/*.js'], linterOptions: { noInlineConfig: false }, languageOptions: { globals: globals.browser } },
   {
     files: ['**/*.ts'],

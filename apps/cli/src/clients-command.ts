@@ -55,17 +55,13 @@ function clientView({ id, name, rateLimit, disabledAt }: Client) {
 }
 
 function showClients(clients: readonly Client[]): string {
-  if (clients.length === 0) return 'No clients.\n';
-  return toTable(
-    ['ID', 'NAME', 'STATE', 'RATE LIMIT', 'DISABLED'],
-    clients.map(({ id, name, rateLimit, disabledAt }) => [
-      String(id),
-      name,
-      stateOf(disabledAt),
-      String(rateLimit ?? 'default'),
-      disabledAt ? formatTime(disabledAt) : '-',
-    ]),
-  );
+  return toTable('clients', clients, {
+    ID: ({ id }) => String(id),
+    NAME: ({ name }) => name,
+    STATE: ({ disabledAt }) => stateOf(disabledAt),
+    'RATE LIMIT': ({ rateLimit }) => String(rateLimit ?? 'default'),
+    DISABLED: ({ disabledAt }) => formatTime(disabledAt),
+  });
 }
 
 function stateOf(disabledAt: Date | undefined): 'enabled' | 'disabled' {

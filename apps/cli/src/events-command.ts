@@ -4,10 +4,8 @@ import type { DataSource } from 'typeorm';
 import { parseEventId } from './arguments.js';
 import { withDatabase, withDataSource } from './database.js';
 import { CliError, oneLine } from './failure.js';
-import { formatTime, jsonCommand, toJson, toTable } from './output.js';
+import { type Columns, formatTime, jsonCommand, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
-
-type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 interface Options {
   readonly json?: boolean;
@@ -30,9 +28,7 @@ export function eventsCommand(terminal: Terminal): Command {
     jsonCommand(name, description).action(({ json }: Options) =>
       run(async (dataSource) => {
         const rows = await read(dataSource);
-        if (json) return toJson(rows);
-        const cells = rows.map((row) => Object.values(columns).map((cell) => cell(row)));
-        return cells.length > 0 ? toTable(Object.keys(columns), cells) : `No ${items}.\n`;
+        return json ? toJson(rows) : toTable(items, rows, columns);
       }),
     );
 

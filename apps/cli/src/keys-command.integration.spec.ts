@@ -92,15 +92,6 @@ describe('animal-store keys', () => {
     expect(stdout).toMatch(new RegExp(`^ast_${expected}_`, 'm'));
   });
 
-  it('create sets the rate limit of the client, and leaves it unchanged without the option', async () => {
-    const limits: unknown[] = [];
-    for (const options of [[], ['--rate-limit', '0'], [], ['--rate-limit', '1000000000']]) {
-      await store.run('keys', 'create', '--client', 'acme', ...options);
-      limits.push(...json<{ rateLimit: unknown }[]>(await store.run('clients', 'list', '--json')).map(({ rateLimit }) => rateLimit));
-    }
-    expect(limits).toEqual([null, 0, 0, 1_000_000_000]);
-  });
-
   it('create --if-none creates no key for a client with an active key', async () => {
     const create = (...more: string[]) => store.run('keys', 'create', '--client', 'acme', '--if-none', ...more);
     const together = await Promise.all([create(), create()]);

@@ -119,7 +119,7 @@ export function keysCommand(terminal: Terminal): Command {
           withAccessUseCases(terminal, async ({ revokeApiKey }) => {
             const key = await revokeApiKey.execute(reference);
             if (json) return toJson(keyView(key));
-            return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${key.revokedAt ? formatTime(key.revokedAt) : '-'}.\n`;
+            return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${formatTime(key.revokedAt)}.\n`;
           }),
         ),
     )
@@ -178,22 +178,17 @@ ${note}`;
 }
 
 function showKeys(keys: readonly ListedApiKey[]): string {
-  if (keys.length === 0) return 'No keys.\n';
-  const time = (date: Date | undefined) => (date ? formatTime(date) : '-');
-  return toTable(
-    ['ID', 'PREFIX', 'CLIENT', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'REVOKED', 'LAST USED'],
-    keys.map(({ key, state }) => [
-      String(key.id),
-      key.prefix,
-      key.client.name,
-      key.scopes.join(' '),
-      state,
-      time(key.createdAt),
-      time(key.expiresAt),
-      time(key.revokedAt),
-      time(key.lastUsedAt),
-    ]),
-  );
+  return toTable('keys', keys, {
+    ID: ({ key }) => String(key.id),
+    PREFIX: ({ key }) => key.prefix,
+    CLIENT: ({ key }) => key.client.name,
+    SCOPES: ({ key }) => key.scopes.join(' '),
+    STATE: ({ state }) => state,
+    CREATED: ({ key }) => formatTime(key.createdAt),
+    EXPIRES: ({ key }) => formatTime(key.expiresAt),
+    REVOKED: ({ key }) => formatTime(key.revokedAt),
+    'LAST USED': ({ key }) => formatTime(key.lastUsedAt),
+  });
 }
 
 function eventView({ id, occurredAt, operator, databaseRole, action, clientId, clientName, keyId, keyPrefix, details }: AuditEvent) {
@@ -202,22 +197,19 @@ function eventView({ id, occurredAt, operator, databaseRole, action, clientId, c
 }
 
 function showEvents(events: readonly AuditEvent[]): string {
-  if (events.length === 0) return 'No changes.\n';
-  return toTable(
-    ['ID', 'TIME', 'OPERATOR', 'DATABASE ROLE', 'ACTION', 'CLIENT', 'KEY', 'DETAILS'],
-    events.map(({ id, occurredAt, operator, databaseRole, action, clientName, keyId, keyPrefix, details }) => [
-      String(id),
-      formatTime(occurredAt),
-      operator,
-      databaseRole,
-      action,
-      clientName,
-      keyId === undefined ? '-' : `${String(keyId)} (${keyPrefix ?? ''})`,
+  return toTable('changes', events, {
+    ID: ({ id }) => String(id),
+    TIME: ({ occurredAt }) => formatTime(occurredAt),
+    OPERATOR: ({ operator }) => operator,
+    'DATABASE ROLE': ({ databaseRole }) => databaseRole,
+    ACTION: ({ action }) => action,
+    CLIENT: ({ clientName }) => clientName,
+    KEY: ({ keyId, keyPrefix }) => (keyId === undefined ? '-' : `${String(keyId)} (${keyPrefix ?? ''})`),
+    DETAILS: ({ details }) =>
       Object.entries(details)
         .map(([name, value]) => `${name}=${String(value)}`)
         .join(' ') || '-',
-    ]),
-  );
+  });
 }
 
 function nameOf(key: ApiKey): string {

@@ -70,10 +70,10 @@ export function migrateCommand(terminal: Terminal): Command {
         action(async (database, { json }) => {
           const migrations = await withDataSource(database, migrationStatus);
           if (json) return toJson({ migrations });
-          return toTable(
-            ['MIGRATION', 'STATE'],
-            migrations.map(({ name, applied }) => [name, applied ? 'applied' : 'pending']),
-          );
+          return toTable('migrations', migrations, {
+            MIGRATION: ({ name }) => name,
+            STATE: ({ applied }) => (applied ? 'applied' : 'pending'),
+          });
         }),
       ),
     );

@@ -8,8 +8,8 @@ const WALL_CLOCK = /\bDate\.now\(\)|\bnew Date\(\)/;
 /** Files that need the time of day. A clock that is set must not change durations and time limits: they use `performance.now()`. */
 const TIME_OF_DAY = [
   'apps/api/src/contexts/job-runner.ts',
-  'apps/api/src/observability/log-format.ts',
   'apps/api/src/http/socket-errors.ts',
+  'apps/api/src/observability/log-format.ts',
   'apps/cli/src/database-checks.ts',
   'libs/client/src/retry.ts',
   'libs/kernel/src/clock.ts',

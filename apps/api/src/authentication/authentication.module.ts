@@ -3,7 +3,10 @@ import { accessPersistence, createAccessUseCases } from '@animal-store/access-in
 import { Clock } from '@animal-store/kernel';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { AuthenticationGuard } from './authentication.guard.js';
+import { ScopesGuard } from './scopes.guard.js';
 
+/** The guards of API keys and scopes. Also the module of the context `access`, which has no routes. */
 @Module({
   providers: [
     {
@@ -11,9 +14,11 @@ import { DataSource } from 'typeorm';
       inject: [DataSource, Clock],
       useFactory: (dataSource: DataSource, clock: Clock) => createAccessUseCases(dataSource, clock).authenticateApiKey,
     },
+    AuthenticationGuard,
+    ScopesGuard,
   ],
-  exports: [AuthenticateApiKey],
+  exports: [AuthenticationGuard, ScopesGuard],
 })
-export class AccessModule {
+export class AuthenticationModule {
   static readonly persistence = accessPersistence;
 }

@@ -41,8 +41,9 @@ describe('MemoryCounter', () => {
   });
 
   it('stores no windows that have ended, and at most 100,000', () => {
-    const { windows: stored } = counter as unknown as { windows: ReadonlyMap<string, unknown> };
-    for (let i = 0; i < 100_001; i++) add(String(i), 1);
+    const { windows: stored } = counter as unknown as { windows: Map<string, unknown> };
+    for (let i = 0; i < 100_000; i++) stored.set(String(i), { endsAt: now + WINDOW_MS, points: 1 });
+    add('newest', 1);
     expect([stored.size, stored.has('0'), stored.has('1')]).toEqual([100_000, false, true]);
     now += 60_000;
     add('a', 1);

@@ -38,7 +38,7 @@ async function take(limiter: RateLimiter, times: number, key = 'a'): Promise<Quo
 const admitted = (quotas: readonly Quota[]) => quotas.filter(({ isExceeded }) => !isExceeded).length;
 
 describe('a single limiter', () => {
-  it.each([1, 3, 10, 50, 200])('admits exactly %i requests, and reports how many remain', async (limit) => {
+  it.each([1, 50])('admits exactly %i requests, and reports how many remain', async (limit) => {
     const [limiter] = limiters(limit, 1) as [RateLimiter];
     const quotas = await take(limiter, limit + 5);
     expect(quotas.map(({ remaining }) => remaining)).toEqual([...Array.from({ length: limit }, (_, i) => limit - 1 - i), 0, 0, 0, 0, 0]);
@@ -63,7 +63,7 @@ describe('a single limiter', () => {
     expect(admitted(await take(limiter, 5, 'b'))).toBe(2);
   });
 
-  it.each([1, 10, 200])('admits exactly %i of many concurrent requests', async (limit) => {
+  it.each([1, 200])('admits exactly %i of many concurrent requests', async (limit) => {
     // All requests begin before the shared counter has responded to one, so each of them asks it.
     const limiter = limiterWith(new DistantCounter(), limit, undefined);
     const quotas = await Promise.all(Array.from({ length: 2 * limit }, async () => limiter.take('a')));
@@ -134,10 +134,8 @@ const PATTERNS: Readonly<Record<string, (process: number, processes: number, tic
 describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_name, pattern) => {
   it.each([
     [6_000, 1],
-    [6_000, 5],
     [6_000, 20],
     [1_000, 5],
-    [1_000, 20],
     [100, 20],
   ])('admits %i requests and at most a tenth more, in %i processes', async (limit, processes) => {
     const simulation = new Simulation(1);
@@ -163,9 +161,7 @@ describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_
 describe('limiters with a shared counter', () => {
   it.each([
     [100, 2],
-    [100, 4],
     [1_000, 8],
-    [10, 3],
     [3, 2],
   ])('admit %i requests and at most a tenth more, in %i processes', async (limit, processes) => {
     const quotas = await Promise.all(

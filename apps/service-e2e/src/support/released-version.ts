@@ -28,7 +28,7 @@ export async function buildReleasedVersion(version: string): Promise<ReleasedVer
     await mkdir(folder, { recursive: true });
     await extract(commit, folder);
     await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
-    await run('npx', ['tsc', '-b', 'apps/api/tsconfig.lib.json', 'apps/cli/tsconfig.lib.json'], { cwd: folder });
+    await run('npx', ['tsc', '-b', 'apps/api', 'apps/cli'], { cwd: folder });
     await writeFile(complete, '');
   }
   const { PATH, HOME } = process.env;

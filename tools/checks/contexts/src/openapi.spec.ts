@@ -9,7 +9,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { lintFromString, loadConfig } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-const WORKSPACE = join(import.meta.dirname, '../../..');
+const WORKSPACE = join(import.meta.dirname, '../../../..');
 const texts = new Map<string, Promise<string>>();
 
 /** Returns the text of the document with settings. Creates it once, because that assembles the app. */
@@ -142,7 +142,7 @@ describe('the error codes', () => {
   });
 });
 
-const CONFIG = join(WORKSPACE, 'tools/context-checks/redocly.yaml');
+const CONFIG = join(WORKSPACE, 'tools/checks/contexts/redocly.yaml');
 
 /** Returns each problem as `<rule> <pointer>: <message>`. */
 async function lint(text: string): Promise<string[]> {
@@ -198,24 +198,10 @@ describe.each([
   });
 });
 
-describe('the rules detect', () => {
+describe('these checks detect', () => {
   let text: string;
   beforeAll(async () => {
     text = await textWith();
-  });
-
-  it.each([
-    ['a document that is not OpenAPI 3.1', /"title": "Animal Store",/, '', 'struct'],
-    ['an example that does not match its schema', /"example": "Rex"/, '"example": 7', 'no-invalid-schema-examples'],
-    ['a duplicate operationId', /"operationId": "getPet"/, '"operationId": "listPets"', 'operation-operationId-unique'],
-    ['a reference to a missing schema', /schemas\/Pets"/, 'schemas/Cats"', 'no-unresolved-refs'],
-    ['an undefined tag', /"tags": \[\s*"pets"\s*\]/, '"tags": ["cats"]', 'operation-tag-defined'],
-    ['a missing contact', /"contact": \{[^}]*\},/, '', 'info-contact'],
-    ['an operation without a description', /"description": "[^"]*Requires the scope[^"]*",/, '', 'operation-description'],
-    ['a document without a description', /"description": "The catalogue[^"]*",/, '', 'rule/info-description'],
-    ['an array without items', /"items": \{[^}]*\}/, '"description": "Anything"', 'rule/array-items'],
-  ])('%s', async (_what, good, bad, rule) => {
-    expect(await lint(text.replace(good, bad))).toContainEqual(expect.stringMatching(new RegExp(`^${rule} `)));
   });
 
   it('an invalid default', () => {

@@ -13,10 +13,9 @@ import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testin
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { constraintViolations } from './sharding/constraint-violations.js';
-import { recordStatements } from './sharding/record-statements.js';
-import { shardingViolations, type ShardColumns } from './sharding/sharding-rules.js';
+import { shardingViolations, type ShardColumns } from './sharding-rules.js';
 
 let service: TestApp;
 let dataSource: DataSource;
@@ -195,3 +194,38 @@ describe('finds a constraint that Citus rejects:', () => {
     await database.dataSource.query(`ALTER TABLE ${statement.split(' ')[2] ?? ''} DROP CONSTRAINT ${name}`);
   });
 });
+
+/** Records the text of every statement that this process sends from now on. */
+function recordStatements(): ReadonlySet<string> {
+  const texts = new Set<string>();
+  const prototype = Client.prototype as unknown as { query: (this: Client, ...args: unknown[]) => unknown };
+  const { query } = prototype;
+  prototype.query = function (...args) {
+    const [statement] = args as [string | { text: string }];
+    texts.add(typeof statement === 'string' ? statement : statement.text);
+    return query.apply(this, args);
+  };
+  return texts;
+}
+
+/** Returns the constraints with which Citus cannot distribute the tables: uniqueness and foreign keys across shards. */
+async function constraintViolations(dataSource: DataSource, shards: ShardColumns): Promise<string[]> {
+  const tables = [...shards.keys()];
+  const unique = await dataSource.query<{ index: string; table: string; columns: string[] }[]>(
+    `SELECT indexrelid::regclass::text AS index, indrelid::regclass::text AS table,
+       ARRAY (SELECT attname::text FROM pg_attribute WHERE attrelid = indrelid AND attnum = ANY (indkey)) AS columns
+     FROM pg_index WHERE (indisunique OR indisexclusion) AND indrelid = ANY ($1::text[]::regclass[]) ORDER BY 1`,
+    [tables],
+  );
+  const references = await dataSource.query<{ name: string; table: string }[]>(
+    `SELECT conname AS name, conrelid::regclass::text AS table FROM pg_constraint
+     WHERE contype = 'f' AND (conrelid = ANY ($1::text[]::regclass[]) OR confrelid = ANY ($1::text[]::regclass[])) ORDER BY 1`,
+    [tables],
+  );
+  return [
+    ...unique
+      .filter(({ table, columns }) => !columns.includes(shards.get(table) ?? ''))
+      .map(({ index }) => `${index} is unique across shards`),
+    ...references.map(({ table, name }) => `${name} of ${table} is a foreign key across shards`),
+  ];
+}

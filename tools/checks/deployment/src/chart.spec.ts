@@ -60,7 +60,7 @@ it('no container gets a secret as an argument, which other processes can read', 
   for (const template of templates) expect(template).not.toMatch(/psql/);
 });
 
-const DEMANDING = '../../../tools/deployment/src/testing/demanding-values.yaml';
+const DEMANDING = '../../../tools/checks/deployment/src/testing/demanding-values.yaml';
 
 describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml', 'values-openshift.yaml', DEMANDING])('%s', (file) => {
   // Helm validates the merged files against the schema.
@@ -82,6 +82,8 @@ describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml', '
     expect(validate({ ...values, config: { ...values.config, RATE_LIMITS: 1 } })).toBe(false);
     expect(validate({ ...values, config: { ...values.config, DATABASE_URL: 'postgres://' } })).toBe(false);
     expect(validate({ ...values, replica: 1 })).toBe(false);
+    expect(validate({ ...values, overrides: { deploymnt: {} } })).toBe(false);
+    expect(validate({ ...values, livenessProbe: { periodSecond: 1 } })).toBe(false);
   });
 });
 

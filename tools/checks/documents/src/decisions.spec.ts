@@ -5,8 +5,6 @@ import { readText, ROOT, workspaceFiles } from '@animal-store/checks/workspace';
 
 const FOLDER = 'docs/adr';
 const HEAD = /^# (\d+)\. (.+)\n\n(?:Status: [^\n]+\n\n)?## Context\n\n/;
-/** About one printed page. */
-const MAX_WORDS = 300;
 
 const files = readdirSync(join(ROOT, FOLDER)).filter((file) => file !== 'README.md');
 const index = readText(`${FOLDER}/README.md`);
@@ -25,10 +23,6 @@ describe.each(files)('docs/adr/%s', (file) => {
   it('is in the index', () => {
     const [, number, title] = headOf(file);
     expect(index.split('\n')).toContain(`- [${number}. ${title}](${file})`);
-  });
-
-  it('is at most a page', () => {
-    expect(readText(`${FOLDER}/${file}`).trim().split(/\s+/).length).toBeLessThanOrEqual(MAX_WORDS);
   });
 });
 

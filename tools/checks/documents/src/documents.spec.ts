@@ -3,7 +3,7 @@ import { readText } from '@animal-store/checks/workspace';
 import { DOCUMENTS } from './documents.js';
 import { promisesIn, renderPromises } from './promises.js';
 
-it.each(Object.entries(DOCUMENTS))('%s is up to date: `npx nx documents docs-checks` writes it', (file, render) => {
+it.each(Object.entries(DOCUMENTS))('%s is up to date: `npx nx documents checks` writes it', (file, render) => {
   expect(readText(file)).toBe(render());
 });
 
@@ -40,9 +40,9 @@ it('the page shows the results of faults with their promises, and numbers of the
 2 cores, 2026-01-31, commit abc. 1,234 acknowledged writes: 0 lost, 2 repeated.
 
 | Fault    | Runs of each fault | Recovery, s | Errors |
-| -------- | ------------------ | ----------- | ------ |
-| kill     | 2                  | 0.4         | 0      |
-| overload | 1                  | –           | 3      |
+| -------- | -----------------: | ----------: | -----: |
+| kill     |                  2 |         0.4 |      0 |
+| overload |                  1 |           – |      3 |
 `);
   expect(page).toContain('\n- `fuzz`: 100,000 hostile requests.');
 });

@@ -38,7 +38,7 @@ const SUITES: readonly { readonly file: string; readonly pattern: RegExp; readon
     pattern: /^const LIMIT = ([\d_]+);/gm,
     fault: 'Redis stopped, then frozen, with a limit of # requests',
   },
-  { file: 'tools/context-checks/src/fuzz/fuzz.verify.ts', pattern: /\?\? ([\d_]+)\);/g, fault: '# hostile requests' },
+  { file: 'tools/checks/contexts/src/fuzz/fuzz.verify.ts', pattern: /\?\? ([\d_]+)\);/g, fault: '# hostile requests' },
 ];
 
 /** What the results of a suite were measured on, by its file. */
@@ -83,5 +83,5 @@ function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord
   const groups = Map.groupBy(faults, (fault) => varying(cellsOf(fault)).join());
   const rows = [...groups].map(([key, ofGroup]) => [ofGroup.map(({ fault }) => fault).join('; '), ...key.split(',')]);
   const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
-  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${table(['Fault', ...varying(columns)], rows)}`;
+  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${table(['Fault', ...varying(columns)], rows)}\n`;
 }

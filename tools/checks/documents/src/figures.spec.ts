@@ -56,8 +56,3 @@ it('README.md has the figures of docs/performance.md', () => {
   expect(found).toEqual(expected);
   expect(performance).toContain(/^64 connections, ([^(]+) \(\[method/m.exec(readText('README.md'))?.[1]?.split(', ').at(-1));
 });
-
-it.each(['scaling', 'security', 'deployment'])('docs/%s.md repeats no ratio and no throughput of docs/performance.md', (name) => {
-  const figures = /\d[\d.,]* (?:times as many|requests\/s)\b|\| [\d,]+ measured\b/g;
-  expect(readText(`docs/${name}.md`).match(figures)).toBeNull();
-});

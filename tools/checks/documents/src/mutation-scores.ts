@@ -29,7 +29,7 @@ export function countMutants({ files }: MutationReport): Pick<MutationScore, 'mu
   return { mutants: detected + count('Survived', 'NoCoverage'), detected };
 }
 
-/** Replaces the score of the area by that of its last run. `npx nx documents docs-checks` makes the page of it. */
+/** Replaces the score of the area by that of its last run. `npx nx documents checks` makes the page of it. */
 export function recordMutationScore(area: string): void {
   const report = JSON.parse(readText(`coverage/mutation-${area}.json`)) as MutationReport;
   const { date, commit } = currentRun();
@@ -45,7 +45,7 @@ export function renderMutationScores(scores: readonly MutationScore[]): string {
   });
   return `\n## Mutation tests
 
-\`AREA=client npm run verify -- mutation\` changes the code of an area, one place at a time. It fails if specs detect less than 85 % of the changes, in \`rules\` (kernel, domain, application) 90 %. \`AREA=client npx nx record-mutation docs-checks\` records a run. Missing areas have no complete run.
+\`AREA=client npm run verify -- mutation\` changes the code of an area, one place at a time. It fails if specs detect less than 85 % of the changes, in \`rules\` (kernel, domain, application) 90 %. \`AREA=client npx nx record-mutation checks\` records a run. Missing areas have no complete run.
 
 ${items.join('')}`;
 }

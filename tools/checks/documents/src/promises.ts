@@ -51,7 +51,7 @@ export function readPromises(): Promised[] {
 
 const INTRODUCTION = `# How we know
 
-Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents docs-checks\` writes this page. Figures are the worst of all runs, in seconds rounded to 0.1. Only killed processes may leave requests without response. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record them.
+Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents checks\` writes this page. Figures are the worst of all runs, in seconds rounded to 0.1. Only killed processes may leave requests without response. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record them.
 `;
 
 /** Returns the text of docs/how-we-know.md. */

@@ -13,7 +13,7 @@ const codeOf = (language: string) => blocks.filter((block) => block['language'] 
 const [start, ...requests] = codeOf('sh');
 const folder = mkdtempSync(join(tmpdir(), 'readme-'));
 /** In the workspace, so that the TypeScript program can import the client. */
-const programs = join(ROOT, 'tools/docs-checks/test-results');
+const programs = join(ROOT, 'tools/checks/documents/test-results');
 const { PATH, HOME } = process.env;
 
 let service: ChildProcess;

@@ -29,7 +29,7 @@ export function renderEnvExample(): string {
   });
   return [
     '# Copy to .env; `npm start`, `npm run dev` and `animal-store` read it. Environment variables take precedence over it.',
-    '# Each variable has its default, or an example if there is none. Written by `npx nx documents docs-checks`.\n',
+    '# Each variable has its default, or an example if there is none. Written by `npx nx documents checks`.\n',
     ...entries,
   ].join('\n');
 }

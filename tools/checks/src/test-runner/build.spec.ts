@@ -15,7 +15,7 @@ beforeEach(() => {
   workspace = mkdtempSync(join(temporary, 'w-'));
   lock = join(workspace, '.nx/build.pid');
   for (const folder of ['tools', 'node_modules/@typescript/7/bin']) mkdirSync(join(workspace, folder), { recursive: true });
-  cpSync(join(import.meta.dirname, '../../build.mjs'), join(workspace, 'tools/build.mjs'));
+  cpSync(join(import.meta.dirname, '../../../build.mjs'), join(workspace, 'tools/build.mjs'));
   writeFileSync(join(workspace, 'package.json'), '{"type":"module"}');
   compiler('log("start"); setTimeout(() => log("end"), 100);');
 });
@@ -37,8 +37,8 @@ const logged = () => readFileSync(join(workspace, 'log'), 'utf8').trim().split('
 describe('tools/build.mjs', () => {
   it('builds the projects', async () => {
     compiler('log(process.argv.slice(2).join());');
-    expect(await build('apps/cli/tsconfig.lib.json', 'tools/x')).toEqual({ exitCode: 0, stderr: '' });
-    expect(logged()).toEqual([['-b', join(workspace, 'apps/cli/tsconfig.lib.json'), join(workspace, 'tools/x')].join()]);
+    expect(await build('apps/cli', 'tools/x')).toEqual({ exitCode: 0, stderr: '' });
+    expect(logged()).toEqual([['-b', join(workspace, 'apps/cli'), join(workspace, 'tools/x')].join()]);
     expect(existsSync(lock)).toBe(false);
   });
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { requirePinnedNode } from '../../pinned-node.mjs';
+import { requirePinnedNode } from '../../../pinned-node.mjs';
 
 const require = createRequire(import.meta.url);
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 
-const TOOLS = join(import.meta.dirname, '../..');
+const TOOLS = join(import.meta.dirname, '../../..');
 const PLATFORM_PACKAGE = 'node-of-this-platform';
 const PROGRAM = 'console.log(JSON.stringify(process.argv.slice(1)));';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type * as LocalPostgres from '@animal-store/local-postgres/testing';
 
 const TSC = join(createRequire(import.meta.url).resolve('@typescript/7/package.json'), '../bin/tsc');
-const LIBRARY = '../../../libs/local-postgres';
+const LIBRARY = '../../../../libs/local-postgres';
 /** The package name would resolve to the sources here, which Node.js cannot run. */
 const BUILT_LIBRARY: string = `${LIBRARY}/dist/testing/index.js`;
 

@@ -3,9 +3,9 @@ import { type PostTasksExecutionContext, type PreTasksExecutionContext, readCach
 import { startPostgres } from './postgres.ts';
 import { checkNames, checkTasks, requestedTasks, type Workspace } from './requested-tasks.ts';
 import { summarize } from './summary.ts';
-import { createVerifyNodes } from './verify-suites.ts';
+import { createTestNodes } from './inferred-targets.ts';
 
-export const createNodes = createVerifyNodes;
+export const createNodes = createTestNodes;
 
 let stopPostgres = () => Promise.resolve();
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 /** Requires Linux: the Node.js of each toolchain comes from npm, and /proc shows which one serves. */
 jest.setTimeout(1_200_000);
 
-const ROOT = join(import.meta.dirname, '../../..');
+const ROOT = join(import.meta.dirname, '../../../..');
 /** Pure, with a bundle and PostgreSQL, and with `npm start` and `npm run dev`. The nightly job "everything" tests all projects. */
 const PROJECTS = 'kernel,cli,start';
 

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from 'node:net';
+import { query } from '@animal-store/local-postgres/testing';
 import { kill } from '@animal-store/test-kit/service-process';
-import { Client } from 'pg';
-import { floodHeaders, leaveResponsesUnread } from './hostile-clients.js';
+import { floodHeaders, leaveResponsesUnread, openSockets, sendSlowly } from './hostile-clients.js';
 import { CLOCK_JUMPS } from './jumping-clock.js';
 import type { Deployment } from './deployment.js';
 
@@ -41,22 +40,12 @@ export function faults(scale: { outageMs: number }): Fault[] {
       },
     },
     { name: 'kill -9 of the service', mayDrop: true, run: (deployment) => deployment.killAndReplaceService() },
-    {
-      name: 'kill -9 of PostgreSQL',
-      mayDrop: false,
-      recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: async ({ postgres }) => {
-        await postgres.kill();
-        await postgres.restart();
-      },
-    },
+    ofDatabase('kill -9 of PostgreSQL', async ({ postgres }) => {
+      await postgres.kill();
+      await postgres.restart();
+    }),
     { name: 'SIGTERM and replacement', mayDrop: false, run: (deployment) => deployment.rollService() },
-    {
-      name: 'service started with a hung database',
-      mayDrop: false,
-      recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: (deployment) => deployment.rollServiceWithHungDatabase(),
-    },
+    ofDatabase('service started with a hung database', (deployment) => deployment.rollServiceWithHungDatabase()),
     {
       // More kills than the supervisor's limit for crashes of ready workers. The limit must not apply to workers that wait for the database.
       name: 'workers killed during a database outage',
@@ -70,47 +59,27 @@ export function faults(scale: { outageMs: number }): Fault[] {
         await database.restore();
       },
     },
-    {
-      name: 'database stopped',
-      mayDrop: false,
-      recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: async ({ postgres }) => {
-        await postgres.stop();
-        await sleep(outageMs);
-        await postgres.restart();
-      },
-    },
-    {
-      name: 'connections cut',
-      mayDrop: false,
-      recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: async ({ database }) => {
-        for (let i = 0; i < 5; i++) {
-          database.disconnect();
-          await sleep(outageMs / 20);
-        }
-      },
-    },
-    {
-      name: 'database unreachable',
-      mayDrop: false,
-      recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: async ({ database }) => {
-        await database.cut();
-        await sleep(outageMs / 4);
-        await database.restore();
-      },
-    },
-    {
-      name: 'database slow (100 ms more)',
-      mayDrop: false,
-      recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: async ({ database }) => {
-        database.slowDown(50);
-        await sleep(outageMs / 2);
-        database.slowDown(0);
-      },
-    },
+    ofDatabase('database stopped', async ({ postgres }) => {
+      await postgres.stop();
+      await sleep(outageMs);
+      await postgres.restart();
+    }),
+    ofDatabase('connections cut', async ({ database }) => {
+      for (let i = 0; i < 5; i++) {
+        database.disconnect();
+        await sleep(outageMs / 20);
+      }
+    }),
+    ofDatabase('database unreachable', async ({ database }) => {
+      await database.cut();
+      await sleep(outageMs / 4);
+      await database.restore();
+    }),
+    ofDatabase('database slow (100 ms more)', async ({ database }) => {
+      database.slowDown(50);
+      await sleep(outageMs / 2);
+      database.slowDown(0);
+    }),
     { ...setting('default_transaction_read_only', 'on', () => sleep(outageMs / 4)), name: 'database read-only' },
     // Dates of this style cannot be read as ISO dates.
     setting('DateStyle', 'German', (deployment) => deployment.expectRevokedKeyRejected(outageMs / 4)),
@@ -146,22 +115,17 @@ export function faults(scale: { outageMs: number }): Fault[] {
       },
       cleanUp: (deployment) => deployment.rollService(),
     },
-    {
-      // PostgreSQL's own error for a full disk, raised where the row is written.
-      name: 'database full',
-      mayDrop: false,
-      recoversWithinMs: DATABASE_RECOVERY_MS,
-      run: async (deployment) => {
-        await runAsAdministrator(
-          deployment,
-          `CREATE FUNCTION pg_temp_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`,
-          'CREATE TRIGGER disk_full BEFORE INSERT ON pets.pets FOR EACH ROW EXECUTE FUNCTION pg_temp_disk_full()',
-        );
-        await sleep(outageMs / 4);
-        await runAsAdministrator(deployment, 'DROP TRIGGER disk_full ON pets.pets', 'DROP FUNCTION pg_temp_disk_full()');
-      },
-    },
-    { name: 'slow headers and bodies', mayDrop: false, run: ({ service }) => runSlowClients(service.url, outageMs / 2) },
+    // PostgreSQL's own error for a full disk, raised where the row is written.
+    ofDatabase('database full', async (deployment) => {
+      await runAsAdministrator(
+        deployment,
+        `CREATE FUNCTION pg_temp_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$`,
+        'CREATE TRIGGER disk_full BEFORE INSERT ON pets.pets FOR EACH ROW EXECUTE FUNCTION pg_temp_disk_full()',
+      );
+      await sleep(outageMs / 4);
+      await runAsAdministrator(deployment, 'DROP TRIGGER disk_full ON pets.pets', 'DROP FUNCTION pg_temp_disk_full()');
+    }),
+    { name: 'slow headers and bodies', mayDrop: false, run: ({ service }) => sendSlowly(service.url, outageMs / 2) },
     {
       name: 'unread pipelined responses',
       mayDrop: false,
@@ -181,67 +145,31 @@ export function faults(scale: { outageMs: number }): Fault[] {
   ];
 }
 
+/** A fault after whose end the service promises to recover in time, and which it survives itself. */
+function ofDatabase(name: string, run: Fault['run']): Fault {
+  return { name, mayDrop: false, recoversWithinMs: DATABASE_RECOVERY_MS, run };
+}
+
 /** Sets a setting of the database as its administrator, so that all sessions are opened again with it. */
 function setting(name: string, value: string, during: (deployment: Deployment) => Promise<void>): Fault {
-  return {
-    name: `${name} = ${value}`,
-    mayDrop: false,
-    recoversWithinMs: DATABASE_RECOVERY_MS,
-    run: async (deployment) => {
-      await runAsAdministrator(deployment, `ALTER DATABASE animal_store SET ${name} = '${value}'`, TERMINATE_SESSIONS);
-      try {
-        await during(deployment);
-      } finally {
-        await runAsAdministrator(deployment, `ALTER DATABASE animal_store RESET ${name}`, TERMINATE_SESSIONS);
-      }
-    },
-  };
+  return ofDatabase(`${name} = ${value}`, async (deployment) => {
+    await runAsAdministrator(deployment, `ALTER DATABASE animal_store SET ${name} = '${value}'`, TERMINATE_SESSIONS);
+    try {
+      await during(deployment);
+    } finally {
+      await runAsAdministrator(deployment, `ALTER DATABASE animal_store RESET ${name}`, TERMINATE_SESSIONS);
+    }
+  });
 }
 
 const TERMINATE_SESSIONS =
   'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
 
 /** Returns the rows of the last statement. */
-async function runAsAdministrator<Row extends object>({ postgres }: Deployment, ...statements: string[]): Promise<Row[]> {
+function runAsAdministrator<Row extends object>({ postgres }: Deployment, ...statements: string[]): Promise<Row[]> {
+  const url = new URL(postgres.url);
   // Not the settings of the database.
   const options = '-c default_transaction_read_only=off -c lock_timeout=0 -c idle_session_timeout=0 -c synchronous_commit=on';
-  const client = new Client({ connectionString: postgres.url, options });
-  await client.connect();
-  try {
-    let rows: Row[] = [];
-    for (const statement of statements) ({ rows } = await client.query<Row>(statement));
-    return rows;
-  } finally {
-    await client.end();
-  }
-}
-
-/** Opens connections that send nothing. */
-async function openSockets(url: string, count: number, ms: number): Promise<void> {
-  const { port, hostname } = new URL(url);
-  const sockets = Array.from({ length: count }, () => connect(Number(port), hostname).on('error', () => undefined));
-  await sleep(ms);
-  for (const socket of sockets) socket.destroy();
-}
-
-/** Opens 200 connections that send a byte every 200 ms: half of them within the headers, half of them within the body. */
-async function runSlowClients(url: string, ms: number): Promise<void> {
-  const { port, hostname } = new URL(url);
-  const sockets = Array.from({ length: 200 }, (_, i) => {
-    const socket = connect(Number(port), hostname);
-    socket.on('error', () => undefined);
-    socket.resume();
-    socket.write(
-      i % 2
-        ? 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Slow: '
-        : 'POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n',
-    );
-    return socket;
-  });
-  const end = performance.now() + ms;
-  while (performance.now() < end) {
-    for (const socket of sockets) if (socket.writable) socket.write('x');
-    await sleep(200);
-  }
-  for (const socket of sockets) socket.destroy();
+  url.searchParams.set('options', options);
+  return query<Row>(url.href, ...statements);
 }

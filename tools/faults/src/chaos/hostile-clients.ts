@@ -15,6 +15,27 @@ function open(url: string): Socket {
   return connect(Number(port), hostname).on('error', () => undefined);
 }
 
+/** Opens connections that send nothing. */
+export async function openSockets(url: string, count: number, ms: number): Promise<void> {
+  const sockets = Array.from({ length: count }, () => open(url));
+  await sleep(ms);
+  for (const socket of sockets) socket.destroy();
+}
+
+/** Opens connections that send a byte every 200 ms: half of them within the headers, half of them within the body. */
+export async function sendSlowly(url: string, ms: number): Promise<void> {
+  const headers = 'GET /v1/pets HTTP/1.1\r\nHost: a\r\nX-Slow: ';
+  const body = 'POST /v1/pets HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n';
+  const sockets = Array.from({ length: CONNECTIONS }, (_, i) => {
+    const socket = open(url).resume();
+    socket.write(i % 2 ? headers : body);
+    return socket;
+  });
+  for (const end = performance.now() + ms; performance.now() < end; await sleep(200))
+    for (const socket of sockets) if (socket.writable) socket.write('x');
+  for (const socket of sockets) socket.destroy();
+}
+
 /** Opens connections that pipeline many requests and read no response. */
 export async function leaveResponsesUnread(url: string, key: string, ms: number): Promise<void> {
   const request = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;

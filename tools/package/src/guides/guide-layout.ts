@@ -21,9 +21,10 @@ export interface NavigationGroup {
   readonly pages: { readonly title: string; readonly file: string; readonly path: string }[];
 }
 
-const icon = (shape: string): string => `<svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">${shape}</svg>`;
+const icon = (shape: string): string =>
+  `<svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" aria-hidden="true">${shape}</svg>`;
 const SEARCH_ICON = icon('<circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 4 4" />');
-const THEME_ICON = icon('<circle cx="8" cy="8" r="6" /><path class="filled" d="M8 2a6 6 0 0 1 0 12Z" />');
+const THEME_ICON = icon('<circle cx="8" cy="8" r="6" /><path fill="currentColor" d="M8 2a6 6 0 0 1 0 12Z" />');
 
 const SITE = 'Animal Store API';
 
@@ -54,12 +55,17 @@ ${page.isReference ? `    <link rel="stylesheet" href="${below}assets/reference.
   <body class="${kind}">
     <a class="skip" href="#content">Skip to the content</a>
     <header class="site">
-      <a class="brand" href="${home}"><img src="${below}assets/favicon.svg" alt="" width="28" height="28" /><b>Animal Store</b> <span>API ${escapeHtml(version)}</span></a>
-      <button type="button" class="search" hidden>${SEARCH_ICON}<span>Search</span><kbd>/</kbd></button>
+      <a class="brand" href="${home}"><img src="${below}assets/favicon.svg" alt="" width="28" height="28" /><span><b>Animal Store</b> API ${escapeHtml(version)}</span></a>
+      <button type="button" class="search">${SEARCH_ICON} <span>Search</span> <kbd>/</kbd></button>
       <button type="button" class="menu" popovertarget="navigation">Menu</button>
-      <button type="button" class="theme" hidden>${THEME_ICON}<span>Dark mode</span></button>
+      <button type="button" class="theme">${THEME_ICON} <span>Dark mode</span></button>
       <a class="to-reference" href="${below}reference">API reference</a>
     </header>
+    <dialog aria-label="Search" closedby="any">
+      <div><input type="search" aria-label="Search the documentation" autocomplete="off" spellcheck="false" /><button type="button">Close</button></div>
+      <p role="status"></p>
+      <ol></ol>
+    </dialog>
     <div class="columns">
       <nav id="navigation" popover aria-label="Documentation">
 ${navigation.map((group) => navigationGroup(group, page, below)).join('\n')}
@@ -72,8 +78,7 @@ ${page.isReference ? `    <script src="${below}assets/swagger-ui-bundle.js"></sc
 `;
 }
 
-const REFERENCE = `<dl id="addresses"></dl>
-<div id="reference"><noscript><p>The reference needs JavaScript.</p></noscript></div>
+const REFERENCE = `<div id="reference"><noscript><p>The reference needs JavaScript.</p></noscript></div>
 `;
 
 function navigationGroup({ title, pages }: NavigationGroup, current: GuidePage, below: string): string {
@@ -96,6 +101,6 @@ function neighbours({ path }: GuidePage, navigation: readonly NavigationGroup[])
   const pages = navigation.flatMap(({ pages }) => pages);
   const index = pages.findIndex((page) => page.path === path);
   const link = (page: (typeof pages)[number] | undefined, rel: string, label: string): string =>
-    page ? `<a rel="${rel}" href="${page.path}"><span>${label}</span> ${page.title}</a>` : '';
+    page ? `<a rel="${rel}" href="${page.path}">${label}: ${page.title}</a>` : '';
   return `<nav class="neighbours" aria-label="Previous and next">${link(pages[index - 1], 'prev', 'Previous')}${link(pages[index + 1], 'next', 'Next')}</nav>\n`;
 }

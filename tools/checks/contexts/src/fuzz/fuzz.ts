@@ -6,7 +6,7 @@ import { sendAndCheck, FuzzFinding } from './send-and-check.js';
 import type { FuzzedService } from './fuzzed-service.js';
 import { hostileInput } from './hostile-input.js';
 
-const OPENAPI = join(import.meta.dirname, '../../../../docs/openapi.json');
+const OPENAPI = join(import.meta.dirname, '../../../../../docs/openapi.json');
 /** Number of inputs that are sent at the same time. */
 const BATCH_SIZE = 32;
 

@@ -77,12 +77,7 @@ it('helm lint reports nothing', () => {
 });
 
 it.each([
-  ['a misspelt variable', ['--set', 'config.RATE_LIMITS=1'], 'RATE_LIMITS'],
-  ['a secret among the variables', ['--set', 'config.DATABASE_URL=postgres://'], 'DATABASE_URL'],
-  ['a misspelt value', ['--set', 'ingres.enabled=true'], 'ingres'],
   ['two instances of PostgreSQL', ['--set', 'postgres.instances=2'], /postgres[./]instances/],
-  ['a misspelt object', ['--set', 'overrides.deploymnt.spec=1'], 'deploymnt'],
-  ['a misspelt field of a probe', ['--set', 'livenessProbe.periodSecond=1'], 'periodSecond'],
   ['no database', ['--set', 'secrets.database.name='], 'secrets.database.name is required'],
   [
     'replicas with Citus',

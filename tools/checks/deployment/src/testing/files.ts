@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-export const WORKSPACE = join(import.meta.dirname, '../../../..');
+export const WORKSPACE = join(import.meta.dirname, '../../../../..');
 export const CHART = join(WORKSPACE, 'deploy/helm/animal-store');
 
 export const readWorkspaceFile = (file: string): string => readFileSync(join(WORKSPACE, file), 'utf8');
