@@ -7,8 +7,8 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
-import { RawConnection } from '../testing/raw-connection.js';
-import { useTestApp } from '../testing/test-app.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { useTestApp } from './testing/test-app.js';
 
 const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 72_000, timeout: 30_000 };
 

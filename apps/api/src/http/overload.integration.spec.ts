@@ -8,11 +8,11 @@ import { PublicUrl } from '@animal-store/http-contract';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
-import { RawConnection } from '../testing/raw-connection.js';
 import { createHttpServer } from './http-server.js';
 import { LoadShedding } from './load-shedding.js';
-import { pipelineUnread, rawGet as get } from '../testing/pipeline-unread.js';
-import { type TestApp, useTestApp } from '../testing/test-app.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { pipelineUnread, rawGet as get } from './testing/pipeline-unread.js';
+import { type TestApp, useTestApp } from './testing/test-app.js';
 
 const MAX_IN_FLIGHT = 16;
 

@@ -1,9 +1,9 @@
 import { Clock } from '@animal-store/kernel';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { RawConnection } from '../testing/raw-connection.js';
-import { startTestApp, type TestApp, useTestApp } from '../testing/test-app.js';
-import { WorkerGroup } from '../process/worker-group.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { startTestApp, type TestApp, useTestApp } from './testing/test-app.js';
+import { WorkerGroup } from '../process/worker-messages.js';
 
 const service = useTestApp(['pets:read', 'pets:write']);
 const withoutCors = service;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { type Context, contexts } from '../contexts.js';
-import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { startTestApp, type TestApp } from '../http/testing/test-app.js';
 import { RateLimits } from './rate-limits.js';
 
 @RateLimit({ name: 'limited', requestsPerMinute: 2 })

@@ -3,7 +3,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { pino } from 'pino';
 import type { Metrics } from '../observability/metrics.js';
-import { FakeRedis } from '../testing/fake-redis.js';
+import { FakeRedis } from './testing/fake-redis.js';
 import { RateLimits } from './rate-limits.js';
 import type { RedisCounter } from './redis-counter.js';
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { FakeRedis } from '../testing/fake-redis.js';
+import { FakeRedis } from './testing/fake-redis.js';
 import { checkRedis, RedisCounter } from './redis-counter.js';
 
 const WINDOW_MS = 60_000;

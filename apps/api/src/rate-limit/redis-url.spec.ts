@@ -3,7 +3,7 @@ import { createServer } from 'node:tls';
 import { join } from 'node:path';
 import { type Certificates, createCertificates } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { FakeRedis } from '../testing/fake-redis.js';
+import { FakeRedis } from './testing/fake-redis.js';
 import { checkRedis } from './redis-counter.js';
 import { parseRedisUrl } from './redis-url.js';
 
