@@ -44,7 +44,7 @@ export function currentRun(): Pick<FaultRecord, 'date' | 'commit'> {
   };
 }
 
-/** Replaces the results of the suite in docs/how-we-know.json. `npx nx documents docs-checks` makes the page of it. */
+/** Replaces the results of the suite in docs/how-we-know.json. `npx nx documents checks` makes the page of it. */
 export function recordFaults(results: Pick<FaultRecord, 'command' | 'suite' | 'verdict' | 'faults'>): void {
   const others = (JSON.parse(readFileSync(FILE, 'utf8')) as FaultRecord[]).filter(({ suite }) => suite !== results.suite);
   const record: FaultRecord = {

@@ -22,7 +22,7 @@ const renderGuides: Plugin = {
   },
   watchChange(file) {
     if (!file.startsWith(GUIDES) && file !== CLIENT) return;
-    spawnSync(process.execPath, [join(WORKSPACE, 'apps/api/dist/build/write-guides.js')], { stdio: 'inherit' });
+    spawnSync(process.execPath, [join(WORKSPACE, 'tools/package/dist/write-guides.js')], { stdio: 'inherit' });
   },
 };
 

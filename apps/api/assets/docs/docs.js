@@ -1,76 +1,53 @@
-const root = document.documentElement;
+const { dataset } = document.documentElement;
+/** The address of this service, below which the pages are. */
+const SERVICE = new URL('../..', import.meta.url).href.replace(/\/$/, '');
 
-// Redirects old links to operations, from when the reference was at /docs.
-if (document.body.classList.contains('home') && location.hash.startsWith('#/')) location.replace(`docs/reference${location.hash}`);
+const theme = document.querySelector('button.theme');
+theme.ariaPressed = dataset.theme === 'dark';
+theme.addEventListener('click', () => {
+  window.choose('theme', dataset.theme === 'dark' ? 'light' : 'dark');
+  theme.ariaPressed = dataset.theme === 'dark';
+});
 
-addThemeButton();
-useOwnAddress();
+for (const code of document.querySelectorAll('pre code')) {
+  const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll('http://localhost:3000', SERVICE);
+}
+
 // Browsers only allow pages with TLS or on localhost to write to the clipboard.
 if (navigator.clipboard) {
-  for (const block of document.querySelectorAll('.code:not(.output) pre')) addCopyButton(block);
-  for (const anchor of document.querySelectorAll('.anchor')) copyLink(anchor);
-}
-for (const group of document.querySelectorAll('.samples')) enableTabs(group);
-showLanguage(root.dataset.language);
-
-function addThemeButton() {
-  const button = document.querySelector('button.theme');
-  const isDark = () => root.dataset.theme === 'dark';
-  button.hidden = false;
-  button.setAttribute('aria-pressed', isDark());
-  button.addEventListener('click', () => {
-    window.preferences.setTheme(isDark() ? 'light' : 'dark');
-    button.setAttribute('aria-pressed', isDark());
-  });
-}
-
-/** Replaces http://localhost:3000 in samples by the address of this service. */
-function useOwnAddress() {
-  const service = new URL(document.body.classList.contains('home') ? '.' : '..', location.href).href.replace(/\/$/, '');
-  for (const code of document.querySelectorAll('pre code')) {
-    const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
-    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll('http://localhost:3000', service);
+  for (const block of document.querySelectorAll('.code:not(.output) pre')) {
+    const button = Object.assign(document.createElement('button'), { type: 'button', className: 'copy', textContent: 'Copy' });
+    button.ariaLive = 'polite';
+    block.before(button);
+    copyOnClick(button, block.textContent);
   }
+  for (const anchor of document.querySelectorAll('.anchor')) copyOnClick(anchor, anchor.href);
 }
 
-function addCopyButton(block) {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.className = 'copy';
-  button.textContent = 'Copy';
-  button.setAttribute('aria-live', 'polite');
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(block.textContent);
-    button.textContent = 'Copied';
-    setTimeout(() => (button.textContent = 'Copy'), 2000);
-  });
-  block.before(button);
-}
+for (const group of document.querySelectorAll('.samples')) enableTabs([...group.querySelectorAll('[role=tab]')]);
+showLanguage(dataset.language);
 
-/** Copies the URL of a section when its anchor is followed. */
-function copyLink(anchor) {
-  anchor.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(anchor.href);
-    anchor.textContent = 'Copied';
-    setTimeout(() => (anchor.textContent = '#'), 2000);
+function copyOnClick(element, text) {
+  const label = element.textContent;
+  element.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(text);
+    element.textContent = 'Copied';
+    setTimeout(() => (element.textContent = label), 2000);
   });
 }
 
 /** Makes the tabs of a group work, as in https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ */
-function enableTabs(group) {
-  const tabs = [...group.querySelectorAll('[role=tab]')];
-  const steps = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
-  for (const tab of tabs) {
+function enableTabs(tabs) {
+  for (const [index, tab] of tabs.entries()) {
+    const targets = { ArrowLeft: tabs.at(index - 1), ArrowRight: tabs[(index + 1) % tabs.length], Home: tabs[0], End: tabs.at(-1) };
     tab.addEventListener('click', () => choose(tab));
     tab.addEventListener('keydown', (event) => {
-      const { key } = event;
-      if (!Object.hasOwn(steps, key)) return;
+      if (!Object.hasOwn(targets, event.key)) return;
       // Home and End would scroll the page.
       event.preventDefault();
-      const index = tabs.indexOf(tab) + steps[key];
-      const next = tabs[Math.abs(steps[key]) === 1 ? (index + tabs.length) % tabs.length : steps[key] < 0 ? 0 : tabs.length - 1];
-      choose(next);
-      next.focus();
+      choose(targets[event.key]);
+      targets[event.key].focus();
     });
   }
 }
@@ -78,22 +55,19 @@ function enableTabs(group) {
 /** Shows the language of a tab in all samples, and keeps the position of the tab on the screen. */
 function choose(tab) {
   const before = tab.getBoundingClientRect().top;
-  window.preferences.setLanguage(tab.dataset.language);
+  window.choose('language', tab.dataset.language);
   showLanguage(tab.dataset.language);
   scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: 'instant' });
 }
 
+/** A sample without this language remains unchanged. */
 function showLanguage(language) {
-  for (const group of document.querySelectorAll('.samples')) {
-    const tabs = [...group.querySelectorAll('[role=tab]')];
-    const shown = tabs.find((tab) => tab.dataset.language === language);
-    // A sample without this language remains unchanged.
-    if (!shown) continue;
-    // On a phone, the tabs scroll.
+  for (const shown of document.querySelectorAll(`[role=tab][data-language="${CSS.escape(language)}"]`)) {
     const list = shown.parentElement;
-    list.scrollLeft = shown.offsetLeft - list.offsetLeft - (list.clientWidth - shown.offsetWidth) / 2;
-    for (const tab of tabs) {
-      tab.setAttribute('aria-selected', tab === shown);
+    // On a phone, the tabs scroll.
+    list.scrollLeft = shown.offsetLeft - list.clientWidth / 2;
+    for (const tab of list.children) {
+      tab.ariaSelected = tab === shown;
       tab.tabIndex = tab === shown ? 0 : -1;
       document.getElementById(tab.getAttribute('aria-controls')).hidden = tab !== shown;
     }

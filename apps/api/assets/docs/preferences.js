@@ -1,41 +1,35 @@
-// Runs before the page is shown: sets the theme and the language of samples that the reader chose earlier.
+// Runs before the page is shown: applies the theme and the language of samples that the reader chose earlier.
 (() => {
-  const root = document.documentElement;
+  const { classList, dataset, style } = document.documentElement;
   const systemTheme = matchMedia('(prefers-color-scheme: dark)');
 
-  function stored(name) {
+  /** Uses the storage. If the browser blocks it, a choice only applies to this page. */
+  function tryStorage(use) {
     try {
-      return localStorage.getItem(name);
+      return use(localStorage) ?? undefined;
     } catch {
-      // Ignored: the browser blocks storage.
-      return null;
+      return undefined;
     }
   }
 
-  function applyTheme() {
-    const theme = stored('theme') ?? (systemTheme.matches ? 'dark' : 'light');
-    root.dataset.theme = theme;
+  function show(name, value) {
+    dataset[name] = value;
+    if (name !== 'theme') return;
+    style.colorScheme = value;
     // Class name of Swagger UI.
-    root.classList.toggle('dark-mode', theme === 'dark');
+    classList.toggle('dark-mode', value === 'dark');
   }
 
-  root.classList.add('js');
-  root.dataset.language = stored('language') ?? 'sh';
-  applyTheme();
-  systemTheme.addEventListener('change', applyTheme);
+  const stored = (name) => tryStorage((storage) => storage.getItem(name));
+  const showTheme = () => show('theme', stored('theme') ?? (systemTheme.matches ? 'dark' : 'light'));
 
-  window.preferences = {
-    setTheme: (theme) => store('theme', theme),
-    setLanguage: (language) => store('language', language),
+  classList.add('js');
+  show('language', stored('language') ?? 'sh');
+  showTheme();
+  systemTheme.addEventListener('change', showTheme);
+
+  window.choose = (name, value) => {
+    show(name, value);
+    tryStorage((storage) => storage.setItem(name, value));
   };
-
-  function store(name, value) {
-    try {
-      localStorage.setItem(name, value);
-    } catch {
-      // Ignored: the choice then only applies to this page.
-    }
-    root.dataset[name] = value;
-    if (name === 'theme') root.classList.toggle('dark-mode', value === 'dark');
-  }
 })();

@@ -10,12 +10,11 @@ const description = JSON.parse(await (await fetch(new URL('openapi.json', base))
   return context.source;
 });
 
-document
-  .getElementById('addresses')
-  .append(
-    ...description.servers.map((server) => entry(server.description, new URL(server.url, base).href)),
-    entry('Description', link('OpenAPI 3.1', '../openapi.json')),
-  );
+for (const { description: name, url } of description.servers) {
+  const entry = document.createElement('p');
+  entry.textContent = `${name}: ${new URL(url, base).href}`;
+  document.getElementById('reference').before(entry);
+}
 
 new MutationObserver(nameControls).observe(document.getElementById('reference'), { childList: true, subtree: true });
 
@@ -106,20 +105,4 @@ function indented(content) {
   } catch {
     return content;
   }
-}
-
-function entry(term, ...content) {
-  return element('div', element('dt', term), element('dd', ...content));
-}
-
-function link(text, href) {
-  const anchor = element('a', text);
-  anchor.href = href;
-  return anchor;
-}
-
-function element(name, ...content) {
-  const created = document.createElement(name);
-  created.append(...content);
-  return created;
 }

@@ -5,89 +5,60 @@ const SNIPPET_LENGTH = 140;
 const PAGES = new URL('..', import.meta.url);
 
 let index;
-const button = document.querySelector('button.search');
-const { dialog, input, status, results } = createDialog();
+const dialog = document.querySelector('dialog');
+const [input, status, results] = ['input', 'p', 'ol'].map((name) => dialog.querySelector(name));
 
-button.hidden = false;
-button.addEventListener('click', open);
+document.querySelector('button.search').addEventListener('click', open);
 document.addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest('input, textarea, select, [contenteditable], dialog')) return;
   event.preventDefault();
   open();
 });
-
-function createDialog() {
-  const dialog = element('dialog', { className: 'search', ariaLabel: 'Search' });
-  const input = element('input', { type: 'search', placeholder: 'Search the documentation', autocomplete: 'off', spellcheck: false });
-  input.setAttribute('aria-label', 'Search the documentation');
-  const close = element('button', { type: 'button', textContent: 'Close' });
-  const status = element('p', { role: 'status' });
-  const results = element('ol', {});
-  const bar = element('div', { className: 'bar' });
-  bar.append(input, close);
-  dialog.append(bar, status, results);
-  document.body.append(dialog);
-
-  input.addEventListener('input', show);
-  close.addEventListener('click', () => dialog.close());
-  // A click outside of the dialog has the dialog as its target.
-  dialog.addEventListener('click', ({ target }) => (target === dialog || target.closest('a')) && dialog.close());
-  dialog.addEventListener('keydown', moveFocus);
-  return { dialog, input, status, results };
-}
+input.addEventListener('input', show);
+dialog.addEventListener('click', ({ target }) => target.closest('a, button') && dialog.close());
+dialog.addEventListener('keydown', moveFocus);
 
 async function open() {
   if (!dialog.open) dialog.showModal();
   input.select();
   if (index) return;
-  const [{ default: MiniSearch }, search] = await Promise.all(
-    ['minisearch.js', 'search-index.js'].map((file) => import(new URL(file, import.meta.url))),
-  );
+  const [{ default: MiniSearch }, search] = await Promise.all([import('./minisearch.js'), import('./search-index.js')]);
   index = MiniSearch.loadJS(search.index, search.options);
   show();
 }
 
 /** Shows the results. Each result contains all terms or, if there is none, any of them. */
 function show() {
-  const query = input.value.trim();
   if (!index) return;
+  const query = input.value.trim();
   const options = { prefix: true, fuzzy: ({ length }) => (length > 4 ? 0.2 : 0), boost: { page: 3, heading: 4 } };
   const all = index.search(query, { ...options, combineWith: 'AND' });
-  const found = all.length > 0 ? all : index.search(query, options);
-  const shown = found.slice(0, MAX_RESULTS);
-  status.textContent = query === '' ? '' : shown.length === 0 ? 'No results' : shown.length === 1 ? '1 result' : `${shown.length} results`;
-  results.replaceChildren(...shown.map(resultItem));
+  const found = (all.length > 0 ? all : index.search(query, options)).slice(0, MAX_RESULTS);
+  status.textContent = query && (found.length === 1 ? '1 result' : `${found.length || 'No'} results`);
+  results.replaceChildren(...found.map(resultItem));
 }
 
 function resultItem({ page, heading, text, url, terms }) {
-  const link = element('a', { href: new URL(url, PAGES).href });
-  const title = element('strong', {});
-  title.append(...marked(heading || page, terms));
-  const snippet = element('span', {});
-  snippet.append(...marked(snippetOf(text, terms), terms));
-  link.append(title, ...(heading ? [element('em', { textContent: page })] : []), snippet);
-  const item = element('li', {});
-  item.append(link);
-  return item;
+  const pattern = new RegExp(`\\b(${terms.map((term) => term.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|')})`, 'iu');
+  const link = element('a', ...[element('strong', ...marked(heading || page, pattern)), heading && ` · ${page}`].filter(Boolean));
+  link.append(element('span', ...marked(snippetOf(text, pattern), pattern)));
+  link.href = new URL(url, PAGES).href;
+  return element('li', link);
 }
 
-/** Returns the part of a text around the first term. */
-function snippetOf(text, terms) {
-  const found = Math.max(0, text.search(patternOf(terms)));
+/** Returns the part of a text around the first match. */
+function snippetOf(text, pattern) {
+  const found = Math.max(0, text.search(pattern));
   const start = found < SNIPPET_LENGTH / 2 ? 0 : text.lastIndexOf(' ', found - SNIPPET_LENGTH / 3) + 1;
   const part = text.slice(start, start + SNIPPET_LENGTH);
   const isCut = start + SNIPPET_LENGTH < text.length;
   return (start > 0 ? '… ' : '') + (isCut ? `${part.slice(0, part.lastIndexOf(' '))} …` : part);
 }
 
-/** Returns the text with the terms in `mark` elements. */
-function marked(text, terms) {
-  return text.split(patternOf(terms)).map((part, position) => (position % 2 === 1 ? element('mark', { textContent: part }) : part));
-}
-
-function patternOf(terms) {
-  return new RegExp(`\\b(${terms.map((term) => term.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|')})`, 'iu');
+/** Returns the text with the matches in bold. */
+function marked(text, pattern) {
+  return text.split(pattern).map((part, position) => (position % 2 === 1 ? element('b', part) : part));
 }
 
 /** The arrow keys move between the input and the results. Enter in the input opens the first result. */
@@ -98,9 +69,11 @@ function moveFocus(event) {
   if (!step) return;
   event.preventDefault();
   const targets = [input, ...links];
-  targets[Math.min(targets.length - 1, Math.max(0, targets.indexOf(event.target) + step))].focus();
+  targets[Math.min(links.length, Math.max(0, targets.indexOf(event.target) + step))].focus();
 }
 
-function element(name, properties) {
-  return Object.assign(document.createElement(name), properties);
+function element(name, ...content) {
+  const created = document.createElement(name);
+  created.append(...content);
+  return created;
 }

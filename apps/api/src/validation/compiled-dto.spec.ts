@@ -5,7 +5,7 @@ import { PartialType } from '@nestjs/swagger';
 import { Exclude, Expose, plainToInstance, Transform, Type } from 'class-transformer';
 import { IsString, validateSync } from 'class-validator';
 import fc from 'fast-check';
-import { OrderDto } from '../testing/order.dto.js';
+import { OrderDto } from './testing/order.dto.js';
 import { compileDto } from './validation.pipe.js';
 import { declaredMembers } from './declared-members.js';
 import { validateWithClassValidator } from './validate-with-class-validator.js';

@@ -3,8 +3,7 @@ import { DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable, type Type } from '@nestjs/common';
 import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ReceivedBody } from '../http/request-body.js';
-import { splitUnquoted } from '../http/split-unquoted.js';
+import { type ReceivedBody, splitUnquoted } from '../http/request-body.js';
 import { declaredMembers } from './declared-members.js';
 import { unknownNameMessage, validateWithClassValidator } from './validate-with-class-validator.js';
 

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from '@jest/globals';
+import { BODY_LIMIT_BYTES, HEADER_SECTION_BYTES, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
+import { readConfig } from '../process/config.js';
+import { HEADERS_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS, REQUEST_TIMEOUT_MS, SILENCE_TIMEOUT_MS } from './http-server.js';
+
+const guide = readFileSync(join(import.meta.dirname, '../../../../docs/guides/limits.md'), 'utf8');
+const { rateLimit, maxInFlight, maxConnections } = readConfig({ DATABASE_URL: 'postgres://unused' });
+const text = (value: number) => value.toLocaleString('en');
+
+it.each([
+  `${BODY_LIMIT_BYTES / 1024} KiB `,
+  `${text(MAX_TARGET_LENGTH)} characters`,
+  `${HEADER_SECTION_BYTES / 1024} KiB, ${MAX_HEADER_FIELDS} headers`,
+  `${text(rateLimit)} per minute (default)`,
+  `within ${HEADERS_TIMEOUT_MS / 1000} seconds, and a whole request within ${REQUEST_TIMEOUT_MS / 1000}.`,
+  `closed after ${KEEP_ALIVE_TIMEOUT_MS / 1000} seconds. Close idle`,
+  `closed after ${SILENCE_TIMEOUT_MS / 1000} seconds.\n`,
+  `${maxInFlight} requests in progress (default)`,
+  `${text(maxConnections)} connections (default)`,
+])('the guide about limits has the limit of the code: %s', (limit) => {
+  expect(guide).toContain(limit);
+});

@@ -1,1 +1,0 @@
-export default { displayName: 'client-package', preset: '../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'faults', preset: '../../jest.preset.js' };

@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { publint } from 'publint';
+import { rolldown } from 'rolldown';
+
+const CLIENT = join(import.meta.dirname, '../../../../libs/client');
+const MAX_GZIPPED_BYTES = 8 * 1024;
+
+interface PackedPackage {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** The errors of the built client. An import of its project would be a reference: then its types could not be written before it compiles. */
+type Client = Readonly<Record<'APIError', new (message: string) => Error>>;
+
+let folder: string;
+let tarball: Buffer;
+let files: readonly string[];
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'animal-store-client-'));
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  const output = execFileSync('npm', args, { cwd: CLIENT, encoding: 'utf8', shell: process.platform === 'win32' });
+  const [packed] = JSON.parse(output) as PackedPackage[];
+  tarball = readFileSync(join(folder, packed?.filename ?? ''));
+  files = packed?.files.map(({ path }) => path) ?? [];
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the package', () => {
+  it('has the built client, its sources, a README and the licence, and no tests', () => {
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'LICENSE',
+        'README.md',
+        'bundle/index.cjs',
+        'bundle/index.d.cts',
+        'dist/index.js',
+        'dist/index.d.ts',
+        'src/index.ts',
+      ]),
+    );
+    expect(files.filter((file) => /spec|tsbuildinfo|tsconfig|jest/.test(file))).toEqual([]);
+  });
+
+  it('has no dependencies and is not private', () => {
+    const manifest = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8')) as Record<string, unknown>;
+    expect(Object.keys(manifest).filter((name) => /dependencies/i.test(name) || name === 'private')).toEqual([]);
+  });
+
+  it('passes publint', async () => {
+    const { messages } = await publint({ pack: { tarball: toArrayBuffer(tarball) }, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it('has types for every module resolution (arethetypeswrong)', async () => {
+    const analysis = await checkPackage(createPackageFromTarballData(tarball));
+    // This includes `node10`, the resolution of TypeScript 4.6 and older, which reads `main` and `types`.
+    expect(analysis).toMatchObject({ types: { kind: 'included' }, problems: [] });
+  });
+});
+
+it('the CommonJS and the ES module recognise each other’s errors', async () => {
+  const commonJs = createRequire(import.meta.url)(join(CLIENT, 'bundle/index.cjs')) as Client;
+  const esModule = (await import(pathToFileURL(join(CLIENT, 'dist/index.js')).href)) as Client;
+  const names = Object.keys(esModule).filter((name): name is keyof Client => name.endsWith('Error'));
+  expect(names.length).toBeGreaterThan(10);
+  expect(commonJs.APIError).not.toBe(esModule.APIError);
+  for (const [ours, theirs] of [[commonJs, esModule] as const, [esModule, commonJs] as const]) {
+    for (const thrown of names) {
+      const error: unknown = new ours[thrown]('failed');
+      for (const name of names) {
+        const isBase = ours[name] === ours[thrown] || Object.prototype.isPrototypeOf.call(ours[name], ours[thrown]);
+        expect([thrown, name, error instanceof theirs[name], error instanceof ours[name]]).toEqual([thrown, name, isBase, isBase]);
+      }
+    }
+  }
+});
+
+function toArrayBuffer({ buffer, byteOffset, byteLength }: Buffer): ArrayBuffer {
+  return buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer;
+}
+
+/** Returns the minified bundle of a program that imports the client. */
+async function bundleProgram(program: string): Promise<string> {
+  const bundle = await rolldown({
+    input: 'program',
+    platform: 'browser',
+    plugins: [
+      {
+        name: 'program',
+        resolveId: (id) => (id === 'program' ? id : id === '@animal-store/client' ? join(CLIENT, 'dist/index.js') : undefined),
+        load: (id) => (id === 'program' ? program : undefined),
+      },
+    ],
+  });
+  // The default of the second option is a regular expression of Jest's own realm, which native code rejects.
+  const { output } = await bundle.generate({ minify: true, sourcemapIgnoreList: false });
+  await bundle.close();
+  return output[0].code;
+}
+
+describe('bundled for a browser', () => {
+  it('has at most 8 KB with all exports, minified and gzipped', async () => {
+    expect(gzipSync(await bundleProgram("export * from '@animal-store/client';")).length).toBeLessThanOrEqual(MAX_GZIPPED_BYTES);
+  });
+
+  it('leaves out exports that are not imported', async () => {
+    const cache = 'this.maxEntries';
+    expect(await bundleProgram("export { MemoryCache } from '@animal-store/client';")).toContain(cache);
+    expect(await bundleProgram("export { AnimalStore } from '@animal-store/client';")).not.toContain(cache);
+    expect(await bundleProgram("export { NotFoundError } from '@animal-store/client';")).not.toContain('RateLimitError');
+    expect(await bundleProgram("import '@animal-store/client';")).toBe('');
+  });
+
+  it('keeps the names of errors', async () => {
+    const program = "import { NotFoundError } from '@animal-store/client'; globalThis.error = new NotFoundError('none');";
+    const context: { error?: Error } = {};
+    runInNewContext(await bundleProgram(program), context);
+    expect(String(context.error)).toBe('NotFoundError: none');
+  });
+
+  it('imports nothing', async () => {
+    expect(await bundleProgram("export * from '@animal-store/client';")).not.toMatch(/\bimport\b|\brequire\b/);
+  });
+});
