@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
-import { RawConnection } from '../testing/raw-connection.js';
+import { RawConnection } from './testing/raw-connection.js';
 import { connectionOf } from './connection.js';
 import { ConnectionLimit, createHttpServer } from './http-server.js';
 import { SocketErrors } from './socket-errors.js';
