@@ -23,7 +23,7 @@ const LAYERS = {
   testing: ['kernel', 'contract', 'domain'],
   'test-kit': ['kernel', 'platform', 'local'],
   app: ['kernel', 'contract', 'http-contract', 'platform', 'domain', 'application', 'infrastructure', 'http'],
-  e2e: ['local', 'client', 'e2e'],
+  e2e: ['local', 'client', 'test-kit', 'e2e'],
   tool: [
     'kernel',
     'contract',
@@ -57,9 +57,26 @@ const EXTRA_IN_CLI = { app: ['app', 'local'] };
 const PURE_PROJECTS = ['libs/kernel', 'libs/client', 'libs/*/contract', 'libs/*/domain', 'libs/*/application'];
 
 /** The folders of the API, from the inside out. Each may import the folders before it, and no file outside the folders. */
-const API_FOLDERS = ['errors', 'observability', 'rate-limit', 'http', 'validation', 'authentication', 'reference', 'process', 'contexts'];
+const API_FOLDERS = ['observability', 'errors', 'rate-limit', 'http', 'validation', 'authentication', 'reference', 'process', 'contexts'];
 
-const TESTS = ['**/*.{spec,verify}.ts', '**/src/testing/**/*.ts'];
+/** The rooms of the database library, in the same way. A file directly in `src` that rooms may import has its place in the order, too. */
+const DATABASE_FOLDERS = [
+  'persistence.ts',
+  'connection',
+  'statements',
+  'replicas',
+  'database.ts',
+  'batching',
+  'migrations',
+  'events',
+  'jobs',
+];
+const ORDERED_FOLDERS = [
+  { place: 'the API', root: 'apps/api/src', order: API_FOLDERS, name: 'API_FOLDERS' },
+  { place: 'the database library', root: 'libs/database/src', order: DATABASE_FOLDERS, name: 'DATABASE_FOLDERS' },
+];
+
+const TESTS = ['**/*.{spec,verify}.ts', '**/src/**/testing/**/*.ts'];
 const TEST_PROJECTS = ['libs/*/testing', 'libs/test-kit', 'apps/*-e2e'];
 const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
 
@@ -112,14 +129,17 @@ const packagesExcept = (allowed) => ({
   regex: String.raw`^(?!${[String.raw`\.{1,2}/`, '@animal-store/', ...allowed.map((name) => `${name}$`)].join('|')})`,
   message: 'This layer must not import npm packages or Node.js modules.',
 });
-const otherFoldersExcept = (allowed, message) => ({ regex: String.raw`^\.\./(?!(?:${allowed.join('|')})/)`, message });
+const isFile = (name) => name.endsWith('.ts');
+const pathOf = (name) => (isFile(name) ? String.raw`${name.slice(0, -'.ts'.length)}\.js$` : `${name}/`);
+const othersExcept = (prefix, allowed, message) => ({ regex: `^${prefix}(?!${['$^', ...allowed.map(pathOf)].join('|')})`, message });
+const otherFoldersExcept = (allowed, message) => othersExcept(String.raw`\.\./`, allowed, message);
 const restrictedImports = (...patterns) => ({ 'no-restricted-imports': ['error', { patterns }] });
 
 const restrictedSyntax = (...restrictions) => ({ 'no-restricted-syntax': ['error', ...restrictions] });
 const DYNAMIC_IMPORT = { selector: 'ImportExpression', message: 'This layer must not use dynamic imports.' };
 const LAZY_FROM_OTHER_FOLDER = {
   selector: String.raw`ImportExpression[source.value=/^\.\.\//]`,
-  message: 'Dynamic imports in a folder of the API may only import files of that folder.',
+  message: 'Dynamic imports in such a folder may only import files of that folder.',
 };
 const UNUSED_TEST = {
   selector: 'MemberExpression[object.name=/^(?:describe|it|test)$/][property.name=/^(?:only|skip|todo|fails)$/]',
@@ -137,7 +157,7 @@ function fingerprintOfTypes() {
   // An editor may run ESLint on Node.js 20, which lacks globSync, but keeps no cache.
   if (!fs.globSync) return '';
   const files = fs.globSync(
-    ['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools}/*/{{package,tsconfig*}.json,dist/**/*.d.ts}'],
+    ['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools,tools/checks}/*/{{package,project,tsconfig*}.json,dist/**/*.d.ts}'],
     {
       cwd: import.meta.dirname,
     },
@@ -147,12 +167,28 @@ function fingerprintOfTypes() {
   return hash.digest('hex');
 }
 
+function orderOfFolders({ place, root, order, name }) {
+  const ofNewFolder = otherFoldersExcept([], `Add the new folder of ${place} to ${name}.`);
+  return [
+    {
+      files: [`${root}/*/**/*.ts`],
+      rules: { ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, ofNewFolder), ...restrictedSyntax(LAZY_FROM_OTHER_FOLDER, HEADER_NAME) },
+    },
+    ...order.map((entry, index) => {
+      const inner = order.slice(0, index);
+      const [files, prefix] = isFile(entry) ? [entry, String.raw`\./`] : [`${entry}/**/*.ts`, String.raw`\.\./`];
+      const message = `In ${place}, ${entry} may only import ${['its own files', ...inner].join(' and ')}.`;
+      return { files: [`${root}/${files}`], rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, othersExcept(prefix, inner, message)) };
+    }),
+  ];
+}
+
 export default defineConfig(
   { settings: { types: fingerprintOfTypes() } },
   globalIgnores(['**/dist/', '{apps,libs}/*/bundle/', 'apps/api/guides/', '**/coverage/', '**/test-results/', '.nx/', '.data/']),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
-  { files: ['**/*.mjs', '*.js', '**/jest.config.js'], languageOptions: { globals: globals.node } },
+  { files: ['**/*.mjs', '*.js', 'tools/**/*.js'], languageOptions: { globals: globals.node } },
   { files: ['apps/*/assets/**/*.js'], linterOptions: { noInlineConfig: false }, languageOptions: { globals: globals.browser } },
   {
     files: ['**/*.ts'],
@@ -197,21 +233,7 @@ export default defineConfig(
     files: ['apps/cli/**/*.ts'],
     rules: { ...boundaries(EXTRA_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },
   },
-  {
-    files: ['apps/api/src/*/**/*.ts'],
-    rules: {
-      ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept([], 'Add the new folder of the API to API_FOLDERS.')),
-      ...restrictedSyntax(LAZY_FROM_OTHER_FOLDER, HEADER_NAME),
-    },
-  },
-  ...API_FOLDERS.map((folder, place) => {
-    const inner = API_FOLDERS.slice(0, place);
-    const message = `In the API, ${folder}/ may only import its own files${inner.map((name) => ` and ${name}/`).join('')}.`;
-    return {
-      files: [`apps/api/src/${folder}/**/*.ts`],
-      rules: restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, otherFoldersExcept(inner, message)),
-    };
-  }),
+  ...ORDERED_FOLDERS.flatMap(orderOfFolders),
   {
     files: PURE_PROJECTS.map((root) => `${root}/**/*.ts`),
     rules: {

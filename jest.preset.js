@@ -3,13 +3,16 @@ import { requirePinnedNode } from './tools/pinned-node.mjs';
 
 requirePinnedNode();
 
+const RUNNER = join(import.meta.dirname, 'tools/checks/src/test-runner');
+
 /**
- * Shared by the Jest configuration of every project. Specs are native ES modules: SWC strips the types and keeps the metadata
- * of decorators, and the condition `@animal-store/source` resolves libraries to their sources.
+ * How specs run, also with coverage (tools/checks/src/test-runner) and in mutation tests (stryker.config.mjs). Specs are native ES
+ * modules: SWC strips the types and keeps the metadata of decorators, and the condition `@animal-store/source` resolves libraries to
+ * their sources.
  * @type {import('jest').Config}
  */
 export default {
-  // The same for every project, so that each library is transformed once and not once per project.
+  // The same for every set of roots, so that each library is transformed once and not once per project.
   id: 'animal-store',
   testEnvironment: 'node',
   testMatch: ['**/src/**/*.spec.ts'],
@@ -30,9 +33,9 @@ export default {
       },
     ],
   },
-  globalSetup: join(import.meta.dirname, 'tools/test-runner/src/jest-global-setup.ts'),
-  globalTeardown: join(import.meta.dirname, 'tools/test-runner/src/jest-global-teardown.ts'),
-  reporters: ['default', join(import.meta.dirname, 'tools/test-runner/src/no-test-reporter.js')],
+  globalSetup: join(RUNNER, 'jest-global-setup.ts'),
+  globalTeardown: join(RUNNER, 'jest-global-teardown.ts'),
+  reporters: ['default', join(RUNNER, 'no-test-reporter.js')],
   // Most specs wait rather than compute. Nx runs several projects at once, most of them without workers (nx.json).
   maxWorkers: 2,
   // Long, because a busy machine must not fail a test.

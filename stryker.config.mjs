@@ -1,13 +1,13 @@
-import { globSync } from 'node:fs';
-import { requirePinnedNode } from './tools/pinned-node.mjs';
-
-requirePinnedNode();
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import preset from './jest.preset.js';
 
 const SQL_FILES = [
-  'libs/database/src/{batched-repository,statements,table,expire-idempotency-keys,idempotency-key.entity,persistence}.ts',
-  'libs/database/src/{migrations,migration-query-runner,missing-privileges,distribution,backfill,constraint-errors}.ts',
-  'libs/database/src/{database-connection,own-connection,unnamed-statements-client,intercepted-statements,job-runs,repeat}.ts',
-  'libs/database/src/{events,migrations}/*.ts',
+  'libs/database/src/{persistence,database-connection}.ts',
+  'libs/database/src/connection/{intercepted-statements,own-connection}.ts',
+  'libs/database/src/statements/{constraint-errors,list-statement,publication,sharding,statements,table}.ts',
+  'libs/database/src/{batching,events,jobs}/*.ts',
+  'libs/database/src/migrations/!(grants).ts',
 ];
 
 /** What is mutated, and the specs that must detect it. `AREA=client npx stryker run` mutates one area. */
@@ -30,9 +30,9 @@ const AREAS = {
     ...area('libs/database'),
     mutate: SQL_FILES,
     specs: [
-      'libs/database/src/{batched-repository,distribution,migrations,missing-privileges,migration-attempts}.integration.spec.ts',
-      'libs/database/src/{migration-lock,backfill,data-changes,intercepted-statements,job-runs,events/*}.integration.spec.ts',
-      'libs/database/src/table.spec.ts',
+      'libs/database/src/{batching,events,jobs,migrations}/*.integration.spec.ts',
+      'libs/database/src/connection/intercepted-statements.integration.spec.ts',
+      'libs/database/src/statements/table.spec.ts',
     ],
     usesPostgres: true,
   },
@@ -62,14 +62,14 @@ function folderOfApi(folder) {
   return { ...area('apps/api', `${folder}/**`), specs: [`apps/api/src/${folder}/**/!(*.integration).spec.ts`] };
 }
 
-export const mutationArea = AREAS[process.env.AREA ?? 'rules'];
+const mutationArea = AREAS[process.env.AREA ?? 'rules'];
 if (!mutationArea) throw new Error(`AREA must be one of ${Object.keys(AREAS).join(', ')}`);
 // A moved file must not pass as one without mutants.
 for (const pattern of [...mutationArea.mutate.filter((name) => !name.startsWith('!')), ...mutationArea.specs])
   if (globSync(pattern, { cwd: import.meta.dirname }).length === 0) throw new Error(`No file matches ${pattern} in stryker.config.mjs`);
 
 if (mutationArea.usesPostgres && !process.env.TEST_POSTGRES_URL && /\/stryker(?:\.js)?$/.test(process.argv[1] ?? '')) {
-  const { startPostgres } = await import('./tools/test-runner/src/postgres.ts');
+  const { startPostgres } = await import('./tools/checks/src/test-runner/postgres.ts');
   const server = await startPostgres();
   process.env.TEST_POSTGRES_URL = server.url;
   process.once('beforeExit', () => void server.stop());
@@ -79,8 +79,22 @@ if (mutationArea.usesPostgres && !process.env.TEST_POSTGRES_URL && /\/stryker(?:
 export default {
   testRunner: 'jest',
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
-  // Runs only the spec files that import the mutated file.
-  jest: { configFile: 'jest.mutation.config.js', enableFindRelatedTests: true },
+  // Runs only the spec files that import the mutated file. These options replace those of jest.config.js in the mutated copy.
+  jest: {
+    enableFindRelatedTests: true,
+    config: {
+      roots: mutationArea.projects.map((folder) => `<rootDir>/${folder}`),
+      testMatch: mutationArea.specs.map((pattern) => `**/${pattern}`),
+      // Stryker accepts no other name.
+      testRunner: '<rootDir>/tools/checks/src/test-runner/jest-circus.mutation.js',
+      moduleNameMapper: { ...preset.moduleNameMapper, ...sourcesOfPackages() },
+      // PostgreSQL is started above, once for all mutants.
+      globalSetup: null,
+      globalTeardown: null,
+      // A mutant that waits for ever costs this long.
+      testTimeout: mutationArea.usesPostgres ? 60_000 : 5_000,
+    },
+  },
   plugins: ['@stryker-mutator/jest-runner'],
   mutate: [...mutationArea.mutate, '!**/*.spec.ts', '!**/index.ts', '!**/testing/**', '!**/*.generated.ts'],
   // Files that the mutated copy does not need.
@@ -103,3 +117,15 @@ export default {
   thresholds: { high: 95, low: mutationArea.minScore, break: mutationArea.minScore },
   allowConsoleColors: false,
 };
+
+/** Maps each import of a workspace package to its source. Stryker copies the workspace, and node_modules of the copy links to the original. */
+function sourcesOfPackages() {
+  const files = globSync('{apps,libs,libs/*}/*/package.json', { cwd: import.meta.dirname });
+  const entries = files.flatMap((file) => {
+    const { name, exports = {} } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8'));
+    return Object.entries(exports).flatMap(([path, { '@animal-store/source': source } = {}]) =>
+      source ? [[`^${join(name, path)}$`, join('<rootDir>', dirname(file), source)]] : [],
+    );
+  });
+  return Object.fromEntries(entries);
+}

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { build } from '../build.mjs';
 
 const [command] = process.argv.slice(2);
-await build(
-  ['tools/start/tsconfig.lib.json', 'tools/package/tsconfig.lib.json'],
-  join(import.meta.dirname, '../package/dist/write-guides.js'),
-);
+await build(['tools/start', 'tools/package'], join(import.meta.dirname, '../package/dist/write-guides.js'));
 
 if (existsSync('.env')) process.loadEnvFile();
 await import(`./dist/${command}.js`);

@@ -1,126 +1,68 @@
-import { Database, DatabaseConnection } from '@animal-store/database';
-import { PublicUrl } from '@animal-store/http-contract';
 import { Clock } from '@animal-store/kernel';
-import {
-  type BeforeApplicationShutdown,
-  type DynamicModule,
-  Global,
-  Inject,
-  Module,
-  type OnApplicationShutdown,
-  type OnModuleDestroy,
-} from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_PIPE, HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import type { Logger } from 'pino';
-import { DataSource } from 'typeorm';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuthenticationGuard } from './authentication/authentication.guard.js';
+import { AuthenticationModule } from './authentication/authentication.module.js';
 import { ScopesGuard } from './authentication/scopes.guard.js';
-import { contexts } from './contexts.js';
+import { type Context, ContextsModule } from './contexts/contexts.module.js';
+import { DatabaseModule } from './contexts/database.module.js';
+import { ErrorsModule } from './errors/errors.module.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
-import { Metrics } from './observability/metrics.js';
-import { EventDelivery } from './contexts/event-delivery.js';
-import { JobRunner } from './contexts/job-runner.js';
-import { MigrationWatch } from './contexts/migration-watch.js';
-import { WorkerGroup } from './process/worker-group.js';
-import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
-import { RateLimits } from './rate-limit/rate-limits.js';
-import { JsonAdapter } from './http/json-adapter.js';
-import { DocsController } from './reference/docs.controller.js';
-import { OpenApiController, OpenApiDocument } from './reference/openapi.controller.js';
 import { DeprecationGuard } from './http/deprecation.js';
-import { Draining } from './http/draining.js';
-import { stopListening } from './http/stop-listening.js';
-import { HealthController } from './process/health.controller.js';
-import { Readiness } from './process/readiness.js';
-import { RouteTable } from './http/route-table.js';
 import { PreconditionGuard } from './http/entity-tags.js';
+import { HttpModule, type HttpServer } from './http/http.module.js';
+import { type Observability, ObservabilityModule } from './observability/observability.module.js';
+import type { Config } from './process/config.js';
+import { HealthModule } from './process/health.module.js';
+import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
+import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { ReferenceModule } from './reference/reference.module.js';
 import { PreferenceGuard } from './validation/preference.guard.js';
+import { ValidationModule } from './validation/validation.module.js';
 import { ValidationPipe } from './validation/validation.pipe.js';
 
-export interface Platform {
-  readonly database: Database;
-  readonly connection: DatabaseConnection;
+export interface AppModuleOptions {
+  readonly config: Config;
+  readonly contexts: readonly Context[];
   readonly clock: Clock;
-  readonly publicUrl: PublicUrl;
-  readonly routes: RouteTable;
-  readonly logger: Logger;
-  readonly openApiDocument: OpenApiDocument;
-  readonly draining: Draining;
-  readonly workers: WorkerGroup;
-  readonly readiness: Readiness;
-  readonly metrics: Metrics;
-  readonly rateLimits: RateLimits;
+  readonly observability: Observability;
+  readonly server: HttpServer;
 }
 
-/** Composition root: the providers that every context may inject, and the guards, pipes and filters of every route. */
+/** Composition root: the modules of the app and its contexts, and the guards, pipe and filter of every route. */
 @Global()
-@Module({})
-export class AppModule implements OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown {
-  private stopped: Promise<void> | undefined;
-
-  constructor(
-    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost<JsonAdapter>,
-    @Inject(DatabaseConnection) private readonly connection: DatabaseConnection,
-    @Inject(Draining) private readonly draining: Draining,
-  ) {}
-
-  static with(platform: Platform): DynamicModule {
-    const { database, connection, clock, publicUrl, routes, logger, openApiDocument, draining, workers, readiness, metrics, rateLimits } =
-      platform;
+@Module({
+  providers: [
+    // Guards run in this order. ScopesGuard follows RateLimitGuard, so that requests that end with 403 count too.
+    { provide: APP_GUARD, useExisting: AuthenticationGuard },
+    { provide: APP_GUARD, useExisting: RateLimitGuard },
+    { provide: APP_GUARD, useExisting: ScopesGuard },
+    { provide: APP_GUARD, useExisting: DeprecationGuard },
+    { provide: APP_GUARD, useExisting: PreferenceGuard },
+    { provide: APP_GUARD, useExisting: PreconditionGuard },
+    { provide: APP_PIPE, useExisting: ValidationPipe },
+    { provide: APP_FILTER, useExisting: ApiExceptionFilter },
+  ],
+})
+export class AppModule {
+  static with({ config, contexts, clock, observability, server }: AppModuleOptions): DynamicModule {
     return {
       module: AppModule,
-      imports: [...contexts],
-      controllers: [HealthController, OpenApiController, DocsController],
-      providers: [
-        { provide: Database, useValue: database },
-        { provide: DataSource, useExisting: Database },
-        { provide: DatabaseConnection, useValue: connection },
-        { provide: Clock, useValue: clock },
-        { provide: PublicUrl, useValue: publicUrl },
-        { provide: RouteTable, useValue: routes },
-        { provide: OpenApiDocument, useValue: openApiDocument },
-        { provide: Draining, useValue: draining },
-        { provide: WorkerGroup, useValue: workers },
-        { provide: Readiness, useValue: readiness },
-        { provide: Metrics, useValue: metrics },
-        { provide: RateLimits, useValue: rateLimits },
-        {
-          provide: JobRunner,
-          inject: [ModuleRef],
-          useFactory: (moduleRef: ModuleRef) =>
-            new JobRunner(
-              contexts.flatMap(({ jobs = [] }) => jobs),
-              { ...platform, moduleRef },
-            ),
-        },
-        EventDelivery,
-        MigrationWatch,
-        // Guards run in this order. ScopesGuard follows RateLimitGuard, so that requests that end with 403 count too.
-        { provide: APP_GUARD, useClass: AuthenticationGuard },
-        { provide: APP_GUARD, useClass: RateLimitGuard },
-        { provide: APP_GUARD, useClass: ScopesGuard },
-        { provide: APP_GUARD, useClass: DeprecationGuard },
-        { provide: APP_GUARD, useClass: PreferenceGuard },
-        { provide: APP_GUARD, useClass: PreconditionGuard },
-        { provide: APP_PIPE, useClass: ValidationPipe },
-        { provide: APP_FILTER, useValue: new ApiExceptionFilter(routes, publicUrl, logger) },
+      imports: [
+        // Nest closes them in the reverse order: the contexts' work in the background, then connections of clients, then those to PostgreSQL.
+        DatabaseModule.forRoot(config, contexts, observability),
+        ObservabilityModule.forRoot(observability),
+        HttpModule.forRoot(server),
+        ErrorsModule,
+        RateLimitModule.forRoot(config),
+        ValidationModule,
+        AuthenticationModule,
+        HealthModule,
+        ReferenceModule.forRoot(config, contexts),
+        ContextsModule.forRoot(contexts),
       ],
-      exports: [DataSource, Clock, PublicUrl],
+      providers: [{ provide: Clock, useValue: clock }],
+      exports: [Clock],
     };
-  }
-
-  /** The first step of closing, before jobs and event handlers are awaited. Responses close their connections, even if draining has not begun. */
-  onModuleDestroy(): void {
-    this.draining.begin();
-    this.stopped = stopListening(this.host.httpAdapter.getHttpServer());
-  }
-
-  /** Not in a hook of Fastify, which limits their time. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.stopped;
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.connection.close();
   }
 }

@@ -1,8 +1,9 @@
 import { JsonText } from '@animal-store/kernel';
+import { contexts } from './contexts.js';
 import { describeApp } from './create-app.js';
 import type { Config } from './process/config.js';
 
 /** Returns the text of docs/openapi.json. */
 export async function createOpenApiText(config: Config): Promise<string> {
-  return `${JsonText.of(await describeApp(config), 2).text}\n`;
+  return `${JsonText.of(await describeApp({ config, contexts }), 2).text}\n`;
 }

@@ -1,5 +1,5 @@
 // The contexts that the service serves, one line each.
-export { AccessModule } from './authentication/access.module.js';
+export { AuthenticationModule } from './authentication/authentication.module.js';
 export { EventsModule } from './contexts/events.module.js';
 export { JobsModule } from './contexts/jobs.module.js';
 export { PetsModule } from '@animal-store/pets-http';

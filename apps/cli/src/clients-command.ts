@@ -1,9 +1,9 @@
 import type { Client } from '@animal-store/access-domain';
 import type { ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
 import { Argument, Command } from 'commander';
-import { withAccessUseCases } from './with-access-use-cases.js';
+import { withAccessUseCases } from './access.js';
 import { parseRateLimitOrDefault } from './arguments.js';
-import { toJson, toTable, formatTime } from './output.js';
+import { formatTime, jsonCommand, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
 interface Options {
@@ -11,8 +11,7 @@ interface Options {
 }
 
 export function clientsCommand(terminal: Terminal): Command {
-  const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
-  const ofClient = (name: string, description: string) => subcommand(name, description).argument('<name>', 'the name of the client');
+  const ofClient = (name: string, description: string) => jsonCommand(name, description).argument('<name>', 'the name of the client');
   const change = (work: (access: ConnectedAccessUseCases) => Promise<Client>, { json }: Options, text: string) =>
     withAccessUseCases(terminal, async (access) => {
       const client = await work(access);
@@ -22,7 +21,7 @@ export function clientsCommand(terminal: Terminal): Command {
   return new Command('clients')
     .description('Manage clients, which own the API keys.')
     .addCommand(
-      subcommand('list', 'List all clients.').action(({ json }: Options) =>
+      jsonCommand('list', 'List all clients.').action(({ json }: Options) =>
         withAccessUseCases(terminal, async ({ manageClients }) => {
           const clients = await manageClients.list();
           return json ? toJson(clients.map(clientView)) : showClients(clients);
@@ -56,17 +55,13 @@ function clientView({ id, name, rateLimit, disabledAt }: Client) {
 }
 
 function showClients(clients: readonly Client[]): string {
-  if (clients.length === 0) return 'No clients.\n';
-  return toTable(
-    ['ID', 'NAME', 'STATE', 'RATE LIMIT', 'DISABLED'],
-    clients.map(({ id, name, rateLimit, disabledAt }) => [
-      String(id),
-      name,
-      stateOf(disabledAt),
-      String(rateLimit ?? 'default'),
-      disabledAt ? formatTime(disabledAt) : '-',
-    ]),
-  );
+  return toTable('clients', clients, {
+    ID: ({ id }) => String(id),
+    NAME: ({ name }) => name,
+    STATE: ({ disabledAt }) => stateOf(disabledAt),
+    'RATE LIMIT': ({ rateLimit }) => String(rateLimit ?? 'default'),
+    DISABLED: ({ disabledAt }) => formatTime(disabledAt),
+  });
 }
 
 function stateOf(disabledAt: Date | undefined): 'enabled' | 'disabled' {

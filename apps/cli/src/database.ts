@@ -1,5 +1,13 @@
-import { Database, FLAG_RULE, migrateUp, parseDatabaseUrl, parseFlag, readSecretUrl, type SecretUrl } from '@animal-store/database';
-import { loadPersistence } from './contexts.js';
+import {
+  Database,
+  FLAG_RULE,
+  migrateUp,
+  parseDatabaseUrl,
+  parseFlag,
+  type Persistence,
+  readSecretUrl,
+  type SecretUrl,
+} from '@animal-store/database';
 import { CliError, EXIT_USAGE } from './failure.js';
 import type { Terminal } from './terminal.js';
 
@@ -84,4 +92,16 @@ export async function withDataSource<T>({ url, citus = false }: DatabaseAddress,
 /** Migrates the database if it is the local one. */
 export async function migrateIfLocal(database: DatabaseAddress): Promise<void> {
   if (database.isLocal) await withDataSource(database, (dataSource) => migrateUp(dataSource));
+}
+
+/** Returns the persistence of all contexts. They are imported dynamically, since most commands need neither them nor NestJS. */
+export async function loadPersistence(): Promise<readonly Persistence[]> {
+  const { contexts } = await import('@animal-store/api/contexts');
+  return contexts.map(({ persistence }) => persistence);
+}
+
+/** Returns all scopes of this deployment. */
+export async function loadScopes(): Promise<readonly string[]> {
+  const { contexts } = await import('@animal-store/api/contexts');
+  return contexts.flatMap(({ scopes }) => scopes ?? []);
 }

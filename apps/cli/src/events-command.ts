@@ -4,10 +4,8 @@ import type { DataSource } from 'typeorm';
 import { parseEventId } from './arguments.js';
 import { withDatabase, withDataSource } from './database.js';
 import { CliError, oneLine } from './failure.js';
-import { formatTime, toJson, toTable } from './output.js';
+import { type Columns, formatTime, jsonCommand, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
-
-type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
 interface Options {
   readonly json?: boolean;
@@ -20,7 +18,6 @@ export function eventsCommand(terminal: Terminal): Command {
     withDatabase(terminal, async (database) => {
       terminal.stdout.write(await withDataSource(database, work));
     });
-  const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
   const list = <Row>(
     name: string,
     description: string,
@@ -28,12 +25,10 @@ export function eventsCommand(terminal: Terminal): Command {
     read: (dataSource: DataSource) => Promise<Row[]>,
     columns: Columns<Row>,
   ) =>
-    subcommand(name, description).action(({ json }: Options) =>
+    jsonCommand(name, description).action(({ json }: Options) =>
       run(async (dataSource) => {
         const rows = await read(dataSource);
-        if (json) return toJson(rows);
-        const cells = rows.map((row) => Object.values(columns).map((cell) => cell(row)));
-        return cells.length > 0 ? toTable(Object.keys(columns), cells) : `No ${items}.\n`;
+        return json ? toJson(rows) : toTable(items, rows, columns);
       }),
     );
 
@@ -67,7 +62,7 @@ export function eventsCommand(terminal: Terminal): Command {
       ),
     )
     .addCommand(
-      subcommand('retry', 'Retry parked events, before newer events of the same aggregates.')
+      jsonCommand('retry', 'Retry parked events, before newer events of the same aggregates.')
         .argument('<subscription>', 'the name of the subscription')
         .option('--event <position>', 'only the aggregate of the parked event at this position', parseEventId)
         .action((subscription: string, { json, event }: Options) =>
@@ -79,7 +74,7 @@ export function eventsCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      subcommand('forget', 'Remove a subscription that no release has any more, or one type from it. Its events are not handled.')
+      jsonCommand('forget', 'Remove a subscription that no release has any more, or one type from it. Its events are not handled.')
         .argument('<subscription>', 'the name of the subscription')
         .option('--type <type>', 'only this type of events, and those of them that are parked')
         .action((subscription: string, { json, type }: Options) =>

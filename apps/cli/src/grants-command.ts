@@ -1,8 +1,7 @@
 import { grantStatements, type RolePurpose } from '@animal-store/database';
 import { Argument, Command } from 'commander';
 import { parseClientName } from './arguments.js';
-import { loadPersistence } from './contexts.js';
-import { MIGRATION_VARIABLES, withDatabase, withDataSource } from './database.js';
+import { loadPersistence, MIGRATION_VARIABLES, withDatabase, withDataSource } from './database.js';
 import type { Terminal } from './terminal.js';
 
 const PURPOSES = ['service', 'keys'] as const satisfies readonly RolePurpose[];

@@ -3,7 +3,7 @@ import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { query } from '@animal-store/local-postgres/testing';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { loadScopes } from './contexts.js';
+import { loadScopes } from './database.js';
 import { formatTime } from './output.js';
 import { json, KEY, type KeyJson, runAnimalStore, useAnimalStore } from './testing/run-animal-store.js';
 
@@ -90,15 +90,6 @@ describe('animal-store keys', () => {
     const args = ['keys', 'create', '--client', 'acme', ...options];
     const { stdout } = await runAnimalStore({ DATABASE_URL: store.url, ENVIRONMENT }, args);
     expect(stdout).toMatch(new RegExp(`^ast_${expected}_`, 'm'));
-  });
-
-  it('create sets the rate limit of the client, and leaves it unchanged without the option', async () => {
-    const limits: unknown[] = [];
-    for (const options of [[], ['--rate-limit', '0'], [], ['--rate-limit', '1000000000']]) {
-      await store.run('keys', 'create', '--client', 'acme', ...options);
-      limits.push(...json<{ rateLimit: unknown }[]>(await store.run('clients', 'list', '--json')).map(({ rateLimit }) => rateLimit));
-    }
-    expect(limits).toEqual([null, 0, 0, 1_000_000_000]);
   });
 
   it('create --if-none creates no key for a client with an active key', async () => {

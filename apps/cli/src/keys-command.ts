@@ -8,7 +8,7 @@ import {
 } from '@animal-store/access-application';
 import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
 import { Command, Option } from 'commander';
-import { withAccessUseCases } from './with-access-use-cases.js';
+import { printNewKey, withAccessUseCases } from './access.js';
 import {
   integerParser,
   parseClientName,
@@ -19,50 +19,30 @@ import {
   parseRateLimit,
   parseScopes,
 } from './arguments.js';
-import { loadScopes } from './contexts.js';
-import { databaseUrl } from './database.js';
+import { databaseUrl, loadScopes } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { toJson, toTable, formatTime } from './output.js';
-import { printNewKey } from './print-new-key.js';
+import { formatTime, jsonCommand, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
-interface CreateOptions {
+interface Options {
+  readonly client?: string;
+  readonly json?: boolean;
+}
+
+interface CreateOptions extends Options {
   readonly client: string;
   readonly scope?: readonly string[];
   readonly expiresIn?: number;
   readonly environment?: string;
   readonly rateLimit?: number;
   readonly ifNone?: boolean;
-  readonly json?: boolean;
-}
-
-interface ListOptions {
-  readonly client?: string;
-  readonly expiresWithin?: number;
-  readonly json?: boolean;
-}
-
-interface RotateOptions {
-  readonly overlap: number;
-  readonly json?: boolean;
-}
-
-interface AuditOptions {
-  readonly limit: number;
-  readonly after?: bigint;
-  readonly json?: boolean;
-}
-
-interface RevokeOptions {
-  readonly json?: boolean;
 }
 
 export function keysCommand(terminal: Terminal): Command {
   return new Command('keys')
     .description('Manage API keys.')
     .addCommand(
-      new Command('create')
-        .description('Create an API key and print it. It cannot be shown again.')
+      jsonCommand('create', 'Create an API key and print it. It cannot be shown again.')
         .requiredOption('--client <name>', 'name of the client that owns the key; created if it does not exist', parseClientName)
         .option('--scope <scopes>', 'scopes of the key, such as pets:read, separated by commas (default: all scopes)', parseScopes)
         .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
@@ -77,7 +57,6 @@ export function keysCommand(terminal: Terminal): Command {
           parseRateLimit,
         )
         .option('--if-none', 'create a key only if the client has no active key')
-        .option('--json', 'print JSON')
         .action(async ({ client, scope, expiresIn, environment, rateLimit, ifNone, json }: CreateOptions) => {
           const input = {
             clientName: client,
@@ -104,12 +83,10 @@ export function keysCommand(terminal: Terminal): Command {
         }),
     )
     .addCommand(
-      new Command('list')
-        .description('List keys, without their secrets.')
+      jsonCommand('list', 'List keys, without their secrets.')
         .option('--client <name>', 'only keys of this client')
         .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
-        .option('--json', 'print JSON')
-        .action(({ client, expiresWithin, json }: ListOptions) =>
+        .action(({ client, expiresWithin, json }: Options & { expiresWithin?: number }) =>
           withAccessUseCases(terminal, async ({ listApiKeys }) => {
             const keys = await listApiKeys.execute({ clientName: client, expiresWithinMs: expiresWithin });
             return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
@@ -117,16 +94,14 @@ export function keysCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      new Command('rotate')
-        .description('Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
+      jsonCommand('rotate', 'Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
         .argument('<key>', 'id, visible prefix, or the whole key')
         .addOption(
           new Option('--overlap <duration>', 'how long the old key remains valid; 0s to expire it immediately')
             .argParser(parseDuration)
             .default(DEFAULT_OVERLAP_MS, '24h'),
         )
-        .option('--json', 'print JSON')
-        .action((reference: string, { overlap, json }: RotateOptions) =>
+        .action((reference: string, { overlap, json }: Options & { overlap: number }) =>
           withAccessUseCases(terminal, async ({ rotateApiKey }) => {
             const show = ({ key, secret, retired }: RotatedApiKey) =>
               json
@@ -138,29 +113,25 @@ export function keysCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      new Command('revoke')
-        .description('Revoke a key. All processes of the service reject it within five seconds.')
+      jsonCommand('revoke', 'Revoke a key. All processes of the service reject it within five seconds.')
         .argument('<key>', 'id, visible prefix, or the whole key')
-        .option('--json', 'print JSON')
-        .action((reference: string, { json }: RevokeOptions) =>
+        .action((reference: string, { json }: Options) =>
           withAccessUseCases(terminal, async ({ revokeApiKey }) => {
             const key = await revokeApiKey.execute(reference);
             if (json) return toJson(keyView(key));
-            return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${key.revokedAt ? formatTime(key.revokedAt) : '-'}.\n`;
+            return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${formatTime(key.revokedAt)}.\n`;
           }),
         ),
     )
     .addCommand(
-      new Command('audit')
-        .description('List changes to keys and clients and who made them, newest first.')
+      jsonCommand('audit', 'List changes to keys and clients and who made them, newest first.')
         .addOption(
           new Option('--limit <n>', `maximum number of changes, up to ${String(MAX_AUDIT_LIMIT)}`)
             .argParser(integerParser(1, MAX_AUDIT_LIMIT))
             .default(DEFAULT_AUDIT_LIMIT),
         )
         .option('--after <id>', 'list older changes than this one, usually the last one of the previous page', parseEventId)
-        .option('--json', 'print JSON')
-        .action(({ limit, after, json }: AuditOptions) =>
+        .action(({ limit, after, json }: Options & { limit: number; after?: bigint }) =>
           withAccessUseCases(terminal, async ({ listAudit }) => {
             const { events, next } = await listAudit.execute({ limit, after });
             if (json) return toJson({ events: events.map(eventView), next: next ?? null });
@@ -207,22 +178,17 @@ ${note}`;
 }
 
 function showKeys(keys: readonly ListedApiKey[]): string {
-  if (keys.length === 0) return 'No keys.\n';
-  const time = (date: Date | undefined) => (date ? formatTime(date) : '-');
-  return toTable(
-    ['ID', 'PREFIX', 'CLIENT', 'SCOPES', 'STATE', 'CREATED', 'EXPIRES', 'REVOKED', 'LAST USED'],
-    keys.map(({ key, state }) => [
-      String(key.id),
-      key.prefix,
-      key.client.name,
-      key.scopes.join(' '),
-      state,
-      time(key.createdAt),
-      time(key.expiresAt),
-      time(key.revokedAt),
-      time(key.lastUsedAt),
-    ]),
-  );
+  return toTable('keys', keys, {
+    ID: ({ key }) => String(key.id),
+    PREFIX: ({ key }) => key.prefix,
+    CLIENT: ({ key }) => key.client.name,
+    SCOPES: ({ key }) => key.scopes.join(' '),
+    STATE: ({ state }) => state,
+    CREATED: ({ key }) => formatTime(key.createdAt),
+    EXPIRES: ({ key }) => formatTime(key.expiresAt),
+    REVOKED: ({ key }) => formatTime(key.revokedAt),
+    'LAST USED': ({ key }) => formatTime(key.lastUsedAt),
+  });
 }
 
 function eventView({ id, occurredAt, operator, databaseRole, action, clientId, clientName, keyId, keyPrefix, details }: AuditEvent) {
@@ -231,22 +197,19 @@ function eventView({ id, occurredAt, operator, databaseRole, action, clientId, c
 }
 
 function showEvents(events: readonly AuditEvent[]): string {
-  if (events.length === 0) return 'No changes.\n';
-  return toTable(
-    ['ID', 'TIME', 'OPERATOR', 'DATABASE ROLE', 'ACTION', 'CLIENT', 'KEY', 'DETAILS'],
-    events.map(({ id, occurredAt, operator, databaseRole, action, clientName, keyId, keyPrefix, details }) => [
-      String(id),
-      formatTime(occurredAt),
-      operator,
-      databaseRole,
-      action,
-      clientName,
-      keyId === undefined ? '-' : `${String(keyId)} (${keyPrefix ?? ''})`,
+  return toTable('changes', events, {
+    ID: ({ id }) => String(id),
+    TIME: ({ occurredAt }) => formatTime(occurredAt),
+    OPERATOR: ({ operator }) => operator,
+    'DATABASE ROLE': ({ databaseRole }) => databaseRole,
+    ACTION: ({ action }) => action,
+    CLIENT: ({ clientName }) => clientName,
+    KEY: ({ keyId, keyPrefix }) => (keyId === undefined ? '-' : `${String(keyId)} (${keyPrefix ?? ''})`),
+    DETAILS: ({ details }) =>
       Object.entries(details)
         .map(([name, value]) => `${name}=${String(value)}`)
         .join(' ') || '-',
-    ]),
-  );
+  });
 }
 
 function nameOf(key: ApiKey): string {

@@ -8,12 +8,6 @@ import { runInShell, runProgram, runProgramIn, runProgramWithoutReader } from '.
 
 const migrated = useAnimalStore();
 
-it('rejects wrong usage with exit code 2 and one line', async () => {
-  const { exitCode, stdout, stderr } = await runProgram({}, 'keys', 'craete');
-  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
-  expect(stderr).toMatch(/^error: .+\n$/);
-});
-
 it('ends without an error if the reader of its output closes the pipe', async () => {
   expect(await runProgramWithoutReader('--help')).toEqual({ exitCode: 0, stderr: '' });
 });

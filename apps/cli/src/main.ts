@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { confirm } from './confirm.js';
-import { outputTo } from './descriptor-output.js';
 import { run } from './program.js';
+import { confirm, outputTo } from './terminal.js';
 
 if (existsSync('.env')) process.loadEnvFile();
 const stderr = outputTo(2);

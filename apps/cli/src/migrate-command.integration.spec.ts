@@ -130,7 +130,7 @@ describe('animal-store migrate', () => {
 
   it('asks before it reverts a migration and shows what is dropped', async () => {
     await store.run('migrate', 'up');
-    while (json<{ undone: string }>(await store.run('migrate', 'down', '--yes', '--json')).undone !== 'CreateIdempotencyKeys1763683320000');
+    while (json<{ undone: string }>(await store.run('migrate', 'down', '--yes', '--json')).undone !== 'CreateJobRuns1763683560000');
     const asked: string[] = [];
     const sessions = () =>
       query(store.url, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'animal-store migrate'");
@@ -142,18 +142,16 @@ describe('animal-store migrate', () => {
           return answer;
         },
       });
-    const stderr = expect.stringMatching(
-      /^Reverting IndexPetsByStatus1763683260000 loses its data\. It runs .*:\n(?: {2}\S+(?: \S+)*\n)+$/,
-    );
+    const stderr = expect.stringMatching(/^Reverting CreatePets1763683200000 loses its data\. It runs .*:\n(?: {2}\S+(?: \S+)*\n)+$/);
     const destroy = jest.spyOn(DataSource.prototype, 'destroy');
     const rejected = await down(false);
     expect(rejected).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringMatching(/ {2}DROP INDEX .*\nerror: nothing was reverted\n$/),
+      stderr: expect.stringMatching(/ {2}DROP TABLE pets\.pets\n {2}DROP SCHEMA pets\nerror: nothing was reverted\n$/),
     });
-    expect(await down(true)).toEqual({ exitCode: 0, stdout: 'reverted IndexPetsByStatus1763683260000\n', stderr });
-    expect(await down(true)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('  DROP TABLE pets.pets\n') });
+    expect(await down(true)).toEqual({ exitCode: 0, stdout: 'reverted CreatePets1763683200000\n', stderr });
+    expect(await down(true)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('  DROP TABLE access.clients\n') });
     expect(destroy).toHaveBeenCalledTimes(3);
     jest.restoreAllMocks();
     expect(asked).toEqual(['Revert it?', 'Revert it?', 'Revert it?']);

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { parseDuration } from './arguments.js';
 import { type DatabaseAddress, MIGRATION_VARIABLES, withDatabase, withDataSource } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { toJson, toTable } from './output.js';
+import { jsonCommand, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
 interface Options {
@@ -36,12 +36,11 @@ export function migrateCommand(terminal: Terminal): Command {
   });
   const waitOption = () =>
     new Option('--wait <duration>', 'how long to wait for another process that is migrating (default: 5m)').argParser(parseDuration);
-  const subcommand = (name: string, description: string) => new Command(name).description(description).option('--json', 'print JSON');
 
   return new Command('migrate')
     .description('Manage the database schema.')
     .addCommand(
-      subcommand('up', 'Apply pending migrations.')
+      jsonCommand('up', 'Apply pending migrations.')
         .addOption(waitOption())
         .action(
           action(async (database, options) => {
@@ -52,7 +51,7 @@ export function migrateCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      subcommand('down', 'Revert the newest migration and lose its data. Prints the statements and asks for confirmation.')
+      jsonCommand('down', 'Revert the newest migration and lose its data. Prints the statements and asks for confirmation.')
         .addOption(waitOption())
         .option('--yes', 'skip the confirmation')
         .action(
@@ -67,14 +66,14 @@ export function migrateCommand(terminal: Terminal): Command {
         ),
     )
     .addCommand(
-      subcommand('status', 'List the migrations and whether they are applied.').action(
+      jsonCommand('status', 'List the migrations and whether they are applied.').action(
         action(async (database, { json }) => {
           const migrations = await withDataSource(database, migrationStatus);
           if (json) return toJson({ migrations });
-          return toTable(
-            ['MIGRATION', 'STATE'],
-            migrations.map(({ name, applied }) => [name, applied ? 'applied' : 'pending']),
-          );
+          return toTable('migrations', migrations, {
+            MIGRATION: ({ name }) => name,
+            STATE: ({ applied }) => (applied ? 'applied' : 'pending'),
+          });
         }),
       ),
     );

@@ -13,17 +13,14 @@ describe('output', () => {
   });
 
   it('aligns columns', () => {
-    expect(
-      toTable(
-        ['ID', 'CLIENT', 'STATE'],
-        [
-          ['1', 'acme', 'active'],
-          ['12', 'b', '-'],
-        ],
-      ),
-    ).toBe(['ID  CLIENT  STATE', '1   acme    active', '12  b       -', ''].join('\n'));
-    expect(toTable(['ID'], [])).toBe('ID\n');
-    expect(toTable(['ID'], [['\u001b[2J\n']])).toBe('ID\n\\x1b[2J\\x0a\n');
+    const columns = { ID: ([id]: string[]) => id ?? '', CLIENT: ([, client]: string[]) => client ?? '' };
+    const rows = [
+      ['1', 'acme'],
+      ['12', 'b'],
+    ];
+    expect(toTable('clients', rows, columns)).toBe('ID  CLIENT\n1   acme\n12  b\n');
+    expect(toTable('clients', [['\u001b[2J\n', '']], columns)).toBe('ID           CLIENT\n\\x1b[2J\\x0a\n');
+    expect(toTable('clients', [], columns)).toBe('No clients.\n');
   });
 
   it('shows times to the second', () => expect(formatTime(new Date('2026-11-21T12:00:00.999Z'))).toBe('2026-11-21T12:00:00Z'));

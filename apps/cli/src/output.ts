@@ -1,4 +1,5 @@
 import { escapeControlCharacters } from '@animal-store/access-domain';
+import { Command } from 'commander';
 
 declare global {
   interface JSON {
@@ -19,23 +20,30 @@ export function toJson(value: unknown): string {
   return `${JSON.stringify(value, exact, 2)}\n`;
 }
 
-/** Returns a table with left-aligned columns. Control characters, which a terminal would interpret, are escaped. */
-export function toTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [header, ...rows].map((line) => line.map(escapeControlCharacters));
-  const widths = header.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
-  return lines
-    .map(
-      (line) =>
-        `${line
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+/** The text of each cell, by the header of its column. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+/**
+ * Returns a table with left-aligned columns, or a sentence if there are no `items`. Control characters, which a terminal would interpret,
+ * are escaped.
+ */
+export function toTable<Row>(items: string, rows: readonly Row[], columns: Columns<Row>): string {
+  if (rows.length === 0) return `No ${items}.\n`;
+  const cells = rows.map((row) => Object.values(columns).map((cell) => escapeControlCharacters(cell(row))));
+  const lines = [Object.keys(columns), ...cells];
+  const widths = Object.keys(columns).map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const padded = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  return padded.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
 /** Formats a date in UTC, to the second. */
-export function formatTime(date: Date): string {
+export function formatTime(date: Date | undefined): string {
+  if (date === undefined) return '-';
   if (Number.isNaN(date.getTime())) return UNREADABLE;
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** Returns a command that can print its result as JSON. */
+export function jsonCommand(name: string, description: string): Command {
+  return new Command(name).description(description).option('--json', 'print JSON');
 }

@@ -1,21 +1,25 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { DatabaseClient, type SecretUrl } from '@animal-store/database';
 import { Command } from 'commander';
+import { from as copyFrom } from 'pg-copy-streams';
 import { integerParser, parseShare } from './arguments.js';
 import { migrateIfLocal, withDatabase } from './database.js';
+import { demoPets, type DemoOptions, type DemoPet } from './demo-pets.js';
 import { CliError, EXIT_USAGE } from './failure.js';
 import { toJson } from './output.js';
-import { progressBar } from './progress-bar.js';
-import { seedPets } from './seed-pets.js';
-import type { Terminal } from './terminal.js';
+import { progressBar, type Terminal } from './terminal.js';
 
 const MAX_COUNT = 1_000_000_000;
+const ROWS_PER_CHUNK = 1_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
-interface Options {
+interface Options extends DemoOptions {
   readonly count: number;
-  readonly seed: number;
-  readonly pendingShare: number;
-  readonly soldShare: number;
   readonly json?: boolean;
 }
+
+type SeededPets = Record<DemoPet['status'], number>;
 
 export function seedCommand(terminal: Terminal): Command {
   return new Command('seed')
@@ -42,4 +46,41 @@ export function seedCommand(terminal: Terminal): Command {
         );
       });
     });
+}
+
+/** Inserts demo pets in one statement, all or none. Calls `onProgress` with the number of pets sent so far. */
+async function seedPets(databaseUrl: SecretUrl, options: Options, onProgress: (sent: number) => void): Promise<SeededPets> {
+  const seeded: SeededPets = { available: 0, pending: 0, sold: 0 };
+  const client = new DatabaseClient({
+    url: databaseUrl,
+    application_name: 'animal-store seed',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  // A lost connection also fails the running statement, which reports it.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const copy = client.query(copyFrom('COPY pets.pets (name, category_id, status) FROM STDIN'));
+    await pipeline(Readable.from(copyLines(options, seeded, onProgress)), copy);
+    // Vacuums and updates the planner statistics now instead of waiting for autovacuum.
+    await client.query('VACUUM (ANALYZE) pets.pets');
+    return seeded;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Yields lines in the text format of COPY. Demo names need no escaping. */
+function* copyLines(options: Options, seeded: SeededPets, onProgress: (sent: number) => void): Generator<string> {
+  const pets = demoPets(options);
+  for (const chunk of Array(Math.ceil(options.count / ROWS_PER_CHUNK)).keys()) {
+    const sent = chunk * ROWS_PER_CHUNK;
+    const rows = Math.min(ROWS_PER_CHUNK, options.count - sent);
+    yield Array.from({ length: rows }, () => {
+      const { name, categoryId, status } = pets.next().value;
+      seeded[status]++;
+      return `${name}\t${String(categoryId)}\t${status}\n`;
+    }).join('');
+    onProgress(sent + rows);
+  }
 }

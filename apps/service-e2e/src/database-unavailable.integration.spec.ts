@@ -1,8 +1,8 @@
 import { runAnimalStore, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
 import { findFreePort, query, waitFor } from '@animal-store/local-postgres/testing';
+import { kill } from '@animal-store/test-kit/service-process';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Outage } from './support/outage.js';
-import { kill, workersOf } from './support/workers.js';
 
 let outage: Outage;
 
@@ -42,7 +42,7 @@ describe.each([
     const key = await outage.expectServing();
     await outage.proxy.cut();
     await outage.expectUnavailable(key);
-    kill(workersOf(service));
+    kill(service.workers);
     await waitFor(() => expect(outage.count('a worker ended unexpectedly')).toBe(workers));
     await outage.expectUnavailable(key);
     await outage.proxy.restore();

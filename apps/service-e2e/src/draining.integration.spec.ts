@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { insertKey } from '@animal-store/api-e2e/support/keys';
 import { createStoreDatabase, type Environment, Service } from '@animal-store/api-e2e/support/service';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { Balancer } from '@animal-store/test-kit/balancer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { Balancer } from './support/balancer.js';
 
 /** Concurrent clients, and the pause of each one between its requests: more load would only take time from the processes. */
 const LOAD = 8;
@@ -85,16 +85,18 @@ describe('processes behind a load balancer, replaced one at a time under load', 
     const environment = { DRAIN_SECONDS: '5' };
     const [one, two, replacement] = await Promise.all([start(environment), start(environment), start(environment)]);
     const old = [one, two];
-    const balancer = new Balancer();
-    const url = await balancer.listen();
-    for (const service of old) await balancer.add(service.url);
+    const balancer = await Balancer.start();
+    for (const service of old) {
+      await service.waitUntilReady();
+      await balancer.add(service.url);
+    }
 
     const outcomes = new Map<string, number>();
     let isOver = false;
     const client = async (n: number) => {
       for (let i = 0; !isOver; i++) {
         const body = (n + i) % 4 === 0 ? '{"name":"Rex","categoryId":1}' : undefined;
-        const outcome = await send(url, '/v1/pets', body).then(
+        const outcome = await send(balancer.url, '/v1/pets', body).then(
           ({ status }) => `${body === undefined ? 'GET' : 'POST'} ${status}`,
           () => 'dropped',
         );
@@ -103,11 +105,12 @@ describe('processes behind a load balancer, replaced one at a time under load', 
       }
     };
     const load = Array.from({ length: LOAD }, (_, n) => client(n));
+    await replacement.waitUntilReady();
     await balancer.add(replacement.url);
     for (const service of old) expect(await service.stop('SIGTERM')).toBe(0);
     isOver = true;
     await Promise.all(load);
-    balancer.close();
+    await balancer.stop();
     expect([...outcomes.keys()].sort()).toEqual(['GET 200', 'POST 201']);
     expect(outcomes.get('POST 201')).toBeGreaterThan(LOAD);
   });

@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { insertKey } from '@animal-store/api-e2e/support/keys';
 import { createStoreDatabase, Service } from '@animal-store/api-e2e/support/service';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
@@ -58,7 +57,7 @@ it.each([1, 2])(
     const get = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
     const post = `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 30\r\nAuthorization: Bearer ${key}\r\n\r\n{`;
     const exit = service.stop('SIGTERM');
-    await sleep(500);
+    await service.waitFor(/"draining"/);
     const responses = [get.slice(0, -4), post, get + get.slice(0, 1), get + post, ''].map((part) => sendPart(service.url, part));
     const startedAt = performance.now();
     const statuses = (await Promise.all(responses)).map((response) =>

@@ -218,10 +218,8 @@ describe('a primary and a replica, each behind a pooler', () => {
     });
     const api = new Api();
     api.open({ baseUrl: service.url, key: (await createKey(primary.url, 'suite')).key });
-    const [, metricsPort] = /"port":(\d+),"msg":"serving metrics"/.exec(service.output) ?? [];
     const readsOfReplica = async () => {
-      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-      return Number(/^database_replica_reads_total\{served_by="replica"\} (\d+)$/m.exec(text)?.[1]);
+      return Number(/^database_replica_reads_total\{served_by="replica"\} (\d+)$/m.exec(await service.metrics())?.[1]);
     };
     const listed = async () => readPets((await api.get('/v1/pets?limit=100')).text).map(({ id }) => id);
     try {

@@ -81,8 +81,7 @@ const logged = (text: string, times: number) =>
 /** Expects a metric of the machine with two workers. */
 const expectMetric = (connected: number) =>
   waitFor(async () => {
-    const [, port] = /"port":(\d+),"msg":"serving metrics"/.exec(machines[1].output) ?? [];
-    expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain(`\nredis_connected ${connected}\n`);
+    expect(await machines[1].metrics()).toContain(`\nredis_connected ${connected}\n`);
   });
 const LOST_LOG = 'the connection to Redis is lost; counting only the requests of this machine';
 const RECONNECTED_LOG = 'reconnected to Redis; counting the requests of all machines';

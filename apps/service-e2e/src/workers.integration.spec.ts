@@ -3,21 +3,21 @@ import net from 'node:net';
 import { insertKey } from '@animal-store/api-e2e/support/keys';
 import { createStoreDatabase, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
 import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { kill } from '@animal-store/test-kit/service-process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { kill, WORKER_POLL, workersOf } from './support/workers.js';
 
 const WORKERS = 2;
 const LIMIT = 200;
 const CONCURRENT = 20;
+/** `ps` reads every process of the machine. */
+const WORKER_POLL = { intervalMs: 250 };
 
 let database: TestDatabase;
 let service: Service;
-let adminUrl: string;
 
 beforeAll(async () => {
   database = await createStoreDatabase();
   service = await Service.start(database.url, { WORKERS: String(WORKERS), RATE_LIMIT: String(LIMIT), ADMIN_PORT: '0' });
-  adminUrl = `http://127.0.0.1:${/"port":(\d+),"msg":"serving metrics"/.exec(service.output)?.[1]}`;
 });
 
 afterAll(async () => {
@@ -31,7 +31,7 @@ const get = async (path: string, key = '') => {
   await response.arrayBuffer();
   return response.status;
 };
-const metric = async (line: RegExp) => Number(line.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[1]);
+const metric = async (line: RegExp) => Number(line.exec(await service.metrics())?.[1]);
 
 describe('a service with two workers', () => {
   // Promise (Rate limits): Workers share one count per client.
@@ -65,13 +65,13 @@ describe('a service with two workers', () => {
     ['SIGKILL', 1],
     ['SIGTERM', 2],
   ] as const)('replaces a worker that ends by %s, keeps serving, and forgets no count', async (signal, restarts) => {
-    const before = workersOf(service);
+    const before = service.workers;
     expect(before).toHaveLength(WORKERS);
     const requests = () => metric(/^http_request_duration_seconds_count\{operation="listPets",status="200"\} (\d+)$/m);
     const counted = await requests();
     expect(counted).toBeGreaterThanOrEqual(LIMIT);
     kill(before.slice(0, 1), signal);
-    await waitFor(() => expect(workersOf(service)).not.toEqual(before), WORKER_POLL);
+    await waitFor(() => expect(service.workers).not.toEqual(before), WORKER_POLL);
     for (let i = 0; i < 10; i++) expect(await get('/health/live')).toBe(200);
     expect(await requests()).toBe(counted);
     const ready: number[] = [];
@@ -85,8 +85,8 @@ describe('a service with two workers', () => {
       expect(await metric(/^workers_ready (\d+)$/m)).toBe(WORKERS);
       expect(await metric(/^worker_restarts_total (\d+)$/m)).toBe(restarts);
     }, WORKER_POLL);
-    expect(workersOf(service)).toHaveLength(WORKERS);
-    expect(workersOf(service)).not.toContain(before[0]);
+    expect(service.workers).toHaveLength(WORKERS);
+    expect(service.workers).not.toContain(before[0]);
     expect(service.output.split('a worker ended unexpectedly')).toHaveLength(restarts + 1);
   });
 

@@ -1,11 +1,12 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Service } from '@animal-store/api-e2e/support/service';
 import { findFreePort, waitFor } from '@animal-store/local-postgres/testing';
+import { kill } from '@animal-store/test-kit/service-process';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { limitOpenFiles, openFilesOf } from './support/open-files.js';
 import { Outage } from './support/outage.js';
-import { isRunning, kill, WORKER_POLL, workersOf } from './support/workers.js';
 
 // Not part of `npm test`, since it starts dozens of workers. apps/api tests the supervisor in the process.
 
@@ -13,6 +14,8 @@ import { isRunning, kill, WORKER_POLL, workersOf } from './support/workers.js';
 const STRANGERS = 600;
 /** More exits of ready workers than a supervisor accepts per minute. */
 const MAX_CRASHES = 12;
+/** `ps` reads every process of the machine. */
+const WORKER_POLL = { intervalMs: 250 };
 
 let outage: Outage;
 
@@ -21,7 +24,17 @@ beforeEach(async () => {
 });
 afterEach(() => outage.end());
 
-const adminUrlOf = ({ output }: Service) => `http://127.0.0.1:${/"port":(\d+),"msg":"serving metrics"/.exec(output)?.[1]}`;
+/** Returns the number of open file descriptors of a process. */
+const openFilesOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).length;
+
+/** Limits the file descriptors of a running process. The limit can be raised again. */
+const limitOpenFiles = (pid: number, limit: number) => execFileSync('prlimit', ['--pid', String(pid), `--nofile=${limit}:`]);
+
+/** Returns whether a process runs. One that has ended may still be listed, until its parent has noticed that. */
+function isRunning(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return !/^(?:Z|$)/.test(stdout.trim());
+}
 
 /** Returns the times of the logged exits in milliseconds. */
 const exitsOf = ({ output }: Service) =>
@@ -34,7 +47,7 @@ describe('two workers', () => {
     const service = await outage.start({ WORKERS: '2' });
     await outage.proxy.cut();
     await waitFor(() => {
-      kill(workersOf(service));
+      kill(service.workers);
       expect(exitsOf(service).length).toBeGreaterThan(MAX_CRASHES);
     }, WORKER_POLL);
     await waitFor(() => outage.expectWaiting());
@@ -55,17 +68,15 @@ it.each(['SIGKILL', 'SIGTERM'] as const)('a service logs an error and exits if i
   // Two rounds are more than ten exits.
   const many = 6;
   const service = await outage.start({ WORKERS: String(many), ADMIN_PORT: '0' });
-  const adminUrl = adminUrlOf(service);
-  const allReady = async () =>
-    expect(await (await fetch(`${adminUrl}/metrics`)).text()).toMatch(new RegExp(`^workers_ready ${String(many)}$`, 'm'));
+  const allReady = async () => expect(await service.metrics()).toMatch(new RegExp(`^workers_ready ${String(many)}$`, 'm'));
   const exit = service.exit();
   await waitFor(allReady, WORKER_POLL);
-  kill(workersOf(service), signal);
+  kill(service.workers, signal);
   await waitFor(async () => {
     expect(exitsOf(service)).toHaveLength(many);
     await allReady();
   }, WORKER_POLL);
-  kill(workersOf(service), signal);
+  kill(service.workers, signal);
   expect(await exit).toBe(1);
   expect(service.output).toContain('the workers crash repeatedly; stopping the service');
 });
@@ -82,7 +93,7 @@ async function openAndClose(url: string, count: number): Promise<void> {
 it.each([1, 2])('%i process(es) that ran out of file descriptors serve again, and stop with code 0', async (workers) => {
   const service = await outage.start({ WORKERS: String(workers) }, outage.database.url);
   await outage.expectServing();
-  const pids = [service.pid, ...workersOf(service)];
+  const pids = [service.pid, ...service.workers];
   for (const pid of pids) limitOpenFiles(pid, openFilesOf(pid) + 40);
   for (let round = 0; round < 3; round++) await openAndClose(service.url, STRANGERS);
   for (const pid of pids) limitOpenFiles(pid, 1_024);
@@ -96,7 +107,7 @@ it('a worker that cannot be started is started as soon as it can be', async () =
   const service = await outage.start({ WORKERS: '2' }, outage.database.url);
   await outage.expectServing();
   limitOpenFiles(service.pid, openFilesOf(service.pid));
-  kill(workersOf(service));
+  kill(service.workers);
   await waitFor(() => expect(service.output).toContain('a worker process could not be started'));
   limitOpenFiles(service.pid, 1_024);
   await outage.expectServing();
@@ -106,19 +117,18 @@ it('a worker that cannot be started is started as soon as it can be', async () =
 it('a worker that hangs is replaced, and meanwhile its last metrics are reported', async () => {
   const service = await outage.start({ WORKERS: '2', ADMIN_PORT: '0' }, outage.database.url);
   await outage.expectServing();
-  const metrics = async () => (await fetch(`${adminUrlOf(service)}/metrics`)).text();
   const count = (text: string) =>
     Number(/^http_request_duration_seconds_count\{operation="listPets",status="200"\} (\d+)$/m.exec(text)?.[1]);
-  const counted = count(await metrics());
+  const counted = count(await service.metrics());
   expect(counted).toBeGreaterThan(0);
-  const [hung = 0] = workersOf(service);
+  const [hung = 0] = service.workers;
   kill([hung], 'SIGSTOP');
-  expect(count(await metrics())).toBe(counted);
+  expect(count(await service.metrics())).toBe(counted);
   await waitFor(() => expect(service.output).toContain('a worker does not respond; killing it'));
   await outage.expectServing();
-  expect(count(await metrics())).toBeGreaterThan(counted);
-  expect(workersOf(service)).not.toContain(hung);
-  kill(workersOf(service), 'SIGSTOP');
+  expect(count(await service.metrics())).toBeGreaterThan(counted);
+  expect(service.workers).not.toContain(hung);
+  kill(service.workers, 'SIGSTOP');
   const stoppedAt = performance.now();
   expect(await service.stop('SIGTERM')).toBe(0);
   expect(performance.now() - stoppedAt).toBeLessThan(20_000);
@@ -127,7 +137,7 @@ it('a worker that hangs is replaced, and meanwhile its last metrics are reported
 it('workers end with a killed supervisor, and another service can use the port at once', async () => {
   const service = await outage.start({ WORKERS: '2' }, outage.database.url);
   await outage.expectServing();
-  const workers = workersOf(service);
+  const workers = service.workers;
   await service.stop('SIGKILL');
   const { port } = new URL(service.url);
   outage.service = Service.startOn(Number(port), { DATABASE_URL: outage.database.url, WORKERS: '2', DRAIN_SECONDS: '0' });
@@ -141,7 +151,7 @@ it('a service that stops while its workers start leaves none of them', async () 
   let workers: readonly number[] = [];
   await waitFor(
     () => {
-      workers = workersOf(service);
+      workers = service.workers;
       expect(workers.length).toBeGreaterThan(0);
     },
     { intervalMs: 10 },

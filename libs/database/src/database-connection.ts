@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from './database.js';
 import { registerSubscriptions } from './events/event-log.js';
-import { isMigrated } from './migrations.js';
+import { isMigrated } from './migrations/migrations.js';
 
 const POLL_MS = 200;
 

@@ -1,16 +1,15 @@
 import pg, { type PoolConfig } from 'pg';
 import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
-import { DatabaseClient } from './database-client.js';
-import { DatabasePool, type DatabasePoolConfig } from './database-pool.js';
-import { formatServers, parseDatabaseUrl } from './database-url.js';
-import { type DurabilityRisk, durabilityRisk } from './durability.js';
-import type { Subscription } from './events/subscription.js';
-import { InterceptedPool, InterceptedQueryRunner, InterceptedReplicas } from './intercepted-statements.js';
-import type { Persistence } from './persistence.js';
-import { Replicas } from './replicas.js';
-import { readSecretUrl, type SecretUrl } from './secret-url.js';
-import type { StatementInterceptor, StatementObserver } from './statement-observer.js';
-import { UnnamedStatementsClient } from './unnamed-statements-client.js';
+import { DatabaseClient, UnnamedStatementsClient } from './connection/database-client.js';
+import { DatabasePool, type DatabasePoolConfig } from './connection/database-pool.js';
+import { formatServers, parseDatabaseUrl } from './connection/database-url.js';
+import { InterceptedPool, InterceptedQueryRunner } from './connection/intercepted-statements.js';
+import { withOwnConnection } from './connection/own-connection.js';
+import { readSecretUrl, type SecretUrl } from './connection/secret-url.js';
+import { type DurabilityRisk, durabilityRisk } from './connection/session-settings.js';
+import type { StatementInterceptor, StatementObserver } from './connection/statement.js';
+import type { Persistence, Subscription } from './persistence.js';
+import { Replicas } from './replicas/replicas.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Added to the server's statement timeout. The sum is the client's timeout, after which the connection is considered lost. */
@@ -43,7 +42,7 @@ export interface DatabaseOptions {
    * results. With several processes, one each is enough.
    */
   readonly concurrentReads?: number | undefined;
-  /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 56). */
+  /** Whether `migrateUp` distributes the tables of `sharded` contexts with Citus, if its extension exists (ADR 19). */
   readonly citus?: boolean;
   readonly persistence: readonly Persistence[];
   /** Subscriptions to events of this deployment, in any process. Only events of their types are stored. */
@@ -62,14 +61,15 @@ export class Database extends DataSource {
   readonly replicas: Replicas | undefined;
 
   constructor(readonly settings: DatabaseOptions) {
-    const { url, persistence } = settings;
+    const { url, persistence, observer, interceptor } = settings;
     super({
       type: 'postgres',
       // TypeORM calls `new Pool()`. By default, it loads `pg` from node_modules, which a bundle does not have.
       driver: {
         ...pg,
         Pool: function () {
-          return createPool(settings, url);
+          const config = { ...poolConfig(settings, url), observer };
+          return interceptor ? new InterceptedPool(config, interceptor) : new DatabasePool(config);
         },
       },
       // The pool replaces lost idle connections. Errors of busy connections reject their statements.
@@ -105,7 +105,8 @@ export class Database extends DataSource {
    * respond, and it can be called again after a failure.
    */
   async connect(): Promise<void> {
-    const risk = await this.probe();
+    const { url, connectTimeoutMs = CONNECT_TIMEOUT_MS } = this.settings;
+    const risk = await withOwnConnection(url, 'animal-store probe', durabilityRisk, connectTimeoutMs);
     await this.initialize();
     if (risk) this.settings.onDurabilityRisk?.(risk);
   }
@@ -126,40 +127,15 @@ export class Database extends DataSource {
   }
 
   private createReplicas(): Replicas | undefined {
-    const { replicaUrls = [], interceptor } = this.settings;
+    const { replicaUrls = [], observer, interceptor } = this.settings;
     if (replicaUrls.length === 0) return undefined;
     const pools = replicaUrls.map((url) => ({
       name: formatServers(parseDatabaseUrl(readSecretUrl(url))),
       // Ends statements on a replica that does not respond, even without a statement timeout.
       pool: new DatabasePool({ query_timeout: CONNECT_TIMEOUT_MS, ...poolConfig(this.settings, url) }),
     }));
-    const { observer } = this.settings;
-    return interceptor
-      ? new InterceptedReplicas(() => this.pool, pools, observer, interceptor)
-      : new Replicas(() => this.pool, pools, observer);
+    return new Replicas(() => this.pool, pools, observer, interceptor);
   }
-
-  private async probe(): Promise<DurabilityRisk | undefined> {
-    const { url, connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = this.settings;
-    const client = new DatabaseClient({
-      url,
-      application_name: 'animal-store probe',
-      connectionTimeoutMillis: timeoutMs,
-      query_timeout: timeoutMs,
-    });
-    try {
-      await client.connect();
-      return await durabilityRisk(client);
-    } finally {
-      void client.end().catch(() => undefined);
-    }
-  }
-}
-
-function createPool(settings: DatabaseOptions, url: SecretUrl): DatabasePool {
-  const { interceptor, observer } = settings;
-  const config = { ...poolConfig(settings, url), observer };
-  return interceptor ? new InterceptedPool(config, interceptor) : new DatabasePool(config);
 }
 
 function poolConfig(settings: DatabaseOptions, url: SecretUrl): DatabasePoolConfig {

@@ -1,22 +1,69 @@
-export { type Backfill, backfill } from './backfill.js';
-export { Batcher } from './batcher.js';
-export { BatchedRepository, type Filter, type InsertOnceResult, type NewRow, type EntityWithId } from './batched-repository.js';
+export { Database, type DatabaseOptions } from './database.js';
+export { DatabaseConnection } from './database-connection.js';
+export type { Persistence, Privileges, Subscription } from './persistence.js';
+
+// connection: opens connections, and explains their errors.
+export { nameOfParameter } from './connection/connection-parameters.js';
+export { DatabaseClient } from './connection/database-client.js';
+export {
+  isDatabaseUnavailable,
+  isLoginRejected,
+  isNamedStatementLost,
+  isStoppedByTimeout,
+  mayRecover,
+} from './connection/database-unavailable.js';
+export { formatServers, parseDatabaseUrl, percentDecode } from './connection/database-url.js';
+export { FLAG_RULE, parseFlag } from './connection/flag.js';
+export { repeat, retryRead } from './connection/retry.js';
+export { readSecretUrl, type SecretUrl, splitUrls } from './connection/secret-url.js';
+export { durabilityRisk, settingsToCorrect, UnsuitableDatabaseError } from './connection/session-settings.js';
+export type { Statement, StatementInterceptor, StatementObserver } from './connection/statement.js';
+export { tlsAttempts } from './connection/tls.js';
+
+// statements: prepared statements, and calls that share one.
+export { Batcher } from './statements/batcher.js';
 export {
   type ConstraintErrors,
   /** @public For contexts with unique values, which `pets` does not have. */
   throwConstraintErrors,
-} from './constraint-errors.js';
-export { nameOfParameter } from './connection-parameters.js';
-export { Database, type DatabaseOptions } from './database.js';
-export { DatabaseClient } from './database-client.js';
-export { DatabaseConnection } from './database-connection.js';
-export { type DistributedTable, distributedTables } from './distribution.js';
-export { durabilityRisk } from './durability.js';
-export { formatServers, parseDatabaseUrl, percentDecode } from './database-url.js';
-export { repeat } from './repeat.js';
+} from './statements/constraint-errors.js';
+
+// replicas: serve lists.
+export { replicaLag, type ReplicaObserver, type Replicas } from './replicas/replicas.js';
+
+// batching: the repository of the hot path, and idempotency keys.
+export { BatchedRepository, type EntityWithId, type Filter, type InsertOnceResult, type NewRow } from './batching/batched-repository.js';
+export { ExpireIdempotencyKeys } from './batching/expire-idempotency-keys.js';
+export { IdempotencyKeyEntity } from './batching/idempotency-key.entity.js';
+
+// migrations: run in one process at a time; grants of the roles.
+export {
+  /** @public For a migration that changes existing rows. */
+  backfill,
+} from './migrations/backfill.js';
+export { type DistributedTable, distributedTables } from './migrations/distribution.js';
+export { grantStatements, type RolePurpose } from './migrations/grants.js';
+export { MigrationLockError } from './migrations/migration-query-runner.js';
+export {
+  isMigrated,
+  type LockWait,
+  migrateDown,
+  type MigrateOptions,
+  migrateUp,
+  type MigrationState,
+  migrationState,
+  type MigrationStatus,
+  migrationStatus,
+  migrationToUndo,
+  /** @public For a migration that creates an index concurrently. */
+  withoutLockTimeout,
+} from './migrations/migrations.js';
+export { missingPrivileges } from './migrations/missing-privileges.js';
+
+// events: stored with the row, handled once by each subscription.
 export { describeError } from './events/describe-error.js';
 export { appendEvents, eventsPersistence } from './events/event-log.js';
-export { EventRunner, type EventObserver, type StoredEvent } from './events/event-runner.js';
+export { type EventObserver, EventRunner, type StoredEvent } from './events/event-runner.js';
 export {
   DeleteOldEvents,
   eventStatus,
@@ -31,33 +78,7 @@ export {
   ignore,
   on,
   subscribe,
-  type Subscription,
 } from './events/subscription.js';
-export { FLAG_RULE, parseFlag } from './flag.js';
-export { grantStatements, type RolePurpose } from './grants.js';
-export { missingPrivileges } from './missing-privileges.js';
-export { isLoginRejected, isDatabaseUnavailable, isNamedStatementLost, isStoppedByTimeout, mayRecover } from './database-unavailable.js';
-export { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-export { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
-export { type Job, jobsPersistence, jobState, runJob } from './job-runs.js';
-export { MigrationLockError } from './migration-query-runner.js';
-export {
-  isMigrated,
-  type LockWait,
-  type MigrateOptions,
-  migrateDown,
-  type MigrationState,
-  migrationState,
-  type MigrationStatus,
-  migrationStatus,
-  migrationToUndo,
-  migrateUp,
-  withoutLockTimeout,
-} from './migrations.js';
-export type { Persistence, Privileges } from './persistence.js';
-export { replicaLag, type ReplicaObserver, type Replicas } from './replicas.js';
-export { retryRead } from './retry-read.js';
-export { settingsToCorrect, UnsuitableDatabaseError } from './session-settings.js';
-export { readSecretUrl, type SecretUrl, splitUrls } from './secret-url.js';
-export type { Statement, StatementInterceptor, StatementObserver } from './statement-observer.js';
-export { tlsAttempts } from './tls.js';
+
+// jobs: run in one process of the deployment at a time.
+export { type Job, jobsPersistence, jobState, runJob } from './jobs/job-runs.js';

@@ -1,4 +1,4 @@
-import type { EntitySchema, MigrationInterface } from 'typeorm';
+import type { EntityManager, EntitySchema, MigrationInterface } from 'typeorm';
 
 /** Privileges of PostgreSQL roles, in the syntax between GRANT and TO. */
 export interface Privileges {
@@ -13,10 +13,23 @@ export interface Persistence {
   readonly entities: readonly ((new () => object) | EntitySchema)[];
   /** In the order of their timestamps. A class name ends in its timestamp in ms (13 digits). */
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** Set to false to keep the tables on one server when Citus distributes others (ADR 56). */
+  /** Set to false to keep the tables on one server when Citus distributes others (ADR 19). */
   readonly sharded?: boolean;
   /** Entities of a sharded context whose tables stay on one server, for example because a column is unique. */
   readonly unsharded?: readonly (new () => object)[];
   /** By default, the service may read and write the rows of all tables in the schema. */
   readonly privileges?: Privileges;
+}
+
+export interface Reaction {
+  readonly type: string;
+  readonly handle: (manager: EntityManager, payload: string) => Promise<unknown>;
+  readonly isIgnored?: boolean;
+}
+
+/** Handles the events of its types, in order per aggregate, and each exactly once in effect. */
+export interface Subscription {
+  /** Unique in the deployment. It identifies the position in the log, so it never changes. */
+  readonly name: string;
+  readonly reactions: readonly Reaction[];
 }

@@ -5,10 +5,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Client, type Pool, type PoolClient } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Database, type DatabaseOptions } from './database.js';
-import { isDatabaseUnavailable } from './database-unavailable.js';
-import { isMigrated, migrateDown, migrateUp } from './migrations.js';
-import { PreparedStatement } from './prepared-statement.js';
-import { retryRead } from './retry-read.js';
+import { isDatabaseUnavailable } from './connection/database-unavailable.js';
+import { isMigrated, migrateDown, migrateUp } from './migrations/migrations.js';
+import { PreparedStatement } from './statements/prepared-statement.js';
+import { retryRead } from './connection/retry.js';
 
 class CreateThings1763683200000 implements MigrationInterface {
   up = (queryRunner: QueryRunner) => queryRunner.query('CREATE TABLE public.things (id bigint)') as Promise<void>;
@@ -73,17 +73,6 @@ describe('a statement', () => {
     expect(error).toEqual(new Error('Query read timeout'));
     expect(isDatabaseUnavailable(error)).toBe(true);
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
-  });
-
-  it.each([
-    [true, ['pick']],
-    [false, []],
-  ])('with preparedStatements %s leaves the prepared statements %j on the server', async (preparedStatements, expected) => {
-    const pool = (await open({ preparedStatements, poolSize: 1 })).pool;
-    for (const value of [1, 2]) {
-      expect((await pool.query({ name: 'pick', text: 'SELECT $1::int AS value', values: [value] })).rows).toEqual([{ value }]);
-    }
-    expect((await pool.query('SELECT name FROM pg_prepared_statements')).rows).toEqual(expected.map((name) => ({ name })));
   });
 });
 
@@ -219,30 +208,6 @@ describe('at the connection limit of the role', () => {
       await Promise.allSettled([run(pool, 20)]);
       expect(reports).toHaveLength(2);
     });
-  });
-});
-
-describe('retryRead', () => {
-  it('reads once more if the connection is lost during the read', async () => {
-    const pool = (await open()).pool;
-    let attempts = 0;
-    const read = () => pool.query(attempts++ === 0 ? 'SELECT pg_terminate_backend(pg_backend_pid())' : 'SELECT 1 AS one');
-    expect((await retryRead(read)).rows).toEqual([{ one: 1 }]);
-    expect(attempts).toBe(2);
-  });
-
-  it.each([
-    ['a second lost connection', 'SELECT pg_terminate_backend(pg_backend_pid())', 2, '57P01'],
-    ['another error', 'SELECT 1 / 0', 1, '22012'],
-  ])('rejects after %s', async (_what, text, expected, code) => {
-    const pool = (await open()).pool;
-    let attempts = 0;
-    const read = () => {
-      attempts++;
-      return pool.query(text);
-    };
-    expect(await failure(retryRead(read))).toMatchObject({ code });
-    expect(attempts).toBe(expected);
   });
 });
 

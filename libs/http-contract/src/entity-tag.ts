@@ -13,7 +13,7 @@ export function entityTagOf(content: string | Buffer, link?: string): string {
   return `"${hash('sha1', link === undefined ? content : withLink(content, link), 'base64url')}"`;
 }
 
-/** Clients have entity tags of 1.0.0, which have this form. Concatenating costs less than a second digest. */
+/** Clients store entity tags, so the form never changes. Concatenating costs less than a second digest. */
 function withLink(content: string | Buffer, link: string): string | Buffer {
   return typeof content === 'string' ? `${content}\n${link}` : Buffer.concat([content, Buffer.from(`\n${link}`)]);
 }

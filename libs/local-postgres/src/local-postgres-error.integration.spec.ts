@@ -13,18 +13,18 @@ let dataDir: string;
 beforeAll(async () => {
   temporary = await realpath(await mkdtemp(join(tmpdir(), 'local-postgres-')));
   dataDir = join(temporary, 'data');
-  await mkdir(cluster(), { recursive: true });
+  await mkdir(postgresFolder(), { recursive: true });
   await writeFile(join(dataDir, 'postgres-password'), 'any\n');
-  await writeFile(join(cluster(), 'PG_VERSION'), '17\n');
-  await writeFile(join(cluster(), 'postgresql.conf'), '');
-  await chmod(cluster(), 0o700);
+  await writeFile(join(postgresFolder(), 'PG_VERSION'), '17\n');
+  await writeFile(join(postgresFolder(), 'postgresql.conf'), '');
+  await chmod(postgresFolder(), 0o700);
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = await findAccount(dataDir);
-  for (const folder of [dataDir, cluster()]) await chown(folder, uid, gid);
+  for (const folder of [dataDir, postgresFolder()]) await chown(folder, uid, gid);
 });
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 
-const cluster = () => join(dataDir, 'postgres');
+const postgresFolder = () => join(dataDir, 'postgres');
 
 describe('reports a problem in one line', () => {
   const problem = async (folder: string): Promise<string> => {
@@ -71,7 +71,7 @@ describe('reports a problem in one line', () => {
   });
 
   it('if PostgreSQL does not start', async () => {
-    await writeFile(join(cluster(), 'postgresql.conf'), "work_mem = 'nonsense'\n");
+    await writeFile(join(postgresFolder(), 'postgresql.conf'), "work_mem = 'nonsense'\n");
     expect(await problem(dataDir)).toMatch(/^PostgreSQL did not start: .*postgresql\.conf.*\. See .*postgres\.log\.$/);
   });
 

@@ -9,10 +9,10 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { setprivCommand } from './account.js';
-import { Cluster } from './cluster.js';
+import { PostgresServer } from './postgres-server.js';
 import { LocalPostgresError } from './local-postgres-error.js';
 import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, connectLocalPostgres } from './local-postgres.js';
-import { MAX_DEATHS, RestartPolicy } from './restart-policy.js';
+import { MAX_DEATHS, RestartPolicy } from './server-keeper.js';
 import { query } from './testing/query.js';
 import { createTemporaryFolder } from './testing/temporary-folder.js';
 import { startThrowAwayPostgres } from './testing/throw-away-postgres.js';
@@ -42,11 +42,11 @@ async function startLocalPostgres(...options: Parameters<typeof start>): Promise
   return postgres;
 }
 
-const cluster = () => join(dataDir, 'postgres');
+const postgresFolder = () => join(dataDir, 'postgres');
 
 /** Returns the process id of the running or killed server; undefined after a shutdown. */
 async function serverPid(): Promise<number | undefined> {
-  const text = await readFile(join(cluster(), 'postmaster.pid'), 'utf8').catch(() => undefined);
+  const text = await readFile(join(postgresFolder(), 'postmaster.pid'), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : Number(text.split('\n')[0]);
 }
 
@@ -57,7 +57,7 @@ async function killServer(): Promise<void> {
 }
 
 it('a data folder is created once if several first commands run concurrently, even after an interrupted start', async () => {
-  await expect(Cluster.open(dataDir, ['--encoding=nonsense'])).rejects.toThrow(/^initdb failed: .*nonsense/);
+  await expect(PostgresServer.open(dataDir, ['--encoding=nonsense'])).rejects.toThrow(/^initdb failed: .*nonsense/);
   expect((await readdir(dataDir)).sort()).toEqual(['postgres-password', expect.stringMatching(/^postgres\.unfinished-/)]);
   const commands = await Promise.all([connectLocalPostgres({ dataDir }), connectLocalPostgres({ dataDir })]);
   started.push(...commands);
@@ -79,7 +79,7 @@ describe('a service', () => {
     expect(await setting(postgres.url, 'server_encoding', 'lc_messages')).toEqual(['UTF8', 'C']);
     expect(await mode(dataDir)).toBe(0o700);
     expect(await mode(join(dataDir, 'postgres-password'))).toBe(0o600);
-    expect((await stat(cluster())).uid).not.toBe(0);
+    expect((await stat(postgresFolder())).uid).not.toBe(0);
     const { stdout: uid } = await promisify(execFile)('ps', ['-o', 'uid=', '-p', String(await serverPid())]);
     expect(Number(uid)).toBeGreaterThan(0);
 
@@ -231,8 +231,8 @@ describe('after a fault', () => {
   it('ignores a postmaster.pid whose pid belongs to another program, and sends that no signal', async () => {
     const otherProgram = await startOtherProgram();
     await writeFile(
-      join(cluster(), 'postmaster.pid'),
-      `${otherProgram.pid}\n${cluster()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\nready   \n`,
+      join(postgresFolder(), 'postmaster.pid'),
+      `${otherProgram.pid}\n${postgresFolder()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\nready   \n`,
     );
     const postgres = await startLocalPostgres({ dataDir });
     expect(await query(postgres.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
@@ -243,9 +243,9 @@ describe('after a fault', () => {
 
   it('waits for a server that is creating its shared memory block', async () => {
     // PostgreSQL writes the status, the eighth line, once the block is initialized.
-    const file = join(cluster(), 'postmaster.pid');
+    const file = join(postgresFolder(), 'postmaster.pid');
     const otherProgram = await startOtherProgram();
-    const lines = `${otherProgram.pid}\n${cluster()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\n`;
+    const lines = `${otherProgram.pid}\n${postgresFolder()}\n1700000000\n5432\n\n127.0.0.1\n  123456  65536\n`;
     await writeFile(file, lines);
     const starting = startLocalPostgres({ dataDir });
     await waitFor(async () => {
@@ -337,7 +337,7 @@ function startService(folder: string) {
 
 /** Starts another program, with the user account of the server. */
 async function startOtherProgram(): Promise<ChildProcess> {
-  const { uid, gid } = await stat(cluster());
+  const { uid, gid } = await stat(postgresFolder());
   const otherProgram = spawn('sleep', ['600'], { stdio: 'ignore', ...(process.getuid?.() === 0 && { uid, gid }) });
   children.push(otherProgram);
   return otherProgram;

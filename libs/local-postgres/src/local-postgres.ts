@@ -1,7 +1,6 @@
-import { Cluster, SERVICE_ROLE, type Session, tryLock } from './cluster.js';
+import { PostgresServer, SERVICE_ROLE, type Session, tryLock } from './postgres-server.js';
 import { asDataFolderError, LocalPostgresError } from './local-postgres-error.js';
-import type { RestartPolicy } from './restart-policy.js';
-import { ServerKeeper } from './server-keeper.js';
+import { type RestartPolicy, ServerKeeper } from './server-keeper.js';
 
 /** Key of the advisory lock in the database `postgres`, which allows one service per data folder. */
 const SERVICE_LOCK = 2;
@@ -32,21 +31,21 @@ export interface ServicePostgres extends LocalPostgres {
  * @throws LocalPostgresError if another service uses the folder
  */
 export function startLocalPostgres({ dataDir }: { readonly dataDir: string }, policy?: RestartPolicy): Promise<ServicePostgres> {
-  return openDataFolder(dataDir, async (cluster, session) => {
+  return openDataFolder(dataDir, async (server, session) => {
     const lock = ({ client }: Session) => lockService(client, dataDir);
     await lock(session);
-    const password = await cluster.prepareServiceRole(session);
+    const password = await server.prepareServiceRole(session);
     const version = await versionOf(session);
-    const keeper = new ServerKeeper(cluster, session, lock, policy);
+    const keeper = new ServerKeeper(server, session, lock, policy);
     return {
       ...toLocalPostgres(
-        cluster,
+        server,
         version,
         () => keeper.current,
         () => keeper.stop(),
       ),
       serviceRole: SERVICE_ROLE,
-      serviceUrl: cluster.url(session.port, { user: SERVICE_ROLE, password }),
+      serviceUrl: server.url(session.port, { user: SERVICE_ROLE, password }),
       failed: keeper.failed,
     };
   });
@@ -54,24 +53,24 @@ export function startLocalPostgres({ dataDir }: { readonly dataDir: string }, po
 
 /** Connects a command to the server of a data folder, which a service may share. Starts the server if necessary. */
 export function connectLocalPostgres({ dataDir }: { readonly dataDir: string }): Promise<LocalPostgres> {
-  return openDataFolder(dataDir, async (cluster, session) =>
+  return openDataFolder(dataDir, async (server, session) =>
     toLocalPostgres(
-      cluster,
+      server,
       await versionOf(session),
       () => session,
-      () => cluster.release(session),
+      () => server.release(session),
     ),
   );
 }
 
-async function openDataFolder<T>(dataDir: string, use: (cluster: Cluster, session: Session) => Promise<T>): Promise<T> {
+async function openDataFolder<T>(dataDir: string, use: (server: PostgresServer, session: Session) => Promise<T>): Promise<T> {
   try {
-    const cluster = await Cluster.open(dataDir);
-    const session = await cluster.start();
+    const server = await PostgresServer.open(dataDir);
+    const session = await server.start();
     try {
-      return await use(cluster, session);
+      return await use(server, session);
     } catch (error) {
-      await cluster.release(session);
+      await server.release(session);
       throw error;
     }
   } catch (error) {
@@ -79,10 +78,10 @@ async function openDataFolder<T>(dataDir: string, use: (cluster: Cluster, sessio
   }
 }
 
-function toLocalPostgres(cluster: Cluster, version: string, session: () => Session, stop: () => Promise<void>): LocalPostgres {
+function toLocalPostgres(server: PostgresServer, version: string, session: () => Session, stop: () => Promise<void>): LocalPostgres {
   let stopped: Promise<void> | undefined;
   return {
-    url: cluster.url(session().port),
+    url: server.url(session().port),
     version,
     stop: () => (stopped ??= stop()),
     kill() {

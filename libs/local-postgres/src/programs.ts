@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { chown } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chown, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Account, findAccount, setprivCommand } from './account.js';
-import { createLibraryLinks } from './library-links.js';
 import { findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
 
 type Program = 'initdb' | 'pg_ctl' | 'postgres';
@@ -98,4 +98,28 @@ function findPlatformPackage(): string {
       { cause: error },
     );
   }
+}
+
+/**
+ * Creates the symbolic links of PostgreSQL's libraries, such as `libicuuc.so.60`, that are missing. npm packages cannot contain them: the
+ * package creates them in an install script, which does not run with `--ignore-scripts`.
+ */
+export async function createLibraryLinks(packageFolder: string): Promise<void> {
+  for (const { source, target } of await readLinks(join(packageFolder, 'native/pg-symlinks.json'))) {
+    const link = join(packageFolder, target);
+    // Also true if another process creates it concurrently.
+    const isMissing = () => !existsSync(link);
+    if (!isMissing()) continue;
+    await symlink(relative(dirname(target), source), link).catch((error: unknown) => {
+      if (isMissing())
+        throw new LocalPostgresError(
+          `A library of PostgreSQL is missing, and cannot be linked: ${(error as Error).message}. Run "npm ci" again.`,
+        );
+    });
+  }
+}
+
+/** Packages of some platforms need no links. */
+async function readLinks(file: string): Promise<readonly { readonly source: string; readonly target: string }[]> {
+  return existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as { source: string; target: string }[]) : [];
 }

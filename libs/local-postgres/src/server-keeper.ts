@@ -1,8 +1,28 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster, Session } from './cluster.js';
+import type { PostgresServer, Session } from './postgres-server.js';
 import { asDataFolderError, LocalPostgresError, ServerKilledError } from './local-postgres-error.js';
-import { MAX_DEATHS, RestartPolicy } from './restart-policy.js';
+
+const WINDOW_MS = 60_000;
+export const MAX_DEATHS = 5;
+
+/** Decides how soon a server that has died is started again. */
+export class RestartPolicy {
+  private deaths: readonly number[] = [];
+  private readonly pauseMs: number;
+
+  constructor(pauseMs = 500) {
+    this.pauseMs = pauseMs;
+  }
+
+  /** Returns the pause before the next start: none at first, then growing ones. Undefined after MAX_DEATHS deaths in a minute. */
+  next(nowMs = performance.now()): number | undefined {
+    this.deaths = [...this.deaths.filter((diedAtMs) => nowMs - diedAtMs < WINDOW_MS), nowMs];
+    const count = this.deaths.length;
+    if (count >= MAX_DEATHS) return undefined;
+    return count === 1 ? 0 : this.pauseMs * 2 ** (count - 2);
+  }
+}
 
 /** Starts the server of a service again, on the same port, whenever it dies. */
 export class ServerKeeper {
@@ -10,14 +30,14 @@ export class ServerKeeper {
   readonly failed: Promise<never>;
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>;
-  private readonly cluster: Cluster;
+  private readonly server: PostgresServer;
   private readonly lock: (session: Session) => Promise<void>;
   private readonly policy: RestartPolicy;
   private session: Session;
 
   /** `lock` takes the locks of the service in a new session. */
-  constructor(cluster: Cluster, session: Session, lock: (session: Session) => Promise<void>, policy = new RestartPolicy()) {
-    this.cluster = cluster;
+  constructor(server: PostgresServer, session: Session, lock: (session: Session) => Promise<void>, policy = new RestartPolicy()) {
+    this.server = server;
     this.session = session;
     this.lock = lock;
     this.policy = policy;
@@ -35,7 +55,7 @@ export class ServerKeeper {
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running.catch(() => undefined);
-    await this.cluster.release(this.session);
+    await this.server.release(this.session);
   }
 
   private async keep(port: number): Promise<void> {
@@ -45,7 +65,7 @@ export class ServerKeeper {
       if (!over.aborted) await once(over, 'abort');
       if (signal.aborted) return;
       // After the crash of a backend, PostgreSQL closes all connections and recovers.
-      const session = (await this.cluster.reconnect(this.session.pid)) ?? (await this.restart(port));
+      const session = (await this.server.reconnect(this.session.pid)) ?? (await this.restart(port));
       if (!session) continue;
       this.session = session;
       if (session.port !== port) throw new LocalPostgresError('Another process has started PostgreSQL on another port.');
@@ -57,12 +77,12 @@ export class ServerKeeper {
   private async restart(port: number): Promise<Session | undefined> {
     const pauseMs = this.policy.next();
     if (pauseMs === undefined)
-      throw new LocalPostgresError(`PostgreSQL died ${MAX_DEATHS} times within a minute. See ${this.cluster.logFile}.`);
+      throw new LocalPostgresError(`PostgreSQL died ${MAX_DEATHS} times within a minute. See ${this.server.logFile}.`);
     const { signal } = this.stopping;
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     return signal.aborted
       ? undefined
-      : this.cluster.start({ port }).catch((error: unknown) => rethrowUnlessLost(asDataFolderError(this.cluster.folder, error)));
+      : this.server.start({ port }).catch((error: unknown) => rethrowUnlessLost(asDataFolderError(this.server.folder, error)));
   }
 }
 

@@ -1,39 +1,25 @@
-import { Random } from '@animal-store/chaos/random';
+import { Bench, type BenchOptions, type Origin, type RunningTarget, type ScenarioResult } from './bench.js';
 import type { CleanUp } from './clean-up.js';
-import { chooseLoadGenerator } from './load/choose-load-generator.js';
-import { describeMachine, type Machine } from './machine.js';
-import { PGBENCH_WORKLOADS } from './pgbench.js';
-import { requireProc } from './process-usage.js';
-import { type RoundsOptions, runScenario, type Scenario, type ScenarioResult } from './rounds.js';
-import { isInstalled } from './run-process.js';
-import { RunningHttpTarget, RunningPgbench, type RunningTarget } from './running-target.js';
-import { DatabaseServer } from './database-server.js';
-import { measureStartTimes } from './start-time.js';
-import { ANIMAL_STORE, HTTP_TARGETS, type HttpTarget } from './targets.js';
-import { KEYS, readWorkloadData, ROWS } from './workload-data.js';
-import { MANY_CONNECTIONS } from './verdicts.js';
-import { createRequests, type Workload, type WorkloadData, WORKLOADS } from './workloads.js';
+import type { Catalogue } from './database-server.js';
+import { MANY_CONNECTIONS } from './goals.js';
+import { httpRequest } from './http-requests.js';
+import { ANIMAL_STORE, startService, type Target, TARGETS } from './targets.js';
+import { createRequests, findPageStarts, isWriting, STATUSES, type Workload, type WorkloadData, WORKLOADS } from './workloads.js';
 
-const PGBENCH = 'pgbench';
-export const TARGETS = [...Object.keys(HTTP_TARGETS), PGBENCH];
+export const ROWS = 100_000;
+const KEYS = 20;
+/** Maximum number of pages per filter. */
+const MAX_PAGES = 200;
 const STARTS = 5;
 const SINGLE_CONNECTION_WORKLOADS: readonly Workload[] = ['list', 'get', 'create'];
 
-export interface CompareOptions {
+export interface CompareOptions extends BenchOptions {
   readonly targets: readonly string[];
   readonly workloads: readonly Workload[];
-  readonly rounds: number;
-  readonly seconds: number;
   readonly warmUpSeconds: number;
-  readonly seed: number;
 }
 
-export interface Comparison {
-  readonly measuredAt: string;
-  readonly machine: Machine;
-  readonly generator: string;
-  readonly rows: number;
-  readonly options: CompareOptions;
+export interface Comparison extends Origin {
   /** Times from process start to the first response. */
   readonly startTimesMs: readonly number[];
   /** Targets that were skipped, and what they require. */
@@ -43,70 +29,65 @@ export interface Comparison {
 
 /** Measures the service and its peers on the same PostgreSQL with the same rows. */
 export async function compare(options: CompareOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<Comparison> {
-  requireProc();
-  const generator = await chooseLoadGenerator();
-  const random = new Random(options.seed);
-  const server = await DatabaseServer.start(cleanUp);
-  report(`${ROWS.toLocaleString('en')} pets, load by ${generator.name}`);
-  const catalogue = await server.createCatalogue('bench', { rows: ROWS, keys: KEYS });
-
+  const bench = await Bench.start(options, cleanUp, report);
+  const catalogue = await createCatalogue(bench, 'bench');
   const data = await readWorkloadData(catalogue);
-  const startTimesMs = options.targets.includes(ANIMAL_STORE) ? await measureStartTimes(catalogue, STARTS) : [];
-
+  const startTimesMs = options.targets.includes(ANIMAL_STORE) ? await measureStartTimes(catalogue) : [];
   const missing: Record<string, string> = {};
   const running = new Map<string, RunningTarget>();
   for (const name of options.targets) {
-    const requirement = await missingRequirement(name);
-    if (requirement === undefined) running.set(name, await startTarget(name));
+    const requirement = await targetOf(name).missing?.();
+    if (requirement === undefined) running.set(name, await bench.startTarget(targetOf(name), catalogue));
     else missing[name] = requirement;
     report(requirement === undefined ? `${name} is running` : `${name} is skipped. It requires: ${requirement}`);
   }
-
   const scenarios: ScenarioResult[] = [];
-  for (const scenario of plan(options, data, random)) {
-    const settings: RoundsOptions = { ...options, random, catalogue, report };
-    scenarios.push(await runScenario(scenario, running, settings));
+  // In this order, so that workloads that write come last.
+  for (const workload of WORKLOADS.filter((name) => options.workloads.includes(name))) {
+    const requests = createRequests(workload, data, bench.random);
+    const measured = [...running].filter(([name]) => targetOf(name).workloads.includes(workload));
+    const targets = new Map(measured.map(([name, target]) => [name, { target, requests }]));
+    const scenario = { workload, targets, ...(isWriting(workload) && { changed: catalogue }) };
+    scenarios.push(await bench.run({ ...scenario, connections: MANY_CONNECTIONS, warmUpSeconds: options.warmUpSeconds }));
+    if (SINGLE_CONNECTION_WORKLOADS.includes(workload)) scenarios.push(await bench.run({ ...scenario, connections: 1, warmUpSeconds: 0 }));
   }
-  return {
-    measuredAt: new Date().toISOString(),
-    machine: describeMachine(),
-    generator: generator.name,
-    rows: ROWS,
-    options,
-    startTimesMs,
-    missing,
-    scenarios,
-  };
+  return { ...bench.origin, startTimesMs, missing, scenarios };
+}
 
-  async function startTarget(name: string): Promise<RunningTarget> {
-    if (name === PGBENCH) return new RunningPgbench(catalogue);
-    const target = httpTarget(name);
-    const process = await target.start(catalogue);
-    cleanUp.add(() => process.stop());
-    return new RunningHttpTarget(target, process, catalogue, generator);
+export const createCatalogue = (bench: Bench, name: string) => bench.server.createCatalogue(name, { rows: ROWS, keys: KEYS });
+
+/** Starts a service to find where pages begin, and stops it. */
+export async function readWorkloadData(catalogue: Catalogue): Promise<WorkloadData> {
+  const [key = ''] = catalogue.keys;
+  const service = await startService(catalogue, { name: 'workload-data' });
+  try {
+    const walks = [undefined, ...STATUSES].map((status) => findPageStarts(service.url, key, status, MAX_PAGES));
+    return { rows: catalogue.rows, keys: catalogue.keys.length, pages: await Promise.all(walks) };
+  } finally {
+    await service.kill();
   }
 }
 
-/** Returns the scenarios in the order of the workloads. Those that write come last. */
-function plan({ targets, workloads }: CompareOptions, data: WorkloadData, random: Random): Scenario[] {
-  return WORKLOADS.filter((workload) => workloads.includes(workload)).flatMap((workload) => {
-    const requests = createRequests(workload, data, random);
-    const supporting = targets.filter((name) => workloadsOf(name).includes(workload));
-    const many = { workload, requests, connections: MANY_CONNECTIONS, targets: supporting, warmUp: true };
-    return SINGLE_CONNECTION_WORKLOADS.includes(workload) ? [many, { ...many, connections: 1, warmUp: false }] : [many];
-  });
+/** Measures the milliseconds from process start to the first page several times. The database is running and migrated. */
+async function measureStartTimes(catalogue: Catalogue): Promise<number[]> {
+  const { path, headers } = httpRequest({ operation: 'list', key: 0, limit: 20, status: 'available' }, 'cursor', catalogue.keys);
+  const measured: number[] = [];
+  for (let i = 0; i < STARTS; i++) {
+    const startedAt = performance.now();
+    const service = await startService(catalogue, { name: 'started' });
+    try {
+      const response = await fetch(service.url + path, { headers });
+      await response.text();
+      if (!response.ok) throw new Error(`the first request returned ${response.status}`);
+      measured.push(performance.now() - startedAt);
+    } finally {
+      await service.kill();
+    }
+  }
+  return measured;
 }
 
-function httpTarget(name: string): HttpTarget {
-  const targets: Readonly<Record<string, HttpTarget>> = HTTP_TARGETS;
-  return targets[name] ?? HTTP_TARGETS[ANIMAL_STORE];
-}
-
-function workloadsOf(name: string): readonly Workload[] {
-  return name === PGBENCH ? PGBENCH_WORKLOADS : httpTarget(name).workloads;
-}
-
-async function missingRequirement(name: string): Promise<string | undefined> {
-  if (name !== PGBENCH) return httpTarget(name).missing?.();
-  return (await isInstalled('pgbench')) ? undefined : 'apt-get install postgresql-contrib';
+function targetOf(name: string): Target {
+  const targets: Readonly<Record<string, Target>> = TARGETS;
+  return targets[name] ?? TARGETS[ANIMAL_STORE];
 }

@@ -3,10 +3,10 @@ import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { DurablePostgres } from '@animal-store/local-postgres/testing';
+import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
 import { Client } from 'pg';
 import type { CleanUp } from './clean-up.js';
-import { runProcess } from './run-process.js';
+import { runProcess } from './load-generator.js';
 import type { Status } from './workloads.js';
 
 /**
@@ -52,7 +52,7 @@ export class DatabaseServer {
 
   /** Creates a database with all tables, API keys and `rows` pets. */
   async createCatalogue(name: string, options: { rows: number; pendingShare?: number; keys: number }): Promise<Catalogue> {
-    await execute(this.postgres.url, `CREATE DATABASE ${name}`);
+    await query(this.postgres.url, `CREATE DATABASE ${name}`);
     const url = new URL(this.postgres.url);
     url.pathname = `/${name}`;
     const env = { DATABASE_URL: url.href };
@@ -147,10 +147,4 @@ async function createKeys(url: string, count: number): Promise<string[]> {
   }
   await access.close();
   return secrets;
-}
-
-async function execute(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  await client.query(statement).finally(() => client.end());
 }

@@ -1,7 +1,15 @@
-import type { Workload } from './workloads.js';
+import type { ScenarioResult } from './bench.js';
+import { cpu, type Metric, p50, p99, perSecond, ratio } from './measurement.js';
+import { ANIMAL_STORE } from './targets.js';
+import { WORKLOADS, type Workload } from './workloads.js';
+
+export const MANY_CONNECTIONS = 64;
+
+/** Cost at up to ten million rows: maximum ratio to the cost at a thousand. */
+export const SCALE_GOAL = 1.2;
 
 /** The performance goals of the service. Ratios are relative to the named peer. */
-export const GOALS = {
+const GOALS = {
   /** Requests per second at 64 connections: minimum ratio to the peer. */
   throughput: {
     list: { 'go-pgx': 1.75, 'rust-hyper': 1.2, 'fastify-pg': 3, 'nest-constant': 0.75 },
@@ -25,11 +33,90 @@ export const GOALS = {
   /** Maximum resident memory of a process under load. */
   residentMb: 150,
   /** For a change that is not about speed: ratios to the commit before it, measured in the same run. */
-  baseline: { throughput: 0.97, cpu: 1.03, p99: 1.1 },
+  baseline: { throughput: 0.97, cpu: 1.03, p99: 1.1, single: 1.03 },
   /** Maximum time from process start to the first response, with the database running and everything built. */
   startMs: 1_000,
   /** Requests per second with WORKERS=2: minimum ratio to one process. */
   twoWorkers: 1,
-  /** Cost at up to ten million rows: maximum ratio to the cost at a thousand. */
-  scale: 1.2,
 } as const;
+
+export interface Verdict {
+  readonly goal: string;
+  /** Undefined for goals that concern no single workload. */
+  readonly workload?: string;
+  readonly measured: number;
+  readonly required: string;
+  readonly met: boolean;
+}
+
+type Judgement = (goal: string, measured: number, limit: number) => Verdict;
+
+const atLeast: Judgement = (goal, measured, limit) => ({ goal, measured, required: `≥ ${limit}`, met: measured >= limit });
+const atMost: Judgement = (goal, measured, limit) => ({ goal, measured, required: `≤ ${limit}`, met: measured <= limit });
+
+/** Returns a verdict for each goal whose targets were measured. */
+export function judge(results: readonly ScenarioResult[], startMs = NaN): Verdict[] {
+  const many = results.filter(({ connections }) => connections === MANY_CONNECTIONS);
+  const single = results.filter(({ connections }) => connections === 1);
+  const memory = many.flatMap(({ rounds }) => rounds[ANIMAL_STORE] ?? []).map(({ residentMb }) => residentMb);
+  const { throughput, baseline } = GOALS;
+  const verdicts = [
+    ...compare(many, (workload) => ({ ...throughput[workload], baseline: baseline.throughput }), 'requests/s', perSecond, atLeast),
+    ...compare(many, (workload) => ({ ...GOALS.cpu[workload], baseline: baseline.cpu }), 'CPU per request', cpu, atMost),
+    ...compare(many, () => ({ ...GOALS.p99, baseline: baseline.p99 }), 'p99', p99, atMost),
+    ...compare(single, () => ({ ...GOALS.single, baseline: baseline.single }), 'p50 at 1 connection', p50, atMost),
+    ...many.map(({ workload, rounds }) => ({
+      ...atLeast('requests/s, WORKERS=2 ÷ WORKERS=1', ratio(rounds, 'animal-store-2', ANIMAL_STORE, perSecond), GOALS.twoWorkers),
+      workload,
+    })),
+    atMost('resident MB of a process under load', Math.max(...memory), GOALS.residentMb),
+    atMost('start to first response, ms', startMs, GOALS.startMs),
+  ];
+  return verdicts.filter(({ measured }) => Number.isFinite(measured));
+}
+
+function compare(
+  results: readonly ScenarioResult[],
+  limitsOf: (workload: Workload) => Readonly<Record<string, number>>,
+  metricName: string,
+  metric: Metric,
+  judgement: Judgement,
+): Verdict[] {
+  const peers = new Set(WORKLOADS.flatMap((workload) => Object.keys(limitsOf(workload))));
+  return [...peers].flatMap((peer) =>
+    results.flatMap(({ workload, rounds }) => {
+      const limit = limitsOf(workload as Workload)[peer];
+      if (limit === undefined) return [];
+      return { ...judgement(`${metricName} ÷ ${peer}`, ratio(rounds, ANIMAL_STORE, peer, metric), limit), workload };
+    }),
+  );
+}
+
+/** The cost in milliseconds by number of rows: the median latency at one connection, the time between responses at many. */
+export const costAt =
+  (connections: number): Metric =>
+  (measured) =>
+    connections === 1 ? measured.p50Ms : 1_000 / measured.perSecond;
+
+/** Returns the numbers of rows in ascending order. */
+export function rowCounts({ rounds }: ScenarioResult): number[] {
+  return Object.keys(rounds)
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** Returns the ratio to the cost at the fewest rows. */
+export function costRatio(result: ScenarioResult, rows: number): number {
+  const [fewest] = rowCounts(result);
+  return ratio(result.rounds, String(rows), String(fewest), costAt(result.connections));
+}
+
+/** Compares the largest catalogue with the smallest. */
+export function judgeScale(results: readonly ScenarioResult[]): Verdict[] {
+  return results.map((result) => {
+    const { workload, connections } = result;
+    const rows = rowCounts(result).at(-1) ?? 0;
+    const goal = `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}: cost at ${rows.toLocaleString('en')} rows`;
+    return atMost(goal, costRatio(result, rows), SCALE_GOAL);
+  });
+}

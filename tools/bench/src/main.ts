@@ -1,22 +1,20 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { parseInteger, parseNames } from '@animal-store/faults/options';
 import { Argument, Command } from 'commander';
 import { CleanUp } from './clean-up.js';
-import { compare, type CompareOptions, type Comparison, TARGETS } from './compare.js';
-import { parseInteger, parseNames } from './options.js';
+import { compare, type CompareOptions, type Comparison } from './compare.js';
+import { MANY_CONNECTIONS } from './goals.js';
+import { writeComparison, writeScale } from './performance-page.js';
 import { profile } from './profile.js';
-import { writeComparison, writeScale } from './report/performance-page.js';
-import { scenarioTable, scenarioTitle, skippedTargets, verdictTable } from './report/result-tables.js';
-import { scaleTable } from './report/scale-table.js';
-import { number, table } from './report/table.js';
+import { type Report, reportComparison, reportScale } from './report.js';
 import { measureScale, type ScaleOptions } from './scale.js';
-import { judgeScale } from './scale-verdicts.js';
-import { median } from './statistics.js';
-import { judge, MANY_CONNECTIONS } from './verdicts.js';
+import { TARGETS } from './targets.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
+const TARGET_NAMES = Object.keys(TARGETS);
 /** Without the baseline, which is measured separately (README.md). V8 optimizes functions during the first 9 seconds of a load. */
-const FULL = { targets: TARGETS.filter((name) => name !== 'baseline'), workloads: WORKLOADS, rounds: 5, seconds: 3, warmUpSeconds: 6 };
+const FULL = { targets: TARGET_NAMES.filter((name) => name !== 'baseline'), workloads: WORKLOADS, rounds: 5, seconds: 3, warmUpSeconds: 6 };
 const QUICK = {
   targets: ['animal-store', 'go-pgx', 'fastify-pg', 'nest-constant'],
   workloads: WORKLOADS,
@@ -25,7 +23,6 @@ const QUICK = {
   warmUpSeconds: 1,
 };
 const RESULTS = 'tools/bench/results';
-const SHOWN_FUNCTIONS = 30;
 
 interface OutputOptions {
   readonly out: string;
@@ -40,7 +37,7 @@ const program = new Command('bench')
   .description('Compares the service with its peers on the same PostgreSQL and rows.')
   .enablePositionalOptions()
   .option('--quick', 'measure only the main targets, within two minutes')
-  .option('--targets <names>', `comma-separated names from ${TARGETS.join(', ')}`, parseNames(TARGETS))
+  .option('--targets <names>', `comma-separated names from ${TARGET_NAMES.join(', ')}`, parseNames(TARGET_NAMES))
   .option('--workloads <names>', `comma-separated names from ${WORKLOADS.join(', ')}`, parseNames(WORKLOADS))
   .option('--rounds <n>', `number of measurements of each target (default: ${FULL.rounds})`, parseInteger(1, 100))
   .option('--seconds <n>', `seconds per measurement (default: ${FULL.seconds})`, parseInteger(1, 60))
@@ -50,10 +47,7 @@ const program = new Command('bench')
   .action(async ({ quick, out, docs, ...given }: CompareArguments) => {
     const comparison = await compare({ seed: 1, ...(quick ? QUICK : FULL), ...given }, cleanUp, report);
     await writeJson(out, comparison);
-    const { scenarios, startTimesMs } = comparison;
-    for (const scenario of scenarios) console.log(`\n${scenarioTitle(scenario)}\n\n${scenarioTable(scenario)}`);
-    console.log(`\n${verdictTable(judge(scenarios, median(startTimesMs)))}\n`);
-    for (const line of skippedTargets(comparison)) console.error(line);
+    print(reportComparison(comparison));
     if (docs) await writeComparison(comparison);
     process.exitCode = hasErrors(comparison) ? 1 : 0;
   });
@@ -70,21 +64,20 @@ program
   .action(async ({ out, docs, ...options }: ScaleOptions & OutputOptions) => {
     const result = await measureScale(options, cleanUp, report);
     await writeJson(out, result);
-    console.log(`\n${scaleTable(result)}\n\n${verdictTable(judgeScale(result))}\n`);
+    print(reportScale(result));
     if (docs) await writeScale(result);
   });
 
 program
   .command('profile')
-  .description('Shows the functions with the most CPU time under a workload.')
+  .description('Writes a profile of the CPU time under a workload (node --cpu-prof).')
   .addArgument(new Argument('<workload>', 'workload to send').choices(WORKLOADS))
   .option('--seconds <n>', 'seconds to profile', parseInteger(1, 60), 5)
   .option('--connections <n>', 'number of connections', parseInteger(1, 1000), MANY_CONNECTIONS)
   .action(async (workload: Workload, { seconds, connections }: { seconds: number; connections: number }) => {
     const out = `${RESULTS}/${workload}.cpuprofile`;
-    const functions = await profile({ workload, seconds, connections, out }, cleanUp);
-    const rows = functions.slice(0, SHOWN_FUNCTIONS).map(({ name, ms, share }) => [name, number(ms), `${(share * 100).toFixed(1)} %`]);
-    console.log(`${table(['function', 'self ms', 'share'], rows)}\n\nThe full profile is in ${out}. Browser developer tools can open it.`);
+    await profile({ workload, seconds, connections, out }, cleanUp, report);
+    console.log(`\nThe profile is in ${out}. To open it, use the performance panel of Chrome's developer tools, or Visual Studio Code.`);
   });
 
 try {
@@ -94,6 +87,10 @@ try {
   process.exitCode = 1;
 } finally {
   await cleanUp.run();
+}
+
+function print({ goals, results }: Report): void {
+  console.log(`\n${[...results, '### Goals', ...goals].join('\n\n')}\n`);
 }
 
 async function writeJson(file: string, value: unknown): Promise<void> {

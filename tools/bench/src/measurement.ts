@@ -1,42 +1,108 @@
-import { cpuMsOf, residentMbOf } from './process-usage.js';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Figures of one target under one load for a few seconds. */
 export interface Measurement {
   readonly requests: number;
   readonly perSecond: number;
-  /** Undefined for the database without a service. */
-  readonly p50Ms?: number;
-  readonly p99Ms?: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
   readonly errors: number;
   /** CPU milliseconds per thousand requests: `serviceCpu` of all processes of the service, `postgresCpu` of PostgreSQL. */
   readonly serviceCpu: number;
   readonly postgresCpu: number;
-  /** Share of one core. */
-  readonly generatorCpu?: number;
+  /** Share of one core. Near 1, the generator is the bottleneck. */
+  readonly generatorCpu: number;
   /** Resident memory of the largest process of the service at the end of the load. */
-  readonly residentMb?: number;
-}
-
-export const totalCpu = ({ serviceCpu, postgresCpu }: Measurement): number => serviceCpu + postgresCpu;
-
-interface Usage {
-  readonly cpuMs: number;
-  readonly postgresCpuMs: number;
   readonly residentMb: number;
 }
 
-/** Runs the work. Returns its result, and the CPU time and memory that the service (if any) and PostgreSQL used. */
-export async function measureUsage<T>(
-  pids: { service?: number; postgres: number },
-  work: () => Promise<T>,
-): Promise<Usage & { result: T }> {
-  const cpu = (pid: number | undefined) => (pid === undefined ? 0 : cpuMsOf(pid));
-  const before = { service: cpu(pids.service), postgres: cpu(pids.postgres) };
-  const result = await work();
-  return {
-    result,
-    cpuMs: cpu(pids.service) - before.service,
-    postgresCpuMs: cpu(pids.postgres) - before.postgres,
-    residentMb: pids.service === undefined ? 0 : Math.max(...residentMbOf(pids.service)),
-  };
+export type Metric = (measurement: Measurement) => number;
+export const perSecond: Metric = (measured) => measured.perSecond;
+export const p50: Metric = (measured) => measured.p50Ms;
+export const p99: Metric = (measured) => measured.p99Ms;
+export const cpu: Metric = ({ serviceCpu, postgresCpu }) => serviceCpu + postgresCpu;
+
+/** Measurements of each target, one per round. */
+export type Rounds = Readonly<Record<string, readonly Measurement[]>>;
+
+/** Returns the median over the rounds, or NaN if the target was not measured. */
+export function medianOf(rounds: Rounds, target: string, metric: Metric): number {
+  return median((rounds[target] ?? []).map(metric));
+}
+
+/** Returns the median of the ratios per round, so that a slow round affects both sides. NaN if one of the two was not measured. */
+export function ratio(rounds: Rounds, target: string, peer: string, metric: Metric): number {
+  const ratios = (rounds[target] ?? []).map((measured, round) => {
+    const other = rounds[peer]?.[round];
+    return other ? metric(measured) / metric(other) : NaN;
+  });
+  return median(ratios.filter(Number.isFinite));
+}
+
+/** Returns the median, or NaN for an empty list. */
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const [low, high] = sorted.length % 2 === 1 ? [sorted[middle], sorted[middle]] : [sorted[middle - 1], sorted[middle]];
+  return low === undefined || high === undefined ? NaN : (low + high) / 2;
+}
+
+/** Returns (maximum - minimum) / median. */
+export function spread(numbers: readonly number[]): number {
+  return (Math.max(...numbers) - Math.min(...numbers)) / median(numbers);
+}
+
+/** CLK_TCK, which is 100 on all current Linux systems. */
+const TICKS_PER_SECOND = 100;
+const PAGE_KB = 4;
+/** Fields of /proc/<pid>/stat after the program name, which may contain spaces; see proc_pid_stat(5). */
+const UTIME = 11;
+const CUTIME = 13;
+
+/** Returns the CPU milliseconds of the whole process tree, including children that have ended. */
+export function cpuMsOf(pid: number): number {
+  return processTree(pid).reduce((sum, member) => sum + cpuMs(readIfExists(`/proc/${member}/stat`), UTIME, 4), 0);
+}
+
+/** Returns the CPU milliseconds of the children of this process that have ended and were waited for. */
+export function cpuMsOfEndedChildren(): number {
+  return cpuMs(readFileSync('/proc/self/stat', 'utf8'), CUTIME, 2);
+}
+
+/** Returns the sum of consecutive fields of /proc/<pid>/stat in milliseconds. */
+export function cpuMs(stat: string, firstField: number, fields: number): number {
+  const values = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  return (values.slice(firstField, firstField + fields).reduce((sum, ticks) => sum + ticks, 0) * 1000) / TICKS_PER_SECOND;
+}
+
+/** Returns the resident megabytes of the largest process of the tree. */
+export function residentMbOf(pid: number): number {
+  const pages = processTree(pid).map((member) => Number(readIfExists(`/proc/${member}/statm`).split(' ')[1] ?? 0));
+  return (Math.max(...pages) * PAGE_KB) / 1024;
+}
+
+/** @throws Error if the system has no /proc */
+export function requireProc(): void {
+  try {
+    readdirSync('/proc/self/task');
+  } catch {
+    throw new Error('The bench requires Linux: it reads CPU time and memory from /proc.');
+  }
+}
+
+/** Returns the ids of the process and its descendants, without those that have ended. */
+function processTree(pid: number): number[] {
+  const children = readIfExists(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+  return [pid, ...children.flatMap(processTree)];
+}
+
+function readIfExists(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }

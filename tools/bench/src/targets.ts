@@ -4,10 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createHash } from 'node:crypto';
-import type { Paging } from './http-requests.js';
-import { isInstalled, runProcess } from './run-process.js';
-import { ServerProcess } from './server-process.js';
+import { type Environment, ServiceProcess } from '@animal-store/test-kit/service-process';
 import type { Catalogue } from './database-server.js';
+import type { Paging } from './http-requests.js';
+import { isInstalled, runProcess } from './load-generator.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -16,9 +16,9 @@ const dockerfile = readFileSync(join(WORKSPACE, 'Dockerfile'), 'utf8');
 /** The command of the image: `node`, its options, then the program. */
 const [, command] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
 ok(command, 'the Dockerfile has a CMD in its JSON form');
-const [, MALLOC_ARENA_MAX] = /^ {4}MALLOC_ARENA_MAX=(\d+) /m.exec(dockerfile) ?? [];
-ok(MALLOC_ARENA_MAX, 'the Dockerfile sets MALLOC_ARENA_MAX');
-const SERVICE_ENVIRONMENT = { NODE_ENV: 'production', MALLOC_ARENA_MAX };
+const [, arenas] = /^ {4}MALLOC_ARENA_MAX=(\d+) /m.exec(dockerfile) ?? [];
+ok(arenas, 'the Dockerfile sets MALLOC_ARENA_MAX');
+const MALLOC_ARENA_MAX = arenas;
 const [, ...SERVICE_COMMAND] = JSON.parse(command) as string[];
 const SERVICE_OPTIONS = SERVICE_COMMAND.slice(0, -1);
 const SERVICE = join(WORKSPACE, SERVICE_COMMAND.at(-1) ?? '');
@@ -40,145 +40,80 @@ export const ANIMAL_STORE = 'animal-store';
 /** Folder of another checkout of this repository, in which `npm run bench -- --help` was run to build it. */
 const BASELINE_FOLDER = process.env['BASELINE'];
 
-export interface HttpTarget {
-  readonly description: string;
+export interface Target {
   readonly workloads: readonly Workload[];
   readonly paging: Paging;
   /** Whether all responses to an operation have the same bytes. */
   readonly constant?: boolean;
-  readonly authenticates: boolean;
   /** Returns the requirement of the target that is missing, or undefined if nothing is missing. */
   readonly missing?: () => Promise<string | undefined>;
-  readonly start: (catalogue: Catalogue) => Promise<ServerProcess>;
+  readonly start: (catalogue: Catalogue) => Promise<ServiceProcess>;
 }
 
-const CONSTANT_WORKLOADS = ['list', 'get', 'create'] as const;
+/** Starts a program that prints its port. */
+function startProgram(name: string, command: readonly string[], catalogue: Catalogue, env: Environment = {}): Promise<ServiceProcess> {
+  const logFile = join(catalogue.server.folder, `${name}.log`);
+  return ServiceProcess.start({ NODE_ENV: 'production', DATABASE_URL: catalogue.url, ...env }, { command, logFile });
+}
 
-const nodePeer = (name: string, options: { program?: string; env?: Readonly<Record<string, string>> } = {}) => {
-  return (catalogue: Catalogue) =>
-    ServerProcess.start({
-      program: process.execPath,
-      args: [path(`./peers/${options.program ?? name}.js`)],
-      env: { NODE_ENV: 'production', DATABASE_URL: catalogue.url, ...options.env },
-      logFile: join(catalogue.server.folder, `${name}.log`),
-      listening: /^listening (\d+)$/m,
-    });
-};
-
-const constantPeer = (name: string, description: string, authenticates: boolean): HttpTarget => ({
-  description,
-  workloads: CONSTANT_WORKLOADS,
+const nodePeer = (name: string, program: string, env?: Environment): Target => ({
+  workloads: WORKLOADS,
   paging: 'after',
-  constant: true,
-  authenticates,
-  async start(catalogue) {
-    const file = join(catalogue.server.folder, `${name}.json`);
-    await writeFile(file, JSON.stringify(await constantResponses(catalogue)));
-    return ServerProcess.start({
-      program: process.execPath,
-      args: [path(`./peers/${name}.js`)],
-      env: { NODE_ENV: 'production', CONSTANT_ANSWERS: file },
-      logFile: join(catalogue.server.folder, `${name}.log`),
-      listening: /^listening (\d+)$/m,
-    });
-  },
+  start: (catalogue) => startProgram(name, [process.execPath, path(`./peers/${program}.js`)], catalogue, env),
 });
 
+interface ServiceOptions {
+  readonly name?: string;
+  readonly workers?: number;
+  readonly nodeArgs?: readonly string[];
+  readonly program?: string;
+}
+
 /** Starts the service as deployed: with request logs to a file, metrics, and rate limits that are not reached. */
-export function startService(
-  catalogue: Catalogue,
-  options: { name?: string; workers?: number; env?: Readonly<Record<string, string>>; nodeArgs?: readonly string[]; program?: string } = {},
-): Promise<ServerProcess> {
-  return ServerProcess.start({
-    program: process.execPath,
-    args: [...SERVICE_OPTIONS, ...(options.nodeArgs ?? []), options.program ?? SERVICE],
-    env: {
-      ...SERVICE_ENVIRONMENT,
-      DATABASE_URL: catalogue.url,
-      PORT: '0',
-      ADMIN_PORT: '0',
-      RATE_LIMIT: VERY_HIGH_RATE_LIMIT,
-      WORKERS: `${options.workers ?? 1}`,
-      ...options.env,
-    },
-    logFile: join(catalogue.server.folder, `${options.name ?? ANIMAL_STORE}.log`),
-    listening: /"url":"http:[^"]+:(\d+)"/,
+export function startService(catalogue: Catalogue, options: ServiceOptions = {}): Promise<ServiceProcess> {
+  const { name = ANIMAL_STORE, workers = 1, nodeArgs = [], program = SERVICE } = options;
+  return startProgram(name, [process.execPath, ...SERVICE_OPTIONS, ...nodeArgs, program], catalogue, {
+    ...{ MALLOC_ARENA_MAX, ADMIN_PORT: '0', RATE_LIMIT: VERY_HIGH_RATE_LIMIT, WORKERS: `${workers}` },
   });
 }
 
-export const HTTP_TARGETS = {
-  [ANIMAL_STORE]: {
-    description: 'Animal Store, one process, as deployed',
-    workloads: WORKLOADS,
-    paging: 'cursor',
-    authenticates: true,
-    start: (catalogue) => startService(catalogue),
-  },
-  'animal-store-2': {
-    description: 'Animal Store, WORKERS=2',
-    workloads: WORKLOADS,
-    paging: 'cursor',
-    authenticates: true,
-    start: (catalogue) => startService(catalogue, { name: 'animal-store-2', workers: 2 }),
-  },
+const service = (options: ServiceOptions): Target => ({
+  workloads: WORKLOADS,
+  paging: 'cursor',
+  start: (catalogue) => startService(catalogue, options),
+});
+
+/** docs/performance.md describes them. */
+export const TARGETS = {
+  [ANIMAL_STORE]: service({}),
+  'animal-store-2': service({ name: 'animal-store-2', workers: 2 }),
   baseline: {
-    description: 'Animal Store, from the checkout in BASELINE',
-    workloads: WORKLOADS,
-    paging: 'cursor',
-    authenticates: true,
+    ...service({ name: 'baseline', program: join(BASELINE_FOLDER ?? '', SERVICE_COMMAND.at(-1) ?? '') }),
     missing: () => Promise.resolve(BASELINE_FOLDER === undefined ? 'BASELINE=<folder of another checkout>' : undefined),
-    start: (catalogue) => startService(catalogue, { name: 'baseline', program: join(BASELINE_FOLDER ?? '', SERVICE_COMMAND.at(-1) ?? '') }),
   },
-  'go-pgx': {
-    description: 'Go net/http and pgx, hand-written, both cores',
-    workloads: WORKLOADS,
-    paging: 'after',
-    authenticates: true,
-    missing: goIsMissing,
-    start: startGo,
-  },
-  'rust-hyper': {
-    description: 'Rust hyper and tokio-postgres, hand-written, pipelined statements, both cores',
-    workloads: WORKLOADS,
-    paging: 'after',
-    authenticates: true,
-    missing: rustIsMissing,
-    start: startRust,
-  },
-  'fastify-pg': {
-    description: 'Fastify and pg, hand-written',
-    workloads: WORKLOADS,
-    paging: 'after',
-    authenticates: true,
-    start: nodePeer('fastify-pg'),
-  },
-  'fastify-pg-pipeline': {
-    description: "Fastify and pg's pipeline mode, hand-written",
-    workloads: WORKLOADS,
-    paging: 'after',
-    authenticates: true,
-    start: nodePeer('fastify-pg-pipeline', { program: 'fastify-pg', env: { PIPELINE: 'true' } }),
-  },
-  'stock-nest': {
-    description: 'NestJS, Express, TypeORM, ValidationPipe',
-    workloads: WORKLOADS,
-    paging: 'after',
-    authenticates: true,
-    start: nodePeer('stock-nest'),
-  },
-  'nest-constant': constantPeer('nest-constant', 'NestJS on Fastify with a guard, constant response', true),
-  'fastify-constant': constantPeer('fastify-constant', 'Fastify, constant response', false),
-  'node-constant': constantPeer('node-constant', 'node:http, constant response', false),
-} satisfies Readonly<Record<string, HttpTarget>>;
+  'go-pgx': { workloads: WORKLOADS, paging: 'after', missing: goIsMissing, start: startGo },
+  'rust-hyper': { workloads: WORKLOADS, paging: 'after', missing: rustIsMissing, start: startRust },
+  'fastify-pg': nodePeer('fastify-pg', 'fastify-pg'),
+  'fastify-pg-pipeline': nodePeer('fastify-pg-pipeline', 'fastify-pg', { PIPELINE: 'true' }),
+  'stock-nest': nodePeer('stock-nest', 'stock-nest'),
+  'nest-constant': { workloads: ['list', 'get', 'create'], paging: 'after', constant: true, start: startConstant },
+} satisfies Readonly<Record<string, Target>>;
+
+/** Starts NestJS with constant responses: the page that the workload `list` requests, and one pet for `get` and `create`. */
+async function startConstant(catalogue: Catalogue): Promise<ServiceProcess> {
+  const file = join(catalogue.server.folder, 'nest-constant.json');
+  await writeFile(file, JSON.stringify(await constantResponses(catalogue)));
+  return startProgram('nest-constant', [process.execPath, path('./peers/nest-constant.js')], catalogue, { CONSTANT_RESPONSES: file });
+}
 
 async function goIsMissing(): Promise<string | undefined> {
   if ((await isInstalled('go')) && existsSync(`${GOPATH}/src/github.com/jackc/pgx/v4`)) return undefined;
   return 'apt-get install golang-go golang-github-jackc-pgx-v4-dev';
 }
 
-async function startGo(catalogue: Catalogue): Promise<ServerProcess> {
+async function startGo(catalogue: Catalogue): Promise<ServiceProcess> {
   await runProcess('go', ['build', '-o', GO_PROGRAM, GO_SOURCE], { GO111MODULE: 'off', GOPATH });
-  return startProgram('go-pgx', GO_PROGRAM, catalogue);
+  return startProgram('go-pgx', [GO_PROGRAM], catalogue);
 }
 
 async function rustIsMissing(): Promise<string | undefined> {
@@ -188,23 +123,12 @@ async function rustIsMissing(): Promise<string | undefined> {
   return 'apt-get install cargo librust-hyper+full-dev librust-tokio+full-dev librust-tokio-postgres-dev librust-sha2-dev librust-serde-json-dev librust-serde-derive-dev';
 }
 
-async function startRust(catalogue: Catalogue): Promise<ServerProcess> {
+async function startRust(catalogue: Catalogue): Promise<ServiceProcess> {
   const source = ['--config', 'source.crates-io.replace-with="debian"', '--config', `source.debian.directory="${CRATES}"`];
   await runProcess('cargo', ['build', '--release', '--offline', '--manifest-path', RUST_PACKAGE, '--target-dir', RUST_BUILD, ...source]);
-  return startProgram('rust-hyper', join(RUST_BUILD, 'release/rust-hyper'), catalogue);
+  return startProgram('rust-hyper', [join(RUST_BUILD, 'release/rust-hyper')], catalogue);
 }
 
-function startProgram(name: string, program: string, catalogue: Catalogue): Promise<ServerProcess> {
-  return ServerProcess.start({
-    program,
-    args: [],
-    env: { DATABASE_URL: catalogue.url },
-    logFile: join(catalogue.server.folder, `${name}.log`),
-    listening: /^listening (\d+)$/m,
-  });
-}
-
-/** Returns the constant responses: the page that the workload `list` requests, and one pet for `get` and `create`. */
 export async function constantResponses(catalogue: Catalogue): Promise<{ list: string; get: string; create: string; keyHashes: string[] }> {
   const pet = JSON.stringify(await catalogue.pet(1));
   return {

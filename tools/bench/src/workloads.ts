@@ -1,5 +1,5 @@
-import type { Random } from '@animal-store/chaos/random';
-import { Zipf } from './zipf.js';
+import type { Random } from '@animal-store/faults/random';
+import { httpRequest } from './http-requests.js';
 
 /** Workloads that only read come first, so that they see the seeded rows. */
 export const WORKLOADS = ['list', 'list-mixed', 'get', 'mixed', 'create'] as const;
@@ -84,4 +84,40 @@ export function createRequests(workload: Workload, data: WorkloadData, random: R
 
   const draw = { 'list-mixed': list, get, create, mixed }[workload];
   return Array.from({ length: LIST_LENGTH }, draw);
+}
+
+/** Zipf distribution of ranks from 0: rank r is 1 / (r + 1) as frequent as rank 0. */
+export class Zipf {
+  private readonly cumulative: readonly number[];
+
+  constructor(ranks: number) {
+    let sum = 0;
+    const sums = Array.from({ length: ranks }, (_, rank) => (sum += 1 / (rank + 1)));
+    this.cumulative = sums.map((value) => value / sum);
+  }
+
+  /** @param uniform from 0 up to, not including, 1 */
+  rank(uniform: number): number {
+    const rank = this.cumulative.findIndex((value) => value > uniform);
+    return rank < 0 ? this.cumulative.length - 1 : rank;
+  }
+}
+
+const PAGE_LIMIT = 100;
+
+/** Returns the starts of the first pages. Follows the next links of a service, because only the service can create its cursors. */
+export async function findPageStarts(url: string, key: string, status: Status | undefined, pages: number): Promise<PageStart[]> {
+  const starts: PageStart[] = [];
+  let start: PageStart | undefined = { status };
+  while (start && starts.length < pages) {
+    starts.push(start);
+    const { path, headers } = httpRequest({ operation: 'list', key: 0, limit: PAGE_LIMIT, ...start }, 'cursor', [key]);
+    const response = await fetch(url + path, { headers });
+    const body = await response.text();
+    if (response.status !== 200) throw new Error(`GET ${path} returned ${response.status}: ${body}`);
+    const cursor = /[?&]cursor=([^&>]+)/.exec(response.headers.get('link') ?? '')?.[1];
+    const after = (JSON.parse(body) as { id: number }[]).at(-1)?.id;
+    start = cursor === undefined ? undefined : { status, after, cursor };
+  }
+  return starts;
 }

@@ -2,20 +2,20 @@ import { describe, expect, it } from '@jest/globals';
 import { affectedBy, dependentsOf, projects, sorted } from './testing/affected.js';
 import { contextOf, contextsOf, tagOf } from './workspace.js';
 
-/** Projects that depend on a file without importing it: only their package.json says so. `docs-checks` reads every file. */
+/** Projects that depend on a file without importing it: only their package.json or project.json says so. `checks-documents` reads every file. */
 const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'apps/api/src/changed.ts': ['api-e2e', 'chaos', 'cluster', 'package', 'service-e2e'],
+  'apps/api/src/changed.ts': ['api-e2e', 'faults', 'package', 'service-e2e'],
   'apps/cli/src/changed.ts': ['api-e2e', 'package', 'service-e2e'],
   'libs/pets/domain/src/changed.ts': ['generators'],
   'docs/adding-a-context.md': ['generators'],
   'docs/adding-a-context/1-fields.patch': ['generators'],
-  'docs/guides/errors.md': ['api', 'api-e2e', 'context-checks', 'generators', 'service-e2e', 'start'],
-  'docs/openapi.json': ['api-e2e', 'chaos', 'checks', 'context-checks'],
+  'docs/guides/errors.md': ['api', 'api-e2e', 'checks-contexts', 'generators', 'service-e2e', 'start'],
+  'docs/openapi.json': ['api-e2e', 'checks', 'checks-contexts', 'faults'],
   Dockerfile: ['package'],
 };
 
 it.each(Object.entries(WITHOUT_IMPORT))('the dependents of %s are declared', (file, names) => {
-  expect(dependentsOf([file])).toEqual(expect.arrayContaining(['docs-checks', ...names]));
+  expect(dependentsOf([file])).toEqual(expect.arrayContaining(['checks-documents', ...names]));
 });
 
 // affected.verify.ts compares more files.
@@ -33,6 +33,6 @@ describe('nx affected', () => {
   });
 
   it('runs only the checks of documents for README.md and a decision', async () => {
-    expect(await affectedBy(['README.md', 'docs/adr/README.md'])).toEqual(['docs-checks']);
+    expect(await affectedBy(['README.md', 'docs/adr/README.md'])).toEqual(['checks-documents']);
   });
 });

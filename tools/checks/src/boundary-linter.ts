@@ -78,8 +78,10 @@ function graphOf(projects: readonly Project[]): object {
             root,
             tags,
             targets: {},
-            // Gives every project an entry point, so that any import of it resolves and only the tags can forbid the import.
-            metadata: { js: { packageName, packageExports: { '.': './src/index.ts', ...exports }, isInPackageManagerWorkspaces: true } },
+            // Gives every package an entry point, so that any import of it resolves and only the tags can forbid the import.
+            metadata: packageName && {
+              js: { packageName, packageExports: { '.': './src/index.ts', ...exports }, isInPackageManagerWorkspaces: true },
+            },
           },
         },
       ]),

@@ -49,6 +49,7 @@ export const PROBES: readonly Probe[] = [
   layer('app', 'apps/api/src/probe.ts', project('local-postgres'), project('pets-http')),
   layer('e2e', 'apps/api-e2e/src/probe.ts', project('pets-http'), project('local-postgres/testing')),
   layer('e2e', 'apps/api-e2e/src/probe.ts', project('kernel'), project('client')),
+  layer('e2e', 'apps/api-e2e/src/probe.ts', project('database'), project('test-kit/service-process')),
   layer('app', 'apps/api/src/probe.ts', project('client'), project('kernel')),
   layer('http', 'libs/pets/http/src/probe.ts', project('client'), project('http-contract')),
 
@@ -59,7 +60,7 @@ export const PROBES: readonly Probe[] = [
   layer('http', 'libs/pets/http/src/probe.spec.ts', project('test-kit'), project('pets-testing')),
   layer('http', 'libs/pets/http/src/probe.spec.ts', project('pets-infrastructure'), project('pets-testing')),
   layer('app', 'apps/api/src/probe.spec.ts', project('api-e2e'), project('pets-testing')),
-  layer('app', 'apps/api/src/testing/probe.ts', project('api-e2e'), project('local-postgres/testing')),
+  layer('app', 'apps/api/src/http/testing/probe.ts', project('api-e2e'), project('local-postgres/testing')),
   layer('http', 'libs/pets/http/src/probe.module.ts', project('database'), project('pets-infrastructure')),
   layer('app', 'apps/cli/src/probe.ts', project('pets-testing'), dynamically('@animal-store/local-postgres')),
   layer('app', 'apps/api/src/probe.ts', project('cli'), project('kernel')),
@@ -122,8 +123,8 @@ export const PROBES: readonly Probe[] = [
     forbidden: from('./testing/probe.js'),
     legal: from('./create-app.js'),
   },
-  inFolder('errors', '../observability/logger.js', './error-response.js'),
-  inFolder('observability', '../rate-limit/rate-limits.js', '../errors/http-errors.js'),
+  inFolder('observability', '../errors/http-errors.js', './logger.js'),
+  inFolder('errors', '../rate-limit/rate-limits.js', '../observability/logger.js'),
   inFolder('rate-limit', '../http/cors.js', '../observability/logger.js'),
   inFolder('http', '../validation/json.js', '../rate-limit/rate-limits.js'),
   inFolder('validation', '../authentication/authentication.guard.js', '../http/request-body.js'),
@@ -131,6 +132,22 @@ export const PROBES: readonly Probe[] = [
   inFolder('reference', '../process/config.js', '../http/pipeline.js'),
   inFolder('process', '../contexts/job-runner.js', '../reference/docs.controller.js'),
   inFolder('contexts', '../create-app.js', '../process/config.js'),
+  inRoom('connection', '../statements/table.js', '../persistence.js'),
+  inRoom('statements', '../replicas/replicas.js', '../connection/statement.js'),
+  inRoom('replicas', '../database.js', '../statements/batcher.js'),
+  inRoom('batching', '../migrations/migrations.js', '../database.js'),
+  inRoom('migrations', '../events/event-log.js', '../batching/idempotency-key.entity.js'),
+  inRoom('events', '../jobs/job-runs.js', '../statements/publication.js'),
+  inRoom('jobs', '../database-connection.js', '../database.js'),
+  inRoom('database.ts', './batching/batched-repository.js', './replicas/replicas.js'),
+  inRoom('persistence.ts', './connection/statement.js', '@animal-store/kernel'),
+  {
+    message: 'to DATABASE_FOLDERS',
+    rule: IMPORTS,
+    file: 'libs/database/src/planted/probe.ts',
+    forbidden: from('../persistence.js'),
+    legal: from('./probe-too.js'),
+  },
   {
     message: 'to API_FOLDERS',
     rule: IMPORTS,
@@ -139,7 +156,7 @@ export const PROBES: readonly Probe[] = [
     legal: from('./probe-too.js'),
   },
   {
-    message: 'Dynamic imports in a folder of the API',
+    message: 'Dynamic imports in such a folder',
     rule: SYNTAX,
     file: 'apps/api/src/http/probe.ts',
     forbidden: dynamically('../reference/docs.controller.js'),
@@ -162,11 +179,10 @@ export const PROBES: readonly Probe[] = [
     'libs/access/application',
     'libs/planted/domain',
   ].flatMap((root) => [
-    ...['typeorm', '@nestjs/common', 'node:fs', 'fs', 'fs/promises', 'pg'].map((name) =>
-      purity(`${root}/src/probe.ts`, name, './probe-too.js'),
-    ),
-    ...['typeorm', 'node:fs', 'fs', '@nestjs/common'].map((name) => purity(`${root}/src/probe.spec.ts`, name, '@jest/globals')),
+    purity(`${root}/src/probe.ts`, 'typeorm', './probe-too.js'),
+    purity(`${root}/src/probe.spec.ts`, 'node:fs', '@jest/globals'),
   ]),
+  ...['@nestjs/common', 'fs', 'fs/promises', 'node:fs'].map((name) => purity('libs/pets/domain/src/probe.ts', name, './probe-too.js')),
   purity('libs/pets/application/src/probe.spec.ts', 'jest', 'fast-check'),
   ...[
     'libs/kernel/src/probe.ts',
@@ -203,23 +219,32 @@ export const PROBES: readonly Probe[] = [
     forbidden: decoratesWith('Cache-Control'),
     legal: decoratesWith('cache-control'),
   },
-  ...['libs/database/src/probe.spec.ts', 'libs/pets/domain/src/probe.spec.ts', 'libs/pets/testing/src/probe.ts'].flatMap((file) =>
-    ['it.only', 'it.skip', 'it.todo', 'it.fails'].map((call) => ({
-      message: 'Tests must not be focused',
-      rule: SYNTAX,
-      file,
-      forbidden: testOf(call),
-      legal: testOf('it'),
-    })),
-  ),
+  ...['libs/database/src/probe.spec.ts', 'libs/pets/domain/src/probe.spec.ts', 'libs/pets/testing/src/probe.ts'].map((file, index) => ({
+    message: 'Tests must not be focused',
+    rule: SYNTAX,
+    file,
+    forbidden: testOf(['it.only', 'it.skip', 'it.todo'][index] ?? ''),
+    legal: testOf('it'),
+  })),
 ];
 
 /** Returns a probe of the imports in a folder of the API. The rule names the folder. */
 function inFolder(folder: string, forbidden: string, legal: string): Probe {
   return {
-    message: `In the API, ${folder}/ may only import`,
+    message: `In the API, ${folder} may only import`,
     rule: IMPORTS,
     file: `apps/api/src/${folder}/probe.ts`,
+    forbidden: from(forbidden),
+    legal: from(legal),
+  };
+}
+
+/** Returns a probe of the imports in a room of the database library, or in a file that has a place between the rooms. */
+function inRoom(room: string, forbidden: string, legal: string): Probe {
+  return {
+    message: `In the database library, ${room} may only import`,
+    rule: IMPORTS,
+    file: `libs/database/src/${room.endsWith('.ts') ? room : `${room}/probe.ts`}`,
     forbidden: from(forbidden),
     legal: from(legal),
   };

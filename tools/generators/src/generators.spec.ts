@@ -125,7 +125,7 @@ describe.each([
     ]);
     expect(pathsOf('UPDATE').filter((path) => /^(?:apps|libs|tools)\//.test(path))).toEqual([
       'apps/api/src/registered-contexts.ts',
-      'apps/api/tsconfig.lib.json',
+      'apps/api/tsconfig.json',
       'libs/client/src/animal-store.ts',
       'libs/client/src/index.ts',
     ]);

@@ -121,4 +121,4 @@ const run: Run = ([program = '', ...args], env) => {
   return spawn(process.execPath, [...before, ...args], { cwd: out, env, stdio: ['ignore', 'pipe', 'pipe'] });
 };
 
-describe('the packaged service', () => testDeployedService(run, (child) => child.kill('SIGTERM')));
+describe('the packaged service', () => testDeployedService(run, ({ pid }) => process.kill(pid, 'SIGTERM')));

@@ -1,16 +1,16 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { StartupError } from '@animal-store/api/serve';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { ensureLocalApiKey } from './ensure-local-api-key.js';
@@ -26,14 +26,14 @@ const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000', DATABASE_CONNECT_TIMEOUT_MS: '
 
 let temporary: string;
 let dataDir: string;
-const children: ChildProcess[] = [];
+const running: ServiceProcess[] = [];
 
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'start-'));
   dataDir = join(temporary, 'data');
 });
 afterEach(async () => {
-  for (const child of children.splice(0)) if (isRunning(child)) await kill(child);
+  for (const service of running.splice(0)) await service.kill();
 });
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 
@@ -59,35 +59,25 @@ describe('npm start', () => {
     );
     expect(sessions).toEqual([{ role: 'animal_store_service', isSuperuser: false, isOwner: false }]);
     await expect(new LocalEnvironment({ DATA_DIR: dataDir }).open()).rejects.toThrow(
-      new LocalPostgresError(`The data folder ${dataDir} is in use by process ${service.child.pid}.`),
+      new LocalPostgresError(`The data folder ${dataDir} is in use by process ${service.process.pid}.`),
     );
 
-    expect(await stop(service, 'SIGINT')).toBe(0);
+    expect(await service.process.stop('SIGINT')).toBe(0);
     expect(await processesOf(dataDir)).toEqual([]);
   });
 
-  it('keeps the catalogue and the API key across a restart, also after kill -9', async () => {
-    const killed = await start({}, [BUILT]);
-    expect(killed.apiKey).toBe(apiKey);
-    expect(JSON.parse(await runInShell(killed.commands[0]))).toMatchObject([{ name: 'Rex' }]);
-    await runInShell(killed.commands[1]);
-    await kill(killed.child);
-    expect(await processesOf(dataDir)).not.toEqual([]);
-  });
-
-  it('serves again soon after PostgreSQL dies, and stops if its parent npm is gone', async () => {
-    const shell = spawn('sh', ['-c', `"${process.execPath}" "${RUN}" start; true`], { env: environment({ npm_lifecycle_event: 'start' }) });
-    children.push(shell);
-    const service = await started(shell);
+  it('keeps the catalogue and the API key across a restart, serves again soon after PostgreSQL dies, and stops if its parent npm is gone', async () => {
+    const service = await start({ npm_lifecycle_event: 'start' }, ['sh', '-c', `"${process.execPath}" "${RUN}" start; true`]);
     expect(service.apiKey).toBe(apiKey);
     const get = () => fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
-    expect(await (await get()).json()).toHaveLength(2);
+    expect(await (await get()).json()).toMatchObject([{ name: 'Rex' }]);
+    await runInShell(service.commands[1]);
     const [pid] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
     process.kill(Number(pid), 'SIGKILL');
     await waitFor(async () => expect((await get()).status).toBe(503));
     await waitFor(async () => expect((await get()).status).toBe(200));
     expect(await (await get()).json()).toHaveLength(2);
-    await kill(shell);
+    await service.process.stop('SIGKILL');
     await waitFor(() => expect(get()).rejects.toThrow('fetch failed'));
     await waitFor(async () => expect(await processesOf(dataDir)).toEqual([]));
   });
@@ -96,11 +86,9 @@ describe('npm start', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    const child = spawn(process.execPath, [BUILT], { env: environment({ PORT: String(port) }), stdio: ['ignore', 'pipe', 'pipe'] });
-    children.push(child);
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    expect({ exitCode: child.exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^Port ${port} .*\\n$`));
+    const service = spawn({ PORT: String(port) }, [process.execPath, BUILT]);
+    expect(await service.end()).toBe(1);
+    expect(service.output).toMatch(new RegExp(`^Port ${port} .*\\n$`));
     expect(await processesOf(dataDir)).toEqual([]);
     other.close();
   });
@@ -314,66 +302,31 @@ describe('runUntilStopped', () => {
 });
 
 interface Started {
-  readonly child: ChildProcess;
+  readonly process: ServiceProcess;
   /** http://localhost:3000/v1 */
   readonly url: string;
   readonly apiKey: string;
   readonly commands: readonly [list: string, add: string];
 }
 
-function start(variables: Record<string, string> = {}, program: readonly string[] = [RUN, 'start']): Promise<Started> {
-  const child = spawn(process.execPath, program, { env: environment(variables) });
-  children.push(child);
-  return started(child);
+/** Resolves when the welcome text is complete. */
+async function start(variables: Record<string, string> = {}, command = [process.execPath, RUN, 'start']): Promise<Started> {
+  const service = spawn(variables, command);
+  await service.waitFor(/Ctrl-C stops/);
+  const field = (name: string) => new RegExp(`^ *${name} +(\\S.*)$`, 'm').exec(service.output)?.[1] ?? '';
+  const commands = [...service.output.matchAll(/^ *(curl .*)$/gm)].map(([, line = '']) => line);
+  return { process: service, url: field('Address'), apiKey: field('API key'), commands: commands as [string, string] };
 }
 
-async function started(child: ChildProcess): Promise<Started> {
-  child.stderr?.resume();
-  const output = await waitForWelcome(child);
-  const field = (name: string) => new RegExp(`^ *${name} +(\\S.*)$`, 'm').exec(output)?.[1] ?? '';
-  const commands = [...output.matchAll(/^ *(curl .*)$/gm)].map(([, command = '']) => command);
-  return { child, url: field('Address'), apiKey: field('API key'), commands: commands as [string, string] };
-}
-
-/** Resolves to the output when the welcome text is complete. */
-async function waitForWelcome(child: ChildProcess): Promise<string> {
-  let output = '';
-  child.stdout?.setEncoding('utf8');
-  await new Promise<void>((resolve, reject) => {
-    child.stdout?.on('data', (chunk: string) => {
-      output += chunk;
-      if (output.includes('Ctrl-C stops')) resolve();
-    });
-    child.once('exit', () => reject(new Error(`the service exited: ${output}`)));
-  });
-  return output;
-}
-
-function environment(variables: Record<string, string>): NodeJS.ProcessEnv {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
-  return { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), DATA_DIR: dataDir, PORT: '0', ...PATIENT, ...variables };
+function spawn(variables: Record<string, string>, command: readonly string[]): ServiceProcess {
+  const service = ServiceProcess.spawn({ DATA_DIR: dataDir, PORT: '0', ...PATIENT, ...variables }, { command });
+  running.push(service);
+  return service;
 }
 
 async function runInShell(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-c', command]);
   return stdout;
-}
-
-async function stop({ child }: Started, signal: NodeJS.Signals): Promise<number | null> {
-  const exit = once(child, 'exit');
-  child.kill(signal);
-  await exit;
-  return child.exitCode;
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  const exit = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exit;
-}
-
-function isRunning(child: ChildProcess): boolean {
-  return child.exitCode === null && child.signalCode === null;
 }
 
 async function processesOf(folder: string): Promise<string[]> {

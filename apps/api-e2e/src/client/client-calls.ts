@@ -4,7 +4,6 @@ import {
   type CachedResponse,
   type ClientOptions,
   type CreateOptions,
-  MemoryCache,
   type Pet,
   type PetListParams,
 } from '@animal-store/client';
@@ -15,7 +14,6 @@ export interface Target {
   readonly baseURL: string;
   readonly maxRetries?: number;
   readonly timeout?: number;
-  readonly totalTimeout?: number;
 }
 
 export type Outcome = { readonly pet: Pet } | { readonly error: Failure };
@@ -57,8 +55,6 @@ export const clientCalls = {
   create: (target: Target, name: string, categoryId: string, options: CreateOptions = {}) =>
     clientOf(target).pets.create({ name, categoryId: BigInt(categoryId), status: 'sold' }, options),
 
-  createWithDefaults: (target: Target) => clientOf(target).pets.create({ name: 'Rex', categoryId: 7n }),
-
   retrieve: (target: Target, id: string) => clientOf(target).pets.retrieve(BigInt(id)),
 
   async list(target: Target, params: PetListParams): Promise<Pet[]> {
@@ -67,32 +63,11 @@ export const clientCalls = {
     return pets;
   },
 
-  /** Returns the names on each page and the error of requesting a page after the last one. */
-  async pages(target: Target, params: PetListParams): Promise<{ pages: string[][]; after: Failure }> {
-    const pages: string[][] = [];
-    let page = await clientOf(target).pets.list(params);
-    for (;;) {
-      pages.push(page.data.map(({ name }) => name));
-      if (!page.hasNextPage()) break;
-      page = await page.getNextPage();
-    }
-    return { pages, after: await failureOf(Promise.resolve().then(() => page.getNextPage())) };
-  },
-
   async iteratedPages(target: Target, params: PetListParams): Promise<number[]> {
     const sizes: number[] = [];
     for await (const page of (await clientOf(target).pets.list(params)).iterPages()) sizes.push(page.data.length);
     return sizes;
   },
-
-  createFailure: (target: Target, name: string, options?: CreateOptions) =>
-    failureOf(clientOf(target).pets.create({ name, categoryId: 7n }, options)),
-
-  createNumberFailure: (target: Target) => failureOf(clientOf(target).pets.create({ name: 'Rex', categoryId: 7 as never })),
-
-  retrieveFailure: (target: Target, id: string) => failureOf(clientOf(target).pets.retrieve(BigInt(id))),
-
-  retrieveNumberFailure: (target: Target) => failureOf(clientOf(target).pets.retrieve(7 as never)),
 
   listFailure: (target: Target, params: object) => failureOf(clientOf(target).pets.list(params)),
 
@@ -149,42 +124,10 @@ export const clientCalls = {
     return { statuses, names };
   },
 
-  async memoryCached(target: Target): Promise<number[]> {
-    const statuses: number[] = [];
-    const hooks = { onResponse: (_: unknown, { status }: { status: number }) => void statuses.push(status) };
-    const { pets } = clientOf(target, { cache: new MemoryCache(), hooks });
-    for (let i = 0; i < 2; i++) await pets.list();
-    return statuses;
-  },
-
-  /** Returns `hasNextPage()` of the first page, before and after a revalidation. */
-  async cachedHasNextPage(target: Target): Promise<boolean[]> {
-    const { pets } = clientOf(target, { cache: new MemoryCache() });
-    const found: boolean[] = [];
-    for (let i = 0; i < 2; i++) found.push((await pets.list({ limit: 1 })).hasNextPage());
-    return found;
-  },
-
-  abortedBefore: (target: Target) => failureOf(clientOf(target).pets.list({}, { signal: AbortSignal.abort() })),
-
-  abortedByHook: (target: Target) => {
-    const controller = new AbortController();
-    const { pets } = clientOf(target, { hooks: { onRequest: () => controller.abort() } });
-    return failureOf(pets.list({}, { signal: controller.signal }));
-  },
-
   /** Aborts during an attempt. */
   abortedDuring: (target: Target) => {
     const controller = new AbortController();
     const { pets } = clientOf(target, { hooks: { onRequest: () => void setTimeout(() => controller.abort(), 50) } });
-    return failureOf(pets.list({}, { signal: controller.signal }));
-  },
-
-  /** Aborts during the delay before a retry, which is half an hour on average. */
-  abortedBetween: (target: Target) => {
-    const controller = new AbortController();
-    const delays = { minRetryDelay: 3_600_000, maxRetryDelay: 3_600_000 };
-    const { pets } = clientOf(target, { ...delays, hooks: { onError: () => void setTimeout(() => controller.abort()) } });
     return failureOf(pets.list({}, { signal: controller.signal }));
   },
 
@@ -206,14 +149,6 @@ export const clientCalls = {
     });
     await failureOf(client.pets.create({ name: 'Rex', categoryId: 7n }));
     return events;
-  },
-
-  /** Returns the delay that the client reports before each retry. */
-  async retryDelays(target: Target): Promise<(number | undefined)[]> {
-    const delays: (number | undefined)[] = [];
-    const hooks = { onError: (_: unknown, __: unknown, retryInMs: number | undefined) => void delays.push(retryInMs) };
-    await failureOf(clientOf(target, { hooks }).pets.list());
-    return delays;
   },
 
   /** Returns the warnings of two calls of a deprecated operation. */

@@ -1,11 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
-import { clientCalls } from './client-calls.js';
+import { describe } from '@jest/globals';
 import {
   CONNECTION_FAULTS,
   describeCalls,
   describeLimits,
   describeRetries,
-  direct,
   FAULTS,
   inBrowser,
   inNodeJs,
@@ -23,19 +21,4 @@ describe('in Node.js', () => {
 describe('in a browser', () => {
   describeCalls(inBrowser);
   describeRetries(inBrowser, CONNECTION_FAULTS);
-});
-
-describe('the options of a client', () => {
-  it.each([
-    ['apiKey', { apiKey: '', baseURL: 'http://localhost' }, 'apiKey is required'],
-    ['baseURL', { apiKey: 'key', baseURL: '' }, 'baseURL is required'],
-  ])('require %s', async (_option, target, message) => {
-    await expect((async () => clientCalls.createWithDefaults(target))()).rejects.toThrow(message);
-  });
-
-  it('accept a base URL with a path and a trailing slash', async () => {
-    const { apiKey, baseURL } = direct();
-    const failure = await clientCalls.listFailure({ apiKey, baseURL: `${baseURL}/animals/` }, {});
-    expect(failure).toMatchObject({ status: 404, code: 'route_not_found' });
-  });
 });

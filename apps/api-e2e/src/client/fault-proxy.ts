@@ -25,6 +25,8 @@ interface SeenRequest {
 export class FaultProxy {
   /** All requests since the last `inject`, except CORS preflights. */
   readonly requests: SeenRequest[] = [];
+  /** Statuses of the responses of the service since the last `inject`, in their order. */
+  readonly statuses: number[] = [];
   private faults: Fault[] = [];
   private readonly agent = new http.Agent({ keepAlive: true });
   private readonly server = http.createServer((request, response) => this.handle(request, response));
@@ -44,6 +46,7 @@ export class FaultProxy {
   /** Clears the recorded requests and sets one fault for each of the next requests. Later requests get no fault. */
   inject(...faults: readonly Fault[]): void {
     this.requests.length = 0;
+    this.statuses.length = 0;
     this.faults = [...faults];
   }
 
@@ -71,6 +74,7 @@ export class FaultProxy {
   private forward(request: http.IncomingMessage, response: http.ServerResponse, fault: Fault): void {
     const { method = 'GET', url = '/', headers } = request;
     const onward = http.request(new URL(url, this.target), { method, headers, agent: this.agent }, (incoming) => {
+      this.statuses.push(incoming.statusCode ?? 0);
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('end', () => {

@@ -323,15 +323,6 @@ describe('createPet: unknown members', () => {
     expect((await api.create(`{"name":"Rex","categoryId":7,${members}}`)).status).toBe(201);
   });
 
-  it.each([
-    ['arrays', '['.repeat(30_000) + ']'.repeat(30_000)],
-    ['objects', '{"":'.repeat(12_000) + '0' + '}'.repeat(12_000)],
-  ])('accepts or rejects %s nested up to the maximum body size, and keeps working', async (_what, nested) => {
-    const response = await api.create(`{"name":"Rex","categoryId":7,"x":${nested}}`);
-    if (response.status !== 201) expectError(response, 'invalid_request', 'malformed_json');
-    expect((await api.createPet()).name).toBe('Rex');
-  });
-
   it.each(['{"name":"Rex","categoryId":7,"x":' + '['.repeat(60_000), '['.repeat(60_000)])('rejects unclosed nesting', async (body) => {
     expectError(await api.create(body), 'malformed_json', 'invalid_request');
   });

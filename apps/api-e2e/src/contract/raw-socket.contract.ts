@@ -141,7 +141,6 @@ describe('well-formed requests that are rejected', () => {
       () => message('GET /unknown HTTP/1.1', [host(), close, `X-Big: ${'x'.repeat(20_000)}`]),
       'headers_too_large',
     ],
-    ['a target of 5,000 bytes', () => message(`GET ${pets()}?x=${'x'.repeat(5_000)} HTTP/1.1`, [host(), key(), close]), 'uri_too_long'],
     ['an expectation that cannot be met', () => post([close, 'Expect: nonsense', ...JSON_LENGTH], BODY), 'expectation_failed'],
     ...['100-continue, 200-ok', '100-continue;q=1', '"100-continue"', 'x-100-continue'].map(
       (expectation): [string, () => string, string] => [

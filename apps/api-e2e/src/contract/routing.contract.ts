@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import { expectError, expectStatus } from '../support/http-response.js';
+import { expectError, type HttpResponse } from '../support/http-response.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -107,6 +107,34 @@ describe.each(KNOWN_PATHS)('%s', (path, methods) => {
   });
 });
 
+describe('HEAD', () => {
+  /** Headers that differ between two equal requests. */
+  const VARYING = ['connection', 'keep-alive', 'date', 'ratelimit', 'x-request-id'];
+
+  it.each([
+    ['/v1/pets?limit=2', {}],
+    ['/v1/pets?id=0', { headers: { 'if-none-match': '*' } }],
+    ['/v1/pets?limit=0', {}],
+    ['/v1/pets', { authorization: 'Bearer wrong' }],
+    ['/v1/pets/-1', {}],
+    ['/v1/pets/{petId}', {}],
+    ['/v1/pets/{petId}', { headers: { 'if-none-match': '*' } }],
+    ['/v1/unknown', WITHOUT_KEY],
+    ['/openapi.json', WITHOUT_KEY],
+    ['/docs', WITHOUT_KEY],
+    ['/docs', { ...WITHOUT_KEY, headers: { 'if-none-match': '*' } }],
+    ['/docs/assets/docs.js', WITHOUT_KEY],
+    ['/docs/assets/missing.js', WITHOUT_KEY],
+    ['/health/live', WITHOUT_KEY],
+    ['/health/ready', WITHOUT_KEY],
+  ])('responds to %s, %j with the status and headers of GET, and no body', async (template, options) => {
+    const path = template.includes('{petId}') ? `/v1/pets/${String((await api.createPet()).id)}` : template;
+    const [head, get] = [await api.send('HEAD', path, options), await api.get(path, options)];
+    const fixed = ({ headers }: HttpResponse) => Object.fromEntries(Object.entries(headers).filter(([name]) => !VARYING.includes(name)));
+    expect([head.status, head.text, fixed(head)]).toEqual([get.status, '', fixed(get)]);
+  });
+});
+
 describe('a URL', () => {
   it('of 4 KiB is accepted, one byte more is 414 uri_too_long', async () => {
     const start = '/v1/pets?x=';
@@ -124,17 +152,6 @@ describe('a URL', () => {
   it('above 4 KiB is 414 on any path', async () => {
     expectError(await api.get(`/${'x'.repeat(MAX_TARGET)}`, WITHOUT_KEY), 'uri_too_long');
     expectError(await api.get(`/v1/pets/${'7'.repeat(MAX_TARGET)}`), 'uri_too_long');
-  });
-});
-
-describe('an expectation', () => {
-  it('100-continue is met', async () => {
-    const response = await api.create('{"name":"Rex","categoryId":7}', { headers: { expect: '100-continue' } });
-    expectStatus(response, 201);
-  });
-
-  it.each(['nonsense', '200-ok'])('%s is 417 expectation_failed', async (expectation) => {
-    expectError(await api.get('/v1/pets', { headers: { expect: expectation } }), 'expectation_failed');
   });
 });
 

@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { FaultProxy } from '../client/fault-proxy.js';
 import { useOwnService } from '../support/use-api.js';
-import { type RecordingProxy, startRecordingProxy } from './recording-proxy.js';
 import type { SampleResult } from './sample-host.js';
 import { type Language, readSamples, type Sample } from './samples.js';
 
@@ -45,15 +45,15 @@ export function itRunsSamples(runners: readonly Runner[]): void {
   const folder = join(RESULTS, `guides-${process.pid}`);
   const programs = join(folder, 'bin');
 
-  let proxy: RecordingProxy;
+  let proxy: FaultProxy;
 
   beforeAll(async () => {
     mkdirSync(programs, { recursive: true });
     addProgram('animal-store', CLI);
-    proxy = await startRecordingProxy(own.api.url);
+    proxy = await FaultProxy.start(own.api.target.baseUrl);
   });
   afterAll(async () => {
-    await proxy.close();
+    await proxy.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -93,7 +93,7 @@ export function itRunsSamples(runners: readonly Runner[]): void {
       });
 
       it.each(samples.map((sample, index) => ({ ...sample, number: index + 1 })))('$number. $heading', async (sample) => {
-        proxy.statuses.length = 0;
+        proxy.inject();
         const printed = await run(sample);
         const shown = [sample.http, sample.json, sample.text].join('\n');
         expect(proxy.statuses.filter((status) => status >= 400 && !new RegExp(`\\b${status}\\b`).test(shown))).toEqual([]);

@@ -7,7 +7,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Controller } from '@nestjs/common';
 import { pino } from 'pino';
 import { RateLimits } from '../rate-limit/rate-limits.js';
-import { guardContext } from '../testing/guard-context.js';
+import { guardContext } from '../http/testing/guard-context.js';
 import { AuthenticationGuard } from './authentication.guard.js';
 
 class Pets {

@@ -1,7 +1,7 @@
 import { Public, RequireScopes } from '@animal-store/http-contract';
 import type { Principal } from '@animal-store/kernel';
 import { expect, it } from '@jest/globals';
-import { guardContext } from '../testing/guard-context.js';
+import { guardContext } from '../http/testing/guard-context.js';
 import { ScopesGuard } from './scopes.guard.js';
 
 class Pets {

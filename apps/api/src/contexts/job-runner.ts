@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, type DatabaseConnection, describeError, type Job, jobState, repeat, runJob } from '@animal-store/database';
-import type { BeforeApplicationShutdown, OnApplicationBootstrap, Type } from '@nestjs/common';
-import type { ModuleRef } from '@nestjs/core';
+import { Database, DatabaseConnection, describeError, type Job, jobState, repeat, runJob } from '@animal-store/database';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
-import type { Metrics } from '../observability/metrics.js';
-import type { Draining } from '../http/draining.js';
+import { Draining } from '../http/draining.js';
+import { LOGGER } from '../observability/logger.js';
+import { Metrics } from '../observability/metrics.js';
 
 /** Maximum time between two reads of the state of a job. */
 const MAX_PAUSE_MS = 60_000;
@@ -25,38 +26,38 @@ export interface ScheduledJob extends Job {
   readonly useCase: Type<UseCase>;
 }
 
-export interface JobEnvironment {
-  readonly moduleRef: ModuleRef;
-  readonly database: Database;
-  readonly connection: DatabaseConnection;
-  readonly draining: Draining;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-}
+/** The token of the jobs of all contexts. */
+export const SCHEDULED_JOBS = Symbol('scheduled jobs');
 
 /** Runs the jobs of all contexts: each in one process of the deployment at a time, and once per period. */
+@Injectable()
 export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
   private loops: readonly Promise<void>[] = [];
   private isFailureReported = false;
+  private readonly maxRunMs = MAX_RUN_MS;
 
   constructor(
-    private readonly jobs: readonly ScheduledJob[],
-    private readonly environment: JobEnvironment,
-    private readonly maxRunMs = MAX_RUN_MS,
+    @Inject(SCHEDULED_JOBS) private readonly jobs: readonly ScheduledJob[],
+    private readonly moduleRef: ModuleRef,
+    private readonly database: Database,
+    private readonly connection: DatabaseConnection,
+    private readonly draining: Draining,
+    private readonly metrics: Metrics,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const names = new Set<string>();
     for (const { name, every } of jobs) {
       if (names.has(name)) throw new Error(`Two jobs are named ${name}.`);
       if (!(every > 0)) throw new Error(`The period of the job ${name} must be a positive number of milliseconds.`);
       names.add(name);
-      environment.metrics.jobPeriods.set({ job_name: name }, every / 1000);
-      environment.metrics.jobSuccesses.set({ job_name: name }, Date.now() / 1000);
+      metrics.jobPeriods.set({ job_name: name }, every / 1000);
+      metrics.jobSuccesses.set({ job_name: name }, Date.now() / 1000);
     }
   }
 
   onApplicationBootstrap(): void {
-    const useCases = this.jobs.map((job) => [job, this.environment.moduleRef.get(job.useCase, { strict: false })] as const);
+    const useCases = this.jobs.map((job) => [job, this.moduleRef.get(job.useCase, { strict: false })] as const);
     this.loops = useCases.map(([job, useCase]) => repeat(this.stopping.signal, () => this.runIfDue(job, useCase)));
   }
 
@@ -68,7 +69,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Returns the time until the next check. */
   private async runIfDue(job: Job, useCase: UseCase): Promise<number> {
-    const { database, connection, draining, metrics, logger } = this.environment;
+    const { database, connection, draining, metrics, logger } = this;
     const pauseMs = Math.min(job.every, MAX_PAUSE_MS);
     if (!connection.isOpen || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
     try {
@@ -89,7 +90,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Returns whether the use case succeeded. */
   private async run({ name: job, every }: Job, useCase: UseCase): Promise<boolean> {
-    const { metrics, logger } = this.environment;
+    const { metrics, logger } = this;
     const endTimer = metrics.jobDurations.startTimer({ job_name: job });
     const end = (outcome: 'success' | 'failure') => ({ job, durationMs: Math.round(1000 * endTimer({ outcome })) });
     logger.debug({ job }, 'job started');

@@ -48,11 +48,8 @@ it('removes keys of all contexts after 24 hours, every minute, also after failur
   const moduleRef = { get: () => new ExpireIdempotencyKeys(dataSource) } as unknown as ModuleRef;
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => void lines.push(line) });
-  const environment = { moduleRef, database: dataSource, connection, draining: new Draining(), metrics: new Metrics(), logger };
-  const runner = new JobRunner(
-    JobsModule.jobs.map((job) => ({ ...job, every: 50 })),
-    environment,
-  );
+  const jobs = JobsModule.jobs.map((job) => ({ ...job, every: 50 }));
+  const runner = new JobRunner(jobs, moduleRef, dataSource, connection, new Draining(), new Metrics(), logger);
   await dataSource.query('ALTER TABLE pets.idempotency_keys RENAME TO away');
   runner.onApplicationBootstrap();
   await waitFor(() => expect(lines.join('')).toContain('job failed'));

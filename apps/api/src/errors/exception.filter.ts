@@ -1,9 +1,10 @@
 import { isDatabaseUnavailable, isNamedStatementLost } from '@animal-store/database';
-import { INVALID_REQUEST, type PublicUrl } from '@animal-store/http-contract';
+import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
-import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { LOGGER } from '../observability/logger.js';
 import { errorBody, errorHeaders, helpLink } from './error-response.js';
 import { ACCEPT_PATCH, errorOfStatus, HTTP_ERRORS, HttpError, RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE } from './http-errors.js';
 
@@ -11,9 +12,9 @@ const POOLER_HINT =
   'the connection pooler does not track named prepared statements: set max_prepared_statements above 0 in PgBouncer 1.21 or newer, or DATABASE_PREPARED=false';
 const HINT_INTERVAL_MS = 60_000;
 
-/** The part of RouteTable that the filter needs: the methods of a path, as the value of Allow. */
-interface Routes {
-  allowedMethods(requestUrl: string): string | undefined;
+/** The methods of a path, as the value of Allow. */
+export abstract class Routes {
+  abstract allowedMethods(requestUrl: string): string | undefined;
 }
 
 /** Converts everything that is thrown into an error response. Unexpected errors are logged and sent as `internal_error`. */
@@ -24,7 +25,7 @@ export class ApiExceptionFilter implements ExceptionFilter {
   constructor(
     private readonly routes: Routes,
     private readonly publicUrl: PublicUrl,
-    private readonly logger: Logger,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {

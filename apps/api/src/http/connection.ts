@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Rejection } from '../errors/http-errors.js';
@@ -22,9 +23,9 @@ declare module 'node:net' {
 /** A request whose body is being received. */
 export interface Reception {
   readonly request: FastifyRequest;
-  /** Stops waiting for the rest of the body and rejects the request. */
-  readonly abandon: (rejection: Rejection) => void;
-  isOver: boolean;
+  readonly isOver: boolean;
+  /** Stops waiting for the rest of the body. The request gets the error. */
+  abandon(rejection: Rejection): void;
 }
 
 /** State of one client connection. */
@@ -40,6 +41,8 @@ export class Connection {
   /** Whether a request has been received. */
   isUsed = false;
 
+  /** The last request so far; requests may be pipelined. */
+  lastRequest: IncomingMessage | undefined;
   receiving: Reception | undefined;
   private last: (() => void) | undefined;
 

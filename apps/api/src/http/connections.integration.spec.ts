@@ -7,8 +7,8 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { Metrics } from '../observability/metrics.js';
-import { RawConnection } from '../testing/raw-connection.js';
-import { useTestApp } from '../testing/test-app.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { useTestApp } from './testing/test-app.js';
 
 const TIMEOUTS = { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 72_000, timeout: 30_000 };
 
@@ -29,45 +29,15 @@ it('the server has timeouts for the header section, the request, an idle connect
 });
 
 it.each([
-  ['a target of 4,096 characters', 404, `/${'x'.repeat(4_095)}`, 1, 'localhost'],
-  ['a longer target', 414, `/${'x'.repeat(4_096)}`, 1, 'localhost'],
-  ['64 header fields', 404, '/', 64, 'localhost'],
-  ['65 header fields', 431, '/', 65, 'localhost'],
-  ['a host with a port', 404, '/', 1, '[::1]:3000'],
-  ['an empty host', 404, '/', 1, ''],
-  ['two hosts', 400, '/', 1, 'a\r\nHost: b'],
-  ...['a b', 'a/b', 'a?b', 'a#b', 'a@b', 'a,b'].map((host) => [`the host ${host}`, 400, '/', 1, host] as const),
-])('%s: %i', async (_what, status, target, fields, host) => {
+  ['64 header fields', 404, 64, 'localhost'],
+  ['65 header fields', 431, 65, 'localhost'],
+  ['a host with a port', 404, 1, '[::1]:3000'],
+  ['an empty host', 404, 1, ''],
+])('%s: %i', async (_what, status, fields, host) => {
   const connection = await open();
-  const others = 'X: y\r\n'.repeat(fields - 1);
-  connection.write(Buffer.from(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${others}\r\n`));
-  const response = await connection.read({ isHead: false });
-  expect([response?.status, response?.headers['connection']]).toEqual([status, status === 400 ? 'close' : 'keep-alive']);
+  connection.write(Buffer.from(`GET / HTTP/1.1\r\nHost: ${host}\r\n${'X: y\r\n'.repeat(fields - 1)}\r\n`));
+  expect(await connection.read({ isHead: false })).toMatchObject({ status, headers: { connection: 'keep-alive' } });
   connection.reset();
-});
-
-describe('a fast client', () => {
-  it('gets the responses to pipelined requests in order', async () => {
-    const COUNT = 64;
-    const socket = connectTo();
-    const requests = Array.from(
-      { length: COUNT },
-      (_, i) => `GET /v1/pets/${String(i)} HTTP/1.1\r\nHost: x\r\nX-Request-Id: r${String(i)}\r\n\r\n`,
-    );
-    socket.write(requests.join(''));
-    let received = '';
-    socket.on('data', (data) => (received += data.toString()));
-    const statuses = () => received.match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
-    while (statuses().length < COUNT) await once(socket, 'data');
-    expect([...received.matchAll(/^x-request-id: (\S+)\r$/gm)].map(([, id]) => id)).toEqual(requests.map((_, i) => `r${String(i)}`));
-    for (const status of statuses()) expect(status).toBe('401');
-    socket.destroy();
-  });
-
-  it('may keep an idle connection open for 72 seconds', async () => {
-    const response = await fetch(`${service.url}/health/live`);
-    expect([response.headers.get('keep-alive'), await response.json()]).toEqual(['timeout=72', { status: 'ok' }]);
-  });
 });
 
 describe('a slow client', () => {

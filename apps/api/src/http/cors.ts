@@ -49,11 +49,6 @@ export function preflightHeaders(origins: readonly string[], request: IncomingHt
   };
 }
 
-/** Returns the CORS headers of a response to a request whose headers are unknown: with several origins, none of them can be allowed. */
-export function corsHeadersOfUnknown(origins: readonly string[]): Record<string, string> {
-  return corsHeaders(origins, origins.length === 1 ? origins[0] : undefined);
-}
-
 /** Adds the CORS headers to every response. */
 export function allowOrigins(fastify: FastifyInstance, origins: readonly string[]): void {
   fastify.addHook('onRequest', ({ raw }, reply, done) => {

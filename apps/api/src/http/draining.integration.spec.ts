@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { Client } from 'pg';
 import { JobRunner } from '../contexts/job-runner.js';
 import { Metrics } from '../observability/metrics.js';
-import { RawConnection } from '../testing/raw-connection.js';
-import { startTestApp, type TestApp } from '../testing/test-app.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { startTestApp, type TestApp } from './testing/test-app.js';
 import { Draining } from './draining.js';
 
 let service: TestApp;

@@ -1,13 +1,15 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
-import { Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { PublicUrl } from '@animal-store/http-contract';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
+import { RawConnection } from './testing/raw-connection.js';
 import { connectionOf } from './connection.js';
-import { limitConnections } from './http-server.js';
+import { ConnectionLimit, createHttpServer } from './http-server.js';
+import { SocketErrors } from './socket-errors.js';
 
 const MAX = 200;
 /** 1 % of the maximum. */
@@ -23,7 +25,8 @@ beforeEach(() => {
   server = new EventEmitter();
   metrics = new Metrics();
   const shed = new ShedRequests(metrics, createLogger('silent'));
-  limitConnections(server as Server, MAX, { corsOrigins: ['https://a.example'], publicUrl: new PublicUrl(), shed });
+  const errors = new SocketErrors({ corsOrigins: ['https://a.example'], publicUrl: new PublicUrl(), shed });
+  new ConnectionLimit(MAX, errors, shed).register(server as Server);
 });
 
 afterEach(() => {
@@ -47,6 +50,7 @@ function open(state: State): { readonly socket: Socket; readonly written: string
 const openMany = (count: number, state: State) => Array.from({ length: count }, () => open(state));
 const closed = (connections: readonly { readonly socket: Socket }[]) => connections.filter(({ socket }) => socket.destroyed);
 
+// Promise (Overload): Above `MAX_CONNECTIONS`, idle connections are closed; new ones get 503.
 describe('above the maximum', () => {
   it('closes the oldest unused connections, then the oldest idle ones', () => {
     const idle = openMany(MAX - BATCH - 1, 'idle');
@@ -63,8 +67,8 @@ describe('above the maximum', () => {
 
   it('responds with 503 if all connections are busy, and destroys those above a small reserve without a response', async () => {
     openMany(MAX, 'busy');
-    const rejected = openMany(BATCH, 'unused');
-    for (const { socket, written } of rejected) {
+    const refused = openMany(BATCH, 'unused');
+    for (const { socket, written } of refused) {
       expect(written.join()).toMatch(
         /^HTTP\/1\.1 503 [^]*\r\nRetry-After: 1\r\n[^]*^access-control-allow-origin: https:\/\/a\.example\r\n/m,
       );
@@ -72,7 +76,7 @@ describe('above the maximum', () => {
     }
     const [destroyed] = openMany(1, 'unused');
     expect([destroyed?.written, destroyed?.socket.destroyed]).toEqual([[], true]);
-    for (const { socket } of rejected) socket.destroy();
+    for (const { socket } of refused) socket.destroy();
     expect((await metrics.requestsShed.get()).values).toMatchObject([{ labels: { reason: 'connections' }, value: BATCH + 1 }]);
   });
 
@@ -87,6 +91,34 @@ describe('above the maximum', () => {
     expect(open('busy').written).toEqual([]);
     expect(closed(busy)).toEqual(busy.slice(0, BATCH));
   });
+});
+
+it('a client above the maximum gets 503 while the other clients wait for their responses', async () => {
+  jest.restoreAllMocks();
+  const shed = new ShedRequests(metrics, createLogger('silent'));
+  const http = createHttpServer({ trustedProxies: [], maxConnections: 1, corsOrigins: [], publicUrl: new PublicUrl(), shed });
+  const [requested, released] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+  http.get('/', () => {
+    requested.resolve();
+    return released.promise;
+  });
+  await http.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = http.server.address() as AddressInfo;
+  const busy = await RawConnection.open(port);
+  busy.write(Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
+  await requested.promise;
+  const refused = await RawConnection.open(port);
+  const response = await refused.read({ isHead: false });
+  expect(response).toMatchObject({
+    status: 503,
+    headers: { connection: 'close', 'retry-after': '1', link: '</docs/errors#service_unavailable>; rel="help"' },
+  });
+  expect(JSON.parse(response?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
+  expect(await refused.read({ isHead: false })).toBeUndefined();
+  released.resolve('done');
+  expect(await busy.read({ isHead: false })).toMatchObject({ status: 200, body: 'done' });
+  busy.reset();
+  await http.close();
 });
 
 it('forgets closed connections', async () => {

@@ -1,20 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import {
-  HEADER_SECTION_BYTES,
-  HTTP_ERRORS,
-  HttpError,
-  MAX_HEADER_FIELDS,
-  MAX_TARGET_LENGTH,
-  RETRY_AFTER_SECONDS,
-  SERVICE_UNAVAILABLE,
-} from '../errors/http-errors.js';
+import { HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
 import { requestIdOf } from '../observability/identify-requests.js';
+import type { ShedRequests } from '../observability/shed-requests.js';
 import { removePorts } from '../rate-limit/address-group.js';
-import { corsHeadersOfUnknown } from './cors.js';
 import { type Connection, connectionOf } from './connection.js';
 import { hasUnknownFraming } from './request-body.js';
-import { handleExpectAndConnect, respondToClientError, type SocketErrorOptions, writeErrorAndClose } from './socket-errors.js';
+import { type SocketErrorOptions, SocketErrors } from './socket-errors.js';
 
 export const HEADERS_TIMEOUT_MS = 5_000;
 export const REQUEST_TIMEOUT_MS = 10_000;
@@ -39,7 +31,8 @@ export interface HttpServerOptions extends SocketErrorOptions {
 }
 
 /** Creates the Fastify instance with its limits, without routes. */
-export function createHttpServer({ trustedProxies, maxConnections, ...socketErrors }: HttpServerOptions): FastifyInstance {
+export function createHttpServer({ trustedProxies, maxConnections, ...options }: HttpServerOptions): FastifyInstance {
+  const errors = new SocketErrors(options);
   const instance: FastifyInstance = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -56,12 +49,10 @@ export function createHttpServer({ trustedProxies, maxConnections, ...socketErro
       raw.url = UNREADABLE_TARGET;
       instance.routing(raw, reply.raw);
     },
-    clientErrorHandler: (error, socket) => {
-      respondToClientError(error, socket, socketErrors);
-    },
+    clientErrorHandler: (error, socket) => errors.onClientError(error, socket),
   });
-  handleExpectAndConnect(instance.server, socketErrors);
-  limitConnections(instance.server, maxConnections, socketErrors);
+  errors.register(instance.server);
+  new ConnectionLimit(maxConnections, errors, options.shed).register(instance.server);
   return instance;
 }
 
@@ -122,48 +113,64 @@ function escapeInvalidEncoding(url: string): string {
   }
 }
 
-/** Keeps at most `max` connections. Beyond that, idle ones are closed; if there are none, the new one gets 503 and is closed. */
-export function limitConnections(server: Server, max: number, { corsOrigins, publicUrl, shed }: SocketErrorOptions): void {
+/** Keeps at most `max` connections. Above that, idle ones are closed; if there are none, the new one is refused. */
+export class ConnectionLimit {
   /** Oldest first. */
-  const connections = new Set<Connection>();
-  const headers = { 'Retry-After': RETRY_AFTER_SECONDS, ...corsHeadersOfUnknown(corsOrigins) };
-  const batch = Math.ceil(max * SHARE);
-  let searchAfter = 0;
+  private readonly connections = new Set<Connection>();
+  private readonly batch: number;
+  private searchAfter = 0;
 
-  const closeIdle = (newest: Connection) => {
-    const now = performance.now();
-    if (now < searchAfter) return false;
-    let unused: Connection[] = [];
-    const idle: Connection[] = [];
-    for (const connection of connections) {
-      if (connection.pending > 0 || connection === newest) continue;
-      (connection.isUsed ? idle : unused).push(connection);
-      if (unused.length === batch) break;
-    }
-    // Connections that never sent a request are closed first.
-    if (unused.length === 0) unused = idle.slice(0, batch);
-    for (const connection of unused) {
-      connections.delete(connection);
-      connection.socket.destroy();
-    }
-    if (unused.length === 0) searchAfter = now + SEARCH_AGAIN_AFTER_MS;
-    return unused.length > 0;
-  };
+  constructor(
+    private readonly max: number,
+    private readonly errors: Pick<SocketErrors, 'refuse'>,
+    private readonly shed: Pick<ShedRequests, 'count'>,
+  ) {
+    this.batch = Math.ceil(max * SHARE);
+  }
 
-  // Without a listener, a connection that the process has no file descriptor for would be an uncaught error.
-  server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
-    if (syscall === 'accept') shed.count('connections');
-  });
-  server.on('connection', (socket) => {
-    const connection = connectionOf(socket);
+  register(server: Server): void {
+    // Without a listener, a connection that the process has no file descriptor for would be an uncaught error.
+    server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
+      if (syscall === 'accept') this.shed.count('connections');
+    });
+    server.on('connection', (socket) => this.add(connectionOf(socket)));
+  }
+
+  private add(connection: Connection): void {
+    const { connections, max, batch } = this;
+    const { socket } = connection;
     connections.add(connection);
     socket.once('close', () => connections.delete(connection));
-    if (connections.size <= max || closeIdle(connection)) return;
+    if (connections.size <= max || this.closeIdle(connection)) return;
     connection.isEnded = true;
-    shed.count('connections');
+    this.shed.count('connections');
     if (connections.size > max + batch) socket.destroy();
-    else writeErrorAndClose(socket, SERVICE_UNAVAILABLE, publicUrl, headers);
-  });
+    else this.errors.refuse(socket);
+  }
+
+  private closeIdle(newest: Connection): boolean {
+    const now = performance.now();
+    if (now < this.searchAfter) return false;
+    const closed = this.findIdle(newest);
+    for (const connection of closed) {
+      this.connections.delete(connection);
+      connection.socket.destroy();
+    }
+    if (closed.length === 0) this.searchAfter = now + SEARCH_AGAIN_AFTER_MS;
+    return closed.length > 0;
+  }
+
+  /** Returns a batch of connections that never sent a request, or else of idle ones. */
+  private findIdle(newest: Connection): readonly Connection[] {
+    const unused: Connection[] = [];
+    const idle: Connection[] = [];
+    for (const connection of this.connections) {
+      if (connection.pending > 0 || connection === newest) continue;
+      (connection.isUsed ? idle : unused).push(connection);
+      if (unused.length === this.batch) break;
+    }
+    return unused.length > 0 ? unused : idle.slice(0, this.batch);
+  }
 }
 
 /** Rejects malformed requests that Node's HTTP parser accepts. */

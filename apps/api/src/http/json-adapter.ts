@@ -53,7 +53,7 @@ export function sendJson(reply: FastifyReply, text: string): FastifyReply {
 
 /**
  * Returns the value as JSON text, with exact bigints. Everything else is written as by JSON.stringify.
- * ADR 35 has the measurement that justifies it.
+ * ADR 9 has the measurement that justifies it.
  */
 export function toJson(value: unknown): string {
   return write(value) ?? 'null';

@@ -1,6 +1,13 @@
 import type { PublicUrl } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  onResponseHookHandler,
+  onSendHookHandler,
+} from 'fastify';
 import { errorBody, errorHeaders, helpLink } from '../errors/error-response.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE, type Rejection } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
@@ -14,17 +21,17 @@ const LAG_SAMPLE_MS = 100;
 const isProbe = ({ url }: FastifyRequest) => url.startsWith('/health/');
 const BODY = errorBody(new DomainError(SERVICE_UNAVAILABLE));
 const TEXT = JSON.stringify(BODY);
+const HEADERS = { 'cache-control': 'no-store', 'retry-after': RETRY_AFTER_SECONDS };
 
-/** Maximum number of requests of one connection whose responses have not been handed to the operating system. Further requests are rejected. */
+/** Maximum number of requests of one connection whose responses have not been handed to the operating system. Further requests are shed. */
 const MAX_PIPELINED = 64;
 
-const NOT_COUNTED = 0;
-const PROCESSING = 1;
-const UNSENT = 2;
+/** How a request counts: as in flight since `processing`, and for its connection while `unsent`. */
+type Load = 'uncounted' | 'processing' | 'unsent';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    load: typeof NOT_COUNTED | typeof PROCESSING | typeof UNSENT;
+    load: Load;
   }
 }
 
@@ -34,124 +41,137 @@ export interface LoadLimits {
   readonly maxEventLoopLagMs: number;
 }
 
-/** Counts a request whose body has been received, or returns why it is rejected. */
-type Admission = (request: FastifyRequest) => Rejection | undefined;
-
 /**
- * Rejects requests above the limits before they cause any work. A request is in flight from when it has been received
+ * Sheds requests above the limits before they cause any work. A request is in flight from when it has been received
  * until its response has been handed to the operating system, or until its work is done if the connection has closed.
  */
-export function shedLoad(
-  fastify: FastifyInstance,
-  { maxInFlight, maxEventLoopLagMs }: LoadLimits,
-  publicUrl: PublicUrl,
-  metrics: Metrics,
-  shed: ShedRequests,
-): Admission {
-  const headers = { 'cache-control': 'no-store', 'retry-after': RETRY_AFTER_SECONDS };
-  const help = helpLink(publicUrl, BODY.code);
-  let inFlight = 0;
-  const lag = new EventLoopLag();
+export class LoadShedding {
+  private inFlight = 0;
+  private readonly lag = new EventLoopLag();
   /** Connections with responses that are still unsent after the turn of the event loop in which they were completed. */
-  const unsent = new Set<Connection>();
-  let sending: Connection[] = [];
-  fastify.decorateRequest('load', NOT_COUNTED);
+  private readonly unread = new Set<Connection>();
+  /** Connections with responses that were completed in this turn of the event loop. */
+  private completed: Connection[] = [];
+  private readonly help: string;
 
-  const forget = (connection: Connection) => {
-    inFlight -= connection.unsent;
-    connection.unsent = 0;
-    unsent.delete(connection);
-  };
-  const countUnsent = () => {
-    for (const connection of sending) if (connection.unsent > 0) unsent.add(connection);
-    sending = [];
-  };
-  /** Closes a connection whose client does not read its responses. Returns false if there is none. */
-  const closeUnreadConnection = () => {
-    for (const connection of unsent) {
-      if (connection.socket.writableLength === 0) continue;
-      connection.isClosed = true;
-      connection.socket.destroy();
-      forget(connection);
-      return true;
+  constructor(
+    private readonly limits: LoadLimits,
+    publicUrl: PublicUrl,
+    private readonly metrics: Pick<Metrics, 'observeInFlight'>,
+    private readonly shed: Pick<ShedRequests, 'count'>,
+  ) {
+    this.help = helpLink(publicUrl, BODY.code);
+  }
+
+  register(server: FastifyInstance): void {
+    server.decorateRequest('load', 'uncounted');
+    server.server.on('connection', (socket) => {
+      const connection = connectionOf(socket);
+      socket.once('close', () => this.forget(connection));
+    });
+    server.addHook('onRequest', this.onRequest);
+    server.addHook('onSend', this.onSend);
+    server.addHook('onResponse', this.onResponse);
+    server.addHook('onClose', (_server, done) => {
+      this.lag.stop();
+      done();
+    });
+    this.metrics.observeInFlight(() => this.inFlight);
+  }
+
+  /** Counts a request whose body has been received, or returns why it is shed. */
+  admit(request: FastifyRequest): Rejection | undefined {
+    if (request.load !== 'uncounted' || isProbe(request)) return undefined;
+    if (this.makeRoom()) {
+      this.begin(request);
+      return undefined;
     }
-    return false;
-  };
+    this.shed.count('in_flight');
+    return new DomainError(SERVICE_UNAVAILABLE);
+  }
 
-  /** Returns whether the limit allows the request. At the limit, closes an unread connection to make room. */
-  const makeRoom = () => inFlight < maxInFlight || closeUnreadConnection();
-  const count = (request: FastifyRequest) => {
-    request.load = PROCESSING;
-    inFlight++;
-  };
-  const reject = (request: FastifyRequest, reply: FastifyReply, reason: string) => {
-    shed.count(reason);
-    request.errorCode = BODY.code;
-    void sendJson(reply.code(BODY.status).headers(headers).headers(errorHeaders(request, help)), TEXT);
-  };
-
-  fastify.server.on('connection', (socket) => {
-    const connection = connectionOf(socket);
-    socket.once('close', () => forget(connection));
-  });
-
-  fastify.addHook('onRequest', (request, reply, done) => {
+  private readonly onRequest: onRequestHookHandler = (request, reply, done) => {
     const connection = connectionOf(request.raw.socket);
     if (connection.pending > MAX_PIPELINED) {
       connection.isEnded = true;
-      reject(request, reply.header('connection', 'close'), 'pipelined');
+      this.respond(request, reply.header('connection', 'close'), 'pipelined');
     } else if (isProbe(request)) {
       done();
-    } else if (!makeRoom()) {
-      reject(request, reply, 'in_flight');
-    } else if (lag.ms > maxEventLoopLagMs) {
-      reject(request, reply, 'event_loop_lag');
+    } else if (!this.makeRoom()) {
+      this.respond(request, reply, 'in_flight');
+    } else if (this.lag.ms > this.limits.maxEventLoopLagMs) {
+      this.respond(request, reply, 'event_loop_lag');
     } else {
-      if (!isBodyReceived(request.raw)) count(request);
+      if (!isBodyReceived(request.raw)) this.begin(request);
       done();
     }
-  });
+  };
 
-  fastify.addHook('onSend', (request, _reply, payload, done) => {
-    if (request.load === PROCESSING) {
-      const connection = connectionOf(request.raw.socket);
-      if (connection.isClosed) {
-        // Work on a request continues after its client has disconnected.
-        request.load = NOT_COUNTED;
-        inFlight--;
-      } else {
-        request.load = UNSENT;
-        if (connection.unsent++ === 0 && sending.push(connection) === 1) setImmediate(countUnsent);
-      }
-    }
+  private readonly onSend: onSendHookHandler = (request, _reply, payload, done) => {
+    if (request.load === 'processing') this.complete(request);
     done(null, payload);
-  });
+  };
 
-  fastify.addHook('onResponse', (request, _reply, done) => {
+  private readonly onResponse: onResponseHookHandler = (request, _reply, done) => {
     const connection = connectionOf(request.raw.socket);
     connection.finishResponse();
-    if (request.load === UNSENT && !connection.isClosed) {
-      inFlight--;
-      if (--connection.unsent === 0) unsent.delete(connection);
+    if (request.load === 'unsent' && !connection.isClosed) {
+      this.inFlight--;
+      if (--connection.unsent === 0) this.unread.delete(connection);
     }
     done();
-  });
-
-  metrics.observeInFlight(() => inFlight);
-  fastify.addHook('onClose', (_instance, done) => {
-    lag.stop();
-    done();
-  });
-
-  return (request) => {
-    if (request.load !== NOT_COUNTED || isProbe(request)) return undefined;
-    if (!makeRoom()) {
-      shed.count('in_flight');
-      return new DomainError(SERVICE_UNAVAILABLE);
-    }
-    count(request);
-    return undefined;
   };
+
+  private begin(request: FastifyRequest): void {
+    request.load = 'processing';
+    this.inFlight++;
+  }
+
+  private complete(request: FastifyRequest): void {
+    const connection = connectionOf(request.raw.socket);
+    if (connection.isClosed) {
+      // Work on a request continues after its client has disconnected.
+      request.load = 'uncounted';
+      this.inFlight--;
+      return;
+    }
+    request.load = 'unsent';
+    if (connection.unsent++ === 0 && this.completed.push(connection) === 1) setImmediate(this.findUnread);
+  }
+
+  private readonly findUnread = () => {
+    for (const connection of this.completed) if (connection.unsent > 0) this.unread.add(connection);
+    this.completed = [];
+  };
+
+  /** Returns whether the limit allows a request. At the limit, closes an unread connection to make room. */
+  private makeRoom(): boolean {
+    return this.inFlight < this.limits.maxInFlight || this.closeUnread();
+  }
+
+  /** Closes a connection whose client does not read its responses. Returns false if there is none. */
+  private closeUnread(): boolean {
+    for (const connection of this.unread) {
+      if (connection.socket.writableLength === 0) continue;
+      connection.isClosed = true;
+      connection.socket.destroy();
+      this.forget(connection);
+      return true;
+    }
+    return false;
+  }
+
+  private forget(connection: Connection): void {
+    this.inFlight -= connection.unsent;
+    connection.unsent = 0;
+    this.unread.delete(connection);
+  }
+
+  private respond(request: FastifyRequest, reply: FastifyReply, reason: string): void {
+    this.shed.count(reason);
+    request.errorCode = BODY.code;
+    void sendJson(reply.code(BODY.status).headers(HEADERS).headers(errorHeaders(request, this.help)), TEXT);
+  }
 }
 
 /** Measures how late timers fire. A single late one does not count: it is the start of the process or a pause of the machine. */

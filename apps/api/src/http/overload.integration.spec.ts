@@ -4,10 +4,15 @@ import { promisify } from 'node:util';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
+import { PublicUrl } from '@animal-store/http-contract';
+import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
-import { RawConnection } from '../testing/raw-connection.js';
-import { pipelineUnread, rawGet as get } from '../testing/pipeline-unread.js';
-import { startTestApp, type TestApp, useTestApp } from '../testing/test-app.js';
+import { ShedRequests } from '../observability/shed-requests.js';
+import { createHttpServer } from './http-server.js';
+import { LoadShedding } from './load-shedding.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { pipelineUnread, rawGet as get } from './testing/pipeline-unread.js';
+import { type TestApp, useTestApp } from './testing/test-app.js';
 
 const MAX_IN_FLIGHT = 16;
 
@@ -17,9 +22,8 @@ const service = useTestApp(['pets:read', 'pets:write'], {
 
 const portOf = ({ url }: Pick<TestApp, 'url'>) => Number(new URL(url).port);
 const port = () => portOf(service);
-const metric = async (pattern: RegExp, { app } = service as TestApp) =>
-  Number(pattern.exec(await app.get(Metrics).registry.metrics())?.[1]);
-const inFlight = (of: TestApp = service) => metric(/^http_requests_in_flight (\d+)$/m, of);
+const metric = async (pattern: RegExp) => Number(pattern.exec(await service.app.get(Metrics).registry.metrics())?.[1]);
+const inFlight = () => metric(/^http_requests_in_flight (\d+)$/m);
 
 const MAX_OF_ADDRESS = MAX_IN_FLIGHT / 4;
 
@@ -258,7 +262,6 @@ describe('load shedding', () => {
 });
 
 describe('pipelined requests', () => {
-  const BUNDLE = '/docs/assets/swagger-ui-bundle.js';
   const MAX_PIPELINED = 64;
 
   const shedPipelined = async () => (await metric(/^http_requests_shed_total\{reason="pipelined"\} (\d+)$/m)) || 0;
@@ -282,99 +285,25 @@ describe('pipelined requests', () => {
   // Promise (Overload): At `MAX_IN_FLIGHT`, connections with unread responses are closed first.
   it('are in flight until their responses are read, and are closed in favour of other clients', async () => {
     const max = 100;
-    const other = await startTestApp({ env: { MAX_IN_FLIGHT: String(max) } });
-    const server = other.app.getHttpServer() as Server;
-    // Loads the file into memory, so that responses are complete immediately.
-    await (await fetch(other.url + BUNDLE)).text();
+    const metrics = new Metrics();
+    const shed = new ShedRequests(metrics, createLogger('silent'));
+    const options = { trustedProxies: [], maxConnections: 100, corsOrigins: [], publicUrl: new PublicUrl(), shed };
+    const other = createHttpServer(options);
+    new LoadShedding({ maxInFlight: max, maxEventLoopLagMs: 60_000 }, options.publicUrl, metrics, shed).register(other);
+    other.get('/large', () => 'x'.repeat(1_500_000));
+    other.get('/small', () => '');
+    const url = await other.listen({ host: '127.0.0.1', port: 0 });
+    const inFlight = async () => Number(/^http_requests_in_flight (\d+)$/m.exec(await metrics.registry.metrics())?.[1]);
     const sockets: Socket[] = [];
-    for (let i = 0; i < 2; i++) sockets.push(await pipelineUnread(portOf(other), get(BUNDLE), 60));
-    await waitFor(async () => expect(await inFlight(other)).toBeGreaterThan(50));
-    for (let i = 0; i < 4; i++) sockets.push(await pipelineUnread(portOf(other), get(BUNDLE), 60));
-    await waitFor(async () => expect(await promisify(server.getConnections.bind(server))()).toBeLessThan(sockets.length));
-    expect(await inFlight(other)).toBeLessThanOrEqual(max);
-    for (let i = 0; i < 10; i++) expect((await fetch(`${other.url}/v1/pets`)).status).toBe(401);
+    const pipeline = async () => sockets.push(await pipelineUnread(portOf({ url }), get('/large'), 60));
+    for (let i = 0; i < 2; i++) await pipeline();
+    await waitFor(async () => expect(await inFlight()).toBeGreaterThan(50));
+    for (let i = 0; i < 4; i++) await pipeline();
+    await waitFor(async () => expect(await promisify(other.server.getConnections.bind(other.server))()).toBeLessThan(sockets.length));
+    expect(await inFlight()).toBeLessThanOrEqual(max);
+    for (let i = 0; i < 10; i++) expect((await fetch(`${url}/small`)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
-    await waitFor(async () => expect(await inFlight(other)).toBe(0));
+    await waitFor(async () => expect(await inFlight()).toBe(0));
     await other.close();
-  });
-});
-
-// Promise (Overload): Above `MAX_CONNECTIONS`, idle connections are closed; new ones get 503.
-describe('MAX_CONNECTIONS', () => {
-  const MAX_CONNECTIONS = 4;
-
-  let service: TestApp;
-  let database: Client;
-  let key: string;
-
-  beforeAll(async () => {
-    service = await startTestApp({ env: { MAX_CONNECTIONS: String(MAX_CONNECTIONS) } });
-    key = await service.createKey('pets:read');
-    database = new Client({ connectionString: service.databaseUrl });
-    await database.connect();
-  });
-
-  afterAll(async () => {
-    await database.end();
-    await service.close();
-  });
-
-  const open = () => RawConnection.open(Number(new URL(service.url).port));
-  const request = (path: string) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-
-  async function statusOf(connection: RawConnection, path = '/health/live'): Promise<number | undefined> {
-    connection.write(request(path));
-    return (await connection.read({ isHead: false }))?.status;
-  }
-
-  async function openUsed(): Promise<RawConnection> {
-    const connection = await open();
-    expect(await statusOf(connection)).toBe(200);
-    return connection;
-  }
-
-  it('above the limit, closes idle connections first: unused ones, then the oldest', async () => {
-    const used = [await openUsed(), await openUsed()] as const;
-    const unused = await open();
-    // An incomplete request.
-    unused.write(Buffer.from('GET / HTTP/1.1\r\n'));
-    const last = await openUsed();
-    const first = await openUsed();
-    expect(await unused.read({ isHead: false })).toBeUndefined();
-    for (const connection of [...used, last, first]) expect(await statusOf(connection)).toBe(200);
-
-    const second = await openUsed();
-    expect(await statusOf(used[0])).toBeUndefined();
-    for (const connection of [used[1], last, first, second]) expect(await statusOf(connection)).toBe(200);
-    for (const connection of [used[1], last, first, second]) connection.reset();
-  });
-
-  it('above the limit without idle connections, responds with 503 to a new connection and closes it', async () => {
-    await database.query('BEGIN');
-    await database.query('LOCK TABLE pets.pets');
-    const busy = [];
-    for (let i = 0; i < MAX_CONNECTIONS; i++) {
-      const connection = await open();
-      connection.write(request('/v1/pets'));
-      busy.push(connection);
-    }
-    await waitFor(async () => {
-      const { rowCount } = await database.query("SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'pets.pets'::regclass");
-      expect(rowCount).toBeGreaterThan(0);
-    });
-    const rejected = await open();
-    rejected.write(request('/health/live'));
-    const response = await rejected.read({ isHead: false });
-    expect(response).toMatchObject({
-      status: 503,
-      headers: { connection: 'close', 'retry-after': '1', 'content-type': 'application/json' },
-    });
-    expect(response?.headers['link']).toBe('</docs/errors#service_unavailable>; rel="help"');
-    expect(JSON.parse(response?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
-    expect(await rejected.read({ isHead: false })).toBeUndefined();
-    await database.query('COMMIT');
-    for (const connection of busy) expect((await connection.read({ isHead: false }))?.status).toBe(200);
-    await waitFor(async () => expect(await statusOf(await open())).toBe(200));
-    for (const connection of busy) connection.reset();
   });
 });

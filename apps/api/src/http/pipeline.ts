@@ -5,15 +5,14 @@ import { measureRequests, type Metrics } from '../observability/metrics.js';
 import { logRequests } from '../observability/request-log.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import type { Tracing } from '../observability/tracing.js';
-import type { RateLimits } from '../rate-limit/rate-limits.js';
-import { endConnectionsWithUnreadBodies, HalfReceivedRequests, receiveBodies } from './request-body.js';
+import { HalfReceivedRequests, RequestBodies } from './request-body.js';
 import { announceDeprecations } from './deprecation.js';
 import { respondToOptions, type RouteTable } from './route-table.js';
 import { allowOrigins } from './cors.js';
-import { closeConnectionsWhenDraining, type Draining } from './draining.js';
+import { type Draining, endConnections } from './draining.js';
 import { addEntityTags } from './entity-tags.js';
 import { identifyRequests } from '../observability/identify-requests.js';
-import { type LoadLimits, shedLoad } from './load-shedding.js';
+import { type LoadLimits, LoadShedding } from './load-shedding.js';
 import { rejectMalformedRequests } from './http-server.js';
 
 export interface Pipeline {
@@ -27,22 +26,19 @@ export interface Pipeline {
   readonly metrics: Metrics;
   readonly shed: ShedRequests;
   readonly tracing: Tracing | undefined;
-  readonly rateLimits: RateLimits;
 }
 
 /** Registers every hook of the server, in the order in which they run. Guards, pipes and the handler follow (app.module.ts). */
 export function registerPipeline(server: FastifyInstance, pipeline: Pipeline): void {
-  const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, shed, tracing, rateLimits } = pipeline;
+  const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, shed, tracing } = pipeline;
 
   // Hooks on routes, before Nest adds its routes.
   routes.recordRoutesOf(server);
   announceDeprecations(server, publicUrl);
   addEntityTags(server);
 
-  // First, because a request that a later hook rejects may be the last one of its connection.
-  closeConnectionsWhenDraining(server, draining);
-  // Before all hooks that may respond without reading the body.
-  endConnectionsWithUnreadBodies(server);
+  // First, because a later hook may respond without reading the body, and its response may be the last one of its connection.
+  endConnections(server, draining);
   // Before all hooks that may reject a request, so that rejected requests have a span too.
   tracing?.traceRequests(server);
   // Before all hooks that may reject a request, so that every error carries the request id.
@@ -57,9 +53,8 @@ export function registerPipeline(server: FastifyInstance, pipeline: Pipeline): v
   logRequests(server, logger, logRequestsSample);
   measureRequests(server, metrics);
   // Before any work on the request.
-  const admit = shedLoad(server, limits, publicUrl, metrics, shed);
-  // Adds no request hooks, only connects to Redis.
-  rateLimits.addRedisHooks(server);
+  const load = new LoadShedding(limits, publicUrl, metrics, shed);
+  load.register(server);
   // Last: reads the body, before the guards run.
-  receiveBodies(server, new HalfReceivedRequests(limits.maxInFlight, admit, shed));
+  new RequestBodies(new HalfReceivedRequests(limits.maxInFlight, load, shed)).register(server);
 }

@@ -14,8 +14,9 @@ import {
   hasBody,
   isBodyReceived,
   isDrained,
-  receiveBodies,
   type ReceivedBody,
+  RequestBodies,
+  splitUnquoted,
 } from './request-body.js';
 
 const KIB = 1024;
@@ -29,11 +30,9 @@ class Receptions {
   readonly open = new Set<Reception>();
   rejection: Rejection | undefined;
 
-  begin(request: FastifyRequest, abandon: (rejection: Rejection) => void): Reception {
-    const reception = { request, abandon, isOver: false };
+  begin(reception: Reception): void {
     this.begun.push(reception);
     this.open.add(reception);
-    return reception;
   }
 
   end(reception: Reception): Rejection | undefined {
@@ -50,7 +49,7 @@ beforeEach(() => {
   receptions = new Receptions();
   handled = [];
   server = fastify({ bodyLimit: Number.MAX_SAFE_INTEGER });
-  receiveBodies(server, receptions);
+  new RequestBodies(receptions).register(server);
   server.route({
     method: ['POST', 'QUERY'],
     url: '/',
@@ -225,6 +224,18 @@ describe('a Content-Type', () => {
   });
 });
 
+it.each([
+  ['a', ['a']],
+  ['a , b,c', ['a', 'b', 'c']],
+  ['a="x, y", b', ['a="x, y"', 'b']],
+  [String.raw`a="x\", y", b`, [String.raw`a="x\", y"`, 'b']],
+  [String.raw`a="x\\", b`, [String.raw`a="x\\"`, 'b']],
+  ['a="x, b', ['a="x, b']],
+  ['a="x"y", b', ['a="x"y", b']],
+])('splits %j outside of quoted strings', (field, parts) => {
+  expect(splitUnquoted(field, ',').filter((part) => part !== '')).toEqual(parts);
+});
+
 describe('the headers of a request', () => {
   const request = (headers: IncomingMessage['headers'], method = 'POST') => ({ method, headers }) as IncomingMessage;
 
@@ -257,15 +268,18 @@ const SAME_NETWORK = ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3'] as c
 function observe(admit: () => Rejection | undefined = () => undefined) {
   const abandoned: string[] = [];
   const shed: string[] = [];
-  const requests = new HalfReceivedRequests(MAX, admit, { count: (reason) => void shed.push(reason) });
+  const requests = new HalfReceivedRequests(MAX, { admit }, { count: (reason) => void shed.push(reason) });
+  const end = (reception: Reception) => requests.end(Object.assign(reception, { isOver: true }));
   const begin = (ip: string, socket = new Socket()): Reception => {
-    const reception = requests.begin({ ip, raw: { socket } } as FastifyRequest, () => {
+    const abandon = () => {
       abandoned.push(ip);
-      requests.end(reception);
-    });
+      end(reception);
+    };
+    const reception = { request: { ip, raw: { socket } } as FastifyRequest, abandon, isOver: false };
+    requests.begin(reception);
     return reception;
   };
-  return { abandoned, shed, begin, end: (reception: Reception) => requests.end(reception) };
+  return { abandoned, shed, begin, end };
 }
 
 describe('HalfReceivedRequests', () => {

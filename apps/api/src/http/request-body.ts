@@ -6,7 +6,6 @@ import { BODY_LIMIT_BYTES, HTTP_ERRORS, HttpError, MERGE_PATCH, type Rejection, 
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { addressGroup } from '../rate-limit/address-group.js';
 import { connectionOf, MAX_DROPPED_BYTES, type Reception } from './connection.js';
-import { splitUnquoted } from './split-unquoted.js';
 
 /** Maximum size of a rejected body that is always read completely, so that the connection can be reused. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
@@ -25,54 +24,79 @@ declare module 'fastify' {
   }
 }
 
-/** Replaces Fastify's body parsers by one that receives every body, with or without a type, as a ReceivedBody for the pipe. */
-export function receiveBodies(fastify: FastifyInstance, halfReceived: Pick<HalfReceivedRequests, 'begin' | 'end'>): void {
-  fastify.decorateRequest('contentType', undefined);
-  fastify.addHook('onRequest', (request, _reply, done) => {
-    const { headers } = request.raw;
-    request.contentType = headers['content-type'];
-    // Without this, Fastify responds with 415 to a malformed type, and with 400 to a QUERY without one, before any guard.
-    if (request.contentType !== undefined || request.method === 'QUERY') headers['content-type'] = 'application/json';
-    done();
-  });
-  fastify.removeAllContentTypeParsers();
-  // By '*' alone, Fastify would parse the type again for each request.
-  fastify.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
-    let chunks: Buffer[] = [];
-    let size = 0;
-    let settled = false;
-    const settle = (body: ReceivedBody) => {
-      if (settled) return;
-      settled = true;
-      chunks = [];
-      const rejection = halfReceived.end(reception);
-      // With an error, Fastify would close the connection and lose the responses to pipelined requests.
-      done(null, rejection ? { rejection } : body);
-    };
-    const abandon = (rejection: Rejection) => {
-      settle({ rejection });
-    };
-    const tooLarge = () => {
-      abandon(new HttpError(HTTP_ERRORS.payloadTooLarge));
-    };
-    const reception = halfReceived.begin(request, abandon);
-    payload.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > BODY_LIMIT_BYTES) tooLarge();
-      else if (!settled) chunks.push(chunk);
-      if (size > MAX_DROPPED_BYTES) payload.pause();
+type HalfReceived = Pick<HalfReceivedRequests, 'begin' | 'end'>;
+
+/** Receives every body, with or without a type, as a ReceivedBody for the pipe. */
+export class RequestBodies {
+  constructor(private readonly halfReceived: HalfReceived) {}
+
+  /** Replaces Fastify's body parsers. */
+  register(server: FastifyInstance): void {
+    server.decorateRequest('contentType', undefined);
+    server.addHook('onRequest', (request, _reply, done) => {
+      const { headers } = request.raw;
+      request.contentType = headers['content-type'];
+      // Without this, Fastify responds with 415 to a malformed type, and with 400 to a QUERY without one, before any guard.
+      if (request.contentType !== undefined || request.method === 'QUERY') headers['content-type'] = 'application/json';
+      done();
     });
-    const complete = () => {
-      settle(checkContentType(request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    };
-    payload.on('end', complete);
-    payload.on('error', () => {
-      abandon(new HttpError(HTTP_ERRORS.malformedRequest));
+    server.removeAllContentTypeParsers();
+    // By '*' alone, Fastify would parse the type again for each request.
+    server.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
+      new BodyReception(request, payload, done, this.halfReceived).start();
     });
-    if (declaresTooLargeBody(request.raw)) tooLarge();
+  }
+}
+
+/** Receives one body, until it is complete or abandoned. */
+class BodyReception implements Reception {
+  isOver = false;
+  private chunks: Buffer[] = [];
+  private size = 0;
+
+  constructor(
+    readonly request: FastifyRequest,
+    private readonly payload: IncomingMessage,
+    private readonly done: (error: null, body: ReceivedBody) => void,
+    private readonly halfReceived: HalfReceived,
+  ) {}
+
+  start(): void {
+    const { request, payload } = this;
+    this.halfReceived.begin(this);
+    payload.on('data', (chunk: Buffer) => this.add(chunk));
+    payload.on('end', () => this.complete());
+    payload.on('error', () => this.abandon(new HttpError(HTTP_ERRORS.malformedRequest)));
+    if (declaresTooLargeBody(request.raw)) this.abandon(new HttpError(HTTP_ERRORS.payloadTooLarge));
     // A request without a body emits no events (`optimizeEmptyRequests`).
-    if (payload.readableEnded) complete();
-  });
+    if (payload.readableEnded) this.complete();
+  }
+
+  abandon(rejection: Rejection): void {
+    this.settle({ rejection });
+  }
+
+  private add(chunk: Buffer): void {
+    this.size += chunk.length;
+    if (this.size > MAX_DROPPED_BYTES) this.payload.pause();
+    if (this.isOver) return;
+    if (this.size <= BODY_LIMIT_BYTES) this.chunks.push(chunk);
+    else this.abandon(new HttpError(HTTP_ERRORS.payloadTooLarge));
+  }
+
+  private complete(): void {
+    const { chunks } = this;
+    this.settle(checkContentType(this.request, chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+  }
+
+  private settle(body: ReceivedBody): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.chunks = [];
+    const rejection = this.halfReceived.end(this);
+    // With an error, Fastify would close the connection and lose the responses to pipelined requests.
+    this.done(null, rejection ? { rejection } : body);
+  }
 }
 
 /** Reads and drops the rest of a body, up to MAX_DROPPED_BYTES. */
@@ -126,6 +150,16 @@ function checkContentType(request: FastifyRequest, bytes: Buffer): ReceivedBody 
   return isSupported ? { bytes } : { rejection: new HttpError(isPatch ? HTTP_ERRORS.unsupportedPatch : HTTP_ERRORS.unsupportedMediaType) };
 }
 
+const PARTS = {
+  ',': /(?:[^",]|"(?:[^"\\]|\\.)*"?)*/g,
+  ';': /(?:[^";]|"(?:[^"\\]|\\.)*"?)*/g,
+};
+
+/** Splits a field at a separator outside of quoted strings (RFC 9110, section 5.6.4) into trimmed parts. Empty parts may be added after others. Takes linear time. */
+export function splitUnquoted(field: string, separator: keyof typeof PARTS): string[] {
+  return (field.match(PARTS[separator]) ?? []).map((part) => part.trim());
+}
+
 // RFC 9110, sections 5.6.6 and 8.3.1
 const PARAMETER = /^([!#$%&'*+.^_`|~\w-]+)=(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[^"\\]|\\.)*)")$/;
 
@@ -144,25 +178,15 @@ function isJsonInUtf8(contentType: string | undefined, isPatch: boolean): boolea
   );
 }
 
-/** Adds `Connection: close` to responses to requests whose bodies will not be read completely. */
-export function endConnectionsWithUnreadBodies(fastify: FastifyInstance): void {
-  fastify.addHook('onSend', ({ raw }, reply, payload, done) => {
-    if (!raw.complete && hasBody(raw)) {
-      const connection = connectionOf(raw.socket);
-      if (connection.isEnded || !isDrained(raw)) {
-        connection.isEnded = true;
-        reply.header('connection', 'close');
-        dropBody(raw);
-      }
-    }
-    done(null, payload);
-  });
+/** Decides about requests whose bodies have been received. */
+export interface Admission {
+  /** Counts the request, or returns why it is shed. */
+  admit(request: FastifyRequest): Rejection | undefined;
 }
 
 /**
- * Limits the number of requests whose bodies are being received, in total and per address. Above the limit, the oldest one is rejected.
+ * Limits the number of requests whose bodies are being received, in total and per address. Above the limit, the oldest one is shed.
  * Most bodies are complete at the end of the turn of the event loop in which they begin. They are not counted.
- * @param admit Counts a request that has been received, or returns why it is rejected.
  */
 export class HalfReceivedRequests {
   private newReceptions: Reception[] = [];
@@ -171,27 +195,24 @@ export class HalfReceivedRequests {
 
   constructor(
     private readonly max: number,
-    private readonly admit: (request: FastifyRequest) => Rejection | undefined,
+    private readonly load: Admission,
     private readonly shed: Pick<ShedRequests, 'count'>,
   ) {}
 
   /** Call when the service starts to receive a body. */
-  begin(request: FastifyRequest, abandon: (rejection: Rejection) => void): Reception {
-    const reception = { request, abandon, isOver: false };
-    connectionOf(request.raw.socket).receiving = reception;
+  begin(reception: Reception): void {
+    connectionOf(reception.request.raw.socket).receiving = reception;
     if (this.newReceptions.push(reception) === 1) setImmediate(() => this.countNewReceptions());
-    return reception;
   }
 
-  /** Call when the body has been received, or when it is abandoned. Returns a rejection if the request must not be processed. */
+  /** Call when the reception is over. Returns an error if the request must not be processed. */
   end(reception: Reception): Rejection | undefined {
     const { request } = reception;
-    reception.isOver = true;
     const connection = connectionOf(request.raw.socket);
     // The next request of the connection may have begun.
     if (connection.receiving === reception) connection.receiving = undefined;
     if (this.all.delete(reception)) this.removeFromAddress(addressGroup(request.ip), reception);
-    return this.admit(request);
+    return this.load.admit(request);
   }
 
   private countNewReceptions(): void {
@@ -205,11 +226,11 @@ export class HalfReceivedRequests {
     const ofAddress = this.byAddress.get(address) ?? new Set();
     this.byAddress.set(address, ofAddress.add(reception));
     this.all.add(reception);
-    if (ofAddress.size > Math.ceil(this.max * SHARE_OF_ADDRESS)) this.rejectOldest(ofAddress, 'slow_bodies');
-    else if (this.all.size > this.max) this.rejectOldest(this.all, 'receiving');
+    if (ofAddress.size > Math.ceil(this.max * SHARE_OF_ADDRESS)) this.shedOldest(ofAddress, 'slow_bodies');
+    else if (this.all.size > this.max) this.shedOldest(this.all, 'receiving');
   }
 
-  private rejectOldest([oldest]: ReadonlySet<Reception>, reason: string): void {
+  private shedOldest([oldest]: ReadonlySet<Reception>, reason: string): void {
     this.shed.count(reason);
     oldest?.abandon(new DomainError(SERVICE_UNAVAILABLE, 'Too many requests are being received; try again shortly.'));
   }

@@ -1,12 +1,12 @@
 import { Clock } from '@animal-store/kernel';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { RawConnection } from '../testing/raw-connection.js';
-import { startTestApp, type TestApp, useTestApp } from '../testing/test-app.js';
-import { WorkerGroup } from '../process/worker-group.js';
-import { Draining } from './draining.js';
+import { RawConnection } from './testing/raw-connection.js';
+import { startTestApp, type TestApp, useTestApp } from './testing/test-app.js';
+import { WorkerGroup } from '../process/worker-messages.js';
 
 const service = useTestApp(['pets:read', 'pets:write']);
+const withoutCors = service;
 
 describe('ETag and If-None-Match', () => {
   let keys: [string, string];
@@ -88,32 +88,6 @@ describe('ETag and If-None-Match', () => {
     },
   );
 
-  it.each([
-    ['/v1/pets?limit=2', {}],
-    ['/v1/pets/1', {}],
-    ['/v1/pets?limit=2', { known: '*' }],
-    ['/v1/pets/1', { known: '*' }],
-    ['/docs', { known: '*' }],
-    ['/v1/pets?limit=0', {}],
-    ['/v1/pets/none', {}],
-    ['/v1/pets', { key: 'wrong' }],
-    ['/missing', {}],
-    ['/openapi.json', {}],
-    ['/docs', {}],
-    ['/docs/assets/docs.js', {}],
-    ['/docs/assets/missing.js', {}],
-    ['/health/live', {}],
-    ['/health/ready', {}],
-  ])('HEAD %s returns the headers of GET, %j', async (path, options) => {
-    // fetch closes the connection after a HEAD request.
-    const others = ['connection', 'keep-alive', 'date', 'ratelimit', 'x-request-id'];
-    const headersOf = async (method: string) => {
-      const { status, headers } = await get(path, { ...options, method });
-      return [status, ...[...headers].filter(([name]) => !others.includes(name))];
-    };
-    expect(await headersOf('HEAD')).toEqual(await headersOf('GET'));
-  });
-
   it('depend on body and Link, but not on the API key', async () => {
     const page = await get('/v1/pets?limit=3');
     expect((await get('/v1/pets?limit=3', { key: keys[1] })).headers.get('etag')).toBe(page.headers.get('etag'));
@@ -176,14 +150,6 @@ describe('health', () => {
     workers.isReady = true;
     expect(await get('/health/ready')).toEqual(OK);
   });
-
-  it('while draining, is not ready, still serves, and closes each connection with its next response', async () => {
-    expect(await get('/v1/pets')).toMatchObject({ status: 200, connection: 'keep-alive' });
-    service.app.get(Draining).begin();
-    expect(await get('/health/ready')).toMatchObject({ ...notReady('The process is shutting down.'), connection: 'close' });
-    expect(await get('/health/live')).toEqual({ ...OK, connection: 'close' });
-    expect(await get('/v1/pets?status=sold')).toEqual({ status: 200, connection: 'close', body: [] });
-  });
 });
 
 const ORIGIN = 'https://app.example.com';
@@ -191,19 +157,11 @@ const ORIGIN = 'https://app.example.com';
 describe('CORS', () => {
   let service: TestApp;
   let key: string;
-  let withoutCors: TestApp;
-  let keyWithoutCors: string;
 
   beforeAll(async () => {
-    [service, withoutCors] = await Promise.all([
-      startTestApp({ env: { CORS_ORIGINS: `${ORIGIN},https://admin.example.com` } }),
-      startTestApp(),
-    ]);
+    service = await startTestApp({ env: { CORS_ORIGINS: `${ORIGIN},https://admin.example.com` } });
     key = await service.createKey('pets:read', 'pets:write');
-    keyWithoutCors = await withoutCors.createKey('pets:read', 'pets:write');
   });
-
-  afterAll(() => withoutCors.close());
 
   afterAll(() => service.close());
 
@@ -273,15 +231,6 @@ describe('CORS', () => {
     connection.reset();
   });
 
-  it('sends no CORS headers to other origins', async () => {
-    for (const origin of ['https://evil.example', `${ORIGIN}.evil.example`, 'null']) {
-      expect(
-        (await send('GET', '/v1/pets', { Origin: origin, Authorization: `Bearer ${key}` })).headers.get('access-control-allow-origin'),
-      ).toBeNull();
-      expect((await send('OPTIONS', '/v1/pets', { Origin: origin, ...preflight })).headers.get('access-control-allow-origin')).toBeNull();
-    }
-  });
-
   describe('headers', () => {
     /** Headers that differ between two equal requests. */
     const VARYING = ['date', 'x-request-id', 'ratelimit'];
@@ -298,7 +247,7 @@ describe('CORS', () => {
       return { ...response, headers: Object.fromEntries(headers) };
     }
 
-    it.each(['/v1/pets', '/v1/nothing', '*', '/health/live', `/${'x'.repeat(4_096)}`])(
+    it.each(['/v1/pets?status=sold', '/v1/nothing', '*', '/health/live', `/${'x'.repeat(4_096)}`])(
       'are the only difference for %.20s',
       async (target) => {
         for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE', 'CONNECT']) {
@@ -308,13 +257,15 @@ describe('CORS', () => {
             ['Host: x', `Origin: ${ORIGIN}`, ...PREFLIGHT],
             ['Host: x', `Origin: ${ORIGIN}`, 'Access-Control-Request-Method: DELETE'],
             ['Host: x', 'Origin: https://evil.example', ...PREFLIGHT],
+            ['Host: x', `Origin: ${ORIGIN}.evil.example`, ...PREFLIGHT],
+            ['Host: x', 'Origin: null'],
             ['Host: x', `Origin: ${ORIGIN}`, 'Origin: https://evil.example', ...PREFLIGHT],
             ['Host: x', ...PREFLIGHT],
             ['Host: x', 'If-None-Match: *', `Origin: ${ORIGIN}`],
             ['Host: x', 'Transfer-Encoding: gzip, chunked', `Origin: ${ORIGIN}`, ...PREFLIGHT],
             [`Origin: ${ORIGIN}`, ...PREFLIGHT],
           ]) {
-            const off = await exchange(withoutCors, keyWithoutCors, method, target, fields);
+            const off = await exchange(withoutCors, withoutCors.key, method, target, fields);
             const on = await exchange(service, key, method, target, fields);
             const isAllowed = fields.filter((field) => field.startsWith('Origin:')).join() === `Origin: ${ORIGIN}`;
             const { vary, ...others } = on.headers;

@@ -4,11 +4,18 @@ import type { PublicUrl } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import { defaultErrorBody } from '../errors/error-catalogue.js';
 import { helpLink } from '../errors/error-response.js';
-import { HTTP_ERRORS, HttpError, type HttpErrorDefinition, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
+import {
+  HTTP_ERRORS,
+  HttpError,
+  type HttpErrorDefinition,
+  MAX_TARGET_LENGTH,
+  RETRY_AFTER_SECONDS,
+  SERVICE_UNAVAILABLE,
+} from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { declaresTooLargeBody, hasUnknownFraming } from './request-body.js';
 import { connectionOf } from './connection.js';
-import { corsHeaders, corsHeadersOfUnknown } from './cors.js';
+import { corsHeaders } from './cors.js';
 import { newRequestId } from '../observability/identify-requests.js';
 
 const LONG_TARGET = new RegExp(`^[A-Z]+ [^ \\r\\n]{${String(MAX_TARGET_LENGTH + 1)}}`);
@@ -28,55 +35,83 @@ interface ClientError {
   readonly rawPacket?: unknown;
 }
 
-/** Responds to errors of Node's HTTP parser and server in our error shape, then closes the connection. */
-export function respondToClientError(error: ClientError, socket: Socket, { corsOrigins, publicUrl, shed }: SocketErrorOptions): void {
-  const connection = connectionOf(socket);
-  connection.hasTimedOut ||= error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  if (error.code === 'ECONNRESET') {
-    socket.destroy();
-  } else if (connection.isEnded || error.code === 'HPE_CLOSED_CONNECTION') {
-    // The last response of the connection is being sent. Further input is dropped.
-    connection.isEnded = true;
-  } else if (connection.receiving && !connection.receiving.request.raw.complete) {
-    connection.isEnded = true;
-    connection.receiving.abandon(new HttpError(definitionOf(error)));
-  } else {
-    const definition = definitionOf(error);
-    // Browsers open connections in advance, and may not use them.
-    if (definition === HTTP_ERRORS.requestTimeout && socket.bytesRead > 0) shed.count('slow_headers');
-    const origin = originOf(error);
-    connection.endWith(() => {
-      const cors = origin === undefined ? corsHeadersOfUnknown(corsOrigins) : corsHeaders(corsOrigins, origin);
-      writeErrorAndClose(socket, definition, publicUrl, cors);
+/** Responds to errors of Node's HTTP parser and server in our error shape. */
+export class SocketErrors {
+  constructor(private readonly options: SocketErrorOptions) {}
+
+  /** Handles Expect and CONNECT, to which Node would respond without our error shape. */
+  register(server: Server): void {
+    const rejectExpectation: RequestListener = (request, response) => {
+      connectionOf(request.socket).isEnded = true;
+      const { status, headers, body } = errorResponse(HTTP_ERRORS.expectationFailed, this.options.publicUrl);
+      response.writeHead(status, { ...headers, ...this.corsHeadersFor(request.headers.origin) }).end(body);
+    };
+    server.on('checkExpectation', rejectExpectation);
+    server.on('checkContinue', (request, response) => {
+      // Node.js also emits this for values that only contain 100-continue.
+      if (!CONTINUE.test(request.headers.expect ?? '')) {
+        rejectExpectation(request, response);
+        return;
+      }
+      // A client that gets no 100 Continue need not send its body. Node.js closes its connection after the response.
+      if (!declaresTooLargeBody(request) && !hasUnknownFraming(request)) response.writeContinue();
+      server.emit('request', request, response);
+    });
+    server.on('connect', ({ headers, socket }) => {
+      socket.on('error', () => undefined);
+      connectionOf(socket).endWith(() => {
+        this.writeAndClose(socket, HTTP_ERRORS.methodNotAllowed, {
+          Allow: 'GET, HEAD, POST, OPTIONS',
+          ...this.corsHeadersFor(headers.origin),
+        });
+      });
     });
   }
-}
 
-/** Handles Expect and CONNECT, to which Node would respond without our error shape. */
-export function handleExpectAndConnect(server: Server, { corsOrigins, publicUrl }: SocketErrorOptions): void {
-  const reject: RequestListener = (request, response) => {
-    connectionOf(request.socket).isEnded = true;
-    const { headers, body } = errorResponse(HTTP_ERRORS.expectationFailed, publicUrl);
-    response.writeHead(HTTP_ERRORS.expectationFailed.status, { ...headers, ...corsHeaders(corsOrigins, request.headers.origin) }).end(body);
-  };
-  server.on('checkExpectation', reject);
-  server.on('checkContinue', (request, response) => {
-    // Node.js also emits this for values that only contain 100-continue.
-    if (!CONTINUE.test(request.headers.expect ?? '')) {
-      reject(request, response);
-      return;
+  /** Responds to an error of the HTTP parser or a timeout, then closes the connection. */
+  onClientError(error: ClientError, socket: Socket): void {
+    const connection = connectionOf(socket);
+    connection.hasTimedOut ||= error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    if (error.code === 'ECONNRESET') {
+      socket.destroy();
+    } else if (connection.isEnded || error.code === 'HPE_CLOSED_CONNECTION') {
+      // The last response of the connection is being sent. Further input is dropped.
+      connection.isEnded = true;
+    } else if (connection.receiving && !connection.receiving.request.raw.complete) {
+      connection.isEnded = true;
+      connection.receiving.abandon(new HttpError(definitionOf(error)));
+    } else {
+      const definition = definitionOf(error);
+      // Browsers open connections in advance, and may not use them.
+      if (definition === HTTP_ERRORS.requestTimeout && socket.bytesRead > 0) this.options.shed.count('slow_headers');
+      const origin = originOf(error);
+      connection.endWith(() => {
+        this.writeAndClose(socket, definition, origin === undefined ? this.corsHeadersOfUnknown() : this.corsHeadersFor(origin));
+      });
     }
-    // A client that gets no 100 Continue need not send its body. Node.js closes its connection after the response.
-    if (!declaresTooLargeBody(request) && !hasUnknownFraming(request)) response.writeContinue();
-    server.emit('request', request, response);
-  });
-  server.on('connect', ({ headers, socket }) => {
-    socket.on('error', () => undefined);
-    connectionOf(socket).endWith(() => {
-      const allow = { Allow: 'GET, HEAD, POST, OPTIONS' };
-      writeErrorAndClose(socket, HTTP_ERRORS.methodNotAllowed, publicUrl, { ...allow, ...corsHeaders(corsOrigins, headers.origin) });
-    });
-  });
+  }
+
+  /** Responds to a connection above the limit with 503, and closes it. */
+  refuse(socket: Socket): void {
+    this.writeAndClose(socket, SERVICE_UNAVAILABLE, { 'Retry-After': RETRY_AFTER_SECONDS, ...this.corsHeadersOfUnknown() });
+  }
+
+  private corsHeadersFor(origin: string | undefined): Record<string, string> {
+    return corsHeaders(this.options.corsOrigins, origin);
+  }
+
+  /** Returns the CORS headers of a response to a request whose headers are unknown: with several origins, none of them can be allowed. */
+  private corsHeadersOfUnknown(): Record<string, string> {
+    const { corsOrigins } = this.options;
+    return this.corsHeadersFor(corsOrigins.length === 1 ? corsOrigins[0] : undefined);
+  }
+
+  private writeAndClose(socket: Socket, error: HttpErrorDefinition | ErrorDefinition, extra: Record<string, string>): void {
+    const { status, headers, body } = errorResponse(error, this.options.publicUrl);
+    const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+    connectionOf(socket).close();
+  }
 }
 
 function definitionOf({ code, rawPacket }: ClientError): HttpErrorDefinition {
@@ -93,19 +128,6 @@ function originOf({ rawPacket }: ClientError): string | undefined {
 /** Returns whether the target is too long. Node's parser counts it as part of the header section and reports the same error for both. */
 function startsWithLongTarget(packet: unknown): boolean {
   return Buffer.isBuffer(packet) && LONG_TARGET.test(packet.toString('latin1'));
-}
-
-/** Writes an error response to the socket and closes the connection. */
-export function writeErrorAndClose(
-  socket: Socket,
-  error: HttpErrorDefinition | ErrorDefinition,
-  publicUrl: PublicUrl,
-  extra: Record<string, string> = {},
-): void {
-  const { status, headers, body } = errorResponse(error, publicUrl);
-  const lines = Object.entries({ ...headers, ...extra }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
-  connectionOf(socket).close();
 }
 
 function errorResponse(

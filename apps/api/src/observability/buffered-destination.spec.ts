@@ -29,9 +29,7 @@ async function run(statements: string, listeners = '') {
 it.each([
   ['an exit', 'process.exit(3)', 3, null],
   ['an uncaught error', "throw new Error('a bug')", 1, null],
-  ['an unhandled rejection', "Promise.reject(new Error('a bug')); setInterval(() => {}, 1000)", 1, null],
   ['SIGHUP', "process.kill(process.pid, 'SIGHUP'); setInterval(() => {}, 1000)", null, 'SIGHUP'],
-  ['SIGQUIT', "process.kill(process.pid, 'SIGQUIT'); setInterval(() => {}, 1000)", null, 'SIGQUIT'],
 ])('%s loses no line', async (_, statements, exitCode, signal) => {
   expect(await run(statements)).toEqual({ messages: ['first'], exitCode, signal });
 });

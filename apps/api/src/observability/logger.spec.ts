@@ -3,8 +3,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it, jest } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
 import { LOG_FORMATS, type LogFormatName } from './log-format.js';
-import { createLogger } from './logger.js';
-import { NestLogger } from './nest-logger.js';
+import { createLogger, NestLogger } from './logger.js';
 
 const key = generateApiKeySecret('test' as KeyEnvironment);
 

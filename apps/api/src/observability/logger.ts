@@ -1,10 +1,14 @@
 import { hostname } from 'node:os';
 import { redactKeys } from '@animal-store/access-domain';
+import type { LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { BoundedOutput } from './bounded-output.js';
 import { createBufferedDestination } from './buffered-destination.js';
 import { LOG_FORMATS, type LogFormat, type LogFormatName } from './log-format.js';
 import { createTerminalDestination } from './terminal-destination.js';
+
+/** The token of the logger in Nest's container. */
+export const LOGGER = Symbol('logger');
 
 export interface ServiceLogger extends Logger {
   /** Accepts complete lines. */
@@ -67,4 +71,25 @@ function membersOf(error: Error, causes = 0): object {
   const inner = Error.isError(cause) ? causes < MAX_CAUSES && membersOf(cause, causes + 1) : cause;
   const type = (error.constructor as { name?: unknown } | undefined)?.name;
   return { type, message, stack, code, constraint, ...(inner !== undefined && inner !== false && { cause: inner }) };
+}
+
+/** Logs warnings and errors of Nest, and drops the messages about its start. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(): void {
+    // Intentionally empty.
+  }
+
+  warn(message: unknown, context?: string): void {
+    this.logger.warn({ context }, String(message));
+  }
+
+  error(message: unknown, stack?: string, context?: string): void {
+    this.logger.error({ context, stack }, String(message));
+  }
+
+  fatal(message: unknown, context?: string): void {
+    this.logger.fatal({ context }, String(message));
+  }
 }

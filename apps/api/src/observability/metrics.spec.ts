@@ -4,7 +4,6 @@ import { fastify } from 'fastify';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { measureRequests, Metrics } from './metrics.js';
-import { observeReplicas } from './observe-replicas.js';
 
 let metrics: Metrics;
 
@@ -71,9 +70,9 @@ describe('the metrics of requests', () => {
   });
 
   it('count rejected keys by code, and rate-limited requests', async () => {
-    const codes = ['missing_api_key', 'invalid_api_key', 'invalid_api_key', 'insufficient_scope', 'rate_limited', 'pet_not_found'];
-    await measure(...codes.map((errorCode) => ({ errorCode })));
-    expect(await samplesOf('api_keys_refused_total')).toEqual([
+    const codes = ['missing_api_key', 'invalid_api_key', 'invalid_api_key', 'insufficient_scope', 'pet_not_found'];
+    await measure(...codes.map((errorCode) => ({ errorCode })), { errorCode: 'rate_limited', status: 429 });
+    expect(await samplesOf('api_keys_rejected_total')).toEqual([
       '{code="missing_api_key"} 1',
       '{code="invalid_api_key"} 2',
       '{code="insufficient_scope"} 1',
@@ -99,14 +98,6 @@ it('the pool has idle and used connections, and waiting statements; none while i
   expect(await samplesOf('database_pool_waiting')).toEqual([' 0']);
 });
 
-it('the requests in flight are those of the collection', async () => {
-  let inFlight = 3;
-  metrics.observeInFlight(() => inFlight);
-  expect(await samplesOf('http_requests_in_flight')).toEqual([' 3']);
-  inFlight = 1;
-  expect(await samplesOf('http_requests_in_flight')).toEqual([' 1']);
-});
-
 it('the process is ready or not, with the reason', async () => {
   let reason: string | undefined;
   metrics.observeReadiness(['database', 'draining'], async () => reason);
@@ -116,14 +107,6 @@ it('the process is ready or not, with the reason', async () => {
   expect([await samplesOf('service_ready'), await reasons()]).toEqual([[' 0'], ['{reason="database"} 1']]);
   reason = 'draining';
   expect(await reasons()).toEqual(['{reason="draining"} 1']);
-});
-
-it('Redis is connected or not', async () => {
-  let isConnected = true;
-  metrics.observeRedis(() => isConnected);
-  expect(await samplesOf('redis_connected')).toEqual([' 1']);
-  isConnected = false;
-  expect(await samplesOf('redis_connected')).toEqual([' 0']);
 });
 
 it('migrations are unknown until the state is read, and only the latest one is named', async () => {
@@ -147,7 +130,7 @@ it('replicas are used unless they have a problem; reads are counted by server, a
   const lines: unknown[] = [];
   let observer: ReplicaObserver | undefined;
   const replicas = { problems, observe: (given: ReplicaObserver) => (observer = given) } as unknown as Replicas;
-  observeReplicas(replicas, metrics, pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(JSON.parse(line)) }));
+  metrics.observeReplicas(replicas, pino({ base: null, timestamp: false }, { write: (line: string) => lines.push(JSON.parse(line)) }));
   expect(await samplesOf('database_replica_used')).toEqual(['{replica="db1:5432"} 1', '{replica="db2:5432"} 0']);
   expect(await samplesOf('database_replica_reads_total')).toEqual(['{served_by="replica"} 0', '{served_by="primary"} 0']);
   for (const server of ['replica', 'primary', 'replica'] as const) observer?.read(server);
@@ -162,7 +145,7 @@ it('replicas are used unless they have a problem; reads are counted by server, a
 
 it('over all workers: what one worker lacks, the service lacks', async () => {
   metrics.observeRedis(() => true);
-  metrics.observeReplicas(() => new Map());
+  metrics.observeReplicas({ problems: new Map(), observe: () => undefined }, pino({ level: 'silent' }));
   metrics.observeMigrations(() => undefined);
   metrics.observeReadiness([], async () => undefined);
   const aggregators = (await metrics.registry.getMetricsAsJSON()).map(({ name, aggregator }) => [name, aggregator]);

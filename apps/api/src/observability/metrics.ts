@@ -1,10 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
-import type { MigrationState, StatementObserver, SubscriptionStatus } from '@animal-store/database';
+import type { MigrationState, Replicas, StatementObserver, SubscriptionStatus } from '@animal-store/database';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
+import type { Logger } from 'pino';
 import { type Aggregator, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { RATE_LIMITED } from '../errors/http-errors.js';
-import { buildInfo } from './build-info.js';
+
+/** Replaced by the bundler in write-bundle.ts. */
+declare const BUNDLE: { readonly version: string; readonly commit: string } | undefined;
+
+const MANIFEST = join(import.meta.dirname, '../../package.json');
 
 const DURATION_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const JOB_BUCKETS_S = [0.01, 0.1, 1, 10, 60, 300, 1800];
@@ -39,7 +45,7 @@ export class Metrics implements StatementObserver {
   );
 
   readonly keysRejected = this.counter(
-    'api_keys_refused_total',
+    'api_keys_rejected_total',
     'Requests rejected because of a missing or invalid API key, or a missing scope.',
     ['code'],
   );
@@ -127,11 +133,11 @@ export class Metrics implements StatementObserver {
     );
   }
 
-  /** @param problems Returns the problem of each replica, undefined while it is used. */
-  observeReplicas(problems: () => ReadonlyMap<string, string | undefined>): Counter<'served_by'> {
+  /** Also logs when a replica is excluded or used again. */
+  observeReplicas(replicas: Pick<Replicas, 'observe' | 'problems'>, logger: Logger): void {
     const help = '1 while every process reads lists from the replica, otherwise 0.';
     this.gauge('database_replica_used', help, ['replica'], 'min', (gauge) => {
-      for (const [replica, problem] of problems()) gauge.set({ replica }, problem === undefined ? 1 : 0);
+      for (const [replica, problem] of replicas.problems) gauge.set({ replica }, problem === undefined ? 1 : 0);
     });
     const reads = this.counter(
       'database_replica_reads_total',
@@ -139,7 +145,13 @@ export class Metrics implements StatementObserver {
       ['served_by'],
     );
     for (const served_by of ['replica', 'primary']) reads.inc({ served_by }, 0);
-    return reads;
+    replicas.observe({
+      read: (servedBy) => reads.inc({ served_by: servedBy }),
+      changed: (replica, problem) => {
+        if (problem === undefined) logger.info({ replica }, 'reading lists from the replica');
+        else logger.warn({ replica, reason: problem }, 'not reading from the replica');
+      },
+    });
   }
 
   /** @param state Returns undefined before the state was first read. */
@@ -240,9 +252,19 @@ export function measureRequests(fastify: FastifyInstance, metrics: Metrics): voi
       if (request.method === 'POST' && reply.hasHeader('idempotent-replayed')) metrics.replays.inc();
     } else if (KEY_REJECTIONS.has(errorCode)) {
       metrics.keysRejected.inc({ code: errorCode });
-    } else if (errorCode === RATE_LIMITED.code) {
+    } else if (reply.statusCode === 429) {
       metrics.requestsLimited.inc();
     }
     done();
   });
+}
+
+/** Returns the labels of the metric `build_info`. Outside a bundle, the commit is unknown. */
+function buildInfo(): Readonly<Record<'version' | 'commit' | 'node_version', string>> {
+  const { version, commit } = typeof BUNDLE === 'undefined' ? { version: versionOfSources(), commit: 'unknown' } : BUNDLE;
+  return { version, commit, node_version: process.version };
+}
+
+function versionOfSources(): string {
+  return (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version;
 }

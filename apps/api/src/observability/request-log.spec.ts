@@ -42,22 +42,6 @@ it('writes one line per response, without the query', async () => {
   });
 });
 
-it('omits absent members', async () => {
-  const [line = ''] = await linesOf('info');
-  expect(Object.keys(JSON.parse(line) as object)).toEqual([
-    'level',
-    'time',
-    'pid',
-    'hostname',
-    'requestId',
-    'method',
-    'path',
-    'status',
-    'durationMs',
-    'msg',
-  ]);
-});
-
 it('writes nothing if the log level is above info', async () => {
   expect(await linesOf('warn')).toEqual([]);
 });

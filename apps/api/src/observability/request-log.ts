@@ -11,7 +11,7 @@ export function logRequests(fastify: FastifyInstance, logger: ServiceLogger, sha
   });
 }
 
-/** Returns a function that writes exactly the line that `logger.info` would write. ADR 35 has the measurement that justifies it. */
+/** Returns a function that writes exactly the line that `logger.info` would write. ADR 9 has the measurement that justifies it. */
 export function createRequestLogger(logger: ServiceLogger): (request: FastifyRequest, reply: FastifyReply) => void {
   const { format, base } = logger;
   const level = JSON.stringify(format.level('info', logger.levels.values['info'] ?? 0)).slice(0, -1);

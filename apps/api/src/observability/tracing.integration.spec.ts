@@ -12,9 +12,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { trace } from '@opentelemetry/api';
 import type { TracerProvider } from '@opentelemetry/sdk-trace';
 import { DataSource } from 'typeorm';
-import { RawConnection } from '../testing/raw-connection.js';
-import { startTestApp, type TestApp } from '../testing/test-app.js';
-import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../testing/trace-collector.js';
+import { RawConnection } from '../http/testing/raw-connection.js';
+import { startTestApp, type TestApp } from '../http/testing/test-app.js';
+import { type ExportedSpan, startTraceCollector, type TraceCollector } from '../http/testing/trace-collector.js';
 import { createLogger } from './logger.js';
 
 interface Caller {
@@ -115,7 +115,8 @@ describe('the OpenTelemetry SDK', () => {
       import { createApp } from '${built('create-app.js')}';
       import { readConfig } from '${built('process/config.js')}';
       for (const env of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }]) {
-        const app = await createApp({ config: readConfig({ DATABASE_URL: 'postgres://127.0.0.1:1/none', LOG_LEVEL: 'silent', ...env }) });
+        const config = readConfig({ DATABASE_URL: 'postgres://127.0.0.1:1/none', LOG_LEVEL: 'silent', ...env });
+        const app = await createApp({ config, contexts: [] });
         await app.close();
         console.log(String(Object.keys(_cache).some((path) => path.includes('@opentelemetry/sdk'))));
       }`);

@@ -25,7 +25,7 @@ export interface TracingOptions {
 }
 
 /**
- * OpenTelemetry tracing without auto-instrumentation. `createApp` imports this file only if a collector is configured. Libraries may
+ * OpenTelemetry tracing without auto-instrumentation. `startObservability` imports this file only if a collector is configured. Libraries may
  * add spans through `@opentelemetry/api`.
  */
 export class Tracing {

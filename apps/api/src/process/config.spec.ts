@@ -26,111 +26,11 @@ async function fileWith(text: string): Promise<string> {
 
 describe('readConfig', () => {
   it('has a default for every variable except DATABASE_URL', () => {
-    expect(readConfig({ DATABASE_URL })).toEqual({
-      databaseUrl: DATABASE_URL,
-      databaseReplicaUrls: [],
-      databasePoolSize: 10,
-      databaseConnectTimeoutMs: 2_500,
-      databaseStatementTimeoutMs: 3_000,
-      databasePrepared: true,
-      citus: false,
-      migrateOnStart: true,
-      migrationDatabaseUrl: DATABASE_URL,
-      migrationWaitSeconds: 300,
-      host: '127.0.0.1',
-      port: 3000,
-      workers: 1,
-      adminPort: undefined,
-      adminHost: '127.0.0.1',
-      trustedProxies: [],
-      rateLimit: 6_000,
-      redisUrl: undefined,
-      maxInFlight: 512,
-      maxConnections: 10_000,
-      maxEventLoopLagMs: 500,
-      drainSeconds: 5,
-      publicBaseUrl: undefined,
-      stagingBaseUrl: undefined,
-      corsOrigins: [],
-      environment: 'production',
-      logLevel: 'info',
-      logFormat: 'json',
-      logRequestsSample: 1,
-      otelExporterOtlpEndpoint: undefined,
-      otelServiceName: 'animal-store',
-      otelTracesSamplerArg: 1,
-    });
-  });
-
-  it('reads each variable into its own setting', () => {
-    expect(
-      readConfig({
-        DATABASE_URL,
-        DATABASE_REPLICA_URLS: 'postgres://replica/store',
-        DATABASE_POOL_SIZE: '11',
-        DATABASE_CONNECT_TIMEOUT_MS: '12',
-        DATABASE_STATEMENT_TIMEOUT_MS: '0',
-        DATABASE_PREPARED: 'no',
-        CITUS: '0',
-        MIGRATE_ON_START: '1',
-        MIGRATION_DATABASE_URL: 'postgres://owner@localhost/store',
-        MIGRATION_WAIT_SECONDS: '13',
-        HOST: '0.0.0.0',
-        PORT: '0',
-        WORKERS: '14',
-        ADMIN_PORT: '0',
-        ADMIN_HOST: '127.0.0.2',
-        TRUSTED_PROXIES: '10.0.0.1',
-        RATE_LIMIT: '0',
-        REDIS_URL: 'redis://localhost',
-        MAX_IN_FLIGHT: '15',
-        MAX_CONNECTIONS: '16',
-        MAX_EVENT_LOOP_LAG_MS: '17',
-        DRAIN_SECONDS: '0',
-        PUBLIC_BASE_URL: 'https://api.example.com',
-        STAGING_BASE_URL: 'https://staging.example.com',
-        CORS_ORIGINS: 'https://app.example.com',
-        ENVIRONMENT: 'test',
-        LOG_LEVEL: 'warn',
-        LOG_FORMAT: 'ecs',
-        LOG_REQUESTS_SAMPLE: '0',
-        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
-        OTEL_SERVICE_NAME: 'store',
-        OTEL_TRACES_SAMPLER_ARG: '0.5',
-      }),
-    ).toEqual({
-      databaseUrl: DATABASE_URL,
-      databaseReplicaUrls: ['postgres://replica/store'],
-      databasePoolSize: 11,
-      databaseConnectTimeoutMs: 12,
-      databaseStatementTimeoutMs: 0,
-      databasePrepared: false,
-      citus: false,
-      migrateOnStart: true,
-      migrationDatabaseUrl: 'postgres://owner@localhost/store',
-      migrationWaitSeconds: 13,
-      host: '0.0.0.0',
-      port: 0,
-      workers: 14,
-      adminPort: 0,
-      adminHost: '127.0.0.2',
-      trustedProxies: ['10.0.0.1'],
-      rateLimit: 0,
-      redisUrl: 'redis://localhost',
-      maxInFlight: 15,
-      maxConnections: 16,
-      maxEventLoopLagMs: 17,
-      drainSeconds: 0,
-      publicBaseUrl: 'https://api.example.com',
-      stagingBaseUrl: 'https://staging.example.com',
-      corsOrigins: ['https://app.example.com'],
-      environment: 'test',
-      logLevel: 'warn',
-      logFormat: 'ecs',
-      logRequestsSample: 0,
-      otelExporterOtlpEndpoint: 'http://collector:4318',
-      otelServiceName: 'store',
-      otelTracesSamplerArg: 0.5,
+    expect(readConfig({ DATABASE_URL })).toMatchObject({
+      ...{ databaseUrl: DATABASE_URL, databaseReplicaUrls: [], databasePrepared: true, citus: false },
+      ...{ migrateOnStart: true, migrationDatabaseUrl: DATABASE_URL, host: '127.0.0.1', port: 3000, workers: 1 },
+      ...{ adminPort: undefined, adminHost: '127.0.0.1', trustedProxies: [], redisUrl: undefined, publicBaseUrl: undefined },
+      ...{ corsOrigins: [], environment: 'production', logLevel: 'info', logFormat: 'json', otelServiceName: 'animal-store' },
     });
   });
 
@@ -151,10 +51,6 @@ describe('readConfig', () => {
     for (const value of [minimum, maximum]) expect(() => readConfig({ DATABASE_URL, [name]: String(value) })).not.toThrow();
     const rule = new StartupError(`${name} must be an integer from ${String(minimum)} to ${String(maximum)}`);
     for (const value of [minimum - 1, maximum + 1]) expect(() => readConfig({ DATABASE_URL, [name]: String(value) })).toThrow(rule);
-  });
-
-  it('treats empty variables as unset', () => {
-    expect(readConfig({ DATABASE_URL, PORT: '', PUBLIC_BASE_URL: '' })).toMatchObject({ port: 3000, publicBaseUrl: undefined });
   });
 
   it('reads variables', () => {
@@ -242,7 +138,18 @@ describe('readConfig', () => {
 
   it.each([
     ...['https://x?', 'https://x/?', 'https://x#', 'https://x/#', 'https://:pw@x', 'https://@x', 'https://:@x', 'https://u@x/'],
-    ...['https:x', 'https:/x', 'https:\\\\x', 'https://x\\y', 'https://x y', 'https://x/a b', 'https://x/a\tb', 'https://x\n.example'],
+    ...[
+      'api.example.org',
+      'https://x/?a=1',
+      'https:x',
+      'https:/x',
+      'https:\\\\x',
+      'https://x\\y',
+      'https://x y',
+      'https://x/a b',
+      'https://x/a\tb',
+      'https://x\n.example',
+    ],
     ...['https://', 'https:///', 'https://*.example', 'https://x:99999', 'ftp://x', '//x', 'https://x/\u0001', 'https://%zz'],
   ])('rejects %j as a base URL', (url) => {
     for (const name of ['PUBLIC_BASE_URL', 'STAGING_BASE_URL', 'OTEL_EXPORTER_OTLP_ENDPOINT']) {
@@ -295,10 +202,14 @@ describe('readConfig', () => {
     },
   );
 
-  it('ignores white space around values', () => {
+  it('ignores white space around values, and empty ones', () => {
     const env = { PORT: ' 8080\n', CITUS: '\ttrue ', LOG_LEVEL: 'warn\r\n', ENVIRONMENT: ' test', OTEL_SERVICE_NAME: ' store\n' };
     const values = { port: 8080, citus: true, logLevel: 'warn', environment: 'test', otelServiceName: 'store' };
-    expect(readConfig({ DATABASE_URL, ...env, HOST: ' \n' })).toMatchObject({ ...values, host: '127.0.0.1' });
+    expect(readConfig({ DATABASE_URL, ...env, HOST: ' \n', PUBLIC_BASE_URL: '' })).toMatchObject({
+      ...values,
+      host: '127.0.0.1',
+      publicBaseUrl: undefined,
+    });
   });
 
   it.each(['1e1', '+5', '0x5', '5.0', '1_0', '٥', '5 5', ''.padEnd(11, '0')])('rejects %j as an integer', (WORKERS) => {
@@ -332,16 +243,9 @@ describe('readConfig', () => {
       "DATABASE_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'",
     ],
     [{ REDIS_URL_FILE: '/none/url' }, "REDIS_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'"],
-    [{ PORT: '65536' }, 'PORT must be an integer from 0 to 65535'],
     [{ PORT: '3000.5' }, 'PORT must be an integer from 0 to 65535'],
-    [{ PORT: '-1' }, 'PORT must be an integer from 0 to 65535'],
-    [{ DATABASE_POOL_SIZE: '0' }, 'DATABASE_POOL_SIZE must be an integer from 1 to 1000'],
-    [{ PUBLIC_BASE_URL: 'api.example.org' }, 'PUBLIC_BASE_URL must be an http(s) URL without user name, query or fragment'],
-    [{ PUBLIC_BASE_URL: 'https://x/?a=1' }, 'PUBLIC_BASE_URL must be an http(s) URL without user name, query or fragment'],
-    [{ CORS_ORIGINS: 'https://a.example/, *' }, 'CORS_ORIGINS must be origins such as https://app.example.com, separated by commas'],
     [{ LOG_FORMAT: 'text' }, 'LOG_FORMAT must be one of json, gcp, ecs'],
     [{ LOG_REQUESTS_SAMPLE: '2' }, 'LOG_REQUESTS_SAMPLE must be a number from 0 to 1'],
-    [{ WORKERS: '0' }, 'WORKERS must be an integer from 1 to 256'],
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL must be a redis:// or rediss:// URL'],
     [{ MIGRATION_DATABASE_URL: 'localhost' }, 'MIGRATION_DATABASE_URL must be a postgres:// URL'],
     [{ ENVIRONMENT: 'Prod!' }, 'ENVIRONMENT must be 1 to 20 lower-case letters and digits, starting with a letter'],

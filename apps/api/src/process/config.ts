@@ -99,7 +99,7 @@ const environmentName = validator<string>(KEY_ENVIRONMENT_RULE.replace('must be 
 );
 
 /**
- * All environment variables of the service. `npx nx documents docs-checks` writes them to `.env.example` and docs/variables.md.
+ * All environment variables of the service. `npx nx documents checks` writes them to `.env.example` and docs/variables.md.
  * A variable such as DATABASE_POOL_SIZE is the member `databasePoolSize` of Config.
  */
 export const variables = {

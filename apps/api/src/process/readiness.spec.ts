@@ -1,6 +1,7 @@
 import type { Database, DatabaseConnection } from '@animal-store/database';
 import { afterEach, expect, it, jest } from '@jest/globals';
-import { WorkerGroup } from './worker-group.js';
+import { WorkerGroup } from './worker-messages.js';
+import { Metrics } from '../observability/metrics.js';
 import { Draining } from '../http/draining.js';
 import { Readiness } from './readiness.js';
 
@@ -14,7 +15,7 @@ it('is not ready after 2 s without a response of the database, and ready with it
   const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();
   const query = jest.fn(() => response);
   const database = { migrations: [], pool: { query } } as unknown as Database;
-  const readiness = new Readiness(database, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
+  const readiness = new Readiness(database, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup(), new Metrics());
   const probes = Promise.allSettled([readiness.check(), readiness.check()]);
   await jest.advanceTimersByTimeAsync(1_999);
   const late = readiness.check();
@@ -37,6 +38,6 @@ it('is not ready after 2 s without a response of the database, and ready with it
 it('names the cause if the query fails', async () => {
   const cause = new Error('ECONNREFUSED');
   const database = { migrations: [], pool: { query: () => Promise.reject(cause) } } as unknown as Database;
-  const readiness = new Readiness(database, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup());
+  const readiness = new Readiness(database, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup(), new Metrics());
   await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
 });

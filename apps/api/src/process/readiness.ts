@@ -1,8 +1,10 @@
-import { type Database, type DatabaseConnection, isMigrated } from '@animal-store/database';
+import { Database, DatabaseConnection, isMigrated } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
+import { Injectable } from '@nestjs/common';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
-import type { WorkerGroup } from './worker-group.js';
-import type { Draining } from '../http/draining.js';
+import { Draining } from '../http/draining.js';
+import { Metrics } from '../observability/metrics.js';
+import { WorkerGroup } from './worker-messages.js';
 
 /** How long a probe waits for the database. Shorter than `readinessProbe.timeoutSeconds` of the Helm chart. */
 const PROBE_TIMEOUT_MS = 2_000;
@@ -17,7 +19,7 @@ const NOT_READY = {
 } as const;
 
 type NotReadyReason = keyof typeof NOT_READY;
-export const NOT_READY_REASONS = Object.keys(NOT_READY);
+const NOT_READY_REASONS = Object.keys(NOT_READY);
 
 class NotReadyError extends DomainError {
   constructor(
@@ -29,6 +31,7 @@ class NotReadyError extends DomainError {
 }
 
 /** Whether the process should receive requests. */
+@Injectable()
 export class Readiness {
   private query: Promise<boolean> | undefined;
 
@@ -37,7 +40,10 @@ export class Readiness {
     private readonly connection: DatabaseConnection,
     private readonly draining: Draining,
     private readonly workers: WorkerGroup,
-  ) {}
+    metrics: Metrics,
+  ) {
+    metrics.observeReadiness(NOT_READY_REASONS, () => this.reason());
+  }
 
   /** @throws NotReadyError */
   async check(): Promise<void> {
@@ -52,7 +58,7 @@ export class Readiness {
   }
 
   /** Returns why the process is not ready; undefined if it is. */
-  async reason(): Promise<NotReadyReason | undefined> {
+  private async reason(): Promise<NotReadyReason | undefined> {
     // After the gauges of the pool are read, since the probe uses a connection.
     await Promise.resolve();
     try {

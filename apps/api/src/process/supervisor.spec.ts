@@ -3,11 +3,10 @@ import { EventEmitter } from 'node:events';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Logger, pino } from 'pino';
-import type { GroupState } from './worker-group.js';
 import { EX_CONFIG } from './startup-error.js';
 import { Supervisor } from './supervisor.js';
 import { findWorkerPort } from './worker-port.js';
-import type { WorkerReport } from './worker-report.js';
+import type { GroupState, WorkerReport } from './worker-messages.js';
 
 const GRACE_MS = 60_000;
 const KILL_AFTER_MS = 30_000;

@@ -3,16 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { GroupState } from './worker-group.js';
-import type { MetricsSource } from '../observability/admin-server.js';
+import type { MetricsSource } from './admin-server.js';
 import { WorkerMetrics } from '../observability/worker-metrics.js';
-import { FixedWindows } from '../rate-limit/fixed-windows.js';
-import { countForWorker } from '../rate-limit/supervisor-counter.js';
-import { CrashLoopDetector } from './crash-loop-detector.js';
+import { countForWorker, MemoryCounter } from '../rate-limit/counters.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
-import { Watchdog } from './watchdog.js';
+import { CrashLoopDetector, Watchdog } from './watchdog.js';
 import { findWorkerPort, isFree, requireFreePort } from './worker-port.js';
-import type { WorkerReport } from './worker-report.js';
+import type { GroupState, WorkerReport } from './worker-messages.js';
 
 const MAX_CRASHES = 10;
 const CRASH_WINDOW_MS = 60_000;
@@ -52,12 +49,17 @@ class ForkError extends StartupError {
   }
 }
 
+interface SupervisedWorker {
+  state: 'starting' | 'listening' | 'ready';
+  readonly ended: PromiseWithResolvers<void>;
+}
+
 /** Runs workers on one port, replaces crashed ones, counts requests for rate limits, and aggregates metrics. */
 export class Supervisor implements MetricsSource {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
   private readonly crashLoop = new CrashLoopDetector(MAX_CRASHES, CRASH_WINDOW_MS);
-  private readonly running = new Map<Worker, Promise<void>>();
-  private readonly listening = new Set<Worker>();
+  /** The workers that have not ended. */
+  private readonly workers = new Map<Worker, SupervisedWorker>();
   private readonly watchdog: Watchdog;
   private readonly workerMetrics = new WorkerMetrics();
   private readonly ownRegistry = new Registry();
@@ -66,8 +68,7 @@ export class Supervisor implements MetricsSource {
     help: 'Workers that were replaced because they ended unexpectedly.',
     registers: [this.ownRegistry],
   });
-  private readonly ready = new Set<Worker>();
-  private readonly counts = new FixedWindows();
+  private readonly counts = new MemoryCounter();
   private readonly firstReports = Promise.withResolvers<void>();
   private readonly stopping = new AbortController();
   private hasBeenReady = false;
@@ -75,24 +76,9 @@ export class Supervisor implements MetricsSource {
   private port = 0;
 
   constructor(private readonly options: SupervisorOptions) {
-    const { running, ready } = this;
     this.watchdog = new Watchdog(options.logger);
-    new Gauge({
-      name: 'workers',
-      help: 'Running workers.',
-      registers: [this.ownRegistry],
-      collect() {
-        this.set(running.size);
-      },
-    });
-    new Gauge({
-      name: 'workers_ready',
-      help: 'Workers that have connected to the database since they started.',
-      registers: [this.ownRegistry],
-      collect() {
-        this.set(ready.size);
-      },
-    });
+    this.measure('workers', 'Running workers.', () => this.workers.size);
+    this.measure('workers_ready', 'Workers that have connected to the database since they started.', () => this.inState('ready').length);
     // Only used where workers cannot share a port: they accept connections themselves.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: options.exec });
@@ -121,15 +107,25 @@ export class Supervisor implements MetricsSource {
     this.stopping.abort();
     this.killAll(signal);
     // A worker that does not listen yet ends at once, unless it hangs.
-    for (const worker of this.running.keys()) this.watchdog.hear(worker);
-    const ended = Promise.all(this.running.values()).then(() => process.off('exit', this.killRemaining));
+    for (const worker of this.workers.keys()) this.watchdog.hear(worker);
+    const ended = Promise.all([...this.workers.values()].map((worker) => worker.ended.promise)).then(() =>
+      process.off('exit', this.killRemaining),
+    );
     if (await this.isDoneWithin(ended, graceMs + KILL_AFTER_MS)) return;
     this.killRemaining();
     await this.isDoneWithin(ended, KILL_TIMEOUT_MS);
   }
 
   async metrics(): Promise<string> {
-    return `${await this.workerMetrics.collect([...this.listening])}\n${await this.ownRegistry.metrics()}`;
+    return `${await this.workerMetrics.collect(this.inState('listening', 'ready'))}\n${await this.ownRegistry.metrics()}`;
+  }
+
+  private measure(name: string, help: string, value: () => number): void {
+    const gauge: Gauge = new Gauge({ name, help, registers: [this.ownRegistry], collect: () => gauge.set(value()) });
+  }
+
+  private inState(...states: SupervisedWorker['state'][]): Worker[] {
+    return [...this.workers].filter(([, { state }]) => states.includes(state)).map(([worker]) => worker);
   }
 
   /** Also if this process exits without `stop`: a worker that is still starting would notice that late. */
@@ -138,7 +134,7 @@ export class Supervisor implements MetricsSource {
   };
 
   private killAll(signal: NodeJS.Signals): void {
-    for (const { process } of this.running.keys()) process.kill(signal);
+    for (const { process } of this.workers.keys()) process.kill(signal);
   }
 
   private async isDoneWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
@@ -181,12 +177,10 @@ export class Supervisor implements MetricsSource {
   /** Resolves to the address on which the worker listens. An initial worker that ends before that is not replaced: `start` rejects. */
   private fork(kind: 'initial' | 'replacement'): Promise<AddressInfo> {
     const listening = Promise.withResolvers<AddressInfo>();
-    const ended = Promise.withResolvers<void>();
     const end = (outcome: string | number, worker?: Worker, error: Error = new StartupError(START_FAILED)) => {
-      const hasListened = this.forget(worker);
-      ended.resolve();
+      const state = worker && this.forget(worker);
       listening.reject(error);
-      if (hasListened || kind === 'replacement') void this.onEnd(outcome, worker);
+      if (state === 'listening' || state === 'ready' || kind === 'replacement') void this.onEnd(outcome, state, worker);
     };
     const fail = (error: NodeJS.ErrnoException, worker?: Worker) => {
       this.options.logger.error({ err: error }, 'a worker process could not be started');
@@ -194,7 +188,7 @@ export class Supervisor implements MetricsSource {
     };
     try {
       const worker = cluster.fork({ ...this.options.env, PORT: String(this.port) });
-      this.running.set(worker, ended.promise);
+      this.workers.set(worker, { state: 'starting', ended: Promise.withResolvers() });
       this.watchdog.watch(worker);
       countForWorker(worker, this.counts);
       worker.once('exit', (code, signal: NodeJS.Signals | null) => end(signal ?? code, worker));
@@ -213,35 +207,38 @@ export class Supervisor implements MetricsSource {
     return listening.promise;
   }
 
-  /** Returns whether the worker has listened. */
-  private forget(worker: Worker | undefined): boolean {
-    if (!worker) return false;
-    this.running.delete(worker);
+  /** Returns the last state of the worker. */
+  private forget(worker: Worker): SupervisedWorker['state'] | undefined {
+    const known = this.workers.get(worker);
+    this.workers.delete(worker);
     this.watchdog.forget(worker);
     this.workerMetrics.end(worker);
-    return this.listening.delete(worker);
+    known?.ended.resolve();
+    return known?.state;
   }
 
   private onReport(worker: Worker, { state, listening }: Partial<WorkerReport>): void {
-    if (listening) this.listening.add(worker);
-    if (this.listening.has(worker)) this.watchdog.hear(worker);
+    const known = this.workers.get(worker);
+    if (!known) return;
+    if (listening) known.state = 'listening';
+    if (known.state !== 'starting') this.watchdog.hear(worker);
     if (state === 'waiting') this.firstReports.resolve();
     if (state !== 'ready') return;
-    this.ready.add(worker);
+    known.state = 'ready';
     this.hasBeenReady = true;
     this.delayMs = INITIAL_DELAY_MS;
-    this.reportGroup();
-    if (this.ready.size >= this.options.workers) this.firstReports.resolve();
+    if (this.reportGroup().areWorkersReady) this.firstReports.resolve();
   }
 
   /** Before `firstReports`: later connections of clients reach the workers after the message. */
-  private reportGroup(): void {
-    const state: GroupState = { areWorkersReady: this.ready.size >= this.options.workers };
-    for (const worker of this.running.keys()) if (worker.isConnected()) worker.send(state);
+  private reportGroup(): GroupState {
+    const state: GroupState = { areWorkersReady: this.inState('ready').length >= this.options.workers };
+    for (const worker of this.workers.keys()) if (worker.isConnected()) worker.send(state);
+    return state;
   }
 
-  private async onEnd(outcome: string | number, worker?: Worker): Promise<void> {
-    const wasReady = worker !== undefined && this.ready.delete(worker);
+  private async onEnd(outcome: string | number, state: SupervisedWorker['state'] | undefined, worker?: Worker): Promise<void> {
+    const wasReady = state === 'ready';
     if (this.isStopping()) return;
     this.reportGroup();
     if (worker?.process.pid) this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:cluster';
 import type { Logger } from 'pino';
-import { BEAT_MS } from './worker-report.js';
+import { BEAT_MS } from './worker-messages.js';
 
 /** In intervals of BEAT_MS, that is, seconds. */
 const MAX_START = 60;
@@ -40,5 +40,21 @@ export class Watchdog {
       this.logger.error({ worker: worker.process.pid }, 'a worker does not respond; killing it');
       worker.process.kill('SIGKILL');
     }
+  }
+}
+
+/** Detects crash loops: more than `maxCrashes` crashes within `windowMs`. */
+export class CrashLoopDetector {
+  private crashes: readonly number[] = [];
+
+  constructor(
+    private readonly maxCrashes: number,
+    private readonly windowMs: number,
+  ) {}
+
+  /** Records a crash. Returns whether it is part of a crash loop. */
+  record(nowMs: number): boolean {
+    this.crashes = [...this.crashes, nowMs].filter((at) => nowMs - at <= this.windowMs);
+    return this.crashes.length > this.maxCrashes;
   }
 }

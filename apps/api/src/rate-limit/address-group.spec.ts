@@ -23,13 +23,11 @@ it.each([
   expect(addressGroup(address)).toBe(group);
 });
 
-it('addresses share a limited number of buckets, but few addresses share one', () => {
-  const networks = Array.from({ length: 40_000 }, (_, i) =>
-    addressBucket(`2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`),
-  );
-  expect(new Set(networks).size).toBeLessThanOrEqual(16_384);
-  const addresses = Array.from({ length: 200 }, (_, i) => addressBucket(`192.0.2.${String(i)}`));
-  expect(new Set(addresses).size).toBeGreaterThan(195);
+it('addresses share 16,384 buckets, but few addresses share one', () => {
+  const buckets = Array.from({ length: 200 }, (_, i) => addressBucket(`192.0.2.${String(i)}`));
+  expect(new Set(buckets).size).toBeGreaterThan(195);
+  for (const bucket of buckets) expect(Number(bucket)).toBeLessThan(16_384);
+  expect(addressBucket('2001:db8::1')).toBe(addressBucket('2001:db8::2'));
 });
 
 it.each([

@@ -3,7 +3,7 @@ import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { ModulesContainer } from '@nestjs/core';
 import { pino } from 'pino';
-import { guardContext } from '../testing/guard-context.js';
+import { guardContext } from '../http/testing/guard-context.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { RateLimits } from './rate-limits.js';
 

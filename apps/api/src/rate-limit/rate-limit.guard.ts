@@ -3,7 +3,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Quota } from './rate-limiter.js';
-import { type ClientLimit, rateLimitedError, RateLimits, setRateLimitHeaders } from './rate-limits.js';
+import { type ClientLimit, rateLimitedError, RateLimits } from './rate-limits.js';
 
 /** Counts each request of a client and sets the RateLimit headers. Requests without a client have no quota. */
 @Injectable()
@@ -37,7 +37,7 @@ export class RateLimitGuard implements CanActivate {
     if (policy) return this.admit(principal.clientId, limit ? [limit, policy] : [policy], reply);
     if (!limit) return true;
     const admit = (counted: Quota): true => {
-      limit.setHeaders(counted, reply);
+      reply.header('ratelimit-policy', limit.policy).header('ratelimit', limit.describe(counted));
       if (counted.isExceeded) throw rateLimitedError(counted, reply);
       return true;
     };
@@ -48,7 +48,8 @@ export class RateLimitGuard implements CanActivate {
   /** Counts the request for every limit, also if one of them is exceeded. */
   private async admit(clientId: bigint, limits: readonly ClientLimit[], reply: FastifyReply): Promise<true> {
     const quotas = await Promise.all(limits.map(async (limit) => limit.take(clientId)));
-    setRateLimitHeaders(limits, quotas, reply);
+    const remaining = quotas.map((quota, index) => limits[index]?.describe(quota));
+    reply.header('ratelimit-policy', limits.map(({ policy }) => policy).join(', ')).header('ratelimit', remaining.join(', '));
     const [exceeded] = quotas.filter(({ isExceeded }) => isExceeded).sort((one, other) => other.resetSeconds - one.resetSeconds);
     if (exceeded) throw rateLimitedError(exceeded, reply);
     return true;

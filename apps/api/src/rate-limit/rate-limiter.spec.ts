@@ -1,15 +1,14 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { FixedWindows } from './fixed-windows.js';
+import { type Count, type Counter, MemoryCounter } from './counters.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
-import type { Count, SharedCounter } from './shared-counter.js';
 
 const LATENCY_MS = 2;
 
 /** A counter with latency, like one in another process. */
-class DistantCounter implements SharedCounter {
+class DistantCounter implements Counter {
   calls = 0;
-  private readonly memory = new FixedWindows();
+  private readonly memory = new MemoryCounter();
 
   async add(key: string, points: number, windowMs: number) {
     this.calls++;
@@ -20,13 +19,13 @@ class DistantCounter implements SharedCounter {
   }
 }
 
-const LOST_COUNTER: SharedCounter = { add: () => Promise.resolve(undefined) };
+const LOST_COUNTER: Counter = { add: () => Promise.resolve(undefined) };
 
-function limiterWith(counter: SharedCounter, limit: number, processes: number | undefined): RateLimiter {
+function limiterWith(counter: Counter, limit: number, processes: number | undefined): RateLimiter {
   return new RateLimiter({ limit, windowMs: 60_000, processes, addToAll: (key, points) => counter.add(key, points, 60_000) });
 }
 
-function limiters(limit: number, processes: number, counter: SharedCounter = new DistantCounter()) {
+function limiters(limit: number, processes: number, counter: Counter = new DistantCounter()) {
   return Array.from({ length: processes }, () => limiterWith(counter, limit, processes));
 }
 
@@ -39,7 +38,7 @@ async function take(limiter: RateLimiter, times: number, key = 'a'): Promise<Quo
 const admitted = (quotas: readonly Quota[]) => quotas.filter(({ isExceeded }) => !isExceeded).length;
 
 describe('a single limiter', () => {
-  it.each([1, 3, 10, 50, 200])('admits exactly %i requests, and reports how many remain', async (limit) => {
+  it.each([1, 50])('admits exactly %i requests, and reports how many remain', async (limit) => {
     const [limiter] = limiters(limit, 1) as [RateLimiter];
     const quotas = await take(limiter, limit + 5);
     expect(quotas.map(({ remaining }) => remaining)).toEqual([...Array.from({ length: limit }, (_, i) => limit - 1 - i), 0, 0, 0, 0, 0]);
@@ -64,7 +63,7 @@ describe('a single limiter', () => {
     expect(admitted(await take(limiter, 5, 'b'))).toBe(2);
   });
 
-  it.each([1, 10, 200])('admits exactly %i of many concurrent requests', async (limit) => {
+  it.each([1, 200])('admits exactly %i of many concurrent requests', async (limit) => {
     // All requests begin before the shared counter has responded to one, so each of them asks it.
     const limiter = limiterWith(new DistantCounter(), limit, undefined);
     const quotas = await Promise.all(Array.from({ length: 2 * limit }, async () => limiter.take('a')));
@@ -79,7 +78,7 @@ describe('a single limiter', () => {
 
 /** A counter with latency in ticks of a simulated clock, so that results do not depend on the load of the machine. */
 class Simulation {
-  readonly counter: SharedCounter = { add: (key, points) => this.add(key, points) };
+  readonly counter: Counter = { add: (key, points) => this.add(key, points) };
   admitted = 0;
   asked = 0;
   private count = 0;
@@ -135,10 +134,8 @@ const PATTERNS: Readonly<Record<string, (process: number, processes: number, tic
 describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_name, pattern) => {
   it.each([
     [6_000, 1],
-    [6_000, 5],
     [6_000, 20],
     [1_000, 5],
-    [1_000, 20],
     [100, 20],
   ])('admits %i requests and at most a tenth more, in %i processes', async (limit, processes) => {
     const simulation = new Simulation(1);
@@ -164,9 +161,7 @@ describe.each(Object.entries(PATTERNS))('an unknown number of processes, %s', (_
 describe('limiters with a shared counter', () => {
   it.each([
     [100, 2],
-    [100, 4],
     [1_000, 8],
-    [10, 3],
     [3, 2],
   ])('admit %i requests and at most a tenth more, in %i processes', async (limit, processes) => {
     const quotas = await Promise.all(
@@ -184,7 +179,7 @@ describe('limiters with a shared counter', () => {
 });
 
 /** A counter whose responses the spec controls, at a time that it sets. */
-class ControlledCounter implements SharedCounter {
+class ControlledCounter implements Counter {
   readonly reports: number[] = [];
   count = 0;
   msLeft = 60_000;

@@ -1,4 +1,4 @@
-import type { SharedCounter } from './shared-counter.js';
+import type { Counter } from './counters.js';
 
 export interface Quota {
   readonly isExceeded: boolean;
@@ -13,8 +13,8 @@ export interface RateLimiterOptions {
   readonly windowMs: number;
   /** Number of processes that share the counter; undefined if it is shared by an unknown number of machines. */
   readonly processes: number | undefined;
-  /** Adds points to the count of all processes, like a SharedCounter. */
-  readonly addToAll: (key: string, points: number) => ReturnType<SharedCounter['add']>;
+  /** Adds points to the count of all processes, like a Counter. */
+  readonly addToAll: (key: string, points: number) => ReturnType<Counter['add']>;
 }
 
 interface Window {

@@ -1,11 +1,10 @@
 import cluster from 'node:cluster';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { pino } from 'pino';
 import type { Metrics } from '../observability/metrics.js';
-import { FakeRedis } from '../testing/fake-redis.js';
-import { rateLimitedError, RateLimits } from './rate-limits.js';
+import { FakeRedis } from './testing/fake-redis.js';
+import { RateLimits } from './rate-limits.js';
 import type { RedisCounter } from './redis-counter.js';
 
 const OPTIONS = { rateLimit: 3, redisUrl: undefined, workers: 1, environment: 'test' };
@@ -14,21 +13,7 @@ const logger = pino({ level: 'silent' });
 const createLimits = (options: Partial<Parameters<typeof RateLimits.create>[0]> = {}) =>
   RateLimits.create({ ...OPTIONS, ...options }, logger);
 
-/** Returns a reply that records its headers. */
-function recordingReply() {
-  const headers: Record<string, string> = {};
-  const reply = { header: (name: string, value: string) => ((headers[name] = value), reply) } as FastifyReply;
-  return { reply, headers };
-}
-
 describe('failed authentications', () => {
-  it('from many networks take limited memory', async () => {
-    const limits = await createLimits();
-    const { windows } = Reflect.get(limits, 'failures') as { windows: ReadonlyMap<string, unknown> };
-    for (let i = 0; i < 20_000; i++) await limits.countFailure(`2001:db8:${(i >> 8).toString(16)}:${(i & 255).toString(16)}::1`);
-    expect(windows.size).toBeLessThanOrEqual(16_384);
-  });
-
   it('are limited to 600 per minute and address, whatever the limit of clients is', async () => {
     const limits = await createLimits();
     await limits.countFailure('192.0.2.2');
@@ -71,18 +56,6 @@ describe('the limit of a client', () => {
     expect(limits.limitOfClient(2)).not.toBe(all[1]);
   });
 
-  it('is sent with what remains', async () => {
-    const { reply, headers } = recordingReply();
-    (await createLimits()).limitOfClient(7)?.setHeaders({ isExceeded: false, remaining: 5, resetSeconds: 42 }, reply);
-    expect(headers).toEqual({ 'ratelimit-policy': '"default";q=7;w=60', ratelimit: '"default";r=5;t=42' });
-  });
-
-  it('that is exceeded results in an error with the seconds until the reset', () => {
-    const { reply, headers } = recordingReply();
-    expect(rateLimitedError({ isExceeded: true, remaining: 0, resetSeconds: 42 }, reply)).toMatchObject({ code: 'rate_limited' });
-    expect(headers).toEqual({ 'retry-after': '42' });
-  });
-
   it.each([
     [undefined, 4, [1, 37]],
     [CLOSED_PORT, 4, [1, 37]],
@@ -103,23 +76,21 @@ describe('the limit of a client', () => {
 
 describe('with Redis', () => {
   let redis: FakeRedis;
-  const servers: FastifyInstance[] = [];
+  const connected: RateLimits[] = [];
 
   beforeEach(async () => {
     redis = await FakeRedis.start();
   });
   afterEach(async () => {
-    for (const server of servers.splice(0)) await server.close();
+    for (const limits of connected.splice(0)) limits.onApplicationShutdown();
     await redis.stop();
   });
 
-  /** Returns the limits of a server that is connected to Redis. */
+  /** Returns limits that are connected to Redis. */
   async function connect(options: Partial<Parameters<typeof RateLimits.create>[0]> = {}) {
     const limits = await createLimits({ redisUrl: redis.url, ...options });
-    const server = fastify();
-    limits.addRedisHooks(server);
-    servers.push(server);
-    await server.ready();
+    limits.onApplicationBootstrap();
+    connected.push(limits);
     await waitFor(() => expect((Reflect.get(limits, 'redis') as RedisCounter).isConnected).toBe(true));
     return limits;
   }
@@ -129,23 +100,17 @@ describe('with Redis', () => {
     const observeRedis = (observe: () => boolean) => (isConnected = observe);
     const limits = await RateLimits.create({ ...OPTIONS, redisUrl: redis.url }, logger, { observeRedis } as unknown as Metrics);
     expect(isConnected?.()).toBe(false);
-    const server = fastify();
-    limits.addRedisHooks(server);
-    servers.push(server);
+    connected.push(limits);
     expect(redis.connections).toBe(0);
-    await server.ready();
+    limits.onApplicationBootstrap();
     await waitFor(() => expect(isConnected?.()).toBe(true));
   });
 
-  it('the server disconnects when it closes, and starts and closes without Redis', async () => {
-    await connect();
+  it('disconnects when the service has stopped', async () => {
+    const limits = await connect();
     expect(redis.sockets.size).toBe(1);
-    await servers[0]?.close();
+    limits.onApplicationShutdown();
     await waitFor(() => expect(redis.sockets.size).toBe(0));
-    const server = fastify();
-    (await createLimits({ redisUrl: CLOSED_PORT })).addRedisHooks(server);
-    await server.ready();
-    await server.close();
   });
 
   it('the names of the counters contain the environment', async () => {
@@ -174,11 +139,6 @@ describe('with Redis', () => {
     // The old release rejects from the fifth request on. Those that it rejects do not use up the limit of the next one.
     expect(admitted).toEqual({ old: 2, next: 5 });
   });
-});
-
-it('without Redis, no hooks are added', async () => {
-  const limits = await createLimits();
-  expect(() => limits.addRedisHooks({} as Parameters<RateLimits['addRedisHooks']>[0])).not.toThrow();
 });
 
 it.each([

@@ -2,16 +2,15 @@ import cluster from 'node:cluster';
 import type { SecretUrl } from '@animal-store/database';
 import type { RateLimitPolicy } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import { RATE_LIMITED } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import { addressBucket } from './address-group.js';
-import { FixedWindows } from './fixed-windows.js';
+import { type Counter, MemoryCounter, SupervisorCounter } from './counters.js';
 import { type Quota, RateLimiter } from './rate-limiter.js';
 import type { RedisCounter } from './redis-counter.js';
-import type { SharedCounter } from './shared-counter.js';
-import { SupervisorCounter } from './supervisor-counter.js';
 
 /** Other releases share the counts, so another length requires other names of the counters. */
 const WINDOW_MS = 60_000;
@@ -49,24 +48,20 @@ export class ClientLimit {
     return this.limiter.take(String(clientId));
   }
 
-  setHeaders(quota: Quota, reply: FastifyReply): void {
-    reply.header('ratelimit-policy', this.policy).header('ratelimit', this.describe(quota));
-  }
-
+  /** Returns the RateLimit header. */
   describe({ remaining, resetSeconds }: Quota): string {
     return `"${this.name}";r=${String(remaining)};t=${String(resetSeconds)}`;
   }
 }
 
 /** The limits for requests of clients and for failed authentications of addresses. */
-export class RateLimits {
+export class RateLimits implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly ofMachine: Counter;
   private readonly defaultLimit: ClientLimit | undefined;
   /** Limits of clients that have their own, oldest first. */
   private readonly customLimits = new Map<number, ClientLimit>();
-  private readonly createClientLimit: (rateLimit: number) => ClientLimit;
   /** Limits of policies, by name. */
   private readonly policies = new Map<string, ClientLimit>();
-  private readonly createPolicyLimit: (policy: RateLimitPolicy) => ClientLimit;
   private readonly failures: RateLimiter | undefined;
 
   /** Loads the Redis client only if REDIS_URL is set. */
@@ -80,39 +75,23 @@ export class RateLimits {
   }
 
   private constructor(
-    { rateLimit, workers }: RateLimitsOptions,
+    private readonly options: RateLimitsOptions,
     private readonly redis: RedisCounter | undefined,
   ) {
-    const ofMachine: SharedCounter = workers > 1 && cluster.isWorker ? new SupervisorCounter() : new FixedWindows();
-    const processes = redis ? undefined : workers;
-    const limiterOf = (name: string, limit: number) =>
-      new RateLimiter({
-        limit,
-        windowMs: WINDOW_MS,
-        processes,
-        addToAll: (key, points) => (redis?.isConnected ? redis : ofMachine).add(`${name}:${key}`, points, WINDOW_MS),
-      });
-    // All limits share the counts of a client, so these continue when its limit changes, also with a new release.
-    this.createClientLimit = (limit) => new ClientLimit(limit, limiterOf('requests', limit), DEFAULT_POLICY);
-    this.createPolicyLimit = ({ name, requestsPerMinute }) =>
-      new ClientLimit(requestsPerMinute, limiterOf(`policies:${name}`, requestsPerMinute), name);
+    const { rateLimit, workers } = options;
+    this.ofMachine = workers > 1 && cluster.isWorker ? new SupervisorCounter() : new MemoryCounter();
     if (rateLimit === 0) return;
     this.defaultLimit = this.createClientLimit(rateLimit);
-    this.failures = limiterOf('failed-authentications', FAILED_AUTHENTICATIONS);
+    this.failures = this.createLimiter('failed-authentications', FAILED_AUTHENTICATIONS);
   }
 
-  /** Connects to Redis in the background while the server runs. The server also starts without Redis. */
-  addRedisHooks(fastify: FastifyInstance): void {
-    const { redis } = this;
-    if (!redis) return;
-    fastify.addHook('onReady', (done) => {
-      redis.start();
-      done();
-    });
-    fastify.addHook('onClose', (_instance, done) => {
-      redis.stop();
-      done();
-    });
+  /** Connects to Redis in the background. The service also starts without Redis. */
+  onApplicationBootstrap(): void {
+    this.redis?.start();
+  }
+
+  onApplicationShutdown(): void {
+    this.redis?.stop();
   }
 
   /** Returns the limit for a client's own rate limit, or the default limit if that is undefined. Returns undefined if there is no limit. */
@@ -126,16 +105,18 @@ export class RateLimits {
    * Returns the limit of a policy, or undefined if RATE_LIMIT is 0.
    * @throws Error if the name is invalid, or if another policy with this name has a different limit
    */
-  limitOfPolicy(policy: RateLimitPolicy): ClientLimit | undefined {
-    const { name, requestsPerMinute } = policy;
+  limitOfPolicy({ name, requestsPerMinute }: RateLimitPolicy): ClientLimit | undefined {
     if (!POLICY_NAME.test(name) || name === DEFAULT_POLICY)
       throw new Error(
         `The rate limit "${name}" must have a name of lower-case letters, digits and hyphens other than "${DEFAULT_POLICY}".`,
       );
-    const limit = this.policies.get(name) ?? this.createPolicyLimit(policy);
+    let limit = this.policies.get(name);
+    if (!limit) {
+      limit = new ClientLimit(requestsPerMinute, this.createLimiter(`policies:${name}`, requestsPerMinute), name);
+      this.policies.set(name, limit);
+    }
     if (limit.rateLimit !== requestsPerMinute)
       throw new Error(`The rate limit "${name}" is declared with ${limit.rateLimit} and with ${requestsPerMinute} requests per minute.`);
-    this.policies.set(name, limit);
     return this.defaultLimit && limit;
   }
 
@@ -150,11 +131,21 @@ export class RateLimits {
     this.customLimits.set(rateLimit, limit);
     return limit;
   }
-}
 
-export function setRateLimitHeaders(limits: readonly ClientLimit[], quotas: readonly Quota[], reply: FastifyReply): void {
-  const remaining = quotas.map((quota, index) => limits[index]?.describe(quota));
-  reply.header('ratelimit-policy', limits.map(({ policy }) => policy).join(', ')).header('ratelimit', remaining.join(', '));
+  /** All limits share the counts of a client, so these continue when its limit changes, also with a new release. */
+  private createClientLimit(rateLimit: number): ClientLimit {
+    return new ClientLimit(rateLimit, this.createLimiter('requests', rateLimit), DEFAULT_POLICY);
+  }
+
+  private createLimiter(name: string, limit: number): RateLimiter {
+    const { redis, ofMachine } = this;
+    return new RateLimiter({
+      limit,
+      windowMs: WINDOW_MS,
+      processes: redis ? undefined : this.options.workers,
+      addToAll: (key, points) => (redis?.isConnected ? redis : ofMachine).add(`${name}:${key}`, points, WINDOW_MS),
+    });
+  }
 }
 
 /** Sets Retry-After and returns the error for an exceeded quota. */

@@ -1,22 +1,7 @@
-import { nameOfParameter, percentDecode, readSecretUrl, type SecretUrl, tlsAttempts } from '@animal-store/database';
+import { nameOfParameter, percentDecode, tlsAttempts } from '@animal-store/database';
 
 const MODES = ['require', 'verify-ca', 'verify-full'];
 const PARAMETERS = ['sslmode', 'sslrootcert'];
-
-/** Connection options of the Redis client. */
-export interface RedisConnectionOptions {
-  /** Without credentials and parameters. */
-  readonly url: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly socket: object;
-}
-
-/** Reads the connection options from a URL or its file. */
-export function redisConnectionOptions(secret: SecretUrl): RedisConnectionOptions {
-  const { url, tls, credentials } = parseRedisUrl(readSecretUrl(secret));
-  return { url, ...credentials, socket: tls };
-}
 
 /**
  * Parses a redis:// or rediss:// URL. The latter supports `sslmode`, by default `verify-full`, and `sslrootcert` as in PostgreSQL URLs.

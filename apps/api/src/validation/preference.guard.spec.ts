@@ -2,8 +2,8 @@ import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
 import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';
-import { guardContext } from '../testing/guard-context.js';
-import { OrderDto } from '../testing/order.dto.js';
+import { guardContext } from '../http/testing/guard-context.js';
+import { OrderDto } from './testing/order.dto.js';
 import { PreferenceGuard, prefersStrictHandling } from './preference.guard.js';
 import { ValidationPipe } from './validation.pipe.js';
 

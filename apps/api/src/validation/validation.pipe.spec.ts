@@ -3,7 +3,7 @@ import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { HTTP_ERRORS, HttpError } from '../errors/http-errors.js';
-import { OrderDto } from '../testing/order.dto.js';
+import { OrderDto } from './testing/order.dto.js';
 import { ValidationPipe } from './validation.pipe.js';
 
 class Page {

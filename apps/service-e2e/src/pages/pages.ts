@@ -1,9 +1,10 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { PHONE, screenshot } from '@animal-store/api-e2e/support/browser';
 import { expect } from '@jest/globals';
+import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { accessibilityViolations } from '../support/accessibility.js';
 
 const GUIDES = join(import.meta.dirname, '../../../../docs/guides/*.md');
 
@@ -40,4 +41,16 @@ export async function expectAccessible(
   await screenshot(page, `${path.split('/').at(-1)}-${device}-${theme}`, { fullPage: true });
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(VIEWPORTS[device].width);
   expect(await accessibilityViolations(page)).toEqual([]);
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Returns only the violations, since the full results are several hundred kilobytes. */
+const RUN = `axe.run({ resultTypes: ['violations'], selectors: false }).then(({ violations }) => violations)`;
+
+/** Returns the violations that axe-core finds on the displayed page, by all of its rules. */
+export async function accessibilityViolations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const violations = await page.evaluate<AxeResults['violations']>(RUN);
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary ?? ''}`));
 }

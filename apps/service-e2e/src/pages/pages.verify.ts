@@ -2,8 +2,7 @@ import { screenshot, useBrowser } from '@animal-store/api-e2e/support/browser';
 import { useOwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { accessibilityViolations } from '../support/accessibility.js';
-import { DESKTOP, DISPLAYS, expectAccessible, PAGES, REFERENCE } from './pages.js';
+import { accessibilityViolations, DESKTOP, DISPLAYS, expectAccessible, PAGES, REFERENCE } from './pages.js';
 import { describeReferencePage } from './reference-page.js';
 
 // `npm test` tests a representative page on each device in each theme.

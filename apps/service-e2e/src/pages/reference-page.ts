@@ -3,7 +3,7 @@ import type { OwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import type { Locator, Page } from 'playwright-core';
-import { accessibilityViolations } from '../support/accessibility.js';
+import { accessibilityViolations } from './pages.js';
 
 const DEVICES = {
   desktop: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },

@@ -3,8 +3,7 @@ import { linksOf } from '@animal-store/api-e2e/support/http-response';
 import { useOwnService } from '@animal-store/api-e2e/support/use-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { accessibilityViolations } from '../support/accessibility.js';
-import { DESKTOP, DISPLAYS, expectAccessible, PAGES } from './pages.js';
+import { accessibilityViolations, DESKTOP, DISPLAYS, expectAccessible, PAGES } from './pages.js';
 import { describeReferencePage } from './reference-page.js';
 
 /** Other sites that the guides link to. The tests do not request them. */

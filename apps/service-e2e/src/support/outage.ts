@@ -4,7 +4,7 @@ import { createTestDatabase, findFreePort, TcpProxy, type TestDatabase, waitFor 
 import { expect } from '@jest/globals';
 import { Client } from 'pg';
 
-/** Same lock id as in libs/database/src/migrations.ts. */
+/** Same lock id as in libs/database/src/migrations/migrations.ts. */
 const MIGRATION_LOCK = 7_302_947_561_038_214n;
 
 const UNAVAILABLE = { status: 503, retryAfter: '1', code: 'service_unavailable' };

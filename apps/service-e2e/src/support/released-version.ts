@@ -16,19 +16,19 @@ export interface ReleasedVersion {
 }
 
 /**
- * Builds a release from the commit in `docs/releases/<version>/commit.txt`, with the dependencies of its lock file. The result is kept in
- * node_modules/.cache for the next run.
+ * Builds a release from the commit in `docs/releases/<version>/commit.txt`, with the dependencies of its lock file. The result is kept for the
+ * next run, outside node_modules, where TypeScript does not name the types of packages.
  */
 export async function buildReleasedVersion(version: string): Promise<ReleasedVersion> {
   const commit = (await readFile(join(ROOT, 'docs/releases', version, 'commit.txt'), 'utf8')).trim();
-  const folder = join(ROOT, 'node_modules/.cache/animal-store-releases', commit);
+  const folder = join(ROOT, 'dist/releases', commit);
   const complete = join(folder, 'complete');
   if (!(await exists(complete))) {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     await extract(commit, folder);
     await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
-    await run('npx', ['tsc', '-b', 'apps/api/tsconfig.lib.json', 'apps/cli/tsconfig.lib.json'], { cwd: folder });
+    await run('npx', ['tsc', '-b', 'apps/api', 'apps/cli'], { cwd: folder });
     await writeFile(complete, '');
   }
   const { PATH, HOME } = process.env;

@@ -8,6 +8,7 @@ import {
   isKeyEnvironment,
   type KeyEnvironment,
   prefixOf,
+  redactKeys,
   toBase62,
 } from './api-key-secret.js';
 
@@ -27,21 +28,6 @@ describe('an API key', () => {
     );
   });
 
-  it('is rejected if any character is changed', () => {
-    const character = fc.oneof(
-      fc.stringMatching(/^[0-9A-Za-z_]$/),
-      fc.nat(0x10_ffff).map((code) => String.fromCodePoint(code)),
-    );
-    fc.assert(
-      fc.property(secret, fc.nat(), character, (made, at, other) => {
-        const i = at % made.length;
-        fc.pre(made[i] !== other);
-        return !isApiKeySecret(made.slice(0, i) + other + made.slice(i + 1));
-      }),
-      { numRuns: 500 },
-    );
-  });
-
   it('is rejected with text before or after it, even if the checksum matches', () => {
     const withCheckSum = (text: string) => text + toBase62(BigInt(crc32(text)), 6);
     const unchecked = generateApiKeySecret('local' as KeyEnvironment).slice(0, -6);
@@ -49,9 +35,9 @@ describe('an API key', () => {
     for (const wrong of [`x${unchecked}`, `${unchecked}0`, unchecked.slice(0, -1)]) expect(isApiKeySecret(withCheckSum(wrong))).toBe(false);
   });
 
-  it('is rejected with any other Base62 character at any position', () => {
+  it('is rejected if any character is changed', () => {
     const made = generateApiKeySecret('local' as KeyEnvironment);
-    const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_';
+    const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_ \0äĀ🐕';
     for (let i = 0; i < made.length; i++) {
       for (const other of alphabet) {
         if (other !== made[i]) expect(isApiKeySecret(made.slice(0, i) + other + made.slice(i + 1))).toBe(false);
@@ -99,4 +85,18 @@ describe('the environment of a key', () => {
   it.each(['', '2eu', 'Local', 'a_b', 'a-b', 'ä', ' a', 'a\n', 'a'.repeat(21)])('is not %j', (name) =>
     expect(isKeyEnvironment(name)).toBe(false),
   );
+});
+
+describe('redactKeys', () => {
+  const key = generateApiKeySecret('test' as KeyEnvironment);
+  const redacted = `${prefixOf(key)}…`;
+
+  it('truncates a key to its prefix', () => {
+    expect(redactKeys(`Bearer ${key}, "${key}"`)).toBe(`Bearer ${redacted}, "${redacted}"`);
+    expect(redactKeys(`a broken key ${key.slice(0, -1)}`)).toBe(`a broken key ${redacted}`);
+  });
+
+  it('leaves any other text unchanged', () => {
+    for (const text of ['', 'ast_', 'last_name_of_somebody', prefixOf(key), redacted]) expect(redactKeys(text)).toBe(text);
+  });
 });

@@ -45,6 +45,14 @@ export function environmentOf(prefix: ApiKeyPrefix): KeyEnvironment {
   return prefix.slice('ast_'.length, prefix.lastIndexOf('_')) as KeyEnvironment;
 }
 
+/** The visible prefix of a key, followed by its secret part. */
+const KEY_IN_TEXT = /(ast_[a-z][a-z0-9]{0,19}_[0-9A-Za-z]{6})[0-9A-Za-z]+/g;
+
+/** Returns the text with each API key truncated to its prefix, which identifies the key to its owner. */
+export function redactKeys(text: string): string {
+  return text.includes('ast_') ? text.replace(KEY_IN_TEXT, '$1…') : text;
+}
+
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 const VALUES = new Uint8Array(128);

@@ -1,9 +1,8 @@
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { ApiKey, type ApiKeyRecord, NewApiKey, type NewApiKeyInput } from './api-key.js';
+import { ApiKey, type ApiKeyRecord, areScopes, isScope, NewApiKey, type NewApiKeyInput } from './api-key.js';
 import { isApiKeySecret, prefixOf } from './api-key-secret.js';
 import { isClientName } from './client.js';
-import { areScopes, isScope } from './scope.js';
 
 const HOUR = 3_600_000;
 const noon = new Date('2026-11-21T12:00:00Z');

@@ -10,7 +10,6 @@ import {
   prefixOf,
 } from './api-key-secret.js';
 import { type Client, CLIENT_NAME_RULE, type ClientName, isClientName, isRateLimit, RATE_LIMIT_RULE } from './client.js';
-import { areScopes, type Scope, SCOPES_RULE } from './scope.js';
 
 declare const brand: unique symbol;
 
@@ -22,6 +21,22 @@ export type ApiKeyId = bigint & { readonly [brand]: 'ApiKeyId' };
  * rejected.
  */
 export type ApiKeyState = 'active' | 'disabled' | 'expired' | 'revoked';
+
+/** A permission of a key, `<resource>:<action>`. Each context defines its scopes. */
+export type Scope = string & { readonly [brand]: 'Scope' };
+
+export const SCOPES_RULE = 'must be one or more different <resource>:<action> pairs of lower-case letters and hyphens';
+
+const SCOPE = /^[a-z][a-z-]*:[a-z][a-z-]*$/;
+const MAX_SCOPE_LENGTH = 100;
+
+export function isScope(value: string): value is Scope {
+  return value.length <= MAX_SCOPE_LENGTH && SCOPE.test(value);
+}
+
+export function areScopes(values: readonly string[]): values is readonly Scope[] {
+  return values.length > 0 && values.every(isScope) && new Set(values).size === values.length;
+}
 
 /** An operator's input, not validated. */
 export interface NewApiKeyInput {

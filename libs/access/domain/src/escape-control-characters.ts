@@ -1,4 +1,4 @@
-import { redactKeys } from './redact-keys.js';
+import { redactKeys } from './api-key-secret.js';
 
 /** C0, DEL and C1, which terminals interpret. */
 const CONTROL_CHARACTER = /\p{Cc}/gu;

@@ -12,9 +12,12 @@ export {
   type ApiKeyRecord,
   type ApiKeyState,
   type ClientRecord,
+  isScope,
   type KeyRotation,
   NewApiKey,
   type NewApiKeyInput,
+  type Scope,
+  SCOPES_RULE,
 } from './api-key.js';
 export { type ApiKeyFilter, ApiKeyRepository, type BeforeCommit } from './api-key-repository.js';
 export {
@@ -26,6 +29,7 @@ export {
   KEY_ENVIRONMENT_RULE,
   type KeyEnvironment,
   prefixOf,
+  redactKeys,
 } from './api-key-secret.js';
 export {
   type AuditAction,
@@ -53,5 +57,3 @@ export {
   RATE_LIMIT_RULE,
 } from './client.js';
 export { escapeControlCharacters, sanitiseForTerminal } from './escape-control-characters.js';
-export { redactKeys } from './redact-keys.js';
-export { isScope, type Scope, SCOPES_RULE } from './scope.js';

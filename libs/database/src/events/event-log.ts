@@ -1,10 +1,9 @@
 import type { DomainEvent } from '@animal-store/kernel';
-import { isSpanContextValid, trace } from '@opentelemetry/api';
 import type { EntityManager } from 'typeorm';
-import type { Database } from '../database.js';
-import { CreateEvents1763683620000 } from '../migrations/1763683620000-create-events.js';
+import { Database } from '../database.js';
+import { CreateEvents1763683620000 } from './1763683620000-create-events.js';
 import type { Persistence } from '../persistence.js';
-import { publicationOf } from './publication.js';
+import { activeTraceParent, publicationOf } from '../statements/publication.js';
 
 /** The log of events, and the positions of the subscriptions. */
 export const eventsPersistence: Persistence = {
@@ -21,7 +20,7 @@ export const eventsPersistence: Persistence = {
 export async function appendEvents(manager: EntityManager, ...events: readonly DomainEvent[]): Promise<void> {
   if (!manager.queryRunner?.isTransactionActive) throw new Error('appendEvents requires the manager of a transaction.');
   for (const { definition, aggregateId, payload } of events) {
-    const publication = publicationOf(manager, definition);
+    const publication = publicationOf(Database.of(manager).settings, definition);
     if (!publication) continue;
     await manager.query(
       `INSERT INTO events.events (aggregatetype, aggregateid, type, payload, traceparent)
@@ -29,13 +28,6 @@ export async function appendEvents(manager: EntityManager, ...events: readonly D
       [definition.aggregateType, aggregateId, definition.type, payload.text, activeTraceParent()],
     );
   }
-}
-
-/** Returns the active span as a `traceparent` (W3C Trace Context), or undefined without tracing. */
-export function activeTraceParent(): string | undefined {
-  const span = trace.getActiveSpan()?.spanContext();
-  if (!span || !isSpanContextValid(span)) return undefined;
-  return `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`;
 }
 
 /**

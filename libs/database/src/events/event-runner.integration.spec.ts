@@ -7,7 +7,8 @@ import { createShop, effects, type Hook, moveOrder, OrderMoved, recorder, type S
 import { appendEvents, registerSubscriptions } from './event-log.js';
 import { type EventObserver, EventRunner, type EventRunnerOptions } from './event-runner.js';
 import { DeleteOldEvents, eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
-import { type Subscription, subscribe } from './subscription.js';
+import type { Subscription } from '../persistence.js';
+import { subscribe } from './subscription.js';
 
 const FAST = { isOpen: () => true, pollMs: 10, retryMs: 10, maxAttempts: 3 };
 

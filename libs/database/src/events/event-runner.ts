@@ -1,11 +1,12 @@
 import type { PoolClient } from 'pg';
 import type { EntityManager } from 'typeorm';
 import type { Database } from '../database.js';
-import { repeat } from '../repeat.js';
+import { isReadyForQuery } from '../connection/pg-internals.js';
+import { repeat } from '../connection/retry.js';
 import { describeError } from './describe-error.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
 import { eventsOf, failRetry, park, type StoredEvent, unpark } from './stored-event.js';
-import type { Reaction } from './subscription.js';
+import type { Reaction } from '../persistence.js';
 import { backoffMs, beginTurn, moveTo, resumeTurn, type Turn } from './turn.js';
 import { OverdueError, Watchdog } from './watchdog.js';
 
@@ -182,7 +183,7 @@ export class EventRunner {
     }
     await this.observer.handle(subscription, event, () => reaction.handle(manager, payload));
     // The events after it must not run outside the transaction. The status is that of the last statement only after its end.
-    if (!(client as unknown as { readyForQuery: boolean }).readyForQuery) await manager.query('SELECT');
+    if (!isReadyForQuery(client)) await manager.query('SELECT');
     if (client.getTransactionStatus() !== 'T') throw new Error('The handler ended its transaction, or ignored the error of a statement.');
     if (event.isRetry) await unpark(manager, event);
   }

@@ -121,17 +121,6 @@ describe('an event that fails', () => {
     expect(await errors()).toEqual(values.map(([, expected]) => expected));
     expect([...calls.values()]).toEqual([...values.map(() => MAX_ATTEMPTS), expect.any(Number)]);
   });
-
-  it('counts the attempt in which events before it were handled', async () => {
-    const database = await open(() => {
-      throw new Error('no stock');
-    });
-    await publish(database, 1, 2, POISON, 3);
-    run(database);
-    await expectEffects(1, 2, 3);
-    expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
-    expect(failures).toHaveLength(MAX_ATTEMPTS);
-  });
 });
 
 const terminate = 'SELECT pg_terminate_backend(pg_backend_pid())';
@@ -256,13 +245,5 @@ describe('an attempt', () => {
     expect(calls.size).toBe(0);
     await other.query('SELECT pg_advisory_unlock_all()');
     await other.release();
-  });
-
-  it('is due at once if the clock of the server was set back', async () => {
-    const database = await open(() => undefined);
-    await publish(database, 1);
-    await admin.query(`UPDATE events.subscriptions SET next_attempt_at = now() + interval '1 hour', attempts = 1`);
-    run(database);
-    await expectEffects(1);
   });
 });

@@ -2,7 +2,7 @@ import { defineEvent, INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { BatchedRepository, type NewRow } from '../batched-repository.js';
+import { BatchedRepository, type NewRow } from '../batching/batched-repository.js';
 import { Database } from '../database.js';
 import { createShop, OrderEntity, OrderKeyEntity, OrderMoved, OrderPlaced, recorder, type Shop, shopPersistence } from '../testing/shop.js';
 import { appendEvents, eventsPersistence } from './event-log.js';

@@ -1,18 +1,6 @@
 import type { EventDefinition } from '@animal-store/kernel';
 import type { EntityManager } from 'typeorm';
-
-export interface Reaction {
-  readonly type: string;
-  readonly handle: (manager: EntityManager, payload: string) => Promise<unknown>;
-  readonly isIgnored?: boolean;
-}
-
-/** Handles the events of its types, in order per aggregate, and each exactly once in effect. */
-export interface Subscription {
-  /** Unique in the deployment. It identifies the position in the log, so it never changes. */
-  readonly name: string;
-  readonly reactions: readonly Reaction[];
-}
+import type { Reaction, Subscription } from '../persistence.js';
 
 /**
  * Reacts to an event. `create` returns the use case with adapters on `manager`, so that its writes commit together with the position of

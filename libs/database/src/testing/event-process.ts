@@ -1,4 +1,4 @@
-import { BatchedRepository } from '../batched-repository.js';
+import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database } from '../database.js';
 import { eventsPersistence } from '../events/event-log.js';
 import { EventRunner } from '../events/event-runner.js';

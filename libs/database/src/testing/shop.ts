@@ -3,9 +3,10 @@ import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-s
 import { Column, Entity, type EntityManager, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
 import { Database } from '../database.js';
 import { appendEvents, eventsPersistence } from '../events/event-log.js';
-import { on, type Reaction, subscribe, type Subscription } from '../events/subscription.js';
-import { IdempotencyKeyEntity } from '../idempotency-key.entity.js';
-import { migrateUp } from '../migrations.js';
+import { on, subscribe } from '../events/subscription.js';
+import type { Reaction, Subscription } from '../persistence.js';
+import { IdempotencyKeyEntity } from '../batching/idempotency-key.entity.js';
+import { migrateUp } from '../migrations/migrations.js';
 import { createIdempotencyKeyTable } from './idempotency-key-table.js';
 
 /** Long, because the machine may be busy. */

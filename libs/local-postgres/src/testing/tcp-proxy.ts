@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** A TCP proxy for a server that simulates network faults: lost connections and delays. */
+/** A TCP proxy for one or more servers. Simulates network faults: lost connections and delays. */
 export class TcpProxy {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((client) => {
@@ -11,17 +11,34 @@ export class TcpProxy {
   private port = 0;
   private delayMs = 0;
 
-  private constructor(private readonly target: URL) {}
+  private constructor(
+    private readonly ownUrl: URL,
+    /** Returns the server of a new connection, or undefined to close it. */
+    private readonly choose: () => URL | undefined,
+  ) {}
 
-  static async start(targetUrl: string): Promise<TcpProxy> {
-    const proxy = new TcpProxy(new URL(targetUrl));
+  static start(targetUrl: string): Promise<TcpProxy> {
+    const target = new URL(targetUrl);
+    return TcpProxy.listen(target, () => target);
+  }
+
+  /** Starts a proxy for HTTP servers. `choose` returns the URL of the server of a new connection, or undefined to close it. */
+  static startFor(choose: () => string | undefined): Promise<TcpProxy> {
+    return TcpProxy.listen(new URL('http://127.0.0.1'), () => {
+      const url = choose();
+      return url === undefined ? undefined : new URL(url);
+    });
+  }
+
+  private static async listen(ownUrl: URL, choose: () => URL | undefined): Promise<TcpProxy> {
+    const proxy = new TcpProxy(ownUrl, choose);
     await proxy.restore();
     return proxy;
   }
 
   /** The target's URL with the address of the proxy. */
   get url(): string {
-    const url = new URL(this.target);
+    const url = new URL(this.ownUrl);
     url.host = `127.0.0.1:${this.port}`;
     return url.href;
   }
@@ -52,18 +69,20 @@ export class TcpProxy {
   }
 
   private forward(client: Socket): void {
-    const upstream = connect(Number(this.target.port) || 5432, this.target.hostname);
+    const target = this.choose();
+    if (!target) return void client.destroy();
+    const upstream = connect(Number(target.port) || 5432, target.hostname);
+    client.on('close', () => upstream.destroy());
+    upstream.on('close', () => {
+      // After an orderly end, the pipe ends the client when it has sent the rest of the data.
+      if (!upstream.readableEnded || this.delayMs > 0) client.destroy();
+    });
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       this.sockets.add(from);
-      from
-        .on('error', () => undefined)
-        .on('close', () => {
-          this.sockets.delete(from);
-          to.destroy();
-        });
+      from.on('error', () => undefined).on('close', () => this.sockets.delete(from));
       from.pipe(this.delay()).pipe(to);
     }
   }

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { Cluster } from '../cluster.js';
+import { PostgresServer } from '../postgres-server.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
 const SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=300'];
@@ -17,9 +17,9 @@ export interface ThrowAwayPostgres {
 /** Starts a fast server without durability in a temporary folder. It stops when the process exits. */
 export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
   const folder = await createTemporaryFolder();
-  let cluster: Cluster | undefined;
+  let server: PostgresServer | undefined;
   const removeAtExit = () => {
-    cluster?.server?.kill('SIGQUIT');
+    server?.process?.kill('SIGQUIT');
     removeSync(folder);
   };
   const exitAtSignal = (signal: keyof typeof EXIT_CODES) => {
@@ -31,17 +31,17 @@ export async function startThrowAwayPostgres(): Promise<ThrowAwayPostgres> {
   process.once('exit', removeAtExit);
   for (const signal of signals) process.on(signal, exitAtSignal);
   const stop = async () => {
-    const pid = cluster?.server?.pid;
-    if (pid !== undefined) await cluster?.stop(pid);
+    const pid = server?.process?.pid;
+    if (pid !== undefined) await server?.stop(pid);
     await rm(folder, { recursive: true, force: true });
     process.off('exit', removeAtExit);
     for (const signal of signals) process.off(signal, exitAtSignal);
   };
   try {
-    cluster = await Cluster.open(folder, ['--no-sync']);
-    const { client, port } = await cluster.start({ settings: SETTINGS });
+    server = await PostgresServer.open(folder, ['--no-sync']);
+    const { client, port } = await server.start({ settings: SETTINGS });
     await client.end();
-    return { url: cluster.url(port), stop };
+    return { url: server.url(port), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -2,7 +2,6 @@ import { DomainError, IDEMPOTENCY_KEY_REUSED } from '@animal-store/kernel';
 import { PET_NOT_FOUND, PetStatus } from '@animal-store/pets-domain';
 import { aNewPet, InMemoryPets, OTHER_PET_VALUES } from '@animal-store/pets-testing';
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
 import { CreatePet, GetPet, ListPets } from './index.js';
 
 describe('CreatePet', () => {
@@ -43,28 +42,7 @@ describe('GetPet', () => {
 });
 
 describe('ListPets', () => {
-  it('returns `next` exactly if there are more pets, and following it visits each pet once', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.nat(30), fc.integer({ min: 1, max: 12 }), async (count, limit) => {
-        const pets = new InMemoryPets();
-        for (let i = 0; i < count; i++) await pets.add(aNewPet());
-        const listPets = new ListPets(pets);
-        const visited: bigint[] = [];
-        let after: bigint | undefined;
-        do {
-          const { items, next } = await listPets.execute({}, { limit, after });
-          const ids = items.map(({ id }) => id);
-          expect(ids.length).toBeLessThanOrEqual(limit);
-          visited.push(...ids);
-          expect(next).toBe(visited.length < count ? ids.at(-1) : undefined);
-          after = next;
-        } while (after !== undefined);
-        expect(visited).toEqual((await pets.list({}, { limit: 100 })).items.map(({ id }) => id));
-      }),
-    );
-  });
-
-  it('filters by status', async () => {
+  it('returns a page of the pets that match the filter', async () => {
     const pets = new InMemoryPets();
     for (const status of ['sold', 'available', 'sold', 'sold'] as const) await pets.add(aNewPet({ status }));
     const { items: sold, next } = await new ListPets(pets).execute({ status: PetStatus.Sold }, { limit: 2 });

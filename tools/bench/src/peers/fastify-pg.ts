@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 import { Client, Pool, type QueryConfig, type QueryResult, type QueryResultRow, types } from 'pg';
-import { hashOfBearer, KeyCache, UNAUTHORIZED } from './api-key.js';
-import { printPort, requiredVariable } from './peer-process.js';
+import { hashOfBearer, KeyCache, printPort, requiredVariable, UNAUTHORIZED } from './peer.js';
 
 // A hand-written catalogue service with Fastify and pg: prepared statements, and serialisers compiled from the response schemas.
 // With PIPELINE=true, connections send statements without waiting for the results of earlier ones: https://node-postgres.com/apis/client

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import {
   type CanActivate,
@@ -15,12 +16,14 @@ import {
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
-import { hashOfBearer, UNAUTHORIZED } from './api-key.js';
-import { JSON_TYPE, readConstantResponses } from './constant-responses.js';
-import { printPort } from './peer-process.js';
+import type { constantResponses } from '../targets.js';
+import { hashOfBearer, printPort, requiredVariable, UNAUTHORIZED } from './peer.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 // Upper bound for NestJS: routing, and a guard that hashes the key and looks it up, without pipes or a database.
-const { list, get, create, keyHashes } = readConstantResponses();
+const file = requiredVariable('CONSTANT_RESPONSES');
+const { list, get, create, keyHashes } = JSON.parse(readFileSync(file, 'utf8')) as Awaited<ReturnType<typeof constantResponses>>;
 const keys = new Map(keyHashes.map((hash, client) => [hash, client]));
 
 @Injectable()

@@ -24,8 +24,7 @@ import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 import { Column, Entity, IsNull, MoreThan, PrimaryGeneratedColumn, Repository } from 'typeorm';
-import { hashOfBearer, KeyCache, UNAUTHORIZED } from './api-key.js';
-import { printPort, requiredVariable } from './peer-process.js';
+import { hashOfBearer, KeyCache, printPort, requiredVariable, UNAUTHORIZED } from './peer.js';
 
 // A typical service: NestJS on Express, TypeORM repositories, the default ValidationPipe.
 const STATUSES = ['available', 'pending', 'sold'];

@@ -4,7 +4,7 @@ import { runTool } from '../run-tool.js';
 import { affectedBy, dependentsOf, projects, sorted } from './affected.js';
 
 /** Configuration that every project depends on. */
-const SHARED_FILES = ['package-lock.json', 'jest.preset.js'];
+const SHARED_FILES = ['package-lock.json', 'jest.preset.js', 'tools/checks/src/test-runner/task-hooks.ts'];
 
 const SAMPLE = [
   'libs/kernel/src/changed.ts',

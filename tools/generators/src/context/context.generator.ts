@@ -1,5 +1,4 @@
 import { execSync } from 'node:child_process';
-import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
@@ -32,9 +31,6 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
   for (const library of libraries) {
     generateFiles(tree, join(FILES, 'library'), `${root}/${library.layer}`, { ...substitutions, ...library });
     generateFiles(tree, join(FILES, library.layer), `${root}/${library.layer}/src`, substitutions);
-    // Jest fails in a project without specs.
-    const hasSpecs = globSync('**/*.spec.ts.template', { cwd: join(FILES, library.layer) }).length > 0;
-    if (hasSpecs) generateFiles(tree, join(FILES, 'specs'), `${root}/${library.layer}`, { ...substitutions, ...library });
   }
   generateFiles(tree, join(FILES, 'client'), 'libs/client/src', substitutions);
   generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${names.context}`, substitutions);

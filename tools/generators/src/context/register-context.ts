@@ -30,7 +30,7 @@ export function registerContext(tree: Tree, names: ContextNames): void {
   editFile(tree, CONTEXTS, (source) =>
     addLine(source, `export { ${Entities}Module } from '@animal-store/${context}-http';`, /^export .* from '@animal-store\//),
   );
-  addReferences(tree, 'apps/api/tsconfig.lib.json', `../../libs/${context}/http`);
+  addReferences(tree, 'apps/api/tsconfig.json', `../../libs/${context}/http`);
   addReferences(tree, 'tsconfig.json', ...LIBRARIES.map(({ layer }) => `./libs/${context}/${layer}`));
   const client = [`/${CLIENT}/${context}.ts`, `/${CLIENT}/${context}.spec.ts`];
   for (const owned of [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`, ...client]) {

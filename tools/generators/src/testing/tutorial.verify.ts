@@ -39,7 +39,7 @@ it('only the files of the contexts, and files that the generator writes, have ch
   expect(others).toEqual([
     '.github/CODEOWNERS',
     'apps/api/src/registered-contexts.ts',
-    'apps/api/tsconfig.lib.json',
+    'apps/api/tsconfig.json',
     'docs/architecture.md',
     'docs/guides/authentication.md',
     'docs/guides/changelog.md',

@@ -1,19 +1,19 @@
-import type { ChildProcess } from 'node:child_process';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { createTestDatabase, findFreePort, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { compose } from './compose.js';
-import { DeployedService, type ProcessResult, type Run, waitForExit } from './deployed-service.js';
+import { type ProcessResult, request, type Run, waitForExit } from './deployed-service.js';
 import { command, healthCheck, nodeImage } from './dockerfile.js';
 
 /** Defines the tests of the deployed service, for its folder and its image. `terminate` sends SIGTERM to a service that `run` started. */
-export function testDeployedService(run: Run, terminate: (child: ChildProcess) => unknown): void {
+export function testDeployedService(run: Run, terminate: (service: { readonly pid: number }) => unknown): void {
   let database: TestDatabase;
   let env: Readonly<Record<string, string>>;
   let firstKey: ProcessResult;
   let key: string;
-  let service: DeployedService;
+  let service: ServiceProcess;
   const traces: (string | undefined)[] = [];
   const collector = createHttpServer((request, response) => {
     traces.push(request.url);
@@ -21,7 +21,7 @@ export function testDeployedService(run: Run, terminate: (child: ChildProcess) =
   });
 
   const animalStore = (...args: readonly string[]): Promise<ProcessResult> => waitForExit(run(['animal-store', ...args], env));
-  const isHealthy = (): Promise<ProcessResult> => waitForExit(run(healthCheck, { PORT: service.port }));
+  const isHealthy = (): Promise<ProcessResult> => waitForExit(run(healthCheck, { PORT: String(service.port) }));
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -38,11 +38,11 @@ export function testDeployedService(run: Run, terminate: (child: ChildProcess) =
     expect(await animalStore('migrate', 'up')).toMatchObject({ exitCode: 0, stderr: '' });
     firstKey = await waitForExit(run(compose.services['first-key']?.command ?? [], env));
     key = /^ast_local_[0-9A-Za-z]{49}$/m.exec(firstKey.stdout)?.[0] ?? '';
-    service = await DeployedService.waitUntilListening(run(command, env));
+    service = await new ServiceProcess(run(command, env)).waitUntilListening();
   });
 
   afterAll(async () => {
-    await service.stop((child) => child.kill('SIGKILL'));
+    await service.kill();
     collector.close();
     await database.drop();
   });
@@ -66,25 +66,26 @@ export function testDeployedService(run: Run, terminate: (child: ChildProcess) =
   });
 
   it('lists and adds animals', async () => {
-    expect(await service.request('/v1/pets', { key })).toEqual({ status: 200, text: '[]' });
-    const added = await service.request('/v1/pets', { key, body: { name: 'Rex', categoryId: 7 } });
+    expect(await request(service, '/v1/pets', { key })).toEqual({ status: 200, text: '[]' });
+    const added = await request(service, '/v1/pets', { key, body: { name: 'Rex', categoryId: 7 } });
     expect(added.status).toBe(201);
-    expect(JSON.parse((await service.request('/v1/pets', { key })).text)).toEqual([JSON.parse(added.text)]);
-    expect((await service.request('/v1/pets')).status).toBe(401);
+    expect(JSON.parse((await request(service, '/v1/pets', { key })).text)).toEqual([JSON.parse(added.text)]);
+    expect((await request(service, '/v1/pets')).status).toBe(401);
   });
 
   it.each(['/docs', '/docs/errors', '/docs/reference'])('serves %s with everything it loads', async (path) => {
-    const page = await service.request(path);
+    const page = await request(service, path);
     const parts = [...page.text.matchAll(/<(?:link|script|img)\b[^>]*\b(?:href|src)="([^"]+)"/g)];
     const assets = parts.map(([, part = '']) => new URL(part, `http://localhost${path}`).pathname);
     expect(assets.length).toBeGreaterThan(3);
-    const statuses = await Promise.all([...assets, '/openapi.json'].map(async (part) => [part, (await service.request(part)).status]));
+    const statuses = await Promise.all([...assets, '/openapi.json'].map(async (part) => [part, (await request(service, part)).status]));
     expect(statuses.filter(([, status]) => status !== 200)).toEqual([]);
   });
 
   it('passes the health check of the Dockerfile until SIGTERM, exits with 0 and has sent its traces', async () => {
     expect(await isHealthy()).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(await service.stop(terminate)).toBe(0);
+    terminate(service);
+    expect(await service.exit()).toBe(0);
     expect(await isHealthy()).toMatchObject({ exitCode: 1, stderr: '' });
     expect(new Set(traces)).toEqual(new Set(['/v1/traces']));
   });

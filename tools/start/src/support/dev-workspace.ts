@@ -1,10 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { waitFor } from '@animal-store/local-postgres/testing';
+import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { expect } from '@jest/globals';
 
 const WORKSPACE = join(import.meta.dirname, '..', '..', '..', '..');
@@ -23,38 +23,31 @@ const EXCLUDED_NAMES = ['node_modules', 'bundle', 'dev', 'spec', 'test-results',
 
 /** `npm run dev` in a copy of the workspace, in which specs change sources. */
 export class DevWorkspace {
-  /** What was printed since the last change of a source. */
-  output = '';
   private original: string | undefined;
   private lastOrigin = '';
+  private changedAt = 0;
 
   private constructor(
     private readonly folder: string,
-    private readonly process: ChildProcess,
-  ) {
-    for (const stream of [process.stdout, process.stderr])
-      stream?.setEncoding('utf8').on('data', (chunk: string) => (this.output += chunk));
-  }
+    private readonly process: ServiceProcess,
+  ) {}
 
   /** Resolves when the service listens. */
   static async start(): Promise<DevWorkspace> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'dev-')));
     await copyWorkspace(folder);
-    const { PATH } = process.env;
-    const child = spawn(process.execPath, [join(folder, 'tools/start/run.mjs'), 'dev'], {
-      env: { PATH, PORT: '0', DATA_DIR: join(folder, '.data') },
-    });
+    const command = [process.execPath, join(folder, 'tools/start/run.mjs'), 'dev'];
+    const child = ServiceProcess.spawn({ PORT: '0', DATA_DIR: join(folder, '.data') }, { command });
+    await child.waitFor(/Ctrl-C stops/);
     const dev = new DevWorkspace(folder, child);
-    const exited = once(child, 'exit').then(() => {
-      throw new Error(`npm run dev exited: ${dev.output}`);
-    });
-    const started = waitFor(() => {
-      expect(dev.output).toContain('Ctrl-C stops');
-      // Another process logs the URL, possibly after the welcome text.
-      expect(dev.origin).not.toBe('');
-    });
-    await Promise.race([exited, started]);
+    // Another process logs the URL, possibly after the welcome text.
+    await waitFor(() => expect(dev.origin).not.toBe(''));
     return dev;
+  }
+
+  /** What was printed since the last change of a source. */
+  get output(): string {
+    return this.process.output.slice(this.changedAt);
   }
 
   get apiKey(): string {
@@ -81,7 +74,7 @@ export class DevWorkspace {
     const file = join(this.folder, 'apps/api/src/serve.ts');
     this.original ??= await readFile(file, 'utf8');
     this.lastOrigin = this.origin;
-    this.output = '';
+    this.changedAt = this.process.output.length;
     await writeFile(file, `${this.original}\n${code}\n`);
   }
 
@@ -93,12 +86,8 @@ export class DevWorkspace {
   }
 
   /** Resolves to the exit code. */
-  async stop(signal: NodeJS.Signals): Promise<number | null> {
-    if (this.process.exitCode === null && this.process.signalCode === null) {
-      this.process.kill(signal);
-      await once(this.process, 'exit');
-    }
-    return this.process.exitCode;
+  stop(signal: NodeJS.Signals): Promise<number | null> {
+    return this.process.stop(signal);
   }
 
   async runningProcesses(): Promise<string[]> {

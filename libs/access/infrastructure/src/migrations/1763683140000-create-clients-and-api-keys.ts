@@ -12,7 +12,9 @@ export class CreateClientsAndApiKeys1763683140000 implements MigrationInterface 
           AND name !~ '^ | $'
           AND name !~ '[\u0001-\u001f\u007f-\u00a0\u00ad\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]'
         ),
-        created_at timestamptz(3) NOT NULL
+        created_at timestamptz(3) NOT NULL,
+        rate_limit integer CONSTRAINT clients_rate_limit_check CHECK (rate_limit BETWEEN 0 AND 1000000000),
+        disabled_at timestamptz(3)
       )`);
     await queryRunner.query(`
       CREATE FUNCTION access.are_scopes(scopes text[]) RETURNS boolean LANGUAGE sql IMMUTABLE
@@ -35,9 +37,26 @@ export class CreateClientsAndApiKeys1763683140000 implements MigrationInterface 
         last_used_at timestamptz(3)
       )`);
     await queryRunner.query('CREATE INDEX api_keys_client_id_idx ON access.api_keys (client_id)');
+    // No foreign keys, because an event must not change if its client or key changes or is deleted. json keeps the order of members.
+    await queryRunner.query(`
+      CREATE TABLE access.audit_events (
+        id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT audit_events_pkey PRIMARY KEY,
+        occurred_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        database_role text NOT NULL DEFAULT current_user,
+        operator text NOT NULL CONSTRAINT audit_events_operator_check CHECK (char_length(operator) BETWEEN 1 AND 100),
+        action text COLLATE "C" NOT NULL CONSTRAINT audit_events_action_check
+          CHECK (action IN ('create', 'rotate', 'revoke', 'disable', 'enable', 'set-rate-limit')),
+        client_id bigint NOT NULL,
+        client_name text NOT NULL,
+        key_id bigint,
+        key_prefix text,
+        details json NOT NULL
+      )`);
+    await queryRunner.query('CREATE INDEX audit_events_occurred_at_id_idx ON access.audit_events (occurred_at, id)');
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP TABLE access.audit_events');
     await queryRunner.query('DROP TABLE access.api_keys');
     await queryRunner.query('DROP FUNCTION access.are_scopes(text[])');
     await queryRunner.query('DROP TABLE access.clients');

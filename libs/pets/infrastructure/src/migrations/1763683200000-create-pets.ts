@@ -14,9 +14,23 @@ export class CreatePets1763683200000 implements MigrationInterface {
         category_id bigint NOT NULL,
         status text COLLATE "C" NOT NULL CONSTRAINT pets_status_check CHECK (status IN ('available', 'pending', 'sold'))
       )`);
+    // Serves each page of one status (ADR 7).
+    await queryRunner.query('CREATE INDEX pets_status_id_idx ON pets.pets (status, id)');
+    // client_id is a reference by value: clients belong to the context access.
+    await queryRunner.query(`
+      CREATE TABLE pets.idempotency_keys (
+        client_id bigint NOT NULL,
+        key text COLLATE "C" NOT NULL CONSTRAINT idempotency_keys_key_check CHECK (key ~ '^[ -~]{1,255}$'),
+        pet_id bigint NOT NULL,
+        request jsonb NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT idempotency_keys_pkey PRIMARY KEY (client_id, key)
+      )`);
+    await queryRunner.query('CREATE INDEX idempotency_keys_created_at_idx ON pets.idempotency_keys (created_at)');
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP TABLE pets.idempotency_keys');
     await queryRunner.query('DROP TABLE pets.pets');
     await queryRunner.query('DROP SCHEMA pets');
   }

@@ -1,1 +1,0 @@
-export default { displayName: 'api-e2e', preset: '../../jest.preset.js' };

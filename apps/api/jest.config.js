@@ -1,1 +1,0 @@
-export default { displayName: 'api', preset: '../../jest.preset.js' };

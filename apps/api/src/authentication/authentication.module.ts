@@ -1,0 +1,24 @@
+import { AuthenticateApiKey } from '@animal-store/access-application';
+import { accessPersistence, createAccessUseCases } from '@animal-store/access-infrastructure';
+import { Clock } from '@animal-store/kernel';
+import { Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { AuthenticationGuard } from './authentication.guard.js';
+import { ScopesGuard } from './scopes.guard.js';
+
+/** The guards of API keys and scopes. Also the module of the context `access`, which has no routes. */
+@Module({
+  providers: [
+    {
+      provide: AuthenticateApiKey,
+      inject: [DataSource, Clock],
+      useFactory: (dataSource: DataSource, clock: Clock) => createAccessUseCases(dataSource, clock).authenticateApiKey,
+    },
+    AuthenticationGuard,
+    ScopesGuard,
+  ],
+  exports: [AuthenticationGuard, ScopesGuard],
+})
+export class AuthenticationModule {
+  static readonly persistence = accessPersistence;
+}

@@ -1,0 +1,191 @@
+import { Database } from '@animal-store/database';
+import { TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { createLogger } from '../observability/logger.js';
+import { startTestApp, type TestApp, useTestApp } from '../http/testing/test-app.js';
+
+const SCOPES = ['pets:read', 'pets:write'];
+type KeyedApp = TestApp & { readonly key: string };
+
+const get = async ({ url, key }: KeyedApp, path = '/v1/pets') => {
+  const response = await fetch(url + path, { headers: { Authorization: `Bearer ${key}` } });
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), body: await response.text() };
+};
+const create = async ({ url, key }: KeyedApp, name: string) => {
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const response = await fetch(`${url}/v1/pets`, { method: 'POST', headers, body: JSON.stringify({ name, categoryId: 1 }) });
+  return { status: response.status, body: await response.text() };
+};
+const statuses = (responses: readonly { status: number }[]) => responses.map(({ status }) => status);
+
+describe('when the database closes all connections', () => {
+  let database: Client;
+  // Jest runs afterAll hooks in order: this connection ends before the service drops its database.
+  afterAll(() => database.end());
+  const service = useTestApp(SCOPES);
+  beforeAll(async () => {
+    database = new Client({ connectionString: service.databaseUrl });
+    await database.connect();
+  });
+
+  const terminate = () =>
+    database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'animal-store-api' AND datname = current_database()`,
+    );
+
+  it('reads succeed', async () => {
+    for (let i = 0; i < 5; i++) {
+      expect(statuses(await Promise.all([get(service), get(service), get(service)]))).toEqual([200, 200, 200]);
+      await terminate();
+      expect(statuses(await Promise.all([get(service), get(service), get(service)]))).toEqual([200, 200, 200]);
+    }
+  });
+
+  // Promise (Reads and writes): After a lost connection, a read is retried once, a creation never.
+  it('a pending read is repeated, a pending creation is not', async () => {
+    const other = new Client({ connectionString: service.databaseUrl });
+    await other.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
+      const [read, creation] = [get(service), create(service, 'Lost')];
+      await until(2);
+      await terminate();
+      expect(JSON.parse((await creation).body)).toMatchObject({ code: 'service_unavailable', status: 503 });
+      await until(1);
+      await other.query('COMMIT');
+      expect((await read).status).toBe(200);
+      expect((await database.query(`SELECT 1 FROM pets.pets WHERE name = 'Lost'`)).rowCount).toBe(0);
+    } finally {
+      await other.end();
+    }
+  });
+
+  /** Waits until this number of statements waits for the lock. */
+  async function until(waiting: number): Promise<void> {
+    const query = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'animal-store-api' AND datname = current_database() AND wait_event_type = 'Lock'`;
+    await waitFor(async () => expect((await database.query(query)).rowCount).toBe(waiting));
+  }
+});
+
+// Promise (Starting and stopping): A lost database causes 503, and requires no restart.
+describe('responds with 503, and recovers afterwards', () => {
+  let proxy: TcpProxy;
+  const service = useTestApp(SCOPES, {
+    env: { DATABASE_STATEMENT_TIMEOUT_MS: '1000', DATABASE_CONNECT_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '3' },
+    databaseUrl: async (given) => (proxy = await TcpProxy.start(given)).url,
+  });
+  afterAll(() => proxy.cut());
+
+  const waitUntilServing = () =>
+    waitFor(async () => {
+      const responses = await Promise.all([get(service), get(service, '/health/ready'), create(service, 'Rex')]);
+      expect(statuses(responses)).toEqual([200, 200, 201]);
+    });
+
+  it('if the database rejects connections', async () => {
+    await proxy.cut();
+    for (const response of await Promise.all([get(service), get(service, '/v1/pets/1'), get(service, '/health/ready')])) {
+      expect(response).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^[1-9][0-9]*$/) });
+      expect(JSON.parse(response.body)).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
+    }
+    expect((await create(service, 'Rex')).status).toBe(503);
+    expect((await get(service, '/health/live')).status).toBe(200);
+    await proxy.restore();
+    await waitUntilServing();
+  });
+
+  it('if the database does not respond', async () => {
+    await waitUntilServing();
+    proxy.slowDown(60_000);
+    // More than the pool size: some time out in a statement, the others while waiting for a connection.
+    const responses = await Promise.all(Array.from({ length: 9 }, () => get(service, '/v1/pets/1')));
+    expect(new Set(statuses(responses))).toEqual(new Set([503]));
+    proxy.slowDown(0);
+    await waitUntilServing();
+  });
+});
+
+describe('with a newer schema', () => {
+  const service = useTestApp(SCOPES);
+
+  // Promise (Migrations): The previous release keeps running on the next schema.
+  it('a process continues to work after migrations of the next release have added columns', async () => {
+    const authorization = `Bearer ${service.key}`;
+    const send = async (method: string, path: string, headers: Record<string, string> = {}, body?: string) => {
+      const response = await fetch(service.url + path, {
+        method,
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body }),
+      });
+      return `${String(response.status)} ${await response.text()}`;
+    };
+    const pet = (id: number) => `{"id":${String(id)},"name":"Rex","categoryId":7,"status":"sold"}`;
+    const body = '{"name":"Rex","categoryId":7,"status":"sold"}';
+    const useAll = async (first: number) => {
+      const key = { 'idempotency-key': `key-${String(first)}` };
+      expect(await send('POST', '/v1/pets', {}, body)).toBe(`201 ${pet(first)}`);
+      expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
+      expect(await send('POST', '/v1/pets', key, body)).toBe(`201 ${pet(first + 1)}`);
+      expect(await send('GET', `/v1/pets/${String(first)}`)).toBe(`200 ${pet(first)}`);
+      const expectedIds = Array.from({ length: first + 1 }, (_, n) => n + 1).filter((id) => id % 3 !== 0);
+      expect(await send('GET', '/v1/pets?status=sold')).toBe(`200 [${expectedIds.map(pet).join()}]`);
+      expect(await send('GET', '/health/ready')).toBe('200 {"status":"ok"}');
+    };
+
+    // After this, the connections have prepared statements.
+    await useAll(1);
+    const database = new Client({ connectionString: service.databaseUrl });
+    await database.connect();
+    for (const table of ['pets.pets', 'pets.idempotency_keys', 'access.clients', 'access.api_keys']) {
+      await database.query(`ALTER TABLE ${table} ADD COLUMN added_later text NOT NULL DEFAULT 'x'`);
+    }
+    await database.query(`INSERT INTO schema_migrations (timestamp, name) VALUES (9999999999999, 'AddLater9999999999999')`);
+    await useAll(4);
+    await database.end();
+  });
+});
+
+describe('behind a pooler that loses statements', () => {
+  const lines: string[] = [];
+  let service: TestApp;
+  let key: string;
+
+  beforeAll(async () => {
+    const logger = createLogger('warn', { write: (line: string) => void lines.push(line) });
+    service = await startTestApp({ env: { DATABASE_POOL_SIZE: '1' }, logger });
+    key = await service.createKey('pets:read');
+  });
+  afterAll(() => service.close());
+
+  async function list(): Promise<{ status: number; retryAfter: string | null }> {
+    const response = await fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${key}` } });
+    await response.arrayBuffer();
+    return { status: response.status, retryAfter: response.headers.get('retry-after') };
+  }
+
+  /** Removes all prepared statements, like a pooler that uses another connection for the next transaction. */
+  const loseStatements = () => service.app.get(Database).pool.query('DEALLOCATE ALL');
+
+  it('responds with 503 if a named statement is lost, and logs the setting of the pooler once', async () => {
+    for (let i = 0; i < 3; i++) {
+      expect((await list()).status).toBe(200);
+      await loseStatements();
+      expect(await list()).toEqual({ status: 503, retryAfter: '1' });
+    }
+    expect((await list()).status).toBe(200);
+    expect(lines.filter((line) => line.includes('max_prepared_statements'))).toHaveLength(1);
+  });
+
+  it('logs once which settings of the database may lose data', () => {
+    const warnings = lines.filter((line) => line.includes('fsync = off'));
+    expect(warnings).toEqual([expect.stringMatching(/"level":40.*"msg":"the database has fsync = off, .*; set fsync, .* to on"/)]);
+  });
+
+  it('logs which setting to change if the server accepts fewer connections than the pool', () => {
+    const { onLimited } = service.app.get(Database).settings;
+    onLimited?.(new Error('too many connections for role "service"'));
+    expect(lines.at(-1)).toMatch(/"level":40.*too many connections for role.*DATABASE_POOL_SIZE/);
+  });
+});

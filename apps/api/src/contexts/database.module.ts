@@ -1,0 +1,60 @@
+import cluster from 'node:cluster';
+import { Database, DatabaseConnection } from '@animal-store/database';
+import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Observability } from '../observability/observability.module.js';
+import type { Config } from '../process/config.js';
+import type { Context } from './contexts.module.js';
+import { collectSubscriptions } from './event-delivery.js';
+
+const LIMITED =
+  'PostgreSQL accepts no further connection, so statements wait for the open ones: ' +
+  'lower DATABASE_POOL_SIZE, or raise max_connections or the CONNECTION LIMIT of the role';
+
+/** PostgreSQL with the tables of all contexts. `DatabaseConnection` connects after the start. */
+@Global()
+@Module({})
+export class DatabaseModule implements OnApplicationShutdown {
+  constructor(@Inject(DatabaseConnection) private readonly connection: DatabaseConnection) {}
+
+  static forRoot(config: Config, contexts: readonly Context[], observability: Observability): DynamicModule {
+    const database = createDatabase(config, contexts, observability);
+    const connection = new DatabaseConnection(database);
+    observability.metrics.observePool(() => (connection.isOpen ? database.pool : undefined));
+    if (database.replicas) observability.metrics.observeReplicas(database.replicas, observability.logger);
+    return {
+      module: DatabaseModule,
+      providers: [
+        { provide: Database, useValue: database },
+        { provide: DataSource, useExisting: Database },
+        { provide: DatabaseConnection, useValue: connection },
+      ],
+      exports: [Database, DataSource, DatabaseConnection],
+    };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.connection.close();
+  }
+}
+
+function createDatabase(config: Config, contexts: readonly Context[], { logger, metrics, tracing }: Observability): Database {
+  return new Database({
+    url: config.databaseUrl,
+    replicaUrls: config.databaseReplicaUrls,
+    applicationName: 'animal-store-api',
+    poolSize: config.databasePoolSize,
+    connectTimeoutMs: config.databaseConnectTimeoutMs,
+    onLimited: (err) => logger.warn({ err }, LIMITED),
+    // What is the same for all workers is logged by the first one.
+    onDurabilityRisk: (cluster.worker?.id ?? 1) === 1 ? ({ problem, remedy }) => logger.warn(`${problem}; ${remedy}`) : undefined,
+    statementTimeoutMs: config.databaseStatementTimeoutMs,
+    preparedStatements: config.databasePrepared,
+    concurrentReads: config.workers > 1 ? 1 : undefined,
+    citus: config.citus,
+    persistence: contexts.map(({ persistence }) => persistence),
+    subscriptions: collectSubscriptions(contexts, config),
+    observer: metrics,
+    interceptor: tracing?.statementInterceptor(config.databaseUrl),
+  });
+}

@@ -1,0 +1,288 @@
+import {
+  IdPipe,
+  IfMatch,
+  INT64_SCHEMA,
+  RequireScopes,
+  Revalidated,
+  REVALIDATION_HEADERS,
+  Rule,
+  SendsEntityTag,
+  Throws,
+} from '@animal-store/http-contract';
+import { DomainError, type Precondition } from '@animal-store/kernel';
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Body, ConflictException, Controller, Delete, Get, HttpCode, Module, Param, Patch, Post, Put } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { type Context, contexts } from '../contexts.js';
+import { OpenApiDocument } from '../reference/openapi.controller.js';
+import { useTestApp } from './testing/test-app.js';
+
+const PARCEL_NOT_FOUND = { code: 'parcel_not_found', kind: 'not_found', message: 'There is no such parcel.' } as const;
+const ID = 9007199254740993n;
+
+interface Parcel {
+  readonly id: bigint;
+  readonly label: string;
+  readonly note: string | null;
+}
+
+class ParcelDto {
+  @ApiProperty()
+  @Rule('must be text', (value) => typeof value === 'string')
+  label!: string;
+}
+
+class ParcelPatch {
+  @ApiProperty()
+  @Rule('must be text or null', (value) => typeof value === 'string' || value === null)
+  note!: string | null;
+}
+
+let stored: Parcel | undefined;
+
+/** Checks the precondition like a use case: against the value that the GET returns. */
+function current(id: bigint, precondition: Precondition): Parcel {
+  if (stored?.id !== id) throw new DomainError(PARCEL_NOT_FOUND);
+  precondition(stored);
+  return stored;
+}
+
+@ApiTags('parcels')
+@ApiParam({ name: 'id', schema: INT64_SCHEMA })
+@RequireScopes('parcels:write')
+@Controller({ path: 'parcels/:id', version: '1' })
+class ParcelsController {
+  @Get()
+  @Revalidated()
+  @ApiOperation({ operationId: 'getParcel' })
+  @ApiOkResponse({ type: ParcelDto, headers: REVALIDATION_HEADERS })
+  get(@Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint): Parcel {
+    return current(id, () => undefined);
+  }
+
+  @Patch()
+  @Throws(PARCEL_NOT_FOUND)
+  @ApiOperation({ operationId: 'updateParcel' })
+  @ApiOkResponse({ type: ParcelDto })
+  patch(
+    @Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint,
+    @Body() { note }: ParcelPatch,
+    @IfMatch({ required: true }) precondition: Precondition,
+  ): Parcel {
+    return (stored = { ...current(id, precondition), note });
+  }
+
+  @Put()
+  @HttpCode(201)
+  @ApiOperation({ operationId: 'putParcel' })
+  put(
+    @Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint,
+    @Body() { label }: ParcelDto,
+    @IfMatch({ required: false }) precondition: Precondition,
+  ): Parcel {
+    if (stored) precondition(stored);
+    return (stored = { id, label, note: null });
+  }
+
+  @Delete()
+  @HttpCode(204)
+  @ApiOperation({ operationId: 'deleteParcel' })
+  @ApiNoContentResponse({ description: 'Deleted' })
+  delete(@Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint, @IfMatch({ required: false }) precondition: Precondition): void {
+    current(id, precondition);
+    stored = undefined;
+  }
+
+  @Post('replacement')
+  @SendsEntityTag()
+  @ApiOperation({ operationId: 'replaceParcel' })
+  replace(@Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint, @Body() { label }: ParcelDto): Parcel {
+    return (stored = { id, label, note: null });
+  }
+
+  @Post()
+  @ApiOperation({ operationId: 'postParcel' })
+  post(@Body() _parcel: ParcelDto): never {
+    throw new ConflictException('secret');
+  }
+}
+
+@Module({ controllers: [ParcelsController] })
+class ParcelsModule {
+  static readonly persistence = { schema: 'parcels', entities: [], migrations: [] };
+}
+
+(contexts as Context[]).push(ParcelsModule);
+const ORIGIN = 'https://app.example.com';
+const service = useTestApp(['parcels:write'], { env: { CORS_ORIGINS: ORIGIN } });
+afterAll(() => void (contexts as Context[]).pop());
+
+beforeEach(() => {
+  stored = { id: ID, label: 'first', note: 'fragile' };
+});
+
+async function send(method: string, headers: Record<string, string> = {}, body?: string, id: bigint | string = ID) {
+  const response = await fetch(`${service.url}/v1/parcels/${String(id)}`, {
+    method,
+    headers: { Authorization: `Bearer ${service.key}`, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  const { code } = (response.status >= 400 ? JSON.parse(text) : {}) as { code?: string };
+  return { status: response.status, headers: response.headers, text, code };
+}
+
+const tagOf = async (): Promise<string> => (await send('GET')).headers.get('etag') ?? '';
+const PATCH = '{"note":null}';
+
+describe('@IfMatch', () => {
+  it('accepts the ETag of the GET, alone, in a list, or *, and the response has the new one', async () => {
+    for (const listed of [(tag: string) => tag, (tag: string) => `"a,b" ,, W/${tag},${tag}`, () => '*']) {
+      stored = { id: ID, label: 'first', note: 'fragile' };
+      const { status, headers, text } = await send('PATCH', { 'If-Match': listed(await tagOf()) }, PATCH);
+      expect([status, text]).toEqual([200, `{"id":${String(ID)},"label":"first","note":null}`]);
+      expect(headers.get('etag')).toMatch(/^"[\w-]{27}"$/);
+      expect(headers.get('etag')).toBe(await tagOf());
+    }
+  });
+
+  it('rejects other ETags and weak ones with 412, and changes nothing', async () => {
+    const tag = await tagOf();
+    for (const field of ['"other"', `W/${tag}`, `"x${tag.slice(1)}`, '""']) {
+      expect(await send('PATCH', { 'If-Match': field }, PATCH)).toMatchObject({ status: 412, code: 'precondition_failed' });
+      expect(await send('DELETE', { 'If-Match': field })).toMatchObject({ status: 412, code: 'precondition_failed' });
+    }
+    expect(await tagOf()).toBe(tag);
+    await send('PATCH', { 'If-Match': tag }, PATCH);
+    const stale = await send('PATCH', { 'If-Match': tag }, PATCH);
+    expect([stale.status, stale.headers.get('etag')]).toEqual([412, null]);
+  });
+
+  it('requires the header if it is required, after the API key', async () => {
+    expect(await send('PATCH', {}, PATCH)).toMatchObject({ status: 428, code: 'precondition_required' });
+    expect(await send('PATCH', { Authorization: 'none' }, PATCH)).toMatchObject({ status: 401 });
+    const replaced = await send('PUT', {}, '{"label":"second"}');
+    expect([replaced.status, replaced.headers.get('etag')]).toEqual([201, await tagOf()]);
+  });
+
+  it.each(['', 'x', '"', '"a" "b"', '*, "a"', 'w/"a"', '"a"b'])('rejects %j with 400', async (field) => {
+    const { status, text } = await send('PATCH', { 'If-Match': field }, PATCH);
+    expect([status, text]).toEqual([400, expect.stringContaining('If-Match must be * or a list of ETags')]);
+    const { text: withBody } = await send('PATCH', { 'If-Match': field }, '{"note":1}');
+    expect(withBody).toMatch(/If-Match must be .*; note must be text or null/);
+  });
+});
+
+it('@SendsEntityTag adds the ETag of the GET to a change without If-Match', async () => {
+  const { status, headers } = await send('POST', {}, '{"label":"second"}', `${String(ID)}/replacement`);
+  expect([status, headers.get('etag')]).toEqual([201, await tagOf()]);
+});
+
+describe('DELETE', () => {
+  it('responds with 204 without a body, and then with 404', async () => {
+    const { status, headers, text } = await send('DELETE', { 'If-Match': await tagOf() });
+    expect([status, text]).toEqual([204, '']);
+    for (const name of ['etag', 'content-type', 'content-length']) expect([name, headers.get(name)]).toEqual([name, null]);
+    expect(await send('DELETE', { 'If-Match': '*' })).toMatchObject({ status: 404, code: 'parcel_not_found' });
+  });
+
+  it('ignores a body', async () => {
+    expect(await send('DELETE', { 'Content-Type': 'text/plain' }, 'x')).toMatchObject({ status: 204 });
+  });
+});
+
+describe('PATCH', () => {
+  it.each(['application/merge-patch+json', 'Application/Merge-Patch+JSON; charset=utf-8', 'application/json'])(
+    'accepts %s',
+    async (type) => {
+      expect(await send('PATCH', { 'If-Match': '*', 'Content-Type': type }, PATCH)).toMatchObject({ status: 200 });
+      expect(stored?.note).toBeNull();
+    },
+  );
+
+  it('rejects other types with the supported ones', async () => {
+    const { status, code, headers } = await send('PATCH', { 'If-Match': '*', 'Content-Type': 'application/json-patch+json' }, PATCH);
+    expect([status, code]).toEqual([415, 'unsupported_media_type']);
+    expect(headers.get('accept-patch')).toBe('application/merge-patch+json, application/json');
+  });
+
+  it('is the only method with a merge patch', async () => {
+    const { status, headers } = await send('PUT', { 'Content-Type': 'application/merge-patch+json' }, '{"label":"second"}');
+    expect([status, headers.get('accept-patch')]).toEqual([415, null]);
+  });
+});
+
+it('an HttpException of Nest keeps its status, but not its message', async () => {
+  expect(JSON.parse((await send('POST', {}, '{"label":"first"}')).text)).toEqual({
+    code: 'conflict',
+    message: 'The request failed: Conflict.',
+    status: 409,
+  });
+});
+
+describe('OPTIONS', () => {
+  it('lists the methods and types of patches', async () => {
+    const { status, headers } = await send('OPTIONS');
+    expect([status, headers.get('allow')?.split(', ').sort()]).toEqual([204, ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']]);
+    expect(headers.get('accept-patch')).toBe('application/merge-patch+json, application/json');
+  });
+
+  it('allows scripts of a configured origin to send all methods of the routes, and If-Match', async () => {
+    const { status, headers } = await send('OPTIONS', {
+      Origin: ORIGIN,
+      'Access-Control-Request-Method': 'PATCH',
+      'Access-Control-Request-Headers': 'authorization,if-match',
+    });
+    expect([status, headers.get('access-control-allow-headers')]).toEqual([204, 'authorization,if-match']);
+    const methods = headers.get('access-control-allow-methods')?.split(', ').sort();
+    expect(methods).toEqual(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+    expect(headers.get('access-control-expose-headers')).toMatch(/\bAccept-Patch\b.*\bETag\b/);
+  });
+});
+
+describe('the OpenAPI document', () => {
+  const operation = (method: 'get' | 'put' | 'patch' | 'delete') => {
+    const document = service.app.get(OpenApiDocument).value;
+    const described = document.paths['/parcels/{id}']?.[method];
+    if (!described) throw new Error(`${method} is not documented`);
+    return { ...described, components: document.components };
+  };
+
+  it('describes the header, its errors and the ETag', () => {
+    const { parameters, responses, ...patch } = operation('patch');
+    expect(parameters).toContainEqual(expect.objectContaining({ name: 'If-Match', in: 'header', required: true }));
+    expect(responses).toMatchObject({
+      200: { headers: { ETag: { required: true } } },
+      412: { $ref: '#/components/responses/PreconditionFailed' },
+      428: { $ref: '#/components/responses/PreconditionRequired' },
+    });
+    expect(patch).not.toHaveProperty('x-precondition');
+    const put = operation('put');
+    expect(put.parameters).toContainEqual(expect.objectContaining({ name: 'If-Match', required: false }));
+    expect(put.responses).toMatchObject({ 201: { headers: { ETag: { required: true } } }, 412: {} });
+    expect(put.responses).not.toHaveProperty('428');
+    expect(operation('get').responses).not.toHaveProperty('428');
+  });
+
+  it('describes both types of a patch', () => {
+    const { requestBody, responses, components } = operation('patch');
+    const schema = { $ref: '#/components/schemas/ParcelPatch' };
+    expect(requestBody).toMatchObject({ content: { 'application/merge-patch+json': { schema }, 'application/json': { schema } } });
+    expect(responses['415']).toEqual({ $ref: '#/components/responses/UnsupportedMediaTypeOfPatch' });
+    expect(components?.responses?.['UnsupportedMediaTypeOfPatch']).toMatchObject({
+      headers: { 'Accept-Patch': { required: true } },
+      content: { 'application/json': { examples: { unsupported_media_type: { value: { status: 415 } } } } },
+    });
+    expect(operation('put').requestBody).not.toHaveProperty('content.application/merge-patch+json');
+    expect(operation('put').responses['415']).toEqual({ $ref: '#/components/responses/UnsupportedMediaType' });
+    expect(components?.responses?.['UnsupportedMediaType']).not.toHaveProperty('headers.Accept-Patch');
+  });
+
+  it('describes a 204 without content, and no errors of bodies', () => {
+    const { responses } = operation('delete');
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['204', '412']));
+    expect(responses['204']).not.toHaveProperty('content');
+    expect(responses['204']).not.toHaveProperty('headers.ETag');
+    for (const status of ['413', '415', '428']) expect(responses).not.toHaveProperty(status);
+  });
+});

@@ -1,0 +1,77 @@
+import type { AddressInfo } from 'node:net';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
+import { DatabaseConnection } from '@animal-store/database';
+import type { Clock } from '@animal-store/kernel';
+import { createMigratedDatabase } from '@animal-store/test-kit';
+import { afterAll, beforeAll } from '@jest/globals';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { type Context, contexts as registered } from '../../contexts.js';
+import { createApp } from '../../create-app.js';
+import { createLogger, type ServiceLogger } from '../../observability/logger.js';
+import { readConfig } from '../../process/config.js';
+import { RouteTable } from '../route-table.js';
+
+export { createLogger } from '../../observability/logger.js';
+
+export interface TestApp {
+  readonly app: NestFastifyApplication;
+  readonly url: string;
+  readonly databaseUrl: string;
+  /** Method and path of every route. */
+  readonly routes: readonly (readonly [method: string, path: string])[];
+  createKey(...scopes: string[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface TestAppOptions {
+  /** Returns the database URL for the service, for example that of a proxy in front of the database. */
+  readonly databaseUrl?: (url: string) => string | Promise<string>;
+  readonly env?: Record<string, string>;
+  readonly clock?: Clock;
+  /** The default are those of the service. */
+  readonly contexts?: readonly Context[];
+  readonly logger?: ServiceLogger;
+}
+
+/** Long timeouts, so that a busy machine does not cause 503s. */
+const PATIENT = { MAX_EVENT_LOOP_LAG_MS: '60000', DATABASE_STATEMENT_TIMEOUT_MS: '60000', DATABASE_CONNECT_TIMEOUT_MS: '60000' };
+
+/** Starts the app on a free port, with its own migrated database. */
+export async function startTestApp({
+  env = {},
+  contexts = registered,
+  databaseUrl = (url) => url,
+  clock,
+  logger = createLogger('silent'),
+}: TestAppOptions = {}): Promise<TestApp> {
+  const database = await createMigratedDatabase(contexts.map(({ persistence }) => persistence));
+  const access = await connectAccessUseCases(database.url);
+  const config = readConfig({ DATABASE_URL: await databaseUrl(database.url), ENVIRONMENT: 'test', ...PATIENT, ...env });
+  const app = await createApp({ config, contexts, logger, ...(clock && { clock }) });
+  await app.get(DatabaseConnection).open();
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  return {
+    app,
+    url: `http://127.0.0.1:${String(port)}`,
+    databaseUrl: database.url,
+    routes: app.get(RouteTable).entries(),
+    createKey: async (...scopes) => (await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes })).secret,
+    close: async () => {
+      await app.close();
+      await access.close();
+      await database.drop();
+    },
+  };
+}
+
+/** Starts the app and creates a key before the tests of the file, and closes the app after them. */
+export function useTestApp(scopes: readonly string[], options?: TestAppOptions): TestApp & { readonly key: string } {
+  const service = {} as TestApp & { key: string };
+  beforeAll(async () => {
+    Object.assign(service, await startTestApp(options));
+    service.key = await service.createKey(...scopes);
+  });
+  afterAll(() => service.close());
+  return service;
+}

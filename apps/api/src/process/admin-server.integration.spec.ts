@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { collectDefaultMetrics } from 'prom-client';
+import { contexts } from '../contexts.js';
+import { serve, StartupError } from '../serve.js';
+import { RawConnection } from '../http/testing/raw-connection.js';
+import { startTestApp, type TestApp } from '../http/testing/test-app.js';
+import { type AdminServer, startAdminServer } from './admin-server.js';
+import { Metrics } from '../observability/metrics.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+const newestMigration = contexts
+  .flatMap(({ persistence }) => persistence.migrations.map(({ name }) => name))
+  .sort((one, other) => Number(one.slice(-13)) - Number(other.slice(-13)))
+  .at(-1);
+
+let service: TestApp;
+let admin: AdminServer;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  service = await startTestApp({ env: { RATE_LIMIT: '6' }, databaseUrl: (url) => (databaseUrl = url) });
+  const { registry } = service.app.get(Metrics);
+  collectDefaultMetrics({ register: registry });
+  admin = await startAdminServer({ host: '127.0.0.1', port: 0 }, registry);
+});
+
+afterAll(async () => {
+  await admin.close();
+  await service.close();
+});
+
+const requestAdmin = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${String(admin.port)}${path}`, init);
+
+// Promise (Observability): Metrics, logs and traces have the documented content.
+it('GET /metrics returns the metrics of the service', async () => {
+  const key = await service.createKey('pets:read', 'pets:write');
+  const send = async (method: string, path: string, { authorization = `Bearer ${key}`, body = '' } = {}) => {
+    const headers = { Authorization: authorization, ...(body && { 'Content-Type': 'application/json', 'Idempotency-Key': 'once' }) };
+    const response = await fetch(service.url + path, { method, headers, ...(body && { body }) });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const body = '{"name":"Rex","categoryId":1}';
+  expect(await send('POST', '/v1/pets', { body })).toBe(201);
+  expect(await send('POST', '/v1/pets', { body })).toBe(201);
+  expect(await send('HEAD', '/v1/pets')).toBe(200);
+  expect(await send('GET', '/v1/pets/0')).toBe(404);
+  expect(await send('GET', '/v1/pets', { authorization: 'Bearer wrong' })).toBe(401);
+  expect(await send('GET', '/v1/pets', { authorization: '' })).toBe(401);
+  expect(await send('GET', '/v1/pets', { authorization: `Bearer ${await service.createKey('pets:write')}` })).toBe(403);
+  expect(await send('GET', '/nothing')).toBe(404);
+  expect(await send('GET', '/health/live')).toBe(200);
+  expect(await send('GET', '/v1/pets')).toBe(200);
+  expect(await send('GET', '/v1/pets')).toBe(429);
+
+  // The use of a key is recorded after the response.
+  await waitFor(async () => {
+    const text = await (await requestAdmin('/metrics')).text();
+    expect(text).toContain('database_pool_connections{state="used"} 0');
+    expect(text).toContain('database_migrations_pending 0');
+  });
+  const response = await requestAdmin('/metrics?from=prometheus');
+  const lines = (await response.text()).split('\n');
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+  for (const [operation, status, count] of [
+    ['createPet', 201, 2],
+    ['listPets', 200, 2],
+    ['listPets', 401, 2],
+    ['listPets', 403, 1],
+    ['listPets', 429, 1],
+    ['getPet', 404, 1],
+    ['none', 404, 1],
+    // The probe. Without an operation, it does not count in service level objectives.
+    ['none', 200, 1],
+  ] as const) {
+    expect(lines).toContain(`http_request_duration_seconds_count{operation="${operation}",status="${String(status)}"} ${String(count)}`);
+    expect(lines).toContain(
+      `http_request_duration_seconds_bucket{le="+Inf",operation="${operation}",status="${String(status)}"} ${String(count)}`,
+    );
+  }
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'idempotent_replays_total 1',
+      'api_keys_rejected_total{code="invalid_api_key"} 1',
+      'api_keys_rejected_total{code="missing_api_key"} 1',
+      'api_keys_rejected_total{code="insufficient_scope"} 1',
+      'http_requests_rate_limited_total 1',
+      'http_requests_in_flight 0',
+      expect.stringMatching(/^database_pool_connections\{state="idle"\} [1-9]/),
+      // A job may use a connection.
+      expect.stringMatching(/^database_pool_connections\{state="used"\} [0-9]/),
+      'database_pool_waiting 0',
+      `build_info{version="${version}",commit="unknown",node_version="${process.version}"} 1`,
+      // One creation with an Idempotency-Key, and its repetition, which finds the record.
+      'database_statement_duration_seconds_count{statement="insert once pets.pets"} 2',
+      'database_statement_batch_size_sum{statement="insert once pets.pets"} 2',
+      'database_statement_batch_size_sum{statement="find by key pets.pets"} 1',
+      expect.stringMatching(/^database_statement_duration_seconds_bucket\{le="0.001",statement="list pets.pets"\} \d+$/),
+      'database_migrations_pending 0',
+      'service_ready 1',
+      'service_not_ready{reason="database"} 0',
+      `database_migration_info{latest="${newestMigration}"} 1`,
+      expect.stringMatching(/^nodejs_eventloop_lag_p99_seconds [0-9]/),
+    ]),
+  );
+});
+
+it('has no Redis metrics without REDIS_URL', async () => {
+  expect(await (await requestAdmin('/metrics')).text()).not.toContain('redis_connected');
+});
+
+it('has no other resources', async () => {
+  for (const [path, method, status, code] of [
+    ['/', 'GET', 404, 'route_not_found'],
+    ['/v1/pets', 'GET', 404, 'route_not_found'],
+    ['/metrics', 'POST', 405, 'method_not_allowed'],
+  ] as const) {
+    const response = await requestAdmin(path, { method });
+    expect(response.headers.get('allow')).toBe(status === 405 ? 'GET, HEAD' : null);
+    expect([response.status, await response.json()]).toEqual([status, { code, message: expect.any(String), status }]);
+  }
+});
+
+it('HEAD returns the headers of the metrics', async () => {
+  const response = await requestAdmin('/metrics', { method: 'HEAD' });
+  expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+    ...[200, 'text/plain; version=0.0.4; charset=utf-8', ''],
+  ]);
+});
+
+it('responds to a client that ends its side of the connection', async () => {
+  // Workers report their metrics asynchronously.
+  const slow = await startAdminServer({ host: '127.0.0.1', port: 0 }, { contentType: 'text/plain', metrics: () => sleep(20, '') });
+  const connection = await RawConnection.open(slow.port);
+  connection.write(Buffer.from('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'));
+  connection.end();
+  expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
+  expect(await connection.read({ isHead: false })).toBeUndefined();
+  await slow.close();
+});
+
+it('responds with 500 if the metrics cannot be collected, and ends open connections when it closes', async () => {
+  const failing = await startAdminServer(
+    { host: '127.0.0.1', port: 0 },
+    { contentType: '', metrics: () => Promise.reject(new Error('no worker responds')) },
+  );
+  const response = await fetch(`http://127.0.0.1:${String(failing.port)}/metrics`);
+  const body = { code: 'internal_error', message: expect.any(String), status: 500 };
+  expect([response.status, response.headers.get('cache-control'), await response.json()]).toEqual([500, 'no-store', body]);
+  const idle = await RawConnection.open(failing.port);
+  await failing.close();
+  expect(await idle.read({ isHead: false })).toBeUndefined();
+});
+
+it('if the port is taken, the start fails with an error that names the variable', async () => {
+  const env = { DATABASE_URL: databaseUrl, PORT: '0', ADMIN_PORT: String(admin.port), LOG_LEVEL: 'silent' };
+  await expect(serve(env)).rejects.toEqual(new StartupError(`Port ${String(admin.port)} is in use; set ADMIN_PORT to another one.`));
+});

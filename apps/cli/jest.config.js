@@ -1,1 +1,0 @@
-export default { displayName: 'cli', preset: '../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'service-e2e', preset: '../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'access-application', preset: '../../../jest.preset.js' };

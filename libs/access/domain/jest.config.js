@@ -1,1 +1,0 @@
-export default { displayName: 'access-domain', preset: '../../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'access-infrastructure', preset: '../../../jest.preset.js' };

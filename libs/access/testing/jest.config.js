@@ -1,1 +1,0 @@
-export default { displayName: 'access-testing', preset: '../../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'client', preset: '../../jest.preset.js' };

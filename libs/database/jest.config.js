@@ -1,1 +1,0 @@
-export default { displayName: 'database', preset: '../../jest.preset.js' };

@@ -1,0 +1,292 @@
+import {
+  type EventDefinition,
+  type IdempotencyKey,
+  INT64_MAX,
+  INT64_MIN,
+  JsonPage,
+  JsonText,
+  MAX_PAGE_SIZE,
+  type PageRequest,
+} from '@animal-store/kernel';
+import type { Repository } from 'typeorm';
+import { Batcher, BatchSlots } from '../statements/batcher.js';
+import { Database } from '../database.js';
+import { isDatabaseUnavailable, isRowError } from '../connection/database-unavailable.js';
+import { activeTraceParent, type Publication, publicationOf } from '../statements/publication.js';
+import { type IdempotencyKeyEntity, keyTableOf } from './idempotency-key.entity.js';
+import { checkedValue, elementOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
+import { retryConflict, retryRead } from '../connection/retry.js';
+import {
+  findOneStatement,
+  findRecordedStatement,
+  findStatement,
+  insertOneStatement,
+  insertOnceStatement,
+  insertStatement,
+} from '../statements/statements.js';
+import { type PageText, listStatement } from '../statements/list-statement.js';
+import { isSharded, shardingOf } from '../statements/sharding.js';
+import { type Column, Table } from '../statements/table.js';
+
+/** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
+export interface EntityWithId {
+  id: bigint;
+}
+
+/**
+ * A row without its identifier. Optional properties of an entity are for columns with `select: false`: TypeORM's own repository reads and
+ * writes them, and PostgreSQL sets their default.
+ */
+export type NewRow<Entity extends EntityWithId> = {
+  readonly [
+    Property in keyof Entity as Property extends 'id' ? never : undefined extends Entity[Property] ? never : Property
+  ]: Entity[Property];
+};
+
+/**
+ * Selects rows with exactly these values, null included. Undefined members are ignored. Requires an index on the columns, in the order of
+ * the entity, and the identifier.
+ */
+export type Filter<Entity extends EntityWithId> = { readonly [Property in keyof NewRow<Entity>]?: NewRow<Entity>[Property] | undefined };
+
+export interface InsertOnceResult<Entity extends EntityWithId> {
+  readonly id: bigint;
+  /** The row of the first call with the key. */
+  readonly row: NewRow<Entity>;
+  /** Whether an earlier call with the same key inserted the row. */
+  readonly replayed: boolean;
+}
+
+interface KeyedRow<Entity extends EntityWithId> {
+  readonly row: NewRow<Entity>;
+  readonly values: Values;
+  readonly key: IdempotencyKey;
+}
+
+export interface BatchedRepositoryOptions {
+  /** The event of each inserted row. It has the row's identifier as that of its aggregate, and the columns with the names of its members. */
+  readonly publishes?: EventDefinition;
+}
+
+/** The values of the filters, then the lowest identifier and the page size. */
+type PageParameters = Values;
+
+const MAX_INSERTS = 128;
+const MAX_FINDS = 256;
+const MAX_PAGES = 32;
+/** If this many pages wait, their batch starts although another one is running: PostgreSQL takes longer for a page than for a row. */
+const MAX_WAITING_PAGES = 8;
+
+const CONCURRENT_READS = 2;
+
+/**
+ * Wraps a TypeORM repository and runs concurrent calls in one statement. Concurrent inserts commit together. Each read sees all writes
+ * that were committed before the call. Names and types come from the entity.
+ */
+export class BatchedRepository<Entity extends EntityWithId> {
+  /** The items are the values of the columns, and with an event TRACE_PARENT. */
+  private readonly inserts: Batcher<Values, bigint>;
+  private readonly keyedInserts: Batcher<KeyedRow<Entity>, InsertOnceResult<Entity>>;
+  private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
+  private readonly finds: Batcher<bigint, Entity | undefined>;
+  /** One per statement, by the names of the filters and whether they are null. */
+  private readonly pages = new Map<string, Batcher<PageParameters, JsonPage<Entity>>>();
+  private readonly pageSlots: BatchSlots;
+  private statements: ReturnType<typeof prepare<Entity>> | undefined;
+  /** The event, if it may have a subscription. */
+  private readonly event: Publication | undefined;
+
+  /** @param keys stores the idempotency keys of `insertOnce` */
+  constructor(
+    private readonly repository: Repository<Entity>,
+    private readonly keys?: Repository<IdempotencyKeyEntity>,
+    { publishes }: BatchedRepositoryOptions = {},
+  ) {
+    const { replicas, settings } = Database.of(repository.manager);
+    this.event = publishes && publicationOf(settings, publishes);
+    const insertOptions = { maxSize: MAX_INSERTS, isItemError: isRowError };
+    this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
+    this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
+    const { concurrentReads = CONCURRENT_READS } = settings;
+    const slots = new BatchSlots(concurrentReads);
+    this.finds = new Batcher({ maxSize: MAX_FINDS, slots, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
+    // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
+    this.pageSlots = replicas ? new BatchSlots(concurrentReads) : slots;
+  }
+
+  /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
+  async insert(row: NewRow<Entity>): Promise<bigint> {
+    return this.inserts.submit(this.valuesOf(row));
+  }
+
+  /**
+   * Inserts the row and its key in one transaction. If the key exists, returns the row of the first call, even for concurrent calls
+   * in other processes. The caller checks whether that row equals its own.
+   */
+  async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
+    const name = `${String(key.clientId)} ${key.key}`;
+    for (let first = this.pendingByKey.get(name); first; first = this.pendingByKey.get(name)) {
+      const result = await first.catch(unlessRowError);
+      if (result) return { ...result, replayed: true };
+    }
+    for (const part of [key.clientId, key.key]) checkedValue('The idempotency key', part);
+    const inserted = this.keyedInserts.submit({ row, values: this.valuesOf(row), key }).finally(() => this.pendingByKey.delete(name));
+    this.pendingByKey.set(name, inserted);
+    return inserted;
+  }
+
+  async findById(id: bigint): Promise<Entity | undefined> {
+    checkedValue('id', id);
+    return this.finds.submit(id);
+  }
+
+  /** Returns a page of rows. Equal concurrent calls share one result. */
+  page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<JsonPage<Entity>> {
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
+      throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
+    return this.findPage(filter, limit, after);
+  }
+
+  private async findPage(filter: Filter<Entity>, limit: number, after: bigint | undefined): Promise<JsonPage<Entity>> {
+    const parameters: Values[number][] = [];
+    let names = '';
+    let key = '';
+    for (const column of this.prepared().table.columns) {
+      const value = checkedValue(column.property, filter[column.property as keyof Filter<Entity>]);
+      if (value === undefined) continue;
+      names += value === null ? `${column.property} null ` : `${column.property} `;
+      if (value === null) continue;
+      parameters.push(value);
+      key += `${elementOf(value)} `;
+    }
+    // No row comes after the greatest identifier.
+    const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
+    parameters.push(first, size);
+    const pages = this.pages.get(names) ?? this.addPages(names, filter);
+    return pages.submit(parameters, `${key}${String(after)} ${String(size)}`);
+  }
+
+  private addPages(names: string, filter: Filter<Entity>): Batcher<PageParameters, JsonPage<Entity>> {
+    const { table, sharding } = this.prepared();
+    const valueOf = ({ property }: Column): unknown => filter[property as keyof Filter<Entity>];
+    const nulls = table.columns.filter((column) => valueOf(column) === null);
+    const filters = table.columns.filter((column) => valueOf(column) !== undefined && !nulls.includes(column));
+    const statement = listStatement(table, filters, sharding, nulls);
+    const pages = new Batcher({
+      maxSize: MAX_PAGES,
+      maxWaiting: MAX_WAITING_PAGES,
+      slots: this.pageSlots,
+      isItemError: isReadItemError,
+      run: (requested: readonly PageParameters[]) => this.runPages(statement, requested),
+    });
+    this.pages.set(names, pages);
+    return pages;
+  }
+
+  /** Builds the statements on the first call, because the metadata does not exist before the DataSource is connected. */
+  private prepared(): ReturnType<typeof prepare<Entity>> {
+    return (this.statements ??= prepare(this.repository, this.keys, this.event));
+  }
+
+  private runInserts(rows: readonly Values[]): Promise<bigint[]> {
+    const { pool, insert, insertOne } = this.prepared();
+    const only = rows.length === 1 ? rows[0] : undefined;
+    return retryConflict(() => (only && insertOne ? insertOne.run(pool, only) : insert.run(pool, arraysOf(rows))));
+  }
+
+  /** Requires that no two rows have the same key. */
+  private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<InsertOnceResult<Entity>[]> {
+    const { pool, insertOnce, findRecorded } = this.prepared();
+    if (!insertOnce || !findRecorded) throw new Error('insertOnce requires a repository for idempotency keys.');
+    const results = new Map<KeyedRow<Entity>, InsertOnceResult<Entity>>();
+    for (let pending = keyedRows; pending.length > 0; pending = pending.filter((keyed) => !results.has(keyed))) {
+      const keys = [pending.map(({ key }) => key.clientId), pending.map(({ key }) => key.key)];
+      const columns = arraysOf(pending.map(({ values }) => values));
+      for (const { index, id } of await retryConflict(() => insertOnce.run(pool, [...keys, ...columns]))) {
+        const keyed = pending[index] as KeyedRow<Entity>;
+        results.set(keyed, { id, row: keyed.row, replayed: false });
+      }
+      if (results.size === keyedRows.length) break;
+      // Keys that are neither inserted nor found were deleted in between, so the loop inserts them again.
+      for (const { index, id, row } of await findRecorded.run(pool, keys)) {
+        const keyed = pending[index] as KeyedRow<Entity>;
+        if (!results.has(keyed)) results.set(keyed, { id, row: await this.completed(id, row), replayed: true });
+      }
+    }
+    return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity>);
+  }
+
+  /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
+  private valuesOf(row: NewRow<Entity>): Values {
+    const { columns } = this.prepared().table;
+    const values = columns.map(({ property }) => checkedValue(property, row[property as keyof NewRow<Entity>]));
+    if (this.event) values.push(activeTraceParent());
+    return values;
+  }
+
+  /** Returns the recorded row. Columns that were added since have their current values, or null if the row no longer exists. */
+  private async completed(id: bigint, recorded: Readonly<Record<string, unknown>>): Promise<NewRow<Entity>> {
+    const properties = this.prepared().table.columns.map(({ property }) => property);
+    const [row] = properties.every((property) => property in recorded) ? [] : await this.runFinds([id]);
+    const current = { ...row } as Record<string, unknown>;
+    const valueOf = (property: string) => (property in recorded ? recorded[property] : (current[property] ?? null));
+    return Object.fromEntries(properties.map((property) => [property, valueOf(property)])) as NewRow<Entity>;
+  }
+
+  private async runFinds(ids: readonly bigint[]): Promise<(Entity | undefined)[]> {
+    const { pool, find, findOne } = this.prepared();
+    const rows = (await retryRead(() => (ids.length === 1 ? findOne.run(pool, ids) : find.run(pool, [ids])))) as Entity[];
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => byId.get(id));
+  }
+
+  private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Entity>[]> {
+    const { table, lists, sharding } = this.prepared();
+    const texts = await sharding.runPages((batch) => retryRead(() => statement.run(lists, arraysOf(batch))), pages);
+    const parse = table.parse as (text: string) => Entity[];
+    return texts.map(({ items, next }) => new JsonPage<Entity>(new JsonText(items), next, parse));
+  }
+}
+
+/** Builds the statements of an entity. Requires a connected DataSource. */
+function prepare<Entity extends EntityWithId>(
+  repository: Repository<Entity>,
+  keys: Repository<IdempotencyKeyEntity> | undefined,
+  event: Publication | undefined,
+) {
+  const { pool, replicas, settings } = Database.of(repository.manager);
+  if (keys && isSharded(keys.metadata, settings.persistence) !== isSharded(repository.metadata, settings.persistence))
+    throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
+  const table = new Table(repository.metadata);
+  const keyTable = keys && keyTableOf(keys.metadata);
+  const sharding = shardingOf(repository.metadata, settings);
+  return {
+    pool,
+    sharding,
+    /** Executes the statements of pages. */
+    lists: replicas ?? pool,
+    table,
+    insert: insertStatement(table, event),
+    insertOne: event || !sharding.insertsOne ? undefined : insertOneStatement(table),
+    insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
+    findRecorded: keyTable && findRecordedStatement(table, keyTable, sharding),
+    find: findStatement(table, sharding),
+    findOne: findOneStatement(table),
+  };
+}
+
+/** Returns an array of values per parameter. */
+function arraysOf(calls: readonly Values[]): Values[] {
+  return (calls[0] ?? []).map((_, index) => calls.map((parameters) => parameters[index]));
+}
+
+/** Ignores an error of another row, which then was not inserted. */
+function unlessRowError(error: unknown): undefined {
+  if (!isRowError(error)) throw error;
+}
+
+/** Whether the value of one call, or one stored row that cannot be read, may have caused the error. */
+function isReadItemError(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return isRowError(error) || (code === undefined && !isDatabaseUnavailable(error));
+}

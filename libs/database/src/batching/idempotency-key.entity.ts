@@ -1,0 +1,46 @@
+import { Column, type EntityMetadata, PrimaryColumn } from 'typeorm';
+import type { KeyTable } from '../statements/statements.js';
+import { qualifiedName, quoted } from '../statements/table.js';
+
+/**
+ * A stored idempotency key. A context extends it for a table in its own schema and names the column that holds the row's identifier:
+ * `@Column('bigint', { name: 'pet_id' }) override rowId!: bigint`.
+ */
+export abstract class IdempotencyKeyEntity {
+  /** No foreign key: clients belong to the context `access`. */
+  @PrimaryColumn('bigint', { name: 'client_id' })
+  clientId!: bigint;
+
+  @PrimaryColumn('text')
+  key!: string;
+
+  abstract rowId: bigint;
+
+  /** The values of the row in the first request, by property name. */
+  @Column('jsonb')
+  request!: object;
+
+  /** Set by the database. */
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
+  createdAt!: Date;
+}
+
+export function isKeyTable({ target }: EntityMetadata): boolean {
+  return typeof target === 'function' && target.prototype instanceof IdempotencyKeyEntity;
+}
+
+export function keyTableOf(metadata: EntityMetadata): KeyTable {
+  const column = (property: keyof IdempotencyKeyEntity): string => {
+    const found = metadata.findColumnWithPropertyName(property);
+    if (!found) throw new Error(`${metadata.name} must have a column for the property ${property}.`);
+    return quoted(found.databaseName);
+  };
+  return {
+    name: qualifiedName(metadata),
+    clientId: column('clientId'),
+    key: column('key'),
+    rowId: column('rowId'),
+    request: column('request'),
+    createdAt: column('createdAt'),
+  };
+}

@@ -1,0 +1,220 @@
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { PoolClient, PoolConfig } from 'pg';
+import { DatabasePool } from './database-pool.js';
+import { PreparedStatement } from '../statements/prepared-statement.js';
+
+/** A client that is connected at once. */
+class FakeClient extends EventEmitter {
+  readonly connection = Object.assign(new EventEmitter(), {
+    stream: { destroy: () => void (this.isDestroyed = true) },
+  });
+  isDestroyed = false;
+  hasEnded = false;
+  readonly _queryable = true;
+  readonly _ending = false;
+
+  transactionStatus = 'I';
+  readonly running: ((error: unknown, rows?: unknown[]) => void)[] = [];
+
+  connect(callback: () => void): void {
+    callback();
+  }
+
+  query(_execution: unknown, _values: undefined, callback: (error: unknown, rows?: unknown[]) => void): void {
+    this.running.push(callback);
+  }
+
+  end(callback?: () => void): Promise<void> {
+    this.hasEnded = true;
+    callback?.();
+    return Promise.resolve();
+  }
+
+  getTransactionStatus(): string {
+    return this.transactionStatus;
+  }
+
+  ref(): void {}
+  unref(): void {}
+}
+
+const fake = (client: PoolClient) => client as unknown as FakeClient;
+const report = (client: PoolClient, code: string) => fake(client).connection.emit('errorMessage', { code });
+const stateOf = (...clients: PoolClient[]) =>
+  clients.map((client) => ({ ended: fake(client).hasEnded, destroyed: fake(client).isDestroyed }));
+const open = { ended: false, destroyed: false };
+
+const PICK = new PreparedStatement('pick', 'SELECT', () => undefined);
+
+let pool: DatabasePool;
+let clients: [PoolClient, PoolClient, PoolClient];
+
+beforeEach(async () => {
+  pool = new DatabasePool({ Client: FakeClient, max: 3, allowExitOnIdle: true } as unknown as PoolConfig);
+  clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
+});
+
+it('a server that became read-only is left: idle connections at once, busy ones when they are released', () => {
+  const [reporting, busy, idle] = clients;
+  idle.release();
+  report(reporting, '25006');
+  expect(stateOf(reporting, busy, idle)).toEqual([open, open, { ended: false, destroyed: true }]);
+  reporting.release();
+  busy.release();
+  expect(stateOf(reporting, busy)).toEqual([
+    { ended: true, destroyed: false },
+    { ended: true, destroyed: false },
+  ]);
+});
+
+it('connections stay open after other errors', () => {
+  const [reporting, busy, idle] = clients;
+  idle.release();
+  report(reporting, '25P02');
+  reporting.release();
+  busy.release();
+  expect(stateOf(...clients)).toEqual([open, open, open]);
+});
+
+it('a connection that was in use again is not idle', async () => {
+  const [one, other] = clients;
+  one.release();
+  expect(await pool.connect()).toBe(one);
+  report(other, '25006');
+  expect(stateOf(one)).toEqual([open]);
+});
+
+describe('release', () => {
+  const closed = { ended: true, destroyed: false };
+
+  it.each(['22P02', '23505', '40001', '40P01', '42601', '42501', '57014', '55P03', 'P0001'])('with %s keeps the connection', (code) => {
+    const [one] = clients;
+    one.release(Object.assign(new Error(code), { code }));
+    expect(stateOf(one)).toEqual([open]);
+  });
+
+  it.each([
+    '08006',
+    '08P01',
+    '0A000',
+    '25P02',
+    '25P03',
+    '26000',
+    '42P05',
+    '53200',
+    '57P01',
+    '57P05',
+    '58030',
+    'XX000',
+    'ETIMEDOUT',
+    undefined,
+  ])('with %p closes the connection', (code) => {
+    const [one] = clients;
+    one.release(Object.assign(new Error('no'), { code }));
+    expect(stateOf(one)).toEqual([closed]);
+  });
+
+  it.each(['T', 'E'])('in a transaction (%s) closes the connection', (status) => {
+    const [one, other] = clients;
+    for (const client of [one, other]) fake(client).transactionStatus = status;
+    one.release();
+    other.release(Object.assign(new Error('no'), { code: '23505' }));
+    expect(stateOf(one, other)).toEqual([closed, closed]);
+  });
+});
+
+it('a removed connection is forgotten', async () => {
+  const [one, other] = clients;
+  const removed = once(pool, 'remove');
+  one.release(true);
+  await removed;
+  report(other, '25006');
+  expect(stateOf(one)).toEqual([{ ended: true, destroyed: false }]);
+});
+
+describe('idle connections', () => {
+  const idleTimeoutMillis = 20;
+  const open = (max: number) => {
+    pool = new DatabasePool({ Client: FakeClient, max, idleTimeoutMillis } as unknown as PoolConfig);
+    return Promise.all(Array.from({ length: max }, () => pool.connect()));
+  };
+
+  it('are closed, except four', async () => {
+    for (const client of await open(6)) client.release();
+    await sleep(10 * idleTimeoutMillis);
+    expect(pool.totalCount).toBe(4);
+  });
+
+  it('are not closed while they execute a statement', async () => {
+    const [first, ...others] = (await open(5)) as [PoolClient, ...PoolClient[]];
+    first.release();
+    void pool.execute(PICK.execution([]));
+    await sleep(10 * idleTimeoutMillis);
+    expect(stateOf(first)).toEqual([{ ended: false, destroyed: false }]);
+    for (const client of others) client.release();
+    fake(first).running[0]?.(null, []);
+    await pool.end();
+  });
+});
+
+describe('execute', () => {
+  const execute = () => pool.execute(PICK.execution([]));
+
+  it('uses an idle connection at once, and makes it idle again', async () => {
+    const [idle] = clients;
+    idle.release();
+    const rows = execute();
+    expect(fake(idle).running).toHaveLength(1);
+    expect(pool.idleCount).toBe(0);
+    fake(idle).running[0]?.(null, ['row']);
+    expect(await rows).toEqual(['row']);
+    expect([pool.idleCount, pool.totalCount]).toEqual([1, 3]);
+  });
+
+  it('leaves a server that became read-only', async () => {
+    const [idle] = clients;
+    idle.release();
+    const rows = execute();
+    report(idle, '25006');
+    fake(idle).running[0]?.(null, []);
+    await rows;
+    expect(stateOf(idle)).toEqual([{ ended: true, destroyed: false }]);
+  });
+
+  it('rejects with the error of the statement, and closes the connection like `query`', async () => {
+    const [idle] = clients;
+    idle.release();
+    const rows = execute();
+    fake(idle).running[0]?.(new Error('no'));
+    await expect(rows).rejects.toThrow('no');
+    expect(stateOf(idle)).toEqual([{ ended: true, destroyed: false }]);
+    expect(pool.totalCount).toBe(2);
+  });
+
+  it('keeps the connection after the error of a row', async () => {
+    const [idle] = clients;
+    idle.release();
+    const rows = execute();
+    fake(idle).running[0]?.(Object.assign(new Error('no'), { code: '23514' }));
+    await expect(rows).rejects.toThrow('no');
+    expect([stateOf(idle), pool.idleCount, pool.totalCount]).toEqual([[open], 1, 3]);
+  });
+
+  it('waits if no connection is idle', async () => {
+    const [busy] = clients;
+    const rows = execute();
+    expect(pool.waitingCount).toBe(1);
+    busy.release();
+    await new Promise((resolve) => setImmediate(resolve));
+    fake(busy).running[0]?.(null, ['row']);
+    expect(await rows).toEqual(['row']);
+  });
+
+  it('rejects after the end of the pool', async () => {
+    clients[0].release();
+    void pool.end();
+    await expect(execute()).rejects.toThrow('Cannot use a pool after calling end on the pool');
+  });
+});

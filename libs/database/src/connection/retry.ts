@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isConflict, isRepeatable } from './database-unavailable.js';
+
+/** Time for the pool to detect its other lost connections. */
+const PAUSE_MS = 50;
+const MAX_ATTEMPTS = 4;
+/** Doubles with each attempt. */
+const CONFLICT_PAUSE_MS = 10;
+
+/**
+ * Retries a read once after a lost connection (for example at a restart of the database), a serialization failure or a deadlock. Only
+ * for statements without side effects, because after a lost connection it is unknown whether a write was executed.
+ */
+export function retryRead<T>(read: () => Promise<T>): Promise<T> {
+  return read().catch(async (error: unknown) => {
+    if (!isRepeatable(error)) throw error;
+    await sleep(PAUSE_MS);
+    return read();
+  });
+}
+
+/** Repeats a write, at most three times, after a deadlock or a serialization failure. PostgreSQL has then rolled it back. */
+export async function retryConflict<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isConflict(error)) throw error;
+      await sleep(CONFLICT_PAUSE_MS * 2 ** attempt * Math.random());
+    }
+  }
+}
+
+/** Calls `work` until the signal aborts. Each call returns the pause in ms before the next one. */
+export async function repeat(signal: AbortSignal, work: () => Promise<number>): Promise<void> {
+  while (!signal.aborted) {
+    const pauseMs = await work();
+    await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,45 @@
+import type { Client } from 'pg';
+
+/** A row as PostgreSQL returns it: each column as text. */
+export type Columns = readonly (string | null)[];
+
+/** Receives measurements of statements, without a dependency on a metrics package. */
+export interface StatementObserver {
+  /**
+   * Called once per execution of a prepared statement, whether it succeeds or fails. Must not throw.
+   * @param seconds total time, including the wait for a connection
+   * @param batchSize number of calls that share the execution
+   */
+  executed(statement: string, seconds: number, batchSize: number): void;
+}
+
+export interface Statement {
+  /** Name of a prepared statement. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+  /** Whether a replica may execute it. */
+  readonly isReplicable?: boolean;
+}
+
+/** Calls `run` once, which executes the statement, and returns its result. `run` includes the wait for a connection. */
+export type StatementInterceptor = <Result>(statement: Statement, run: () => Result) => Result;
+
+/** One execution of a prepared statement, on one connection. */
+export interface Execution<Row> {
+  /** Empty for an unnamed statement. */
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+  runOn(client: Client): Promise<Row[]>;
+  /** Returns a copy for another attempt, because an execution can run only once. */
+  copy(): Execution<Row>;
+  /** Returns a copy without a name. It works behind poolers that switch connections between transactions. */
+  withoutName(): Execution<Row>;
+}
+
+/** A `DatabasePool` or `Replicas`. */
+export interface Executor {
+  readonly observer?: StatementObserver | undefined;
+  execute<Row>(execution: Execution<Row>): Promise<Row[]>;
+}

@@ -1,0 +1,44 @@
+import type { DataSource } from 'typeorm';
+import { Database } from '../database.js';
+import { isKeyTable } from '../batching/idempotency-key.entity.js';
+import { isSharded } from '../statements/sharding.js';
+import { qualifiedName } from '../statements/table.js';
+
+/** A table whose rows Citus distributes over servers. */
+export interface DistributedTable {
+  /** Quoted for SQL. */
+  readonly name: string;
+  /** The distribution column. Its value determines the shard of a row. */
+  readonly column: string;
+}
+
+/** Returns all sharded tables. The distribution column is `key` for tables of idempotency keys and `id` for others. */
+export function distributedTables(dataSource: DataSource): DistributedTable[] {
+  const { persistence } = Database.of(dataSource.manager).settings;
+  return dataSource.entityMetadatas
+    .filter((metadata) => isSharded(metadata, persistence))
+    .map((metadata) => ({ name: qualifiedName(metadata), column: isKeyTable(metadata) ? 'key' : 'id' }));
+}
+
+/** Returns the tables that are not distributed yet; an empty array if `citus` is off, undefined if the extension is missing. */
+export async function tablesToDistribute(database: Database): Promise<readonly DistributedTable[] | undefined> {
+  if (!database.settings.citus) return [];
+  const { pool } = database;
+  if ((await pool.query(`SELECT FROM pg_extension WHERE extname = 'citus'`)).rowCount === 0) return undefined;
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT name FROM unnest($1::text[]) AS name
+     WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(name) AND partmethod = 'h')`,
+    [distributedTables(database).map(({ name }) => name)],
+  );
+  const found = new Set(rows.map(({ name }) => name));
+  return distributedTables(database).filter(({ name }) => found.has(name));
+}
+
+/** Distributes a table. Moves existing rows and blocks writes in the meantime. */
+export async function distribute(dataSource: DataSource, { name, column }: DistributedTable): Promise<void> {
+  await dataSource.transaction(async (manager) => {
+    // Citus considers triggers unsafe because they may access other shards. The contexts' triggers only change their own row.
+    await manager.query(`SELECT set_config('citus.enable_unsafe_triggers', 'on', true)`);
+    await manager.query('SELECT create_distributed_table($1, $2)', [name, column]);
+  });
+}

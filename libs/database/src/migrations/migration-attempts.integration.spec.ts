@@ -1,0 +1,195 @@
+import { createTestDatabase, query, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The clock of the process, which advances only while it sleeps. */
+let nowMs = 0;
+/** What happens during the next sleeps. */
+const events: (() => Promise<unknown>)[] = [];
+const sleep = jest.fn(async (ms: number) => {
+  nowMs += ms;
+  await events.shift()?.();
+});
+jest.unstable_mockModule('node:timers/promises', () => ({ setTimeout: sleep }));
+const { Database } = await import('../database.js');
+const { DatabaseConnection } = await import('../database-connection.js');
+const { MigrationLockError } = await import('./migration-query-runner.js');
+const { isMigrated, migrateDown, migrateUp, withoutLockTimeout } = await import('./migrations.js');
+
+const settings: unknown[] = [];
+let work = (_queryRunner: QueryRunner): Promise<unknown> => Promise.resolve();
+
+class Work1763683200000 implements MigrationInterface {
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await work(queryRunner);
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await work(queryRunner);
+  }
+}
+
+const showTimeout = async (queryRunner: QueryRunner) => settings.push(...((await queryRunner.query('SHOW lock_timeout')) as unknown[]));
+/** Fails with the error of a lock timeout. */
+const timeOut = (queryRunner: QueryRunner) => queryRunner.query("DO $$ BEGIN RAISE EXCEPTION 'no lock' USING ERRCODE = '55P03'; END $$");
+
+let database: TestDatabase;
+let dataSource: InstanceType<typeof Database>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  // TypeORM logs each failure.
+  jest.spyOn(console, 'log').mockImplementation(() => undefined);
+  jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  const persistence = [{ schema: 'public', entities: [], migrations: [Work1763683200000] }];
+  dataSource = await new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }).initialize();
+});
+
+afterEach(async () => {
+  jest.restoreAllMocks();
+  sleep.mockClear();
+  work = () => Promise.resolve();
+  nowMs = settings.length = events.length = 0;
+  await dataSource.query('DROP TABLE IF EXISTS public.schema_migrations');
+  await dataSource.destroy();
+});
+
+describe('a migration', () => {
+  // Promise (Migrations): A migration waits 2 s for a table lock, 15 times, and names its holder.
+  it('waits 2 seconds for a lock and is tried 15 times, with pauses that grow to 30 seconds', async () => {
+    work = async (queryRunner) => {
+      await showTimeout(queryRunner);
+      await timeOut(queryRunner);
+    };
+    await expect(migrateUp(dataSource)).rejects.toMatchObject({ code: '55P03' });
+    expect(settings).toEqual(Array.from({ length: 15 }, () => ({ lock_timeout: '2s' })));
+    const pauses = [1, 2, 4, 8, 16, ...Array.from({ length: 9 }, () => 30)];
+    expect(sleep.mock.calls).toEqual(pauses.map((seconds) => [seconds * 1000]));
+  });
+
+  // Promise (Migrations): A migration waits 2 s for a table lock, 15 times, and names its holder.
+  it('names the session that has held a lock for the longest time', async () => {
+    const blocker = new Client({ connectionString: database.url, application_name: 'pg_dump' });
+    await blocker.connect();
+    const [{ pid }] = (await blocker.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows as [{ pid: number }];
+    await blocker.query('CREATE TABLE public.dumped ()');
+    await blocker.query('BEGIN; SELECT FROM public.dumped');
+    let attempts = 0;
+    work = async (queryRunner) => ++attempts < 3 && timeOut(queryRunner);
+    const lines: string[] = [];
+    events.push(() => blocker.end());
+    await migrateUp(dataSource, { onProgress: (line) => lines.push(line) });
+    expect(lines).toEqual([
+      expect.stringMatching(
+        new RegExp(
+          `^a table lock is not available; the oldest session with one has the pid ${String(pid)} \\(\\w+, pg_dump\\), in a transaction for \\d+ s; the next attempt is in 1 s$`,
+        ),
+      ),
+      'a table lock is not available; no session holds one any more; the next attempt is in 2 s',
+    ]);
+    await dataSource.query('DROP TABLE public.dumped');
+  });
+
+  it('succeeds at a later attempt, and its connection has no lock timeout afterwards', async () => {
+    let attempts = 0;
+    work = async (queryRunner) => ++attempts < 3 && timeOut(queryRunner);
+    expect(await migrateUp(dataSource)).toEqual(['Work1763683200000']);
+    expect(sleep.mock.calls).toEqual([[1_000], [2_000]]);
+    expect(await dataSource.query('SHOW lock_timeout')).toEqual([{ lock_timeout: '0' }]);
+    attempts = 0;
+    expect(await migrateDown(dataSource)).toBe('Work1763683200000');
+    expect(attempts).toBe(3);
+  });
+
+  it('that fails for another reason is not tried again', async () => {
+    work = (queryRunner) => queryRunner.query('SELECT 1 / 0');
+    await expect(migrateUp(dataSource)).rejects.toMatchObject({ code: '22012' });
+    expect(sleep).not.toHaveBeenCalled();
+    expect(await dataSource.query('SHOW lock_timeout')).toEqual([{ lock_timeout: '0' }]);
+  });
+
+  it('may wait longer in statements that do not block others', async () => {
+    work = async (queryRunner) => {
+      await withoutLockTimeout(queryRunner, async () => {
+        await showTimeout(queryRunner);
+      });
+      await showTimeout(queryRunner);
+    };
+    await migrateUp(dataSource);
+    expect(settings).toEqual([{ lock_timeout: '0' }, { lock_timeout: '2s' }]);
+  });
+});
+
+describe('the migration lock', () => {
+  let holder: Client;
+
+  beforeEach(async () => {
+    holder = new Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock($1)', [7_302_947_561_038_214n]);
+  });
+  afterEach(() => holder.end());
+
+  // Promise (Migrations): A process waits for the migrations of another one for `MIGRATION_WAIT_SECONDS`.
+  it.each([
+    [undefined, 300],
+    [5_500, 5],
+  ])('is polled every 200 ms until the timeout of %p ms, and the wait is reported once after 5 seconds', async (timeoutMs, seconds) => {
+    const reports: number[] = [];
+    const options = { onWaiting: () => reports.push(nowMs), ...(timeoutMs !== undefined && { timeoutMs }) };
+    await expect(migrateUp(dataSource, options)).rejects.toThrow(
+      new MigrationLockError(`another process has been migrating the database for ${String(seconds)} s`),
+    );
+    expect(reports).toEqual([5_000]);
+    expect(new Set(sleep.mock.calls.flat())).toEqual(new Set([200]));
+    expect(nowMs).toBe(timeoutMs === undefined ? 300_000 : 5_600);
+    const sessions = `SELECT pid FROM pg_stat_activity WHERE application_name = 'animal-store migration lock' AND datname = current_database()`;
+    while ((await query(database.url, sessions)).length > 0);
+  });
+
+  it('is taken as soon as it is released', async () => {
+    events.push(
+      async () => undefined,
+      () => holder.query('SELECT pg_advisory_unlock_all()'),
+    );
+    expect(await migrateUp(dataSource)).toEqual(['Work1763683200000']);
+    expect(sleep).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('a DatabaseConnection', () => {
+  it('opens after another process has migrated the database, which it polls every 200 ms', async () => {
+    const { persistence } = dataSource.settings;
+    const other = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
+    const [connect, onWaiting] = [jest.spyOn(other, 'connect'), jest.fn()];
+    const connection = new DatabaseConnection(other);
+    expect(connection.isOpen).toBe(false);
+    events.push(
+      async () => expect([connection.isOpen, other.isInitialized, onWaiting.mock.calls]).toEqual([false, true, [[]]]),
+      () => migrateUp(dataSource),
+    );
+    await connection.open({ awaitsMigrations: true, onWaiting });
+    expect(sleep.mock.calls).toEqual([[200], [200]]);
+    expect(connection.isOpen).toBe(true);
+    expect(await isMigrated(other)).toBe(true);
+    // Connects only once.
+    await connection.open();
+    expect(connect).toHaveBeenCalledTimes(1);
+    await connection.close();
+    expect([connection.isOpen, other.isInitialized]).toEqual([false, false]);
+    await connection.close();
+  });
+
+  it('opens before the migrations by default', async () => {
+    const { persistence } = dataSource.settings;
+    const connection = new DatabaseConnection(new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }));
+    await connection.open();
+    expect([connection.isOpen, sleep.mock.calls]).toEqual([true, []]);
+    await connection.close();
+  });
+});

@@ -1,0 +1,197 @@
+import { createTestDatabase, DurablePostgres, query, TcpProxy, waitFor } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { BatchedRepository } from '../batching/batched-repository.js';
+import { Database } from '../database.js';
+import { DatabaseConnection } from '../database-connection.js';
+import { replicaLag, type Replicas } from './replicas.js';
+
+@Entity({ schema: 'public', name: 'things' })
+class ThingEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  id!: bigint;
+
+  @Column('text')
+  name!: string;
+}
+
+/** `beforeAll` starts two servers and restarts the primary, and `afterAll` stops both servers. */
+const START_TIMEOUT_MS = 120_000;
+const RECOVERY_TIMEOUT_MS = 20_000;
+
+let primary: DurablePostgres;
+let standby: DurablePostgres;
+let network: TcpProxy;
+let onPrimary: Client;
+let onStandby: Client;
+
+async function connect({ url }: { readonly url: string }): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+beforeAll(async () => {
+  primary = await DurablePostgres.start();
+  standby = await primary.addStandby();
+  network = await TcpProxy.start(standby.url);
+  [onPrimary, onStandby] = [await connect(primary), await connect(standby)];
+  await onPrimary.query('CREATE TABLE public.things (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL)');
+}, START_TIMEOUT_MS);
+
+afterAll(async () => {
+  await onPrimary.end();
+  await onStandby.end();
+  await network.cut();
+  await standby.remove();
+  await primary.remove();
+}, START_TIMEOUT_MS);
+
+interface Process {
+  readonly things: BatchedRepository<ThingEntity>;
+  readonly replicas: Replicas;
+  /** The server of each list, in order. */
+  readonly servers: readonly string[];
+  /** Each change of a replica's state. */
+  readonly changes: readonly (string | undefined)[];
+}
+
+const opened: DatabaseConnection[] = [];
+
+/** Opens a repository as a process of the service does. */
+async function open(replicaUrls = [network.url], preparedStatements = true, { url }: { readonly url: string } = primary): Promise<Process> {
+  const dataSource = new Database({
+    url,
+    replicaUrls,
+    applicationName: 'spec',
+    poolSize: 3,
+    statementTimeoutMs: 10_000,
+    preparedStatements,
+    persistence: [{ schema: 'public', entities: [ThingEntity], migrations: [] }],
+  });
+  const connection = new DatabaseConnection(dataSource);
+  const replicas = dataSource.replicas as Replicas;
+  const servers: string[] = [];
+  const changes: (string | undefined)[] = [];
+  replicas.observe({ read: (servedBy) => servers.push(servedBy), changed: (_name, problem) => changes.push(problem) });
+  await connection.open();
+  opened.push(connection);
+  return { things: new BatchedRepository(dataSource.getRepository(ThingEntity)), replicas, servers, changes };
+}
+
+afterEach(async () => {
+  await onStandby.query('SELECT pg_wal_replay_resume()');
+  await network.restore().catch(() => undefined);
+  for (const connection of opened.splice(0)) await connection.close();
+});
+
+const problemOf = ({ replicas }: Process) => [...replicas.problems.values()][0];
+
+async function lastPage({ things }: Process, after: bigint): Promise<string> {
+  return (await things.page({}, { limit: 100, after })).json.text;
+}
+
+/** Resolves when a list was served by the replica. Retries, because a busy machine may be late. */
+async function servedByReplica(process: Process): Promise<void> {
+  await waitFor(
+    async () => {
+      await lastPage(process, 0n);
+      expect(process.servers.at(-1)).toBe('replica');
+    },
+    { timeoutMs: RECOVERY_TIMEOUT_MS },
+  );
+}
+
+describe('lists', () => {
+  it.each([
+    ['named', true],
+    ['unnamed', false],
+  ])('are read from the replica with %s statements', async (_kind, preparedStatements) => {
+    const process = await open(undefined, preparedStatements);
+    await servedByReplica(process);
+    const { rows } = await onStandby.query('SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND query LIKE $2', [
+      'spec',
+      '%string_agg%',
+    ]);
+    expect(rows).not.toEqual([]);
+  });
+});
+
+// Promise (Reads and writes): A lagging or lost replica serves no lists until it has recovered.
+describe('a replica that lags', () => {
+  it('serves no list without a row that any process has committed', async () => {
+    const [writer, reader] = [await open(), await open()];
+    await servedByReplica(reader);
+    await onStandby.query('SELECT pg_wal_replay_pause()');
+    const served = reader.servers.length;
+    const id = await writer.things.insert({ name: 'written elsewhere' });
+    expect(await lastPage(reader, id - 1n)).toContain('written elsewhere');
+    expect(await lastPage(writer, id - 1n)).toContain('written elsewhere');
+    expect(reader.servers.slice(served)).toEqual(['primary']);
+    const behind = await onStandby.query('SELECT 1 FROM public.things WHERE id = $1', [id]);
+    expect(behind.rows).toEqual([]);
+  });
+});
+
+// Promise (Reads and writes): A lagging or lost replica serves no lists until it has recovered.
+describe('a replica', () => {
+  it.each([
+    ['rejects connections', () => network.cut()],
+    ['is silent', () => Promise.resolve(network.slowDown(60_000))],
+  ])('that is lost and %s is excluded without a failed list, and is used again later', async (_how, lose) => {
+    const process = await open();
+    await servedByReplica(process);
+    await lose();
+    const id = await process.things.insert({ name: 'while it is lost' });
+    for (let list = 0; list < 5; list++) expect(await lastPage(process, id - 1n)).toContain('while it is lost');
+    expect(problemOf(process)).toBeDefined();
+    network.slowDown(0);
+    network.disconnect();
+    await network.restore().catch(() => undefined);
+    await servedByReplica(process);
+  });
+});
+
+describe('a server that is not a replica of the primary', () => {
+  // Promise (Reads and writes): Only replicas of the primary serve lists.
+  it('is excluded: a replica of another cluster', async () => {
+    const other = await createTestDatabase();
+    await query(other.url, 'CREATE TABLE public.things (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL)');
+    const process = await open([standby.url], true, other);
+    await waitFor(() => expect(problemOf(process)).toBe('the server is a replica of another database cluster'));
+    await lastPage(process, 0n);
+    expect(process.servers).toEqual(['primary']);
+    await opened.pop()?.close();
+    await other.drop();
+  });
+});
+
+describe('replicaLag', () => {
+  it('is 0 once the replica is up to date, and otherwise the number of bytes that it has not replayed', async () => {
+    await waitFor(async () => expect(await replicaLag(onPrimary, onStandby)).toBe(0n));
+    await onStandby.query('SELECT pg_wal_replay_pause()');
+    await onPrimary.query(`INSERT INTO public.things (name) VALUES (repeat('x', 1000))`);
+    expect(await replicaLag(onPrimary, onStandby)).toBeGreaterThan(100n);
+  });
+
+  it('rejects servers that are not a replica of the primary', async () => {
+    await expect(replicaLag(onPrimary, onPrimary)).rejects.toThrow('the server is not a replica');
+    const other = await connect({ url: process.env['TEST_POSTGRES_URL'] ?? '' });
+    await expect(replicaLag(other, onStandby)).rejects.toThrow('the server is a replica of another database cluster');
+    await other.end();
+  });
+});
+
+describe('everything else', () => {
+  it('is read from the primary: rows by identifier and rows by key', async () => {
+    const process = await open();
+    await servedByReplica(process);
+    await onStandby.query('SELECT pg_wal_replay_pause()');
+    const served = process.servers.length;
+    const id = await process.things.insert({ name: 'by id' });
+    expect(await process.things.findById(id)).toEqual({ id, name: 'by id' });
+    expect(process.servers).toHaveLength(served);
+  });
+});

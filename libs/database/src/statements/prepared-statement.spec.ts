@@ -1,0 +1,134 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import type { Columns } from '../connection/statement.js';
+import { elementOf, type PreparedExecution, PreparedStatement } from './prepared-statement.js';
+
+const PICK = new PreparedStatement<unknown>('pick', 'SELECT $1', ([text]: Columns) => text);
+
+/** Records what an execution sends. `submitted` are statements of which no result has arrived yet. */
+function connection(parsed: Record<string, string> = {}, submitted: Record<string, string> = {}) {
+  const sent: unknown[] = [];
+  const record = (name: string) => (message?: object) => sent.push(message ? { [name]: message } : name);
+  return {
+    sent,
+    parsedStatements: parsed,
+    submittedNamedStatements: submitted,
+    stream: { cork: record('cork'), uncork: record('uncork') },
+    parse: record('parse'),
+    bind: record('bind'),
+    execute: record('execute'),
+    sync: record('sync'),
+  };
+}
+
+describe('an execution', () => {
+  const values = ['{1,2}'];
+  const bind = { bind: { statement: 'pick', values } };
+
+  it('prepares its statement once per connection, in one packet', () => {
+    const fresh = connection();
+    expect(PICK.execution([[1, 2]]).submit(fresh)).toBeNull();
+    expect(fresh.sent).toEqual(['cork', { parse: { name: 'pick', text: 'SELECT $1' } }, bind, 'execute', 'sync', 'uncork']);
+    expect(fresh.submittedNamedStatements).toEqual({ pick: 'SELECT $1' });
+    for (const known of [connection({ pick: 'SELECT $1' }), connection({}, { pick: 'SELECT $1' })]) {
+      PICK.execution([[1, 2]]).submit(known);
+      expect(known.sent).toEqual(['cork', bind, 'execute', 'sync', 'uncork']);
+    }
+  });
+
+  it('without a name is parsed each time and not registered', () => {
+    const unnamed = connection({ '': 'SELECT 1' }, { '': 'SELECT 1' });
+    const execution = PICK.execution([[1, 2]])
+      .withoutName()
+      .copy();
+    execution.submit(unnamed);
+    expect(unnamed.sent[1]).toEqual({ parse: { name: '', text: 'SELECT $1' } });
+    expect(unnamed.submittedNamedStatements).toEqual({ '': 'SELECT 1' });
+  });
+
+  it('uncorks the connection even if sending fails', () => {
+    const broken = connection();
+    broken.bind = () => {
+      throw new Error('closed');
+    };
+    expect(() => PICK.execution([]).submit(broken)).toThrow('closed');
+    expect(broken.sent.at(-1)).toBe('uncork');
+  });
+
+  it('returns its rows, or the error', () => {
+    const finish = (act: (execution: PreparedExecution<unknown, Columns>) => void, statement = PICK) => {
+      const execution = statement.execution([]);
+      const callback = jest.fn<(error: unknown, rows?: unknown[]) => void>();
+      execution.callback = callback;
+      act(execution);
+      return callback.mock.calls;
+    };
+    const row = (execution: PreparedExecution<unknown, Columns>, text: string) => execution.handleDataRow({ fields: [text] });
+    const error = new Error('failed');
+    expect(
+      finish((execution) => {
+        row(execution, 'a');
+        row(execution, 'b');
+        execution.handleCommandComplete();
+        execution.handleReadyForQuery();
+      }),
+    ).toEqual([[null, ['a', 'b']]]);
+    expect(finish((execution) => execution.handleError(error))).toEqual([[error]]);
+    const picky = new PreparedStatement<unknown>('picky', '', ([text]: Columns) => {
+      if (text === 'bad') throw error;
+      return text;
+    });
+    expect(
+      finish((execution) => {
+        for (const text of ['good', 'bad', 'good']) row(execution, text);
+        execution.handleReadyForQuery();
+      }, picky),
+    ).toEqual([[error]]);
+  });
+});
+
+describe('a prepared statement', () => {
+  it('has a name of at most 63 bytes', () => {
+    const create = (name: string) => new PreparedStatement(name, '', () => undefined);
+    expect(create('ä'.repeat(31) + 'x').name).toHaveLength(32);
+    expect(() => create('ä'.repeat(32))).toThrow(new Error(`The statement name "${'ä'.repeat(32)}" must have at most 63 bytes.`));
+  });
+
+  it('reports its name, the seconds and the number of values, whether it succeeds or fails', async () => {
+    const executed = jest.fn();
+    const now = jest.spyOn(performance, 'now');
+    const pool = {
+      observer: { executed },
+      execute: ({ values }: { readonly values: readonly unknown[] }) =>
+        values.length > 1 ? Promise.reject(new Error('no')) : Promise.resolve(['row'] as never[]),
+    };
+    for (const [startedAt, endedAt] of [
+      [1_000, 3_500],
+      [10, 20],
+      [0, 1],
+    ] as const)
+      now.mockReturnValueOnce(startedAt).mockReturnValueOnce(endedAt);
+    expect(await PICK.run(pool, [[1, 2, 3]])).toEqual(['row']);
+    await expect(PICK.run(pool, [[1, 2], [3]])).rejects.toThrow('no');
+    await PICK.run(pool, ['text']);
+    expect(executed.mock.calls).toEqual([
+      ['pick', 2.5, 3],
+      ['pick', 0.01, 2],
+      ['pick', 0.001, 1],
+    ]);
+    now.mockRestore();
+  });
+});
+
+it.each([
+  [1n, '1'],
+  [-2.5, '-2.5'],
+  [true, 'true'],
+  [null, 'NULL'],
+  [undefined, 'NULL'],
+  ['NULL', '"NULL"'],
+  ['', '""'],
+  ['a"b"\\c\\', '"a\\"b\\"\\\\c\\\\"'],
+  [new Date(0), '"1970-01-01T00:00:00.000Z"'],
+])('the element of an array for %p is %s', (value, text) => {
+  expect(elementOf(value)).toBe(text);
+});

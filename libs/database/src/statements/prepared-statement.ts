@@ -1,0 +1,172 @@
+import type { Client, Submittable } from 'pg';
+import type { SubmitConnection } from '../connection/pg-internals.js';
+import type { Columns, Execution, Executor } from '../connection/statement.js';
+
+/** Undefined is NULL. */
+export type Value = bigint | number | string | boolean | Date | null | undefined;
+export type Values = readonly Value[];
+
+/** PostgreSQL truncates longer names, so two statements could get the same name. */
+const MAX_NAME_BYTES = 63;
+
+/**
+ * A statement that each connection prepares once. Its parameters are arrays or single values. Compared with a named statement of `pg`,
+ * it takes 25% less time: it copies no configuration, requests no row description and looks up no type parsers.
+ */
+export class PreparedStatement<Row, RowColumns extends Columns = Columns> {
+  constructor(
+    readonly name: string,
+    readonly text: string,
+    readonly toRow: (columns: RowColumns) => Row,
+  ) {
+    if (Buffer.byteLength(name) > MAX_NAME_BYTES)
+      throw new Error(`The statement name "${name}" must have at most ${String(MAX_NAME_BYTES)} bytes.`);
+  }
+
+  /** Executes the statement. Rejects with the error of `pg`. */
+  async run(pool: Executor, parameters: readonly (Value | Values)[]): Promise<Row[]> {
+    const startedAt = performance.now();
+    try {
+      return await pool.execute(this.execution(parameters));
+    } finally {
+      const [first] = parameters;
+      pool.observer?.executed(this.name, (performance.now() - startedAt) / 1000, isArray(first) ? first.length : 1);
+    }
+  }
+
+  execution(parameters: readonly (Value | Values)[]): PreparedExecution<Row, RowColumns> {
+    return new PreparedExecution(
+      this,
+      parameters.map((parameter) => (isArray(parameter) ? arrayOf(parameter) : textOf(parameter))),
+    );
+  }
+}
+
+/** The parameters in PostgreSQL's text format. */
+type Texts = readonly (string | null)[];
+
+/**
+ * One execution of a statement on one connection. `pg` calls `submit`, then `handle…` for each message. It reads `name` and `text`
+ * to track prepared statements.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
+ */
+export class PreparedExecution<Row, RowColumns extends Columns> implements Execution<Row>, Submittable {
+  readonly text: string;
+  /** Set by `pg`. */
+  callback?: (error: unknown, rows?: Row[]) => void;
+  private readonly rows: Row[] = [];
+  private failure: unknown;
+
+  constructor(
+    private readonly statement: PreparedStatement<Row, RowColumns>,
+    readonly values: Texts,
+    readonly name: string = statement.name,
+  ) {
+    this.text = statement.text;
+  }
+
+  copy(): PreparedExecution<Row, RowColumns> {
+    return new PreparedExecution(this.statement, this.values, this.name);
+  }
+
+  withoutName(): PreparedExecution<Row, RowColumns> {
+    return new PreparedExecution(this.statement, this.values, '');
+  }
+
+  runOn(client: Client): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      const done = (error: Error, rows?: Row[]) => {
+        if (rows) resolve(rows);
+        else reject(error);
+      };
+      // The callback is not set on this object because the client may run an unnamed copy.
+      (client.query as (execution: unknown, values: undefined, callback: typeof done) => unknown).call(client, this, undefined, done);
+    });
+  }
+
+  submit(pgConnection: unknown): null {
+    const connection = pgConnection as SubmitConnection;
+    const { name, text, values } = this;
+    connection.stream.cork();
+    try {
+      if (!isPrepared(name, connection)) {
+        connection.parse({ name, text });
+        if (name !== '') connection.submittedNamedStatements[name] = text;
+      }
+      connection.bind({ statement: name, values });
+      connection.execute();
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
+    }
+    return null;
+  }
+
+  handleDataRow({ fields }: { fields: Columns }): void {
+    if (this.failure !== undefined) return;
+    try {
+      this.rows.push(this.statement.toRow(fields as RowColumns));
+    } catch (error) {
+      this.failure = error;
+    }
+  }
+
+  handleReadyForQuery(): void {
+    const { rows, failure } = this;
+    if (failure === undefined) this.callback?.(null, rows);
+    else this.callback?.(failure);
+  }
+
+  handleError(error: unknown): void {
+    this.callback?.(error);
+  }
+
+  /** Required by `pg`, with nothing to do. */
+  handleCommandComplete(): void {}
+}
+
+function isPrepared(name: string, { parsedStatements, submittedNamedStatements }: SubmitConnection): boolean {
+  return name !== '' && (parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined);
+}
+
+/** `Array.isArray` does not narrow a readonly array. */
+const isArray: (parameter: Value | Values) => parameter is Values = Array.isArray;
+
+/**
+ * Returns the value in a form that cannot change or fail later, so that a call with a wrong value does not fail others in its batch.
+ * @throws TypeError that names the parameter
+ */
+export function checkedValue(name: string, value: unknown): Value {
+  switch (typeof value) {
+    case 'string':
+      // As UTF-8, a lone surrogate would become another character.
+      if (value.isWellFormed()) return value;
+      throw new TypeError(`${name} must be well-formed Unicode, without lone surrogates.`);
+    case 'bigint':
+    case 'number':
+    case 'boolean':
+    case 'undefined':
+      return value;
+    default:
+      if (value === null) return null;
+      if (!(value instanceof Date)) throw new TypeError(`${name} must be a text, a number, a boolean, a Date or null.`);
+      if (Number.isNaN(value.getTime())) throw new TypeError(`${name} must be a valid Date.`);
+      return value.toISOString();
+  }
+}
+
+function textOf(value: Value): string | null {
+  if (value === null || value === undefined) return null;
+  return value instanceof Date ? value.toISOString() : String(value);
+}
+
+/** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+function arrayOf(values: Values): string {
+  return `{${values.map(elementOf).join()}}`;
+}
+
+/** Returns the value as an element of an array literal. Different values have different texts. */
+export function elementOf(value: Value): string {
+  if (typeof value === 'string') return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  return value instanceof Date ? `"${value.toISOString()}"` : (textOf(value) ?? 'NULL');
+}

@@ -1,0 +1,128 @@
+import type { EntityMetadata } from 'typeorm';
+import type { Columns } from '../connection/statement.js';
+import { parseTime } from '../connection/value-types.js';
+
+interface ColumnType {
+  readonly read: (text: string) => unknown;
+  /** Returns SQL that writes the column as JSON. Identical to JSON.stringify of the value from `read`, except an exact bigint, and a time outside RFC 3339 as text. */
+  readonly json: (column: string) => string;
+  /** Parses the JSON value. By default, it is the value from `read`. `source` is the text of a number. */
+  readonly parse?: (value: unknown, source: string) => unknown;
+}
+
+const asText: ColumnType = { read: (text) => text, json: (column) => `to_json(${column})` };
+const asNumber: ColumnType = { read: Number, json: (column) => column };
+
+/** Supported column types by the name that TypeORM and PostgreSQL use. */
+const TYPES: Readonly<Record<string, ColumnType>> = {
+  bigint: { read: BigInt, json: (column) => column, parse: (_value, source) => BigInt(source) },
+  integer: asNumber,
+  smallint: asNumber,
+  text: asText,
+  'character varying': asText,
+  uuid: asText,
+  boolean: { read: (text) => text === 't', json: (column) => column },
+  'timestamp with time zone': {
+    read: parseTime,
+    // RFC 3339 has the years 1 to 9999. `to_char` returns NULL for infinity, which means "not set", and omits BC.
+    json: (column) =>
+      `to_json(CASE WHEN ${column} >= '0001-01-01Z' AND ${column} < '10000-01-01Z' THEN to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ELSE ${column}::text END)`,
+    parse: (text) => parseTime(text as string),
+  },
+};
+
+/** Enum values that need no escaping in JSON. */
+const PLAIN_WORD = /^[A-Za-z0-9 _-]*$/;
+
+export interface Column {
+  /** The name in the entity and in JSON. */
+  readonly property: string;
+  /** Quoted for SQL. */
+  readonly name: string;
+  readonly type: string;
+  readonly read: (text: string | null) => unknown;
+  /** The JSON of a value is `open`, the result of the SQL in `value`, and `close`. */
+  readonly json: { readonly open: string; readonly value: string; readonly close: string };
+}
+
+/** Names and column types of an entity's table, from which its statements are built. */
+export class Table {
+  /** Quoted for SQL. */
+  readonly name: string;
+  /** `schema.table`, for the names of statements. */
+  readonly label: string;
+  /** Name of the sequence of the identity column. */
+  readonly idSequence: string;
+  readonly id: Column;
+  /** All columns except the identifier and those with `select: false`, in the order of the entity. */
+  readonly columns: readonly Column[];
+  private readonly parsers: ReadonlyMap<string, ColumnType['parse']>;
+
+  /** @throws Error if the entity has a column that is not supported */
+  constructor(metadata: EntityMetadata) {
+    this.name = qualifiedName(metadata);
+    this.label = metadata.tablePath;
+    for (const column of metadata.columns) {
+      if (!column.isSelect && !column.isNullable && column.default === undefined)
+        throw new Error(`${metadata.name}.${column.propertyName} has \`select: false\`, so it must be nullable or have a default.`);
+    }
+    const columns = metadata.columns.filter(({ isSelect }) => isSelect).map((column) => columnOf(column, metadata));
+    const id = columns.find(({ property }) => property === 'id');
+    if (id?.type !== 'bigint' || metadata.primaryColumns.length !== 1)
+      throw new Error(`${metadata.name} must have the primary key id of type bigint.`);
+    this.id = id;
+    this.columns = columns.filter((column) => column !== id);
+    this.parsers = new Map(columns.map(({ property, type }) => [property, TYPES[type]?.parse]));
+    this.idSequence = qualifiedName({ ...metadata, tableName: `${metadata.tableName}_id_seq` });
+  }
+
+  /** Reads the identifier and `columns`, in this order. */
+  readonly toRow = (texts: Columns): object => {
+    const row: Record<string, unknown> = { id: this.id.read(texts[0] as string) };
+    let index = 1;
+    for (const { property, read } of this.columns) row[property] = read(texts[index++] as string | null);
+    return row;
+  };
+
+  /** Parses the JSON of one or several rows. Their values equal those from `toRow`. */
+  readonly parse = (text: string): unknown =>
+    JSON.parse(text, (property, value: unknown, context?: { readonly source?: string }) => {
+      const parse = typeof value === 'object' ? undefined : this.parsers.get(property);
+      return parse ? parse(value, context?.source ?? '') : value;
+    });
+}
+
+/** Returns `schema.table`, quoted for SQL. */
+export function qualifiedName({ schema = 'public', tableName }: Pick<EntityMetadata, 'schema' | 'tableName'>): string {
+  return `${quoted(schema)}.${quoted(tableName)}`;
+}
+
+/** Returns the names for SQL, separated by commas. */
+export function names(columns: readonly Pick<Column, 'name'>[]): string {
+  return columns.map(({ name }) => name).join(', ');
+}
+
+export function quoted(identifier: string): string {
+  return `"${identifier.replaceAll('"', '""')}"`;
+}
+
+function columnOf(column: EntityMetadata['columns'][number], { name: entity, dataSource }: EntityMetadata): Column {
+  const type = dataSource.driver.normalizeType(column);
+  const columnType = TYPES[type];
+  if (!columnType || column.isArray)
+    throw new Error(`${entity}.${column.propertyName}: BatchedRepository does not support columns of type ${type}.`);
+  // A Date has milliseconds. A column with microseconds would never equal the value that was read from it.
+  if (type === 'timestamp with time zone' && column.precision !== 3)
+    throw new Error(`${entity}.${column.propertyName} must have \`precision: 3\`, and the type timestamptz(3) in its migration.`);
+  const name = quoted(column.databaseName);
+  const isPlain = !column.isNullable && column.enum?.every((word) => PLAIN_WORD.test(String(word)));
+  return {
+    property: column.propertyName,
+    name,
+    type,
+    read: column.isNullable ? (text) => (text === null ? null : columnType.read(text)) : (columnType.read as Column['read']),
+    json: isPlain
+      ? { open: '"', value: name, close: '"' }
+      : { open: '', value: column.isNullable ? `coalesce(${columnType.json(name)}::text, 'null')` : columnType.json(name), close: '' },
+  };
+}

@@ -1,1 +1,0 @@
-export default { displayName: 'http-contract', preset: '../../jest.preset.js' };

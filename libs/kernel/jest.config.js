@@ -1,1 +1,0 @@
-export default { displayName: 'kernel', preset: '../../jest.preset.js' };

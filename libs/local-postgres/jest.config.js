@@ -1,1 +1,0 @@
-export default { displayName: 'local-postgres', preset: '../../jest.preset.js' };

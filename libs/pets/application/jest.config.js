@@ -1,1 +1,0 @@
-export default { displayName: 'pets-application', preset: '../../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'pets-domain', preset: '../../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'pets-infrastructure', preset: '../../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'pets-testing', preset: '../../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'test-kit', preset: '../../jest.preset.js' };

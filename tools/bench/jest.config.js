@@ -1,1 +1,0 @@
-export default { displayName: 'bench', preset: '../../jest.preset.js' };

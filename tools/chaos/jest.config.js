@@ -1,1 +1,0 @@
-export default { displayName: 'chaos', preset: '../../jest.preset.js' };

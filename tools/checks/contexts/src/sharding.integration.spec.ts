@@ -1,0 +1,231 @@
+import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
+import { contexts } from '@animal-store/api/contexts';
+import { startTestApp, type TestApp } from '@animal-store/api/testing/test-app';
+import {
+  BatchedRepository,
+  Database,
+  distributedTables,
+  type EntityWithId,
+  ExpireIdempotencyKeys,
+  migrateUp,
+} from '@animal-store/database';
+import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { PetsModule } from '@animal-store/pets-http';
+import { useDatabase } from '@animal-store/test-kit';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { shardingViolations, type ShardColumns } from './sharding-rules.js';
+
+let service: TestApp;
+let dataSource: DataSource;
+let sent: ReadonlySet<string>;
+let shards: ShardColumns;
+let shardsOfPets: ShardColumns;
+
+const NOTES_USE = /UPDATE "access"\."api_keys" SET "last_used_at"/;
+
+/** Returns a quoted name as PostgreSQL displays it. */
+const shown = (name: string) => name.replaceAll(/"([a-z_][a-z0-9_]*)"/g, '$1');
+
+beforeAll(async () => {
+  sent = recordStatements();
+  await migrateEmptyDatabase();
+  // The service rejects subscriptions with CITUS=on. The statements of the operations are checked without them.
+  for (const context of contexts) if (context.subscriptions) jest.replaceProperty(context, 'subscriptions', []);
+  // Without the extension, tables are not distributed, but the service sends the statements for distributed tables.
+  service = await startTestApp({ env: { CITUS: 'on' } });
+  dataSource = service.app.get(DataSource);
+  shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
+  shardsOfPets = new Map([...shards].filter(([table]) => table.startsWith('pets.')));
+  await useApi();
+  await findSeveral();
+  await new ExpireIdempotencyKeys(dataSource).execute();
+  for (const use of Object.values(uses)) await use(createAccessUseCases(dataSource));
+});
+
+afterAll(() => service.close());
+
+/** The database of the service is a copy of a migrated one. */
+async function migrateEmptyDatabase(): Promise<void> {
+  const database = await createTestDatabase();
+  const persistence = contexts.map((context) => context.persistence);
+  const opened = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
+  await opened.initialize();
+  await migrateUp(opened);
+  await opened.destroy();
+  await database.drop();
+}
+
+/** Calls every operation, with and without options. */
+async function useApi(): Promise<void> {
+  const key = await service.createKey('pets:read', 'pets:write');
+  const send = async (path: string, init: RequestInit = {}) => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...init.headers };
+    const response = await fetch(service.url + path, { ...init, headers });
+    await response.arrayBuffer();
+    expect({ path, status: response.status }).toEqual({ path, status: init.method === 'POST' ? 201 : 200 });
+  };
+  const creation = { method: 'POST', body: '{"name":"Rex","categoryId":1}' };
+  await send('/v1/pets', creation);
+  for (let i = 0; i < 2; i++) await send('/v1/pets', { ...creation, headers: { 'Idempotency-Key': 'once' } });
+  await send('/v1/pets');
+  await send('/v1/pets?status=sold');
+  await send('/v1/pets?id=1');
+  await send('/v1/pets/1');
+  await send('/health/ready');
+}
+
+/** The first call runs alone, the others share a statement. */
+async function findSeveral(): Promise<void> {
+  const pets = new BatchedRepository<EntityWithId>(dataSource.getRepository('PetEntity'));
+  await Promise.all([1n, 2n, 3n].map((id) => pets.findById(id)));
+}
+
+/** All use cases of API keys, clients and the audit trail. The type requires that new ones are added. */
+const uses: Readonly<Record<keyof AccessUseCases, (access: AccessUseCases) => Promise<unknown>>> = {
+  createApiKey: async ({ createApiKey }) => {
+    const input = { clientName: 'acme', environment: 'test', scopes: ['pets:read'] };
+    await createApiKey.execute({ ...input, rateLimit: 5 });
+    await createApiKey.execute({ ...input, ifNone: true });
+  },
+  listApiKeys: ({ listApiKeys }) => listApiKeys.execute({ clientName: 'acme' }),
+  rotateApiKey: async ({ rotateApiKey, listApiKeys }) => {
+    const [listed] = await listApiKeys.execute({ clientName: 'acme' });
+    await rotateApiKey.execute(listed?.key.prefix ?? '');
+  },
+  revokeApiKey: async ({ revokeApiKey, listApiKeys }) => {
+    const [listed] = await listApiKeys.execute({ clientName: 'acme' });
+    await revokeApiKey.execute(listed?.key.prefix ?? '');
+  },
+  manageClients: async ({ manageClients }) => {
+    await manageClients.list();
+    await manageClients.disable('acme');
+    await manageClients.enable('acme');
+    await manageClients.setRateLimit('acme', 7);
+  },
+  listAudit: async ({ listAudit }) => {
+    const { events } = await listAudit.execute({ limit: 1 });
+    await listAudit.execute({ limit: 1, after: events[0]?.id });
+  },
+  authenticateApiKey: async ({ createApiKey, authenticateApiKey }) => {
+    const { secret } = await createApiKey.execute({ clientName: 'other', environment: 'test', scopes: ['pets:read'] });
+    await authenticateApiKey.execute(secret);
+    // The use of a key is recorded in the background.
+    await waitFor(() => expect([...sent].filter((sql) => NOTES_USE.test(sql))).not.toEqual([]));
+  },
+};
+
+describe('Citus', () => {
+  it('distributes the tables of the catalogue, but not those of API keys', () => {
+    expect(shardsOfPets).toEqual(
+      new Map([
+        ['pets.pets', 'id'],
+        ['pets.idempotency_keys', 'key'],
+      ]),
+    );
+    expect([...shards.keys()].filter((table) => table.startsWith('access.'))).toEqual([]);
+  });
+
+  it('can run every statement that the service sends', async () => {
+    const violations: [string, string[]][] = [];
+    for (const sql of sent) violations.push([sql, await shardingViolations(sql, shards)]);
+    expect(violations.filter(([, found]) => found.length > 0)).toEqual([]);
+  });
+
+  it.each([
+    ['creates a pet', /INSERT INTO "pets"\."pets"/],
+    ['records a key', /INSERT INTO "pets"\."idempotency_keys"/],
+    ['finds a key', /^\s*SELECT requested\.ordinal/],
+    ['finds a pet', /FROM "pets"\."pets" WHERE "id" = \$1/],
+    ['finds pets', /FROM "pets"\."pets" WHERE "id" = ANY/],
+    ['lists pets', /string_agg.*FROM "pets"\."pets" WHERE "id" >=/s],
+    ['lists pets by status', /string_agg.*FROM "pets"\."pets" WHERE \("status", "id"\) >=/s],
+    ['deletes expired keys', /DELETE FROM "pets"\."idempotency_keys"/],
+    ['locks a key', /FOR UPDATE/],
+    ['locks a client', /FOR NO KEY UPDATE/],
+    ['writes the audit trail', /INSERT INTO "access"\."audit_events"/],
+    ['notes the use of a key', NOTES_USE],
+    ['migrates', /CREATE TABLE pets\.pets/],
+  ])('the statement that %s has been checked', (_what, pattern) => {
+    expect([...sent].some((sql) => pattern.test(sql))).toBe(true);
+  });
+
+  it('gets the identifier with each insert', () => {
+    const inserts = [...sent].filter((sql) => sql.includes('INSERT INTO "pets"."pets"'));
+    expect(inserts.filter((sql) => !sql.includes('INSERT INTO "pets"."pets" ("id", '))).toEqual([]);
+  });
+
+  it('can distribute the tables with their constraints', async () => {
+    expect(await constraintViolations(dataSource, shards)).toEqual([]);
+  });
+});
+
+describe('without the extension', () => {
+  it('CITUS=on migrates and reports that nothing is distributed; off sends no statement about Citus', async () => {
+    const database = await createTestDatabase();
+    const options = { url: database.url, applicationName: 'spec', poolSize: 1, persistence: [PetsModule.persistence] };
+    const queriesCitus = () => [...sent].some((sql) => sql.includes('citus'));
+    for (const citus of [false, true]) {
+      const onDistributed = jest.fn();
+      const opened = await new Database({ ...options, citus }).initialize();
+      await migrateUp(opened, { onDistributed });
+      expect(onDistributed.mock.calls).toEqual(citus ? [[undefined]] : []);
+      expect(queriesCitus()).toBe(citus);
+      await opened.destroy();
+    }
+    await database.drop();
+  });
+});
+
+describe('finds a constraint that Citus rejects:', () => {
+  const database = useDatabase(PetsModule.persistence);
+
+  it.each([
+    ['ALTER TABLE pets.pets ADD CONSTRAINT pets_name_key UNIQUE (name)', 'pets.pets_name_key is unique across shards'],
+    [
+      'ALTER TABLE pets.idempotency_keys ADD CONSTRAINT keys_pet_id_fkey FOREIGN KEY (pet_id) REFERENCES pets.pets',
+      'keys_pet_id_fkey of pets.idempotency_keys is a foreign key across shards',
+    ],
+  ])('%s', async (statement, violation) => {
+    await database.dataSource.query(statement);
+    const name = statement.split(' ')[5] ?? '';
+    expect(await constraintViolations(database.dataSource, shardsOfPets)).toEqual([violation]);
+    await database.dataSource.query(`ALTER TABLE ${statement.split(' ')[2] ?? ''} DROP CONSTRAINT ${name}`);
+  });
+});
+
+/** Records the text of every statement that this process sends from now on. */
+function recordStatements(): ReadonlySet<string> {
+  const texts = new Set<string>();
+  const prototype = Client.prototype as unknown as { query: (this: Client, ...args: unknown[]) => unknown };
+  const { query } = prototype;
+  prototype.query = function (...args) {
+    const [statement] = args as [string | { text: string }];
+    texts.add(typeof statement === 'string' ? statement : statement.text);
+    return query.apply(this, args);
+  };
+  return texts;
+}
+
+/** Returns the constraints with which Citus cannot distribute the tables: uniqueness and foreign keys across shards. */
+async function constraintViolations(dataSource: DataSource, shards: ShardColumns): Promise<string[]> {
+  const tables = [...shards.keys()];
+  const unique = await dataSource.query<{ index: string; table: string; columns: string[] }[]>(
+    `SELECT indexrelid::regclass::text AS index, indrelid::regclass::text AS table,
+       ARRAY (SELECT attname::text FROM pg_attribute WHERE attrelid = indrelid AND attnum = ANY (indkey)) AS columns
+     FROM pg_index WHERE (indisunique OR indisexclusion) AND indrelid = ANY ($1::text[]::regclass[]) ORDER BY 1`,
+    [tables],
+  );
+  const references = await dataSource.query<{ name: string; table: string }[]>(
+    `SELECT conname AS name, conrelid::regclass::text AS table FROM pg_constraint
+     WHERE contype = 'f' AND (conrelid = ANY ($1::text[]::regclass[]) OR confrelid = ANY ($1::text[]::regclass[])) ORDER BY 1`,
+    [tables],
+  );
+  return [
+    ...unique
+      .filter(({ table, columns }) => !columns.includes(shards.get(table) ?? ''))
+      .map(({ index }) => `${index} is unique across shards`),
+    ...references.map(({ table, name }) => `${name} of ${table} is a foreign key across shards`),
+  ];
+}

@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { currentRun } from '@animal-store/faults/fault-record';
+import { readText, ROOT } from '@animal-store/checks/workspace';
+
+const FILE = 'docs/mutation-scores.json';
+
+/** The last recorded run of an area of stryker.config.mjs. */
+export interface MutationScore {
+  readonly area: string;
+  readonly mutants: number;
+  readonly detected: number;
+  readonly date: string;
+  readonly commit: string;
+}
+
+/** https://github.com/stryker-mutator/mutation-testing-elements/blob/master/packages/report-schema */
+export interface MutationReport {
+  readonly files: Readonly<Record<string, { readonly mutants: readonly { readonly status: string }[] }>>;
+}
+
+export const readMutationScores = () => JSON.parse(readText(FILE)) as MutationScore[];
+
+/** Counts mutants like Stryker: those that do not compile, for example, do not count. */
+export function countMutants({ files }: MutationReport): Pick<MutationScore, 'mutants' | 'detected'> {
+  const statuses = Object.values(files).flatMap(({ mutants }) => mutants.map(({ status }) => status));
+  const count = (...counted: string[]) => statuses.filter((status) => counted.includes(status)).length;
+  const detected = count('Killed', 'Timeout');
+  return { mutants: detected + count('Survived', 'NoCoverage'), detected };
+}
+
+/** Replaces the score of the area by that of its last run. `npx nx documents checks` makes the page of it. */
+export function recordMutationScore(area: string): void {
+  const report = JSON.parse(readText(`coverage/mutation-${area}.json`)) as MutationReport;
+  const { date, commit } = currentRun();
+  const others = readMutationScores().filter((other) => other.area !== area);
+  const scores = [...others, { area, ...countMutants(report), date, commit }].sort((one, other) => one.area.localeCompare(other.area));
+  writeFileSync(join(ROOT, FILE), `${JSON.stringify(scores, undefined, 2)}\n`);
+}
+
+export function renderMutationScores(scores: readonly MutationScore[]): string {
+  const items = scores.map(({ area, mutants, detected, date, commit }) => {
+    const percent = ((100 * detected) / mutants).toFixed(1);
+    return `- \`${area}\`: ${percent} % of ${mutants.toLocaleString('en')} (${date}, ${commit})\n`;
+  });
+  return `\n## Mutation tests
+
+\`AREA=client npm run verify -- mutation\` changes the code of an area, one place at a time. It fails if specs detect less than 85 % of the changes, in \`rules\` (kernel, domain, application) 90 %. \`AREA=client npx nx record-mutation checks\` records a run. Missing areas have no complete run.
+
+${items.join('')}`;
+}

@@ -1,0 +1,53 @@
+import { variables } from '@animal-store/api/configuration';
+
+interface Variable {
+  readonly name: string;
+  readonly desc?: string | undefined;
+  readonly default?: string | number | boolean | readonly string[] | undefined;
+  readonly example?: string | undefined;
+  /** What the value must be. */
+  readonly rule?: string;
+}
+
+const all = Object.entries<Omit<Variable, 'name'>>(variables).map(([name, variable]): Variable => ({ name, ...variable }));
+
+/** Read by `npm start`, `npm run dev` and the command line, not by the service. */
+const DATA_DIR: Variable = {
+  name: 'DATA_DIR',
+  desc: 'Data folder of the local PostgreSQL, which `npm start` runs without DATABASE_URL, and of its API key.',
+  default: '.data',
+  rule: 'a path',
+};
+
+const defaultOf = (variable: Variable) => String(variable.default ?? '');
+
+/** Returns the text of `.env.example`. */
+export function renderEnvExample(): string {
+  const entries = [...all, DATA_DIR].map((variable) => {
+    const { name, desc = '', rule = '', example = '' } = variable;
+    return `# ${desc}\n# Must be ${rule}.\n#${name}=${defaultOf(variable) || example}\n`;
+  });
+  return [
+    '# Copy to .env; `npm start`, `npm run dev` and `animal-store` read it. Environment variables take precedence over it.',
+    '# Each variable has its default, or an example if there is none. Written by `npx nx documents checks`.\n',
+    ...entries,
+  ].join('\n');
+}
+
+const INTRODUCTION = `# Variables
+
+The service reads these environment variables. Empty values count as unset. If a value is invalid, the service prints the rule and exits with code 1. A variable and its \`_FILE\` exclude each other.
+
+\`npm start\`, \`npm run dev\` and \`animal-store\` also read \`.env\`, a copy of \`.env.example\`, and \`DATA_DIR\`, the folder of the local PostgreSQL and its API key (default \`.data\`). \`animal-store\` also reads [\`OPERATOR\`](operations.md#keys-and-clients).
+`;
+
+/** Returns the text of docs/variables.md. */
+export function renderVariables(): string {
+  const items = all.map((variable) => {
+    const { name, desc = '', rule = '' } = variable;
+    const value = rule.replace(/^(?:an integer from|an?|one of) /, '');
+    const fallback = defaultOf(variable) && `; default \`${defaultOf(variable)}\``;
+    return `- \`${name}\` (${value}${fallback}): ${desc}\n`;
+  });
+  return `${INTRODUCTION}\n${items.join('')}`;
+}

@@ -1,1 +1,0 @@
-export default { displayName: 'checks', preset: '../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'cluster', preset: '../../jest.preset.js' };

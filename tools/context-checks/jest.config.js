@@ -1,1 +1,0 @@
-export default { displayName: 'context-checks', preset: '../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'deployment', preset: '../../jest.preset.js' };

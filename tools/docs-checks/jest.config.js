@@ -1,1 +1,0 @@
-export default { displayName: 'docs-checks', preset: '../../jest.preset.js' };

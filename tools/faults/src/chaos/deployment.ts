@@ -1,0 +1,132 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectAccessUseCases } from '@animal-store/access-infrastructure';
+import { DurablePostgres, TcpProxy } from '@animal-store/local-postgres/testing';
+import { Balancer } from '@animal-store/test-kit/balancer';
+import { kill, programPath, ServiceProcess } from '@animal-store/test-kit/service-process';
+import { CLOCK_SIGNAL, JUMPING_CLOCK } from './jumping-clock.js';
+
+const CLIENTS = 3;
+const PROBE_INTERVAL_MS = 20;
+/** Longer than any timeout. */
+const HUNG_MS = 600_000;
+const MAX_LOG_LINES = 20;
+const SERVICE = [process.execPath, programPath('api')];
+const ENVIRONMENT = { WORKERS: '2', RATE_LIMIT: '0', DRAIN_SECONDS: '1', NODE_OPTIONS: JUMPING_CLOCK };
+
+/** Starts the services of a deployment, each with a log file. */
+class ServiceStarter {
+  private starts = 0;
+
+  constructor(
+    readonly folder: string,
+    private readonly database: TcpProxy,
+  ) {}
+
+  start(prefix: readonly string[] = []): Promise<ServiceProcess> {
+    const logFile = join(this.folder, `service-${this.starts++}.log`);
+    return ServiceProcess.start({ ...ENVIRONMENT, DATABASE_URL: this.database.url }, { command: [...prefix, ...SERVICE], logFile });
+  }
+}
+
+/** A small deployment: clients → balancer → service with two workers → TCP proxy → PostgreSQL. */
+export class Deployment {
+  private replaced: ServiceProcess | undefined;
+
+  private constructor(
+    readonly postgres: DurablePostgres,
+    readonly database: TcpProxy,
+    readonly balancer: Balancer,
+    readonly keys: readonly string[],
+    private readonly revokedKey: string,
+    private readonly starter: ServiceStarter,
+    public service: ServiceProcess,
+  ) {}
+
+  static async build(): Promise<Deployment> {
+    const postgres = await DurablePostgres.start();
+    const database = await TcpProxy.start(postgres.url);
+    const starter = new ServiceStarter(await mkdtemp(join(tmpdir(), 'animal-store-chaos-')), database);
+    const balancer = await Balancer.start();
+    const service = await starter.start();
+    await service.waitUntilReady();
+    await balancer.add(service.url);
+    const access = await connectAccessUseCases(postgres.url);
+    const createKey = (clientName: string) =>
+      access.createApiKey.execute({ clientName, environment: 'chaos', scopes: ['pets:read', 'pets:write'] });
+    const keys: string[] = [];
+    for (let i = 0; i < CLIENTS; i++) keys.push((await createKey(`chaos ${i}`)).secret);
+    const revoked = await createKey('chaos revoked');
+    await access.revokeApiKey.execute(String(revoked.key.id));
+    await access.close();
+    return new Deployment(postgres, database, balancer, keys, revoked.secret, starter, service);
+  }
+
+  /** The last warnings, errors and lines of stderr, of this service and the previous one. */
+  get recentLogLines(): readonly string[] {
+    return [this.replaced, this.service].flatMap((service) => service?.problems.slice(-MAX_LOG_LINES) ?? []);
+  }
+
+  /** Kills one worker. */
+  killWorker(): void {
+    kill(this.service.workers.slice(0, 1));
+  }
+
+  /** Changes the wall clock of every process. */
+  jumpClock(): void {
+    kill([this.service.pid, ...this.service.workers], CLOCK_SIGNAL);
+  }
+
+  async killAndReplaceService(): Promise<void> {
+    this.balancer.remove(this.service.url);
+    this.replaced = this.service;
+    await this.service.kill();
+    this.service = await this.starter.start();
+    await this.balancer.add(this.service.url);
+  }
+
+  /** Replaces the service like a rolling update: the new one is ready before the old one gets SIGTERM. */
+  async rollService(maxDescriptors?: number): Promise<void> {
+    const prefix = maxDescriptors === undefined ? [] : ['prlimit', `--nofile=${maxDescriptors}`];
+    await this.replaceService(await this.starter.start(prefix));
+  }
+
+  /** Throws if the service accepts a revoked key during this time. */
+  async expectRevokedKeyRejected(ms: number): Promise<void> {
+    for (const end = performance.now() + ms; performance.now() < end; await sleep(PROBE_INTERVAL_MS)) {
+      const response = await fetch(`${this.balancer.url}/v1/pets`, { headers: { Authorization: `Bearer ${this.revokedKey}` } });
+      await response.arrayBuffer();
+      if (![401, 503].includes(response.status)) throw new Error(`a revoked key got status ${response.status}`);
+    }
+  }
+
+  /** Replaces the service by one that starts while the database accepts connections but does not respond. */
+  async rollServiceWithHungDatabase(): Promise<void> {
+    this.database.slowDown(HUNG_MS);
+    const started = await this.starter.start().finally(() => {
+      this.database.slowDown(0);
+      this.database.disconnect();
+    });
+    await this.replaceService(started);
+  }
+
+  private async replaceService(started: ServiceProcess): Promise<void> {
+    const old = (this.replaced = this.service);
+    this.service = started;
+    await started.waitUntilReady();
+    await this.balancer.add(started.url);
+    const code = await old.stop();
+    this.balancer.remove(old.url);
+    if (code !== 0) throw new Error(`the service exited with ${code} after SIGTERM`);
+  }
+
+  async tearDown(): Promise<void> {
+    await this.balancer.stop();
+    await this.service.stop();
+    await this.database.cut();
+    await this.postgres.remove();
+    await rm(this.starter.folder, { recursive: true });
+  }
+}

@@ -1,1 +1,0 @@
-export default { displayName: 'generators', preset: '../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'package', preset: '../../jest.preset.js' };

@@ -1,1 +1,0 @@
-export default { displayName: 'start', preset: '../../jest.preset.js' };

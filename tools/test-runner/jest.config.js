@@ -1,1 +1,0 @@
-export default { displayName: 'test-runner', preset: '../../jest.preset.js' };
