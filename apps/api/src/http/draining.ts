@@ -26,13 +26,15 @@ export function endConnections(server: FastifyInstance, draining: Draining): voi
   });
 
   server.addHook('onSend', ({ raw }, reply, payload, done) => {
-    const connection = connectionOf(raw.socket);
-    const isLast = (draining.isActive || raw.socket.readableEnded) && connection.lastRequest === raw;
+    const mayEnd = draining.isActive || raw.socket.readableEnded;
     const hasUnreadBody = !raw.complete && hasBody(raw);
-    if (isLast || (hasUnreadBody && (connection.isEnded || !isDrained(raw)))) {
-      connection.isEnded = true;
-      reply.header('connection', 'close');
-      if (hasUnreadBody) dropBody(raw);
+    if (mayEnd || hasUnreadBody) {
+      const connection = connectionOf(raw.socket);
+      if ((mayEnd && connection.lastRequest === raw) || (hasUnreadBody && (connection.isEnded || !isDrained(raw)))) {
+        connection.isEnded = true;
+        reply.header('connection', 'close');
+        if (hasUnreadBody) dropBody(raw);
+      }
     }
     done(null, payload);
   });
