@@ -1,5 +1,4 @@
 export { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes, SCOPES_EXTENSION } from './require-scopes.js';
-export { type CursorFormat, CURSORS } from './cursor.js';
 export { Deprecated, type Deprecation, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
 export { ETAG_HEADER, entityTagOf } from './entity-tag.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
@@ -12,6 +11,6 @@ export { PublicUrl } from './public-url.js';
 export { RATE_LIMIT, RATE_LIMIT_EXTENSION, RateLimit, type RateLimitPolicy } from './rate-limit.js';
 export { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
 export { provideUseCase } from './provide-use-case.js';
-export { MayBeAbsent, MemberRule, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
+export { Conversion, IsInt64, IsVisibleText, MayBeAbsent, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
 // Extend the types of Fastify.
 import './header-violations.js';

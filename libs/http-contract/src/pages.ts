@@ -1,7 +1,7 @@
 import { DEFAULT_PAGE_SIZE, JsonPage, JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CURSOR_SCHEMA, type CursorFormat, CURSORS } from './cursor.js';
+import { acceptsCursor, CURSOR_SCHEMA, decodeCursor, encodeCursor } from './cursor.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
 
 const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;
@@ -12,14 +12,13 @@ type Filters = Readonly<Record<string, string | number | bigint | boolean | unde
 /** The query of a paginated list. */
 export interface PageQuery extends PageRequest {
   readonly cursor?: string;
-  readonly cursors: CursorFormat;
 }
 
 /**
  * Returns the base class of a list's query. Subclasses add the filters. A cursor is valid only for the filters it was made for.
  * @param items name of the items in the OpenAPI document, such as `animals`
  */
-export function PageQueryOf(items: string, cursors = CURSORS): abstract new () => PageQuery {
+export function PageQueryOf(items: string): abstract new () => PageQuery {
   abstract class PageOfItemsQuery implements PageQuery {
     @ApiPropertyOptional({ type: 'integer', ...LIMIT, description: `Maximum number of ${items} returned.` })
     @MayBeAbsent()
@@ -32,16 +31,12 @@ export function PageQueryOf(items: string, cursors = CURSORS): abstract new () =
     })
     @MayBeAbsent()
     @Rule("must be a cursor from this list's Link header, with the same filters", (cursor, query) =>
-      cursors.accepts(cursor, filtersOf(query)),
+      acceptsCursor(cursor, filtersOf(query)),
     )
     cursor?: string;
 
     get after(): bigint | undefined {
-      return this.cursor === undefined ? undefined : cursors.decode(this.cursor);
-    }
-
-    get cursors(): CursorFormat {
-      return cursors;
+      return this.cursor === undefined ? undefined : decodeCursor(this.cursor);
     }
   }
   return PageOfItemsQuery;
@@ -61,12 +56,12 @@ export function filtersOf(query: object): string {
 }
 
 /** Returns the OpenAPI `headers` of a page's 200, with an example link for these filters. */
-export const pageHeaders = (path: string, filters: Filters = {}, cursors = CURSORS) =>
+export const pageHeaders = (path: string, filters: Filters = {}) =>
   ({
     Link: {
       description: 'URL of the next page (RFC 8288). Present only if there are more items. Use the URL unchanged.',
       schema: { type: 'string' },
-      example: linkTo(path, DEFAULT_PAGE_SIZE, filtersOf(filters), 20n, cursors),
+      example: linkTo(path, DEFAULT_PAGE_SIZE, filtersOf(filters), 20n),
     },
   }) as const;
 
@@ -90,13 +85,12 @@ export function respondWithPage<Item>(
 ): JsonText<readonly Item[]> {
   if (page.next !== undefined) {
     const requestUrl = reply.request.url;
-    if (page[LINK]?.requestUrl !== requestUrl)
-      page[LINK] = { requestUrl, link: linkTo(url, query.limit, filtersOf(query), page.next, query.cursors) };
+    if (page[LINK]?.requestUrl !== requestUrl) page[LINK] = { requestUrl, link: linkTo(url, query.limit, filtersOf(query), page.next) };
     reply.header('link', page[LINK].link);
   }
   return page instanceof JsonPage ? (page as JsonPage<Item>).json : JsonText.of(page.items);
 }
 
-function linkTo(url: string, limit: number, filters: string, after: bigint, cursors: CursorFormat): string {
-  return `<${url}?limit=${String(limit)}${filters}&cursor=${cursors.encode(after, filters)}>; rel="next"`;
+function linkTo(url: string, limit: number, filters: string, after: bigint): string {
+  return `<${url}?limit=${String(limit)}${filters}&cursor=${encodeCursor(after, filters)}>; rel="next"`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { getMetadataStorage, validateSync } from 'class-validator';
-import { MayBeAbsent, MemberRule, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
+import { Conversion, IsInt64, IsVisibleText, MayBeAbsent, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
 
 const isText = (value: unknown) => typeof value === 'string';
 
@@ -17,6 +17,14 @@ class ListQuery extends PageQuery {
   @MayBeAbsent()
   @Rule('must equal the text', (value, query) => value === (query as ListQuery).text)
   copy?: unknown;
+}
+
+class NewToy {
+  @IsInt64()
+  id: unknown = 1n;
+
+  @IsVisibleText(3)
+  name: unknown = 'x';
 }
 
 class IdQuery {
@@ -42,12 +50,16 @@ describe('the rules of a class', () => {
     [{ text: 7 as never, copy: 7 }, ['text must be text']],
   ])('are validated by class-validator: %j', (members, expected) => expect(messages(members)).toEqual(expected));
 
-  it('are stored in the metadata of class-validator with their predicates', () => {
-    const metadata = getMetadataStorage().getTargetValidationMetadatas(ListQuery, '', false, false);
-    const rules = Map.groupBy(metadata, ({ propertyName }) => propertyName);
-    const contexts = (name: string) => rules.get(name)?.map(({ context }) => context as unknown);
-    expect(contexts('text')).toEqual([new MemberRule(isText)]);
-    expect(contexts('limit')).toEqual([expect.any(MemberRule), new MemberRule()]);
+  it.each([
+    [{ id: -(2n ** 63n), name: '🐕🐕🐕' }, []],
+    [{ id: 2n ** 63n }, ['id must be an integer from -9223372036854775808 to 9223372036854775807']],
+    [{ id: 7 }, ['id must be an integer from -9223372036854775808 to 9223372036854775807']],
+    [{ id: '7' }, ['id must be an integer from -9223372036854775808 to 9223372036854775807']],
+    [{ name: 'long' }, [expect.stringMatching(/^name must be a string of 1 to 3 characters, not only white space/)]],
+    [{ name: ' ' }, [expect.stringMatching(/^name must be a string/)]],
+  ])('of a body: %j', (members, expected) => {
+    const violations = validateSync(Object.assign(new NewToy(), members));
+    expect(violations.flatMap(({ constraints }) => Object.values(constraints ?? {}))).toEqual(expected);
   });
 
   it.each([
@@ -90,8 +102,8 @@ describe('the rules of a class', () => {
     expect(messages).toEqual(typeof expected === 'bigint' ? [] : [rule]);
   });
 
-  function parserOf(dto: new () => object): MemberRule['parse'] {
+  function parserOf(dto: new () => object): Conversion['convert'] | undefined {
     const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-    return metadata.map(({ context }) => (context as MemberRule).parse).find((parser) => parser);
+    return metadata.map(({ context }): unknown => context).find((context) => context instanceof Conversion)?.convert;
   }
 });

@@ -1,37 +1,40 @@
-import { INT64_RULE, isInt64, parseInt64 } from '@animal-store/kernel';
+import { INT64_RULE, isInt64, isVisibleText, parseInt64, visibleTextRule } from '@animal-store/kernel';
 import { ValidateBy, ValidateIf } from 'class-validator';
 
-/** The rule that a decorator in this file sets, stored as the `context` of the member's class-validator metadata. */
-export class MemberRule {
-  /**
-   * @param isValid The predicate; without one, the member may be absent.
-   * @param parse Converts the received value before the predicate runs.
-   */
-  constructor(
-    readonly isValid?: (value: unknown, object: object) => boolean,
-    readonly parse?: (value: unknown) => unknown,
-  ) {}
+/** The `context` of a decorator that converts the received value before validation. */
+export class Conversion {
+  constructor(readonly convert: (value: unknown) => unknown) {}
 }
 
-/** Requires that a predicate is true for the member. The error message is the member's name followed by `text`. */
+/**
+ * Returns a decorator for a rule of the domain: `const IsOrderQuantity = () => Rule(ORDER_QUANTITY_RULE, isOrderQuantity)`. The error
+ * message is the member's name followed by `text`.
+ * @param isValid the predicate; its second argument is the object with the member
+ * @param convert converts the received value before the predicate runs
+ */
 export function Rule(
   text: string,
   isValid: (value: unknown, object: object) => boolean,
-  parse?: (value: unknown) => unknown,
+  convert?: (value: unknown) => unknown,
 ): PropertyDecorator {
   return ValidateBy(
     {
       name: text,
       validator: { validate: (value, args) => isValid(value, args?.object ?? {}), defaultMessage: () => `$property ${text}` },
     },
-    { context: new MemberRule(isValid, parse) },
+    convert && { context: new Conversion(convert) },
   );
 }
 
 /** Allows the member to be absent. Unlike class-validator's `IsOptional`, it does not allow `null`. */
-export function MayBeAbsent(): PropertyDecorator {
-  return ValidateIf((_object, value) => value !== undefined, { context: new MemberRule() });
-}
+export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);
+
+/** Requires an exact 64-bit integer in a body. */
+export const IsInt64 = (): PropertyDecorator => Rule(INT64_RULE, isInt64);
+
+/** Requires a string that PostgreSQL stores unchanged, with a visible character. The length is in Unicode code points. */
+export const IsVisibleText = (maxLength: number): PropertyDecorator =>
+  Rule(visibleTextRule(maxLength), (value) => isVisibleText(value, maxLength));
 
 /** Parses a query parameter of decimal digits without leading zeros as a number. */
 export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: number }): PropertyDecorator {
@@ -44,6 +47,5 @@ export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: n
 }
 
 /** Parses a query parameter of decimal digits without leading zeros as an exact 64-bit integer. A minus sign may precede the digits. */
-export function QueryInt64(): PropertyDecorator {
-  return Rule(INT64_RULE, isInt64, (value) => (typeof value === 'string' ? (parseInt64(value) ?? value) : value));
-}
+export const QueryInt64 = (): PropertyDecorator =>
+  Rule(INT64_RULE, isInt64, (value) => (typeof value === 'string' ? (parseInt64(value) ?? value) : value));

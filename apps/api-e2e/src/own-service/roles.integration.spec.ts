@@ -99,9 +99,7 @@ describe('with the documented roles and a hostile search_path', () => {
   it('the service reports in one line that its role may not migrate', async () => {
     await asSuperuser(`DELETE FROM public.schema_migrations WHERE name LIKE 'CreatePets%'`);
     const { exitCode, output } = await runUntilExit({ DATABASE_URL: service });
-    await asSuperuser(
-      `INSERT INTO public.schema_migrations (timestamp, name) VALUES (1763683200000, 'CreatePets1763683200000')`,
-    );
+    await asSuperuser(`INSERT INTO public.schema_migrations (timestamp, name) VALUES (1763683200000, 'CreatePets1763683200000')`);
     expect(exitCode).toBe(1);
     expect(output).toMatch(
       /^The database role lacks the privileges to migrate \(.*\): run "animal-store migrate up" as the owner first\.$/m,

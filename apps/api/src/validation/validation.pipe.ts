@@ -1,92 +1,64 @@
 import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
-import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
-import { inheritTransformationMetadata } from '@nestjs/mapped-types';
+import { type ArgumentMetadata, Inject, Injectable, type OnModuleInit, Optional, type PipeTransform, type Type } from '@nestjs/common';
+import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';
+import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { ReceivedBody } from '../http/request-body.js';
-import { declaredMembers } from './declared-members.js';
+import { CompiledDto } from './compiled-dto.js';
 import { parseJson } from './json.js';
-import { validateWithClassValidator } from './validate-with-class-validator.js';
+
+/** Values of RouteParamtypes of Nest. */
+const PARAMETER_TYPES = { body: '3', query: '4' } as const;
+
+type Source = keyof typeof PARAMETER_TYPES;
 
 /** Converts bodies and query strings to validated instances of the handler's DTO. */
 @Injectable()
-export class ValidationPipe implements PipeTransform {
+export class ValidationPipe implements PipeTransform, OnModuleInit {
+  constructor(@Optional() @Inject(ModulesContainer) private readonly modules: ModulesContainer = new ModulesContainer()) {}
+
+  /** Compiles the DTOs of all handlers, so that one that cannot be compiled prevents the start. */
+  onModuleInit(): void {
+    const scanner = new MetadataScanner();
+    for (const { metatype } of [...this.modules.values()].flatMap(({ controllers }) => [...controllers.values()])) {
+      for (const method of scanner.getAllMethodNames(metatype?.prototype as object)) {
+        for (const source of ['body', 'query'] as const)
+          dtosOf(metatype as Type, method, source).forEach((dto) => compiledDto(dto, source));
+      }
+    }
+  }
+
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if (type !== 'body' && type !== 'query') return value;
-    const compiled = compiledDtoOf(metatype, type);
-    const dto = metatype as Type;
-    if (type === 'query') return compiled(value as Record<string, unknown>) ?? validateWithClassValidator(dto, value as object);
+    const dto = compiledDto(metatype, type);
+    if (type === 'query') return dto.parse(value as object);
     const body = value as ReceivedBody | undefined;
-    const source = parseObject(body);
-    if (body?.strict) return validateWithClassValidator(dto, source, 'member');
-    return compiled(source as Record<string, unknown>) ?? validateWithClassValidator(dto, source);
+    return dto.parse(parseObject(body), body?.strict ? 'member' : undefined);
   }
 }
 
-/** Returns a valid instance, or undefined if class-transformer and class-validator must decide. They also write the error message. */
-export type CompiledDto = (source: Readonly<Record<string, unknown>>) => object | undefined;
+/** Returns the classes of a handler's `@Body()` or `@Query()` parameters. */
+export function dtosOf(controller: Type, method: string, source: Source): readonly Type[] {
+  const routeArguments = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, { index: number }>;
+  const types = (Reflect.getMetadata(PARAMTYPES_METADATA, controller.prototype as object, method) ?? []) as Type[];
+  return Object.entries(routeArguments)
+    .filter(([key]) => key.startsWith(`${PARAMETER_TYPES[source]}:`))
+    .flatMap(([, { index }]) => types[index] ?? []);
+}
 
-const compiledDtos = new Map<Type, CompiledDto>();
-
-/** @throws Error if the parameter's type has no validation rules */
-function compiledDtoOf(metatype: Type | undefined, type: string): CompiledDto {
-  const known = metatype && compiledDtos.get(metatype);
-  if (known) return known;
-  if (!metatype || declaredMembers(metatype).size === 0) {
-    throw new Error(`A ${type} parameter needs a class with validation rules as its type.`);
-  }
-  const compiled = compileDto(metatype);
-  compiledDtos.set(metatype, compiled);
+/** @throws Error if the parameter's type has no validation rules, or an asynchronous one */
+function compiledDto(metatype: Type | undefined, source: Source): CompiledDto {
+  const compiled = metatype && CompiledDto.of(metatype);
+  if (!compiled) throw new Error(`A ${source} parameter needs a class with validation rules as its type.`);
   return compiled;
 }
 
 function parseObject(body: ReceivedBody | undefined): object {
-  if (body && 'rejection' in body) throw body.rejection;
+  if (body && 'error' in body) throw body.error;
   if (!body || body.bytes.length === 0) throw new DomainError(INVALID_REQUEST, 'A JSON object is required as the body.');
   const value = parseJson(body.bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DomainError(INVALID_REQUEST, 'The body must be a JSON object.');
   }
   return value;
-}
-
-/**
- * Compiles a DTO class to a function that calls the predicates of its rules. If not all rules come from `@animal-store/http-contract`, or
- * if the class has decorators of class-transformer, the function always returns undefined.
- */
-export function compileDto(dto: Type): CompiledDto {
-  const members = [...declaredMembers(dto)].map(([name, { parse, rules }]) => ({
-    name,
-    parse,
-    isCompiled: rules !== undefined && !(name in (dto.prototype as object)),
-    mayBeAbsent: rules?.some(({ isValid }) => !isValid),
-    predicates: rules?.flatMap(({ isValid }) => isValid ?? []) ?? [],
-  }));
-  if (isTransformed(dto) || !members.every(({ isCompiled }) => isCompiled)) return () => undefined;
-
-  return (source) => {
-    const instance = new dto() as Record<string, unknown>;
-    for (const { name, parse } of members) {
-      if (!Object.hasOwn(source, name)) continue;
-      const value = source[name];
-      // class-transformer copies objects and replaces undefined by the default.
-      if (typeof value === 'object' || value === undefined) return undefined;
-      instance[name] = parse ? parse(value) : value;
-    }
-    for (const { name, mayBeAbsent, predicates } of members) {
-      const value = instance[name];
-      if (mayBeAbsent && value === undefined) continue;
-      for (const isValid of predicates) if (!isValid(value, instance)) return undefined;
-    }
-    return instance;
-  };
-}
-
-/** Returns whether the class or a base class has a decorator of class-transformer, whose metadata storage is not public. */
-function isTransformed(dto: Type): boolean {
-  let found = false;
-  inheritTransformationMetadata(dto, class {}, () => {
-    found = true;
-    return false;
-  });
-  return found;
 }

@@ -1,12 +1,9 @@
 export {
   DEFAULT_PET_STATUS,
-  isPetName,
-  isPetStatus,
   NewPet,
   type NewPetInput,
   Pet,
   PET_NAME_MAX_LENGTH,
-  PET_NAME_RULE,
   PET_STATUS_RULE,
   PET_STATUSES,
   PetStatus,

@@ -14,14 +14,14 @@ export const DEFAULT_PET_STATUS = PetStatus.Available;
 
 export const PET_STATUS_RULE = `must be one of ${PET_STATUSES.join(', ')}`;
 
-export function isPetStatus(value: unknown): value is PetStatus {
+function isPetStatus(value: unknown): value is PetStatus {
   return (PET_STATUSES as readonly unknown[]).includes(value);
 }
 
 /** In Unicode code points. */
 export const PET_NAME_MAX_LENGTH = 255;
 
-export const PET_NAME_RULE = visibleTextRule(PET_NAME_MAX_LENGTH);
+const PET_NAME_RULE = visibleTextRule(PET_NAME_MAX_LENGTH);
 
 export function isPetName(value: unknown): value is string {
   return isVisibleText(value, PET_NAME_MAX_LENGTH);

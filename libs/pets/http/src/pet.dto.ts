@@ -1,15 +1,8 @@
-import { EXAMPLE_ID, INT64_SCHEMA, MayBeAbsent, Rule } from '@animal-store/http-contract';
-import { INT64_RULE, isInt64, VISIBLE_TEXT_PATTERN } from '@animal-store/kernel';
-import {
-  DEFAULT_PET_STATUS,
-  isPetName,
-  isPetStatus,
-  PET_NAME_MAX_LENGTH,
-  PET_NAME_RULE,
-  PET_STATUS_RULE,
-  PetStatus,
-} from '@animal-store/pets-domain';
+import { EXAMPLE_ID, INT64_SCHEMA, IsInt64, IsVisibleText, MayBeAbsent } from '@animal-store/http-contract';
+import { VISIBLE_TEXT_PATTERN } from '@animal-store/kernel';
+import { DEFAULT_PET_STATUS, PET_NAME_MAX_LENGTH, PET_STATUS_RULE, PetStatus } from '@animal-store/pets-domain';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsEnum } from 'class-validator';
 
 const CATEGORY_ID = { ...INT64_SCHEMA, description: 'Identifier of the category the animal belongs to.', example: EXAMPLE_ID };
 
@@ -23,17 +16,17 @@ export class NewPetDto {
     description: "The animal's name. Stored and returned exactly as sent.",
     example: 'Rex',
   })
-  @Rule(PET_NAME_RULE, isPetName)
+  @IsVisibleText(PET_NAME_MAX_LENGTH)
   name!: string;
 
   @ApiProperty(CATEGORY_ID)
-  @Rule(INT64_RULE, isInt64)
+  @IsInt64()
   categoryId!: bigint;
 
   // Without the keyword `default`: if a member has one, some generators make the member required.
   @ApiPropertyOptional({ enum: PetStatus, enumName: 'PetStatus', description: `Availability status. Default: \`${DEFAULT_PET_STATUS}\`.` })
   @MayBeAbsent()
-  @Rule(PET_STATUS_RULE, isPetStatus)
+  @IsEnum(PetStatus, { message: `$property ${PET_STATUS_RULE}` })
   status?: PetStatus;
 }
 

@@ -22,7 +22,6 @@ import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListPetsQuery } from './list-pets.query.js';
-import { PET_CURSORS } from './pet-cursors.js';
 import { NewPetDto, PetDto } from './pet.dto.js';
 
 const PATH = '/v1/pets';
@@ -50,7 +49,7 @@ export class PetsController {
   @ApiOkResponse({
     schema: { $ref: '#/components/schemas/Pets' },
     description: 'A paginated list of animals',
-    headers: { ...pageHeaders(PATH, { status: 'available' }, PET_CURSORS), ...REVALIDATION_HEADERS },
+    headers: { ...pageHeaders(PATH, { status: 'available' }), ...REVALIDATION_HEADERS },
   })
   async listPets(@Query() query: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const page = await this.listPetsUseCase.execute({ status: query.status, id: query.id }, query);
