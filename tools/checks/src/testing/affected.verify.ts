@@ -10,6 +10,7 @@ const SAMPLE = [
   'libs/kernel/src/changed.ts',
   'libs/pets/http/src/changed.ts',
   'apps/api/src/changed.ts',
+  'tools/checks/contexts/src/changed.ts',
   'eslint.config.mjs',
   'docs/guides/errors.md',
   'README.md',
