@@ -103,55 +103,24 @@ describe('createPet: name', () => {
   });
 
   it.each([
-    ['one character', 'x'],
     ['surrounding white space', ' \t Rex \n '],
-    ['a composed accent', '\u00e9'],
     ['a decomposed accent', 'e\u0301'],
     ['a compatibility character', '\ufb01\u212b'],
     ['control characters', 'a\u0001\u001f\u007f\u0085b'],
-    ['an emoji of several code points', '👩‍👩‍👧‍👦'],
-    ['noncharacters', '\ufffe\uffff\u{10ffff}'],
-    ['right-to-left text', '\u202eكلب'],
     ['quotes and backslashes', `"'\\"; DROP TABLE pets; --`],
-    ['255 code points, one unit each', 'x'.repeat(255)],
     ['255 code points, two units each', '🐕'.repeat(255)],
   ])('may contain %s', async (_what, name) => {
     expect((await api.createPet({ name })).name).toBe(name);
   });
 
-  it('is rejected above 255 code points', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: fc.constantFrom('x', 'é', '犬', '🐕'), minLength: 256, maxLength: 300 }), async (name) => {
-        expectNameRejected(await api.create(`{"name":${JSON.stringify(name)},"categoryId":7}`));
-      }),
-      { numRuns: 20 },
-    );
-  });
-
-  it('is rejected if it is only white space', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r', '\u00a0', '\u2003', '\u3000'), maxLength: 255 }),
-        async (name) => {
-          expectNameRejected(await api.create(`{"name":${JSON.stringify(name)},"categoryId":7}`));
-        },
-      ),
-      { numRuns: 20 },
-    );
-  });
-
   it.each([
     ['an empty string', '""'],
+    ['white space', '" \\t\\u3000"'],
     ['null', 'null'],
     ['a number', '7'],
-    ['a boolean', 'true'],
-    ['an array', '["Rex"]'],
     ['an object', '{"length":3}'],
     ['U+0000', '"Re\\u0000x"'],
     ['a lone high surrogate', '"\\ud83d"'],
-    ['a lone low surrogate', '"\\udc15"'],
-    ['surrogates in the wrong order', '"\\udc15\\ud83d"'],
-    ['256 code points', `"${'x'.repeat(256)}"`],
     ['256 code points of two units each', `"${'🐕'.repeat(256)}"`],
     ['60,000 characters', `"${'x'.repeat(60_000)}"`],
   ])('rejects %s', async (_what, name) => expectNameRejected(await api.create(`{"name":${name},"categoryId":7}`)));
@@ -188,39 +157,11 @@ describe('createPet: categoryId', () => {
     );
   });
 
-  it('is the same integer in every JSON notation', async () => {
-    await fc.assert(
-      fc.asyncProperty(int64, fc.nat(30), fc.nat(30), async (categoryId, zeros, shift) => {
-        const writings = [
-          `${categoryId}.0${'0'.repeat(zeros)}`,
-          `${categoryId}e0`,
-          `${categoryId}.0E+00`,
-          `${categoryId * 10n ** BigInt(shift)}e-${shift}`,
-        ];
-        for (const writing of writings) {
-          const response = await api.create(`{"name":"Rex","categoryId":${writing}}`);
-          expectStatus(response, 201);
-          expect(readPet(response.text).categoryId).toBe(categoryId);
-        }
-      }),
-      { numRuns: 15 },
-    );
-  });
-
   it.each([
-    ['7', 7n],
     ['7.0', 7n],
-    ['7e0', 7n],
     ['70e-1', 7n],
-    ['0.7E1', 7n],
-    ['7.00000000000000000000000', 7n],
     ['-0', 0n],
-    ['-0.0', 0n],
-    ['-1', -1n],
-    ['9007199254740993', 9007199254740993n],
     ['9007199254740993.0', 9007199254740993n],
-    ['922337203685477580.7e1', INT64_MAX],
-    ['-9223372036854775808', INT64_MIN],
   ])('reads %s', async (writing, value) => {
     const response = await api.create(`{"name":"Rex","categoryId":${writing}}`);
     expectStatus(response, 201);
@@ -229,29 +170,17 @@ describe('createPet: categoryId', () => {
 
   it.each([
     '"7"',
-    '""',
     'null',
     'true',
-    'false',
-    '[]',
     '[7]',
     '{}',
-    '{"__proto__":7}',
     '7.5',
-    '5e-1',
     '7.0000000000000000000001',
-    '9007199254740992.5',
     '9223372036854775808',
     '-9223372036854775809',
-    '9223372036854775807.5',
     '9223372036854775807.00000000000000000000000001',
-    '1e19',
-    '1E400',
-    '-1e400',
     '1e999999999',
-    '-1e999999999',
     '1e-999999999',
-    '1e99999999999999999999999999',
   ])('rejects %s', async (categoryId) => {
     const message = expectError(await api.create(`{"name":"Rex","categoryId":${categoryId}}`), 'invalid_request');
     expect(message).toMatch(/\bcategoryId\b.*\b(?:integer|int64)\b/);
@@ -261,13 +190,6 @@ describe('createPet: categoryId', () => {
   it('is rejected if it has 60,001 digits', async () => {
     expectError(await api.create(`{"name":"Rex","categoryId":1${'0'.repeat(60_000)}}`), 'invalid_request');
   });
-
-  it.each(['07', '+7', '.5', '7.', '0x7', '7n', '1_000', 'NaN', 'Infinity', 'undefined', "'7'"])(
-    'rejects %s, which is not JSON',
-    async (categoryId) => {
-      expectError(await api.create(`{"name":"Rex","categoryId":${categoryId}}`), 'malformed_json');
-    },
-  );
 });
 
 describe('createPet: several violations', () => {

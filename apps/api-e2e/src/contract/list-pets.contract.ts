@@ -61,42 +61,12 @@ describe('listPets: limit', () => {
     expect(length).toBeLessThanOrEqual(Number(limit));
   });
 
-  it.each([
-    '',
-    '0',
-    '00',
-    '01',
-    '020',
-    '101',
-    '999',
-    '1000',
-    '9223372036854775808',
-    '9'.repeat(1_000),
-    '-1',
-    '+1',
-    '%2B1',
-    '1.0',
-    '1e1',
-    '1,2',
-    '0x10',
-    '%201',
-    '1%20',
-    '1%00',
-    '1%0A',
-    '%D9%A1',
-    '%EF%BC%91',
-    'ten',
-    'null',
-    'NaN',
-    'Infinity',
-    'true',
-    '[1]',
-    '%zz',
-    '%ff',
-    '%',
-  ])('responds with 400 to limit=%s', async (limit) => {
-    expect(expectError(await api.get(`/v1/pets?limit=${limit}`), 'invalid_request')).toContain('limit');
-  });
+  it.each(['', '0', '01', '101', '1000', '9'.repeat(1_000), '-1', '%2B1', '1.0', '%201', '1%00', '%D9%A1', 'ten', '%zz'])(
+    'responds with 400 to limit=%s',
+    async (limit) => {
+      expect(expectError(await api.get(`/v1/pets?limit=${limit}`), 'invalid_request')).toContain('limit');
+    },
+  );
 });
 
 describe('listPets: status', () => {
@@ -136,36 +106,13 @@ describe('listPets: id', () => {
     expect(await api.get(`/v1/pets?id=${id}`)).toMatchObject({ status: 200, text: '[]' });
   });
 
-  it.each([
-    '',
-    '-',
-    '00',
-    '01',
-    '-01',
-    '+1',
-    '%2B1',
-    '1.0',
-    '1e1',
-    '1n',
-    '0x10',
-    '%201',
-    '1%20',
-    '1%00',
-    '1,2',
-    '%D9%A1',
-    'one',
-    'null',
-    'true',
-    '[1]',
-    '__proto__',
-    '%zz',
-    '9223372036854775808',
-    '-9223372036854775809',
-    '9'.repeat(1_000),
-  ])('responds with 400 to id=%s', async (id) => {
-    const message = expectError(await api.get(`/v1/pets?id=${id}`), 'invalid_request');
-    expect(message).toBe('id must be an integer from -9223372036854775808 to 9223372036854775807');
-  });
+  it.each(['', '-', '01', '%2B1', '1.0', '1%00', '%D9%A1', 'one', '%zz', '9223372036854775808', '9'.repeat(1_000)])(
+    'responds with 400 to id=%s',
+    async (id) => {
+      const message = expectError(await api.get(`/v1/pets?id=${id}`), 'invalid_request');
+      expect(message).toBe('id must be an integer from -9223372036854775808 to 9223372036854775807');
+    },
+  );
 
   it('is reported together with the other invalid parameters', async () => {
     const message = expectError(await api.get('/v1/pets?id=x&limit=0&status=lost'), 'invalid_request');

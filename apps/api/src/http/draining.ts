@@ -6,14 +6,10 @@ import { dropBody, hasBody, isDrained } from './request-body.js';
 
 /** Whether the process is draining: it still serves requests, but is no longer ready. */
 export class Draining {
-  private hasBegun = false;
-
-  get isActive(): boolean {
-    return this.hasBegun;
-  }
+  isActive = false;
 
   begin(): void {
-    this.hasBegun = true;
+    this.isActive = true;
   }
 }
 

@@ -29,22 +29,6 @@ describe('failed authentications', () => {
 });
 
 describe('the limit of a client', () => {
-  it('is its own or the default, and 0 disables it', async () => {
-    const limits = await createLimits();
-    const remaining = async (rateLimit: number | undefined, clientId: bigint) =>
-      (await limits.limitOfClient(rateLimit)?.take(clientId))?.remaining;
-    expect([await remaining(undefined, 1n), await remaining(undefined, 1n), await remaining(undefined, 2n)]).toEqual([2, 1, 2]);
-    expect([await remaining(10, 3n), await remaining(10, 3n), await remaining(10, 4n)]).toEqual([9, 8, 9]);
-    // All limits share a counter.
-    expect(await remaining(20, 3n)).toBe(17);
-    expect(await remaining(0, 1n)).toBeUndefined();
-    const withoutDefault = await createLimits({ rateLimit: 0 });
-    expect([withoutDefault.limitOfClient(undefined), await withoutDefault.limitOfClient(5)?.take(1n)]).toMatchObject([
-      undefined,
-      { remaining: 4 },
-    ]);
-  });
-
   it('is stored, up to 1,000 custom limits; the oldest is dropped', async () => {
     const limits = await createLimits();
     const all = Array.from({ length: 1_000 }, (_, i) => limits.limitOfClient(i + 1));
