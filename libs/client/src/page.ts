@@ -1,6 +1,6 @@
 import { APIPromise, type CompletedRequest } from './api-promise.js';
 import { AnimalStoreError, APIConnectionError } from './errors.js';
-import { findLink, parseUrl } from './link.js';
+import { findLink, parseUrl } from './headers.js';
 
 /** A page of a list. Iteration visits its items and those of all following pages. */
 export class Page<T> implements AsyncIterable<T> {

@@ -18,20 +18,14 @@ function isPet(value: unknown): value is Pet {
 }
 
 const rejectNonPet = (body: unknown) => (isPet(body) ? undefined : 'is not a pet');
+const rejectNonPets = (body: unknown) => (Array.isArray(body) && body.every(isPet) ? undefined : 'is not a list of pets');
 
 export class Pets {
   constructor(private readonly transport: Transport) {}
 
   /** Lists pets in ascending order of their ids. Await it for the first page, or iterate over all pages. */
   list(params: PetListParams = {}, options?: RequestOptions): PagePromise<Pet> {
-    const reject = (pets: unknown) => {
-      if (!Array.isArray(pets) || !pets.every(isPet)) return 'is not a list of pets';
-      // Release 1.0.0 ignores the parameter `id`.
-      return params.id === undefined || pets.every(({ id }) => id === params.id)
-        ? undefined
-        : 'does not match the parameters of the request';
-    };
-    return listPage(this.transport, { operation: 'listPets', path: '/pets', reject }, params, options);
+    return listPage(this.transport, { operation: 'listPets', path: '/pets', reject: rejectNonPets }, params, options);
   }
 
   /** Adds a pet. All attempts have the same idempotency key, so retries never add a second pet. */

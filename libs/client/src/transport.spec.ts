@@ -71,26 +71,19 @@ describe('a request', () => {
     expect(sent(fetch)).toMatchObject([{ method: 'PATCH', body: '{"name":null}', headers }]);
   });
 
-  it('has its id in the path', async () => {
+  it('accepts an idempotency key of 255 characters', async () => {
     const fetch = fetchOf();
-    await outcomeOf(transportOf({ fetch }).send({ ...LIST, id: 0n }));
-    expect(sent(fetch)).toMatchObject([{ url: 'https://store.example/v1/pets/0' }]);
-  });
-
-  it.each(['!', '~'.repeat(255)])('accepts the idempotency key %j', async (idempotencyKey) => {
-    const fetch = fetchOf();
-    await outcomeOf(transportOf({ fetch }).send({ ...CREATE, idempotencyKey }));
-    expect(sent(fetch)).toMatchObject([{ headers: { 'idempotency-key': `"${idempotencyKey}"` } }]);
+    await outcomeOf(transportOf({ fetch }).send({ ...CREATE, idempotencyKey: '~'.repeat(255) }));
+    expect(sent(fetch)).toMatchObject([{ headers: { 'idempotency-key': `"${'~'.repeat(255)}"` } }]);
   });
 
   it.each([
-    ['', 'idempotencyKey must be 1 to 255 visible ASCII characters', { ...CREATE, idempotencyKey: '' }],
-    ['x{256}', 'idempotencyKey must be 1 to 255 visible ASCII characters', { ...CREATE, idempotencyKey: 'x'.repeat(256) }],
-    ['a b', 'idempotencyKey must be 1 to 255 visible ASCII characters', { ...CREATE, idempotencyKey: 'a b' }],
-    ['ä', 'idempotencyKey must be 1 to 255 visible ASCII characters', { ...CREATE, idempotencyKey: 'ä' }],
-    ['id 7', 'id must be a bigint such as 7n, because a number is not exact above 2^53', { ...LIST, id: 7 as never }],
-    ['?id=7', 'id must be a bigint such as 7n, because a number is not exact above 2^53', { ...LIST, query: { id: 7 } }],
-  ])('is rejected before it is sent: %s', async (_what, message, request) => {
+    ...['', 'x'.repeat(256), 'a b', 'ä', 'a\r\nX-Evil: 1', '\u0000'].map(
+      (idempotencyKey) => ['idempotencyKey must be 1 to 255 visible ASCII characters', { ...CREATE, idempotencyKey }] as const,
+    ),
+    ['id must be a bigint such as 7n, because a number is not exact above 2^53', { ...LIST, id: 7 as never }],
+    ['id must be a bigint such as 7n, because a number is not exact above 2^53', { ...LIST, query: { id: 7 } }],
+  ] as const)('is rejected before it is sent: %s', async (message, request) => {
     const fetch = fetchOf();
     expect(await outcomeOf(transportOf({ fetch }).send(request))).toEqual(new TypeError(message));
     expect(fetch).not.toHaveBeenCalled();
@@ -158,10 +151,9 @@ describe('retries', () => {
   });
 
   it('have delays of up to 500 ms and 8 s by default', async () => {
-    const delays: unknown[] = [];
-    const hooks: Hooks = { onError: (_request, _error, delay) => void delays.push(delay) };
-    await outcomeOf(transportOf({ fetch: failing(), hooks, maxRetries: 6 }).send(LIST), 60_000);
-    expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000, undefined]);
+    const onError = jest.fn<NonNullable<Hooks['onError']>>();
+    await outcomeOf(transportOf({ fetch: failing(), hooks: { onError }, maxRetries: 6 }).send(LIST), 60_000);
+    expect(onError.mock.calls.map(([, , delay]) => delay)).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000, undefined]);
   });
 
   it('wait for Retry-After, unless it is more than a minute', async () => {

@@ -1,8 +1,7 @@
 import type { CompletedRequest } from './api-promise.js';
-import { warnIfDeprecated } from './deprecation.js';
 import { AnimalStoreError, APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError, errorOf } from './errors.js';
 import { assertNotNumber, definedEntries, parseJson, stringifyJson } from './exact-json.js';
-import { parseUrl } from './link.js';
+import { parseUrl, warnIfDeprecated } from './headers.js';
 import type { CachedResponse } from './memory-cache.js';
 import type { ClientOptions, RequestAttempt, RequestOptions } from './options.js';
 import { retryDelay, sleep } from './retry.js';

@@ -61,9 +61,8 @@ export {
 export { missingPrivileges } from './migrations/missing-privileges.js';
 
 // events: stored with the row, handled once by each subscription.
-export { describeError } from './events/describe-error.js';
 export { appendEvents, eventsPersistence } from './events/event-log.js';
-export { type EventObserver, EventRunner, type StoredEvent } from './events/event-runner.js';
+export { type EventObserver, EventRunner } from './events/event-runner.js';
 export {
   DeleteOldEvents,
   eventStatus,
@@ -73,6 +72,7 @@ export {
   retryParkedEvents,
   type SubscriptionStatus,
 } from './events/event-status.js';
+export { describeError, type StoredEvent } from './events/stored-event.js';
 export {
   /** @public For a release that no longer handles an event. */
   ignore,

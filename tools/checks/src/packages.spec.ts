@@ -63,7 +63,7 @@ describe('package-lock.json', () => {
   );
 });
 
-// Two installed packages have this command (ADR 41).
+// Two installed packages have this command (ADR 2).
 it('the command tsc is the compiler that package.json names', () => {
   const { devDependencies } = JSON.parse(readText('package.json')) as { devDependencies: Record<string, string> };
   const version = devDependencies['@typescript/7']?.replace('npm:typescript@', '');

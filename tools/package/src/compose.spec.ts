@@ -1,41 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { compose } from './testing/compose.js';
 import { WORKSPACE } from './testing/dockerfile.js';
 
 const DCLINT = join(WORKSPACE, 'node_modules/dclint/bin/dclint.cjs');
-const FILE = 'docker-compose.yml';
-const folder = mkdtempSync(join(tmpdir(), 'animal-store-compose-'));
-
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** Returns the rules that each invalid file breaks. Warnings are left out: they are about style, such as the order of keys. */
-function lint(...files: readonly string[]): Readonly<Record<string, readonly string[]>> {
-  const { stdout, stderr } = spawnSync(process.execPath, [DCLINT, '--quiet', '--formatter', 'json', ...files], { encoding: 'utf8' });
-  expect(stderr).toBe('');
-  const results = JSON.parse(stdout) as readonly { filePath: string; messages: readonly { rule: string }[] }[];
-  return Object.fromEntries(results.map(({ filePath, messages }) => [filePath, messages.map(({ rule }) => rule)]));
-}
-
-const INVALID = {
-  'unknown-setting': ['invalid-schema', 'api: { image: "api:1", prots: ["3000:3000"] }'],
-  'wrong-type': ['invalid-schema', 'api: { image: "api:1", tty: [] }'],
-  'unknown-condition': ['invalid-schema', 'api: { image: "api:1", depends_on: { db: { condition: service_ready } } }'],
-  'port-taken-twice': ['no-duplicate-exported-ports', 'api: { image: "api:1", ports: ["1:1"] }\n  db: { image: "db:1", ports: ["1:2"] }'],
-};
+const FILE = join(WORKSPACE, 'docker-compose.yml');
 
 describe('docker-compose.yml', () => {
-  it('is valid according to the Compose specification and dclint, which report each invalid file', () => {
-    const expected = Object.entries(INVALID).map(([name, [rule, services]]) => {
-      const file = join(folder, name, FILE);
-      mkdirSync(join(folder, name));
-      writeFileSync(file, `services:\n  ${services}\n`);
-      return [file, expect.arrayContaining([rule])] as const;
-    });
-    expect(lint(join(WORKSPACE, FILE), ...expected.map(([file]) => file))).toEqual(Object.fromEntries(expected));
+  // Warnings are left out: they are about style, such as the order of keys.
+  it('is valid according to the Compose specification and dclint', () => {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [DCLINT, '--quiet', FILE], { encoding: 'utf8' });
+    expect({ output: (stdout + stderr).trim(), status }).toEqual({ output: '', status: 0 });
   });
 
   it.each(['api', 'first-key'])('runs %s from the Dockerfile with minimal privileges', (name) => {
@@ -76,12 +53,6 @@ describe('docker-compose.yml', () => {
     expect(ports.join()).not.toContain(environment['ADMIN_PORT']);
   });
 
-  it('depends only on services that exist', () => {
-    const dependencies = Object.values(compose.services).flatMap((service) => Object.keys(service.depends_on ?? {}));
-    expect(dependencies).toEqual(['postgres', 'api']);
-    for (const name of dependencies) expect(compose.services).toHaveProperty([name]);
-  });
-
   it('creates the first key when the service is ready, not when it is only alive, and again after a failure', () => {
     const { api, 'first-key': firstKey } = compose.services;
     expect(api?.healthcheck?.test.join(' ')).toContain("'http://127.0.0.1:3000/health/ready'");
@@ -98,16 +69,6 @@ describe('docker-compose.yml', () => {
         expect(condition).toEqual({ condition: 'service_healthy' });
       }
     }
-  });
-
-  it('runs a Grafana that everyone can read and nobody can log in to', () => {
-    expect(compose.services['grafana']?.environment).toMatchObject({
-      GF_AUTH_ANONYMOUS_ENABLED: 'true',
-      GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer',
-      GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: 'true',
-      GF_AUTH_DISABLE_LOGIN_FORM: 'true',
-      GF_AUTH_BASIC_ENABLED: 'false',
-    });
   });
 
   it('uses the same password variable in the URL and for the server', () => {

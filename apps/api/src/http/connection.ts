@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Rejection } from '../errors/http-errors.js';
+import type { RequestError } from '../errors/http-errors.js';
 
 /** Maximum size of a rejected body that is read and dropped, because many clients send the whole body before they read the response. */
 export const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
@@ -25,7 +25,7 @@ export interface Reception {
   readonly request: FastifyRequest;
   readonly isOver: boolean;
   /** Stops waiting for the rest of the body. The request gets the error. */
-  abandon(rejection: Rejection): void;
+  abandon(error: RequestError): void;
 }
 
 /** State of one client connection. */

@@ -176,11 +176,11 @@ export class ConnectionLimit {
 /** Rejects malformed requests that Node's HTTP parser accepts. */
 export function rejectMalformedRequests(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    done(rejectionOf(request, reply));
+    done(errorOf(request, reply));
   });
 }
 
-function rejectionOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
+function errorOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply): HttpError | undefined {
   const { host, upgrade } = raw.headers;
   const end = () => {
     connectionOf(raw.socket).isEnded = true;

@@ -10,17 +10,8 @@ import { Draining, stopListening } from './draining.js';
 import { PreconditionGuard } from './entity-tags.js';
 import { createHttpServer } from './http-server.js';
 import type { JsonAdapter } from './json-adapter.js';
-import type { LoadLimits } from './load-shedding.js';
-import { registerPipeline } from './pipeline.js';
+import { type HttpOptions, registerPipeline } from './pipeline.js';
 import { RouteTable } from './route-table.js';
-
-export interface HttpOptions extends LoadLimits {
-  readonly publicBaseUrl: string | undefined;
-  readonly corsOrigins: readonly string[];
-  readonly trustedProxies: readonly string[];
-  readonly maxConnections: number;
-  readonly logRequestsSample: number;
-}
 
 /** Fastify with its hooks. Created before the container, because the hooks that Nest's adapter adds must run after these. */
 export class HttpServer {
@@ -30,22 +21,12 @@ export class HttpServer {
   readonly fastify: FastifyInstance;
 
   constructor(options: HttpOptions, observability: Observability) {
-    const { publicBaseUrl, corsOrigins, logRequestsSample } = options;
-    const publicUrl = new PublicUrl(publicBaseUrl);
     const { routes, draining } = this;
+    const publicUrl = new PublicUrl(options.publicBaseUrl);
     const shed = new ShedRequests(observability.metrics, observability.logger);
     this.publicUrl = publicUrl;
     this.fastify = createHttpServer({ ...options, publicUrl, shed });
-    registerPipeline(this.fastify, {
-      limits: options,
-      corsOrigins,
-      logRequestsSample,
-      publicUrl,
-      routes,
-      draining,
-      shed,
-      ...observability,
-    });
+    registerPipeline(this.fastify, { ...observability, options, publicUrl, routes, draining, shed });
   }
 }
 

@@ -9,7 +9,7 @@ import type {
   onSendHookHandler,
 } from 'fastify';
 import { errorBody, errorHeaders, helpLink } from '../errors/error-response.js';
-import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE, type Rejection } from '../errors/http-errors.js';
+import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE, type RequestError } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { isBodyReceived } from './request-body.js';
@@ -80,7 +80,7 @@ export class LoadShedding {
   }
 
   /** Counts a request whose body has been received, or returns why it is shed. */
-  admit(request: FastifyRequest): Rejection | undefined {
+  admit(request: FastifyRequest): RequestError | undefined {
     if (request.load !== 'uncounted' || isProbe(request)) return undefined;
     if (this.makeRoom()) {
       this.begin(request);

@@ -1,10 +1,9 @@
 import type { PublicUrl } from '@animal-store/http-contract';
 import type { FastifyInstance } from 'fastify';
-import type { ServiceLogger } from '../observability/logger.js';
-import { measureRequests, type Metrics } from '../observability/metrics.js';
+import { measureRequests } from '../observability/metrics.js';
+import type { Observability } from '../observability/observability.module.js';
 import { logRequests } from '../observability/request-log.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
-import type { Tracing } from '../observability/tracing.js';
 import { HalfReceivedRequests, RequestBodies } from './request-body.js';
 import { announceDeprecations } from './deprecation.js';
 import { respondToOptions, type RouteTable } from './route-table.js';
@@ -15,22 +14,26 @@ import { identifyRequests } from '../observability/identify-requests.js';
 import { type LoadLimits, LoadShedding } from './load-shedding.js';
 import { rejectMalformedRequests } from './http-server.js';
 
-export interface Pipeline {
-  readonly limits: LoadLimits;
+export interface HttpOptions extends LoadLimits {
+  readonly publicBaseUrl: string | undefined;
   readonly corsOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly maxConnections: number;
+  readonly logRequestsSample: number;
+}
+
+export interface Pipeline extends Observability {
+  readonly options: HttpOptions;
   readonly publicUrl: PublicUrl;
   readonly routes: RouteTable;
   readonly draining: Draining;
-  readonly logger: ServiceLogger;
-  readonly logRequestsSample: number;
-  readonly metrics: Metrics;
   readonly shed: ShedRequests;
-  readonly tracing: Tracing | undefined;
 }
 
 /** Registers every hook of the server, in the order in which they run. Guards, pipes and the handler follow (app.module.ts). */
 export function registerPipeline(server: FastifyInstance, pipeline: Pipeline): void {
-  const { limits, corsOrigins, publicUrl, routes, draining, logger, logRequestsSample, metrics, shed, tracing } = pipeline;
+  const { options, publicUrl, routes, draining, logger, metrics, shed, tracing } = pipeline;
+  const { corsOrigins } = options;
 
   // Hooks on routes, before Nest adds its routes.
   routes.recordRoutesOf(server);
@@ -50,11 +53,11 @@ export function registerPipeline(server: FastifyInstance, pipeline: Pipeline): v
   // Before load shedding, because responses to OPTIONS are cheap and need no key.
   respondToOptions(server, routes, corsOrigins);
   // These two run after the response, so they cover every request.
-  logRequests(server, logger, logRequestsSample);
+  logRequests(server, logger, options.logRequestsSample);
   measureRequests(server, metrics);
   // Before any work on the request.
-  const load = new LoadShedding(limits, publicUrl, metrics, shed);
+  const load = new LoadShedding(options, publicUrl, metrics, shed);
   load.register(server);
   // Last: reads the body, before the guards run.
-  new RequestBodies(new HalfReceivedRequests(limits.maxInFlight, load, shed)).register(server);
+  new RequestBodies(new HalfReceivedRequests(options.maxInFlight, load, shed)).register(server);
 }

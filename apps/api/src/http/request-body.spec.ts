@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { HTTP_ERRORS, HttpError, type Rejection } from '../errors/http-errors.js';
+import { HTTP_ERRORS, HttpError, type RequestError } from '../errors/http-errors.js';
 import { connectionOf, type Reception } from './connection.js';
 import {
   declaresTooLargeBody,
@@ -28,16 +28,16 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 class Receptions {
   readonly begun: Reception[] = [];
   readonly open = new Set<Reception>();
-  rejection: Rejection | undefined;
+  error: RequestError | undefined;
 
   begin(reception: Reception): void {
     this.begun.push(reception);
     this.open.add(reception);
   }
 
-  end(reception: Reception): Rejection | undefined {
+  end(reception: Reception): RequestError | undefined {
     if (!this.open.delete(reception)) throw new Error('ended twice');
-    return this.rejection;
+    return this.error;
   }
 }
 
@@ -62,14 +62,14 @@ beforeEach(() => {
 
 afterEach(() => server.close());
 
-/** Returns the text of the received body, or the code of its rejection. */
+/** Returns the text of the received body, or the code of its error. */
 const received = ([body]: readonly (ReceivedBody | undefined)[]) => {
   if (!body) return undefined;
   if ('bytes' in body) return body.bytes.toString();
-  return body.rejection instanceof HttpError ? body.rejection.definition.code : body.rejection.code;
+  return body.error instanceof HttpError ? body.error.definition.code : body.error.code;
 };
 
-/** Sends a body, and returns its text or the code of its rejection. */
+/** Sends a body, and returns its text or the code of its error. */
 async function post(payload: string | PassThrough, headers: Record<string, string> = JSON_TYPE) {
   const framing = payload instanceof PassThrough && { 'transfer-encoding': 'chunked' };
   await server.inject({ method: 'POST', url: '/', headers: { ...framing, ...headers }, payload });
@@ -117,8 +117,8 @@ describe('a body', () => {
     expect(receptions.open.size).toBe(0);
   });
 
-  it('is replaced by the rejection of the observer', async () => {
-    receptions.rejection = new HttpError(HTTP_ERRORS.requestTimeout);
+  it('is replaced by the error of the observer', async () => {
+    receptions.error = new HttpError(HTTP_ERRORS.requestTimeout);
     expect(await post('{}')).toBe('request_timeout');
     expect(await post('{}', {})).toBe('request_timeout');
   });
@@ -141,7 +141,7 @@ describe('a body', () => {
     await waitFor(() => expect(receptions.open.size).toBe(1));
     socket.resetAndDestroy();
     await waitFor(() => expect(receptions.open.size).toBe(0));
-    expect(handled).toMatchObject([{ rejection: { definition: HTTP_ERRORS.malformedRequest } }]);
+    expect(handled).toMatchObject([{ error: { definition: HTTP_ERRORS.malformedRequest } }]);
   });
 });
 
@@ -265,7 +265,7 @@ const MAX_OF_ADDRESS = 2;
 const SAME_NETWORK = ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::3'] as const;
 
 /** Receptions by an observer, and the addresses whose requests it abandoned, in order. */
-function observe(admit: () => Rejection | undefined = () => undefined) {
+function observe(admit: () => RequestError | undefined = () => undefined) {
   const abandoned: string[] = [];
   const shed: string[] = [];
   const requests = new HalfReceivedRequests(MAX, { admit }, { count: (reason) => void shed.push(reason) });
@@ -323,10 +323,10 @@ describe('HalfReceivedRequests', () => {
     expect(abandoned).toEqual([]);
   });
 
-  it('returns the rejection of the admission', () => {
-    const rejection = {} as Rejection;
-    const { begin, end } = observe(() => rejection);
-    expect(end(begin('192.0.2.1'))).toBe(rejection);
+  it('returns the error of the admission', () => {
+    const error = {} as RequestError;
+    const { begin, end } = observe(() => error);
+    expect(end(begin('192.0.2.1'))).toBe(error);
   });
 
   it('keeps the reception of the next request of the connection', () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { BODY_LIMIT_BYTES, HTTP_ERRORS, HttpError, MERGE_PATCH, type Rejection, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
+import { BODY_LIMIT_BYTES, HTTP_ERRORS, HttpError, MERGE_PATCH, type RequestError, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { addressGroup } from '../rate-limit/address-group.js';
 import { connectionOf, MAX_DROPPED_BYTES, type Reception } from './connection.js';
@@ -12,8 +12,8 @@ const DRAIN_LIMIT_BYTES = 1024 * 1024;
 /** Maximum share of half-received requests per address. */
 const SHARE_OF_ADDRESS = 1 / 4;
 
-/** The result of receiving a body. The pipe throws the rejection, because the guards must run first, for example for a 401. */
-export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly rejection: Rejection }) & {
+/** The result of receiving a body. The pipe throws the error, because the guards must run first, for example for a 401. */
+export type ReceivedBody = ({ readonly bytes: Buffer } | { readonly error: RequestError }) & {
   /** Unknown members are errors. */
   strict?: boolean;
 };
@@ -72,8 +72,8 @@ class BodyReception implements Reception {
     if (payload.readableEnded) this.complete();
   }
 
-  abandon(rejection: Rejection): void {
-    this.settle({ rejection });
+  abandon(error: RequestError): void {
+    this.settle({ error });
   }
 
   private add(chunk: Buffer): void {
@@ -93,9 +93,9 @@ class BodyReception implements Reception {
     if (this.isOver) return;
     this.isOver = true;
     this.chunks = [];
-    const rejection = this.halfReceived.end(this);
+    const error = this.halfReceived.end(this);
     // With an error, Fastify would close the connection and lose the responses to pipelined requests.
-    this.done(null, rejection ? { rejection } : body);
+    this.done(null, error ? { error } : body);
   }
 }
 
@@ -142,12 +142,12 @@ export function declaresTooLargeBody({ headers }: IncomingMessage): boolean {
 const PARTIAL_BODY = 'Content-Range is not supported: send the complete body';
 
 function checkContentType(request: FastifyRequest, bytes: Buffer): ReceivedBody {
-  if (request.headers['content-range'] !== undefined) return { rejection: new DomainError(INVALID_REQUEST, PARTIAL_BODY) };
+  if (request.headers['content-range'] !== undefined) return { error: new DomainError(INVALID_REQUEST, PARTIAL_BODY) };
   const isEmptyAndUntyped = bytes.length === 0 && request.contentType === undefined;
   const isPatch = request.method === 'PATCH';
   const isSupported =
     request.headers['content-encoding'] === undefined && (isEmptyAndUntyped || isJsonInUtf8(request.contentType, isPatch));
-  return isSupported ? { bytes } : { rejection: new HttpError(isPatch ? HTTP_ERRORS.unsupportedPatch : HTTP_ERRORS.unsupportedMediaType) };
+  return isSupported ? { bytes } : { error: new HttpError(isPatch ? HTTP_ERRORS.unsupportedPatch : HTTP_ERRORS.unsupportedMediaType) };
 }
 
 const PARTS = {
@@ -181,7 +181,7 @@ function isJsonInUtf8(contentType: string | undefined, isPatch: boolean): boolea
 /** Decides about requests whose bodies have been received. */
 export interface Admission {
   /** Counts the request, or returns why it is shed. */
-  admit(request: FastifyRequest): Rejection | undefined;
+  admit(request: FastifyRequest): RequestError | undefined;
 }
 
 /**
@@ -206,7 +206,7 @@ export class HalfReceivedRequests {
   }
 
   /** Call when the reception is over. Returns an error if the request must not be processed. */
-  end(reception: Reception): Rejection | undefined {
+  end(reception: Reception): RequestError | undefined {
     const { request } = reception;
     const connection = connectionOf(request.raw.socket);
     // The next request of the connection may have begun.

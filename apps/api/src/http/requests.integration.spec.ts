@@ -56,12 +56,6 @@ describe('Idempotency-Key on createPet', () => {
     }
   });
 
-  it('creates one animal for many concurrent requests', async () => {
-    const responses = await Promise.all(Array.from({ length: 50 }, () => create('at-once', '{"name":"Only","categoryId":1}')));
-    expect(new Set(responses.map(({ status, text, location }) => `${String(status)} ${text} ${String(location)}`)).size).toBe(1);
-    expect(responses.filter(({ replayed }) => replayed === null)).toHaveLength(1);
-  });
-
   it('is rejected for a different animal, and if it is malformed', async () => {
     await create('order-2', '{"name":"Rex","categoryId":1}');
     const reused = await create('order-2', '{"name":"Rex","categoryId":2}');

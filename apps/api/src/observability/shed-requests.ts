@@ -10,7 +10,7 @@ const OVERLOAD: Readonly<Record<string, string>> = {
   connections: 'MAX_CONNECTIONS connections are open, and none is idle',
 };
 
-/** Counts rejected requests. Logs those rejected because of overload, at most one line for each reason in 10 s. */
+/** Counts shed requests. Logs those shed because of overload, at most one line for each reason in 10 s. */
 export class ShedRequests {
   /** The requests of each reason since its last line, while the next line has to wait. */
   private readonly unlogged = new Map<string, number>();

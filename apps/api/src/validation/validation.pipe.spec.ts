@@ -60,9 +60,9 @@ describe('a body', () => {
     ['{', 'The body is not well-formed JSON.'],
   ])('is rejected if it is %j', (text, message) => expect(() => body(text)).toThrow(message));
 
-  it('is rejected with the rejection of the parser, after the guards', () => {
-    const rejection = new HttpError(HTTP_ERRORS.payloadTooLarge);
-    expect(() => pipe.transform({ rejection }, { type: 'body', metatype: OrderDto })).toThrow(rejection);
+  it('gets the error of the parser, after the guards', () => {
+    const error = new HttpError(HTTP_ERRORS.payloadTooLarge);
+    expect(() => pipe.transform({ error }, { type: 'body', metatype: OrderDto })).toThrow(error);
   });
 
   it('results in an instance or a client error', () => {

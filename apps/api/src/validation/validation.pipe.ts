@@ -54,7 +54,7 @@ function compiledDto(metatype: Type | undefined, source: Source): CompiledDto {
 }
 
 function parseObject(body: ReceivedBody | undefined): object {
-  if (body && 'rejection' in body) throw body.rejection;
+  if (body && 'error' in body) throw body.error;
   if (!body || body.bytes.length === 0) throw new DomainError(INVALID_REQUEST, 'A JSON object is required as the body.');
   const value = parseJson(body.bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

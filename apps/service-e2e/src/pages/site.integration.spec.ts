@@ -137,12 +137,6 @@ describe('a new user', () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${own.api.target.baseUrl}/docs/errors#handle-errors`);
     await page.close();
   });
-
-  it('is redirected from an old link of an operation to the reference', async () => {
-    const page = await open('/docs#/pets/createPet');
-    await page.waitForURL('**/docs/reference#/pets/createPet', { waitUntil: 'commit' });
-    await page.close();
-  });
 });
 
 /** Returns the values of an attribute in an HTML page, whose text escapes `&` and quotes. */

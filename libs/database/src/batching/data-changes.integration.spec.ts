@@ -8,7 +8,7 @@ import { Database, type DatabaseOptions } from '../database.js';
 import { isDatabaseUnavailable } from '../connection/database-unavailable.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
 import { migrateUp } from '../migrations/migrations.js';
-import { createIdempotencyKeyTable } from '../testing/idempotency-key-table.js';
+import { createIdempotencyKeyTable } from '../testing/order-lines.js';
 
 @Entity({ schema: 'shop', name: 'orders' })
 class OrderEntity {

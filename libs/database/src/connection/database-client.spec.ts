@@ -147,6 +147,13 @@ describe('a client', () => {
     expect(isDatabaseUnavailable(await failure)).toBe(true);
   });
 
+  it('ends within its query timeout if the server does not respond to that', async () => {
+    const server = await start({ ignoresEnd: true });
+    const client = clientOf([server], '', { query_timeout: 50 });
+    await client.connect();
+    await client.end();
+  });
+
   it('fails in connect(), not in the constructor, if the URL is invalid', async () => {
     const client = new DatabaseClient({ url: 'postgres://store:%zz@localhost/store' });
     const error = await failureOf(client);

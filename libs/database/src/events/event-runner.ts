@@ -3,14 +3,11 @@ import type { EntityManager } from 'typeorm';
 import type { Database } from '../database.js';
 import { isReadyForQuery } from '../connection/pg-internals.js';
 import { repeat } from '../connection/retry.js';
-import { describeError } from './describe-error.js';
 import { eventStatus, type SubscriptionStatus } from './event-status.js';
-import { eventsOf, failRetry, park, type StoredEvent, unpark } from './stored-event.js';
+import { describeError, eventsOf, failRetry, park, type StoredEvent, unpark } from './stored-event.js';
 import type { Reaction } from '../persistence.js';
 import { backoffMs, beginTurn, moveTo, resumeTurn, type Turn } from './turn.js';
 import { OverdueError, Watchdog } from './watchdog.js';
-
-export type { StoredEvent } from './stored-event.js';
 
 const STATUS_INTERVAL_MS = 10_000;
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { EntityManager } from 'typeorm';
 import type { Turn } from './turn.js';
 
@@ -17,6 +18,7 @@ export interface StoredEvent {
   readonly isBlocked: boolean;
 }
 
+const MAX_DESCRIPTION_LENGTH = 1_000;
 const EVENT = `$1::text AS subscription, event.position, event.aggregatetype, event.aggregateid, event.type, event.payload::text, event.traceparent`;
 const SAME_AGGREGATE = '(subscription, aggregatetype, aggregateid) = ($1, $2, $3)';
 const aggregateOf = ({ subscription, aggregatetype, aggregateid }: StoredEvent) => [subscription, aggregatetype, aggregateid];
@@ -67,4 +69,16 @@ export async function failRetry(
   );
   if (!isLast) return;
   await manager.query(`UPDATE events.parked_events SET retry = false, awaits = NULL WHERE ${SAME_AGGREGATE}`, aggregateOf(event));
+}
+
+/** Returns a text that PostgreSQL can store, whatever a handler has thrown. */
+export function describeError(error: unknown): string {
+  let text: string;
+  try {
+    if (typeof error === 'string') text = error;
+    else text = Error.isError(error) ? String(error) : inspect(error, { depth: 1, breakLength: Infinity });
+  } catch {
+    text = 'An error without a description.';
+  }
+  return text.slice(0, MAX_DESCRIPTION_LENGTH).replaceAll('\0', '\uFFFD').toWellFormed();
 }

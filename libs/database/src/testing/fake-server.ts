@@ -12,6 +12,8 @@ interface FakeServerOptions {
   readonly rejectsLogin?: string;
   /** What the server sends instead of a response to the start-up packet before it closes the connection. */
   readonly greeting?: string;
+  /** Whether it ignores that a client ends its connection. */
+  readonly ignoresEnd?: boolean;
   /** Statements without a response. */
   readonly ignores?: RegExp;
   /** Statements that fail, with the SQLSTATE 42501. */
@@ -25,7 +27,10 @@ export class FakeServer {
   readonly statements: string[] = [];
   tlsRequests = 0;
   private readonly sockets = new Set<Socket>();
-  private readonly server = createServer((socket) => void this.serve(socket).catch(() => socket.destroy()));
+  private readonly server = createServer(
+    { allowHalfOpen: this.options.ignoresEnd ?? false },
+    (socket) => void this.serve(socket).catch(() => socket.destroy()),
+  );
 
   private constructor(private readonly options: FakeServerOptions) {}
 
@@ -61,7 +66,7 @@ export class FakeServer {
   private async serve(socket: Socket): Promise<void> {
     this.sockets.add(socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket)));
     let isStarted = false;
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
+    for await (const chunk of socket.iterator({ destroyOnReturn: !this.options.ignoresEnd }) as AsyncIterable<Buffer>) {
       if (!isStarted && chunk.readInt32BE(4) === SSL_REQUEST) {
         this.tlsRequests++;
         socket.write('N');
@@ -83,7 +88,7 @@ export class FakeServer {
         socket.write(Buffer.concat([this.options.rejects?.test(text) ? REJECTED : this.row(), READY]));
       }
     }
-    socket.end();
+    if (!this.options.ignoresEnd) socket.end();
   }
 
   /** Every message returns this row. */

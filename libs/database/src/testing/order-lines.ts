@@ -2,7 +2,6 @@ import { Column, Entity, type MigrationInterface, PrimaryGeneratedColumn, type Q
 import type { NewRow } from '../batching/batched-repository.js';
 import { IdempotencyKeyEntity } from '../batching/idempotency-key.entity.js';
 import type { Persistence } from '../persistence.js';
-import { createIdempotencyKeyTable } from './idempotency-key-table.js';
 
 export enum Size {
   Small = 'small',
@@ -50,6 +49,14 @@ export class OrderLineEntity {
 export class OrderLineKeyEntity extends IdempotencyKeyEntity {
   @Column('bigint', { name: 'line_id' })
   override rowId!: bigint;
+}
+
+/** Returns the statement that creates a table for an `IdempotencyKeyEntity` whose `rowId` is in this column. */
+export function createIdempotencyKeyTable(table: string, rowId: string): string {
+  return `CREATE TABLE ${table} (
+    client_id bigint, key text COLLATE "C", ${rowId} bigint NOT NULL, request jsonb NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (client_id, key)
+  )`;
 }
 
 class CreateShop1763683200000 implements MigrationInterface {

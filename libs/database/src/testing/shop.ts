@@ -7,7 +7,7 @@ import { on, subscribe } from '../events/subscription.js';
 import type { Reaction, Subscription } from '../persistence.js';
 import { IdempotencyKeyEntity } from '../batching/idempotency-key.entity.js';
 import { migrateUp } from '../migrations/migrations.js';
-import { createIdempotencyKeyTable } from './idempotency-key-table.js';
+import { createIdempotencyKeyTable } from './order-lines.js';
 
 /** Long, because the machine may be busy. */
 export const PATIENCE_MS = 60_000;

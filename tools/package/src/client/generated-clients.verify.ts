@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
 const ROOT = join(import.meta.dirname, '../../../..');
@@ -70,9 +70,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Generates a client from the document, and returns the compiler errors of the program that uses it. */
-function compile({ command, args, program }: Generator, document: string): string[] {
-  writeFileSync(join(folder, 'openapi.json'), document);
+/** Generates a client from docs/openapi.json, and returns the compiler errors of the program that uses it. */
+function compile({ command, args, program }: Generator): string[] {
+  copyFileSync(join(ROOT, 'docs/openapi.json'), join(folder, 'openapi.json'));
   const file = join(folder, 'program.ts');
   writeFileSync(file, program);
   execFileSync(process.execPath, [join(ROOT, 'node_modules/.bin', command), ...args], { cwd: folder, stdio: 'pipe' });
@@ -90,29 +90,6 @@ function compile({ command, args, program }: Generator, document: string): strin
   return ts.getPreEmitDiagnostics(compiled).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }
 
-const document = readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8');
-
-describe.each(Object.entries(GENERATORS))('a client that %s generates', (_name, generator) => {
-  it('lists, creates and gets', () => {
-    expect(compile(generator, document)).toEqual([]);
-  });
-
-  it.each([
-    ['a filter is removed', /"name": "id"/, '"name": "identifier"', /'id' does not exist/],
-    [
-      'a member of a body is required',
-      /"required": \[\s*"name",\s*"categoryId"\s*\]/,
-      '"required": ["name", "categoryId", "status"]',
-      /'status' is missing/,
-    ],
-  ])('does not compile if %s', (_what, from, to, finding) => {
-    const changed = document.replace(from, to);
-    expect(changed).not.toBe(document);
-    expect(compile(generator, changed).join('\n')).toMatch(finding);
-  });
-});
-
-it('openapi-typescript makes a member with a default required', () => {
-  const changed = document.replace(/"description": "Availability status\. Default:/, '"default": "available",\n$&');
-  expect(compile(GENERATORS['openapi-typescript'] as Generator, changed).join('\n')).toMatch(/'status' is missing/);
+it.each(Object.entries(GENERATORS))('a client that %s generates lists, creates and gets', (_name, generator) => {
+  expect(compile(generator)).toEqual([]);
 });

@@ -25,7 +25,7 @@ describe('renderGuides', () => {
       '<li><a href="first">First</a></li><li><a href="second" aria-current="page">Second</a></li>',
     );
     expect(pages.get('second.html')).toContain('<a rel="prev" href="first">');
-    expect(pages.get('second.html')).toContain('<span>API 1.2.3</span>');
+    expect(pages.get('second.html')).toContain('<b>Animal Store</b> API 1.2.3');
   });
 
   it('writes relative links, which work below a base path', () => {

@@ -14,7 +14,7 @@ export interface ProcessResult {
 
 /** Resolves when a program has exited. */
 export async function waitForExit(child: ChildProcess): Promise<ProcessResult> {
-  const output = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : '')));
+  const output = Promise.all([child.stdout, child.stderr].map(async (stream) => (stream ? text(stream) : '')));
   const [exitCode] = (await once(child, 'close')) as [number | null];
   const [stdout = '', stderr = ''] = await output;
   return { exitCode, stdout, stderr };

@@ -1,6 +1,18 @@
-import { findLink } from './link.js';
+/** A link: its target in angle brackets, then its parameters with values that may be quoted strings. */
+const LINK = /<([^<>]*)>((?:[^<",]|"(?:[^"\\]|\\.)*"?)*)/g;
+const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s;,"]*))/g;
 
 const WARNED = Symbol.for('@animal-store/client.warned');
+
+/** Returns the target of the first link with this relation type in a `Link` header (RFC 8288). */
+export function findLink(header: string, relation: string): string | undefined {
+  for (const [, target, parameters = ''] of header.matchAll(LINK)) {
+    const types = [...parameters.matchAll(PARAMETER)].find(([, name]) => name?.toLowerCase() === 'rel');
+    const relations = (types?.[2] ?? types?.[3] ?? '').toLowerCase().split(/\s+/);
+    if (relations.includes(relation)) return target;
+  }
+  return undefined;
+}
 
 /** Logs one warning per process and operation if the response headers mark the operation as deprecated (RFC 9745, RFC 8594). */
 export function warnIfDeprecated(operation: string, headers: Headers, warn: (message: string) => void): void {
@@ -25,4 +37,13 @@ export function warnIfDeprecated(operation: string, headers: Headers, warn: (mes
 function formatDate(time: number): string | undefined {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().slice(0, 10);
+}
+
+/** Returns undefined for text that is not a URL. `URL.canParse` is missing in browsers of 2023. */
+export function parseUrl(text: string, base?: string): URL | undefined {
+  try {
+    return new URL(text, base);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { warnIfDeprecated } from './deprecation.js';
+import { warnIfDeprecated } from './headers.js';
 
 const warn = jest.fn<(message: string) => void>();
 
