@@ -15,12 +15,10 @@ import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import { ApiIdempotencyKey, createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
 import { Deprecated, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
 import { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
-import { IfMatch, PRECONDITION_EXTENSION, SendsEntityTag } from './if-match.js';
-import { EXAMPLE_ID } from './int64-schema.js';
+import { IfMatch, PRECONDITION_EXTENSION, Revalidated, REVALIDATION_HEADERS, SendsEntityTag } from './conditional-requests.js';
+import { EXAMPLE_ID } from './identifiers.js';
 import { PageQueryOf } from './pages.js';
-import { RATE_LIMIT, RATE_LIMIT_EXTENSION, RateLimit } from './rate-limit.js';
-import { Public, PUBLIC, REQUIRED_SCOPES, RequireScopes } from './require-scopes.js';
-import { Revalidated, REVALIDATION_HEADERS } from './revalidation.js';
+import { Public, PUBLIC, RATE_LIMIT, RATE_LIMIT_EXTENSION, RateLimit, REQUIRED_SCOPES, RequireScopes } from './access.js';
 
 const DEPRECATED = {
   deprecatedAt: new Date('2025-12-05T00:00:00Z'),

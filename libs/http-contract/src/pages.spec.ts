@@ -1,13 +1,73 @@
-import { DomainError, INT64_MAX, JsonPage, JsonText, type Page } from '@animal-store/kernel';
+import { DomainError, INT64_MAX, INT64_MIN, JsonPage, JsonText, type Page } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { fastify, type FastifyReply } from 'fastify';
-import { acceptsCursor, decodeCursor, encodeCursor } from './cursor.js';
+import { acceptsCursor, CURSOR_SCHEMA, decodeCursor, encodeCursor, filtersOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
+import { IdPipe } from './identifiers.js';
 import { respondWithCreated } from './idempotency-key.js';
-import { IdPipe } from './id.pipe.js';
-import { filtersOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
-import { provideUseCase } from './provide-use-case.js';
+import { provideUseCase, PublicUrl } from './providers.js';
+
+const id = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
+const filters = fc.constantFrom('', '&status=available', '&category=7', '&category=7&status=sold', '&status=sold%26category%3D7');
+
+describe('a cursor', () => {
+  it('is accepted with the same filters, and decodes to its identifier', () => {
+    fc.assert(
+      fc.property(id, filters, (after, of) => {
+        const cursor = encodeCursor(after, of);
+        expect([acceptsCursor(cursor, of), decodeCursor(cursor)]).toEqual([true, after]);
+      }),
+    );
+  });
+
+  it('stays valid in later releases', () => {
+    const cursor = 'AQAAAAAAAAAYvBVnxQ';
+    expect([acceptsCursor(cursor, '&status=available'), decodeCursor(cursor)]).toEqual([true, 24n]);
+  });
+
+  it('is rejected if one of the unused bits of its last character is set', () => {
+    const cursor = encodeCursor(24n, '');
+    const characters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'];
+    const accepted = characters.filter((character) => acceptsCursor(cursor.slice(0, -1) + character, ''));
+    expect(accepted).toEqual([cursor.at(-1)]);
+  });
+
+  it('is rejected with other filters', () => {
+    fc.assert(fc.property(id, filters, filters, (after, of, other) => of === other || !acceptsCursor(encodeCursor(after, of), other)));
+  });
+
+  it('is rejected if any character is changed', () => {
+    fc.assert(
+      fc.property(id, filters, fc.nat(17), fc.constantFrom(...'AZaz09-_'), (after, of, index, character) => {
+        const cursor = encodeCursor(after, of);
+        fc.pre(cursor[index] !== character);
+        expect(acceptsCursor(cursor.slice(0, index) + character + cursor.slice(index + 1), of)).toBe(false);
+      }),
+    );
+  });
+
+  it('has at least the minimum length in the OpenAPI document', () => {
+    fc.assert(fc.property(id, filters, (after, of) => encodeCursor(after, of).length >= CURSOR_SCHEMA.minLength));
+    const shorter = fc.string({ maxLength: CURSOR_SCHEMA.minLength - 1 });
+    fc.assert(fc.property(shorter, filters, (text, of) => !acceptsCursor(text, of)));
+  });
+
+  it.each([
+    '',
+    'x',
+    'AQAAAAAAAAAAAAAAA',
+    'AQAAAAAAAAAAAAAAAAA',
+    'AQAAAAAAAAAAAAAAA=',
+    `.${encodeCursor(1n, '')}`,
+    `${encodeCursor(1n, '')}.`,
+    `${encodeCursor(1n, '')}\n`,
+    7,
+    null,
+    undefined,
+    [encodeCursor(1n, '')],
+  ])('rejects %j', (text) => expect(acceptsCursor(text, '')).toBe(false));
+});
 
 class ListToysQuery extends PageQueryOf('toys') {
   colour?: string;
@@ -144,4 +204,9 @@ it('provideUseCase injects the ports of the constructor', () => {
   const toys: Toys = { count: () => 3 };
   expect([provide, inject]).toEqual([CountToys, [Toys]]);
   expect(useFactory(toys)).toMatchObject({ toys });
+});
+
+it('URLs are below the base URL, or relative to the origin without one', () => {
+  expect(new PublicUrl('https://api.example.com/store').of('/v1/toys')).toBe('https://api.example.com/store/v1/toys');
+  expect(new PublicUrl().of('/v1/toys')).toBe('/v1/toys');
 });

@@ -44,9 +44,9 @@ export const USED_BY_TEMPLATES = new Set(
   text third transport unit url useDatabase useOwnService value values violations visibleTextRule visibleTexts visited AnimalStore
   ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam APIPromise ApiProperty ApiSchema
   ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity ErrorDefinition FastifyReply Get Global
-  HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe INPUT JsonText MigrationInterface Module Page PagePromise PageQueryOf
+  HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe INPUT IsVisibleText JsonText MigrationInterface Module Page PagePromise PageQueryOf
   PageRequest Param PATH Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey
-  RequestOptions RequireScopes Res Revalidated Rule STORED Throws Transport`.split(/\s+/),
+  RequestOptions RequireScopes Res Revalidated STORED Throws Transport`.split(/\s+/),
 );
 
 /** @throws Error that names the rule */

@@ -1,9 +1,12 @@
 import { INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import type { Type } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
+import { plainToInstance, TransformationType } from 'class-transformer';
+// Not public, but its version is pinned, and `@nestjs/mapped-types` reads it too.
+import { defaultMetadataStorage as storage } from 'class-transformer/cjs/storage.js';
 import { DtoRules } from './dto-rules.js';
-import { hasUncompiledDecorators, typeOf } from './type-decorators.js';
+
+const { PLAIN_TO_CLASS } = TransformationType;
 
 /** Limits the time of a conversion: class-transformer is quadratic in the members of an object, and takes about 1 µs per value. */
 const MAX_NESTED_VALUES = 2_000;
@@ -137,6 +140,30 @@ export class CompiledDto {
 /** Returns the error message for an unknown name. Long names are truncated. */
 export function unknownNameMessage(kind: string, name: string): string {
   return `${JSON.stringify(name.slice(0, 64))} is not a known ${kind}`;
+}
+
+/** Returns the class of `@Type(() => Line)`. */
+function typeOf(dto: Type, name: string): Type | undefined {
+  return storage.findTypeMetadata(dto, name)?.typeFunction?.() as Type | undefined;
+}
+
+/** Returns whether a class has decorators of class-transformer other than `@Type(() => Line)`, which is compiled. */
+function hasUncompiledDecorators(dto: Type, names: readonly string[]): boolean {
+  const isExposedOrExcluded =
+    storage.getStrategy(dto) !== 'none' ||
+    storage.getExposedProperties(dto, PLAIN_TO_CLASS).length > 0 ||
+    storage.getExcludedProperties(dto, PLAIN_TO_CLASS).length > 0;
+  return isExposedOrExcluded || names.some((name) => isTransformed(dto, name));
+}
+
+function isTransformed(dto: Type, name: string): boolean {
+  if (storage.findTransformMetadatas(dto, name, PLAIN_TO_CLASS).length > 0) return true;
+  const metadata = storage.findTypeMetadata(dto, name);
+  if (!metadata) return false;
+  const { typeFunction, reflectedType, options } = metadata;
+  // Without a function, the type is that of TypeScript. A function with a parameter depends on the received object.
+  if (!typeFunction || typeFunction.length > 0 || options.discriminator) return true;
+  return reflectedType === Set || reflectedType === Map || typeFunction() === Buffer;
 }
 
 /** Removes members such as `constructor` at any depth, because class-transformer and the rules use them. Returns the number of values. */

@@ -1,0 +1,48 @@
+import type { ErrorDefinition } from './domain-error.js';
+
+/** The sender of a request: the client and its API key. */
+export interface Principal {
+  readonly clientId: bigint;
+  readonly clientName: string;
+  readonly keyId: bigint;
+  readonly scopes: readonly string[];
+  /** The client's limit in requests per minute; undefined if the service's limit applies. */
+  readonly rateLimit: number | undefined;
+}
+
+/** Published in the OpenAPI document. */
+export const IDEMPOTENCY_KEY_LIFETIME_HOURS = 24;
+
+/** Identifies repetitions of a request. The client chooses the key. */
+export interface IdempotencyKey {
+  /** The client, not its API key, so the rotation of an API key has no effect. */
+  readonly clientId: bigint;
+  readonly key: string;
+}
+
+/** Thrown by operations that accept an Idempotency-Key. */
+export const IDEMPOTENCY_KEY_REUSED = {
+  code: 'idempotency_key_reused',
+  kind: 'unprocessable',
+  message: 'The Idempotency-Key was already used with a different body; use a new key.',
+} as const satisfies ErrorDefinition;
+
+/**
+ * Checks the If-Match of a request (RFC 9110, section 13.1.1) against the current representation: the same value that the GET returns.
+ * Throws DomainError PRECONDITION_FAILED if its entity tag is not in the header. Does nothing without the header.
+ */
+export type Precondition = (current: object) => void;
+
+/** Thrown by operations that accept an If-Match. */
+export const PRECONDITION_FAILED = {
+  code: 'precondition_failed',
+  kind: 'precondition_failed',
+  message: 'The resource has changed; get it again and send its new ETag in If-Match.',
+} as const satisfies ErrorDefinition;
+
+/** Thrown by operations that require an If-Match. */
+export const PRECONDITION_REQUIRED = {
+  code: 'precondition_required',
+  kind: 'precondition_required',
+  message: 'The If-Match header is required; send the ETag of the resource.',
+} as const satisfies ErrorDefinition;
