@@ -1,1 +1,0 @@
-export default { displayName: 'pets-http', preset: '../../../jest.preset.js' };
