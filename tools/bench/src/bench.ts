@@ -36,8 +36,7 @@ export interface Scenario {
   readonly targets: ReadonlyMap<string, { readonly target: RunningTarget; readonly requests: readonly PetRequest[] }>;
   /** 0 if the same targets were just measured with the same requests. */
   readonly warmUpSeconds: number;
-  /** The catalogue that the requests change. */
-  readonly changed?: Catalogue | undefined;
+  readonly isWriting: boolean;
 }
 
 export interface ScenarioResult {
@@ -83,7 +82,7 @@ export class Bench {
   }
 
   /** Checks and warms up each target, then measures them in turn, in a different order each round. */
-  async run({ workload, connections, targets, warmUpSeconds, changed }: Scenario): Promise<ScenarioResult> {
+  async run({ workload, connections, targets, warmUpSeconds, isWriting }: Scenario): Promise<ScenarioResult> {
     const { rounds: count, seconds } = this.options;
     const rounds: Record<string, Measurement[]> = {};
     const failures: Record<string, string> = {};
@@ -103,7 +102,7 @@ export class Bench {
     }
     for (let round = 1; round <= count; round++) {
       for (const name of this.random.shuffle([...targets.keys()])) {
-        await changed?.checkpoint();
+        if (isWriting) await targets.get(name)?.target.catalogue.checkpoint();
         await attempt(name, async (target, requests) => {
           const measured = await target.measure({ requests, connections, seconds, round });
           (rounds[name] ??= []).push(measured);
@@ -111,7 +110,8 @@ export class Bench {
         });
       }
     }
-    await changed?.restore();
+    const catalogues = new Set([...targets.values()].map(({ target }) => target.catalogue));
+    if (isWriting) for (const catalogue of catalogues) await catalogue.restore();
     return { workload, connections, rounds, failures };
   }
 }

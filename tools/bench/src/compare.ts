@@ -1,3 +1,4 @@
+import { Random } from '@animal-store/faults/random';
 import { Bench, type BenchOptions, type Origin, type RunningTarget, type ScenarioResult } from './bench.js';
 import type { CleanUp } from './clean-up.js';
 import type { Catalogue } from './database-server.js';
@@ -19,6 +20,12 @@ export interface CompareOptions extends BenchOptions {
   readonly warmUpSeconds: number;
 }
 
+/** A database with the pets, and the data of the requests to it. */
+interface Database {
+  readonly catalogue: Catalogue;
+  readonly data: WorkloadData;
+}
+
 export interface Comparison extends Origin {
   /** Times from process start to the first response. */
   readonly startTimesMs: readonly number[];
@@ -30,36 +37,53 @@ export interface Comparison extends Origin {
 /** Measures the service and its peers on the same PostgreSQL with the same rows. */
 export async function compare(options: CompareOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<Comparison> {
   const bench = await Bench.start(options, cleanUp, report);
-  const catalogue = await createCatalogue(bench, 'bench');
-  const data = await readWorkloadData(catalogue);
-  const startTimesMs = options.targets.includes(ANIMAL_STORE) ? await measureStartTimes(catalogue) : [];
+  const databases = new Map<string | undefined, Database>();
+  const databaseOf = async ({ workspace }: Target): Promise<Database> => {
+    const known = databases.get(workspace);
+    if (known) return known;
+    const catalogue = await createCatalogue(bench, `bench_${databases.size}`, workspace);
+    const created = {
+      catalogue,
+      data: await readWorkloadData(workspace === undefined ? TARGETS[ANIMAL_STORE] : TARGETS.baseline, catalogue),
+    };
+    databases.set(workspace, created);
+    return created;
+  };
+  const own = options.targets.includes(ANIMAL_STORE) ? await databaseOf(TARGETS[ANIMAL_STORE]) : undefined;
+  const startTimesMs = own ? await measureStartTimes(own.catalogue) : [];
   const missing: Record<string, string> = {};
-  const running = new Map<string, RunningTarget>();
+  const running = new Map<string, { readonly target: RunningTarget; readonly data: WorkloadData }>();
   for (const name of options.targets) {
-    const requirement = await targetOf(name).missing?.();
-    if (requirement === undefined) running.set(name, await bench.startTarget(targetOf(name), catalogue));
-    else missing[name] = requirement;
+    const target = targetOf(name);
+    const requirement = await target.missing?.();
+    if (requirement === undefined) {
+      const { catalogue, data } = await databaseOf(target);
+      running.set(name, { target: await bench.startTarget(target, catalogue), data });
+    } else missing[name] = requirement;
     report(requirement === undefined ? `${name} is running` : `${name} is skipped. It requires: ${requirement}`);
   }
   const scenarios: ScenarioResult[] = [];
   // In this order, so that workloads that write come last.
   for (const workload of WORKLOADS.filter((name) => options.workloads.includes(name))) {
-    const requests = createRequests(workload, data, bench.random);
     const measured = [...running].filter(([name]) => targetOf(name).workloads.includes(workload));
-    const targets = new Map(measured.map(([name, target]) => [name, { target, requests }]));
-    const scenario = { workload, targets, ...(isWriting(workload) && { changed: catalogue }) };
+    // The same requests to each database, but for the cursors.
+    const seed = options.seed + WORKLOADS.indexOf(workload);
+    const requests = new Map(measured.map(([, { data }]) => [data, createRequests(workload, data, new Random(seed))]));
+    const targets = new Map(measured.map(([name, { target, data }]) => [name, { target, requests: requests.get(data) ?? [] }]));
+    const scenario = { workload, targets, isWriting: isWriting(workload) };
     scenarios.push(await bench.run({ ...scenario, connections: MANY_CONNECTIONS, warmUpSeconds: options.warmUpSeconds }));
     if (SINGLE_CONNECTION_WORKLOADS.includes(workload)) scenarios.push(await bench.run({ ...scenario, connections: 1, warmUpSeconds: 0 }));
   }
   return { ...bench.origin, startTimesMs, missing, scenarios };
 }
 
-export const createCatalogue = (bench: Bench, name: string) => bench.server.createCatalogue(name, { rows: ROWS, keys: KEYS });
+export const createCatalogue = (bench: Bench, name: string, workspace?: string) =>
+  bench.server.createCatalogue(name, { rows: ROWS, keys: KEYS, workspace });
 
 /** Starts a service to find where pages begin, and stops it. */
-export async function readWorkloadData(catalogue: Catalogue): Promise<WorkloadData> {
+export async function readWorkloadData(target: Target, catalogue: Catalogue): Promise<WorkloadData> {
   const [key = ''] = catalogue.keys;
-  const service = await startService(catalogue, { name: 'workload-data' });
+  const service = await target.start(catalogue);
   try {
     const walks = [undefined, ...STATUSES].map((status) => findPageStarts(service.url, key, status, MAX_PAGES));
     return { rows: catalogue.rows, keys: catalogue.keys.length, pages: await Promise.all(walks) };

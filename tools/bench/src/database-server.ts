@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { connectAccessUseCases } from '@animal-store/access-infrastructure';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type * as AccessInfrastructure from '@animal-store/access-infrastructure';
 import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
 import { Client } from 'pg';
 import type { CleanUp } from './clean-up.js';
@@ -15,7 +15,7 @@ import type { Status } from './workloads.js';
  */
 const SHARED_BUFFERS_MB = Math.floor(totalmem() / 4 / 1024 ** 2);
 
-const CLI = fileURLToPath(new URL('../../../apps/cli/dist/main.js', import.meta.url));
+const WORKSPACE = fileURLToPath(new URL('../../..', import.meta.url));
 
 export interface Pet {
   readonly id: number;
@@ -28,6 +28,14 @@ export interface PageQuery {
   readonly limit: number;
   readonly status?: Status | undefined;
   readonly after?: number | undefined;
+}
+
+interface CatalogueContent {
+  readonly rows: number;
+  readonly pendingShare?: number;
+  readonly keys: number;
+  /** Folder of the checkout whose migrations the database has, by default this one. */
+  readonly workspace?: string | undefined;
 }
 
 /** A durable PostgreSQL, with the defaults of fsync and synchronous_commit. */
@@ -50,17 +58,17 @@ export class DatabaseServer {
     return this.postgres.pid;
   }
 
-  /** Creates a database with all tables, API keys and `rows` pets. */
-  async createCatalogue(name: string, options: { rows: number; pendingShare?: number; keys: number }): Promise<Catalogue> {
+  /** Creates a database with all tables, API keys and `rows` pets, by the programs of a checkout. */
+  async createCatalogue(name: string, { workspace = WORKSPACE, ...options }: CatalogueContent): Promise<Catalogue> {
     await query(this.postgres.url, `CREATE DATABASE ${name}`);
     const url = new URL(this.postgres.url);
     url.pathname = `/${name}`;
     const env = { DATABASE_URL: url.href };
-    const cli = (...args: string[]) => runProcess(process.execPath, [CLI, ...args], env);
+    const cli = (...args: string[]) => runProcess(process.execPath, [join(workspace, 'apps/cli/dist/main.js'), ...args], env);
     await cli('migrate', 'up');
     const share = options.pendingShare === undefined ? [] : ['--pending-share', `${options.pendingShare}`];
     await cli('seed', '--count', `${options.rows}`, '--json', ...share);
-    const keys = await createKeys(url.href, options.keys);
+    const keys = await createKeys(url.href, options.keys, workspace);
     return Catalogue.connect({ url: url.href, rows: options.rows, keys, server: this });
   }
 }
@@ -134,7 +142,9 @@ export class Catalogue {
   }
 }
 
-async function createKeys(url: string, count: number): Promise<string[]> {
+async function createKeys(url: string, count: number, workspace: string): Promise<string[]> {
+  const file = pathToFileURL(join(workspace, 'libs/access/infrastructure/dist/index.js'));
+  const { connectAccessUseCases } = (await import(file.href)) as typeof AccessInfrastructure;
   const access = await connectAccessUseCases(url);
   const secrets: string[] = [];
   for (let client = 0; client < count; client++) {

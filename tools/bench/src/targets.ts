@@ -45,6 +45,8 @@ export interface Target {
   readonly paging: Paging;
   /** Whether all responses to an operation have the same bytes. */
   readonly constant?: boolean;
+  /** Folder of the checkout that creates its database. By default, the targets share the database of this one. */
+  readonly workspace?: string | undefined;
   /** Returns the requirement of the target that is missing, or undefined if nothing is missing. */
   readonly missing?: () => Promise<string | undefined>;
   readonly start: (catalogue: Catalogue) => Promise<ServiceProcess>;
@@ -89,6 +91,7 @@ export const TARGETS = {
   'animal-store-2': service({ name: 'animal-store-2', workers: 2 }),
   baseline: {
     ...service({ name: 'baseline', program: join(BASELINE_FOLDER ?? '', SERVICE_COMMAND.at(-1) ?? '') }),
+    workspace: BASELINE_FOLDER,
     missing: () => Promise.resolve(BASELINE_FOLDER === undefined ? 'BASELINE=<folder of another checkout>' : undefined),
   },
   'go-pgx': { workloads: WORKLOADS, paging: 'after', missing: goIsMissing, start: startGo },

@@ -208,7 +208,13 @@ it('the code of a context, its use cases and migrations compiles', () => {
     ts.sys,
     WORKSPACE,
     // Without the condition, other libraries are compiled, which is faster.
-    { noEmit: true, composite: false, customConditions: [], paths: { [`@animal-store/${ZEBRAS}-*`]: [`./libs/${ZEBRAS}/*/src/index.ts`] } },
+    {
+      noEmit: true,
+      composite: false,
+      rootDir: WORKSPACE,
+      customConditions: [],
+      paths: { [`@animal-store/${ZEBRAS}-*`]: [`./libs/${ZEBRAS}/*/src/index.ts`] },
+    },
   );
   const host = ts.createCompilerHost(options);
   const overlay: ts.CompilerHost = {

@@ -8,7 +8,7 @@ import { context, ROOT_CONTEXT, SpanKind, trace, TraceFlags } from '@opentelemet
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { AlwaysOnSampler, InMemorySpanExporter, ParentBasedSampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { Metrics } from '../observability/metrics.js';
-import { traceStatements } from '../observability/trace-statements.js';
+import { traceStatements } from '../observability/tracing.js';
 import { collectSubscriptions, EventDelivery } from './event-delivery.js';
 
 const OrderPlaced = defineEvent('orders.order_placed', 'orderId', { orderId: 'int64' });

@@ -10,8 +10,7 @@ import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { createHttpServer } from './http-server.js';
 import { LoadShedding } from './load-shedding.js';
-import { RawConnection } from './testing/raw-connection.js';
-import { pipelineUnread, rawGet as get } from './testing/pipeline-unread.js';
+import { pipelineUnread, RawConnection, rawGet as get } from './testing/raw-connection.js';
 import { type TestApp, useTestApp } from './testing/test-app.js';
 
 const MAX_IN_FLIGHT = 16;

@@ -3,7 +3,7 @@ import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { programPath, ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { pipelineUnread, rawGet as get } from './testing/pipeline-unread.js';
+import { pipelineUnread, rawGet as get } from './testing/raw-connection.js';
 
 const BUNDLE = '/docs/assets/swagger-ui-bundle.js';
 

@@ -1,11 +1,10 @@
 import { isIP, isIPv6 } from 'node:net';
 import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-domain';
-import { FLAG_RULE, parseDatabaseUrl, parseFlag, type SecretUrl, splitUrls } from '@animal-store/database';
+import { FLAG_RULE, parseDatabaseUrl, parseFlag, readSecretUrl, type SecretUrl, splitUrls } from '@animal-store/database';
 import { type CleanedEnv, customCleanEnv, type ExactValidator, makeExactValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
 import { LOG_FORMATS, type LogFormatName } from '../observability/log-format.js';
 import { parseRedisUrl } from '../rate-limit/redis-url.js';
-import { readSecretFiles } from './secret-files.js';
 import { StartupError } from './startup-error.js';
 
 /** Declares a variable. The rule is shown in error messages and in docs/variables.md. */
@@ -267,6 +266,46 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       secrets.files.MIGRATION_DATABASE_URL ?? values.MIGRATION_DATABASE_URL ?? secrets.files.DATABASE_URL ?? values.DATABASE_URL,
     redisUrl: secrets.files.REDIS_URL ?? values.REDIS_URL,
   };
+}
+
+const SECRETS = ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
+
+const PLACEHOLDERS = {
+  DATABASE_URL: 'postgres://',
+  DATABASE_REPLICA_URLS: 'postgres://',
+  MIGRATION_DATABASE_URL: 'postgres://',
+  REDIS_URL: 'redis://unread',
+};
+
+type Secret = (typeof SECRETS)[number];
+
+interface SecretFiles {
+  readonly files: Readonly<Partial<Record<Secret, { readonly file: string }>>>;
+  /** Current contents of the files, by the name of the variable that they replace. */
+  readonly values: Readonly<Partial<Record<Secret, string>>>;
+  /** One line per file that cannot be used. */
+  readonly problems: readonly string[];
+}
+
+/** Reads the files that variables such as DATABASE_URL_FILE name. */
+function readSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
+  const files: Partial<Record<Secret, { file: string }>> = {};
+  const values: Partial<Record<Secret, string>> = {};
+  const problems: string[] = [];
+  for (const name of SECRETS) {
+    const file = env[`${name}_FILE`];
+    if (!file) continue;
+    if (env[name]) problems.push(`${name}_FILE and ${name} must not both be set`);
+    files[name] = { file };
+    try {
+      values[name] = readSecretUrl({ file });
+    } catch (error) {
+      // A placeholder, so that the variable is not also reported as missing or invalid.
+      values[name] = env[name] ?? PLACEHOLDERS[name];
+      problems.push(`${name}_FILE ${(error as Error).message}`);
+    }
+  }
+  return { files, values, problems };
 }
 
 /** Returns the variables that are not empty. Paths are used unchanged; other values without surrounding white space. */

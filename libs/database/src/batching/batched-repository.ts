@@ -227,9 +227,9 @@ export class BatchedRepository<Entity extends EntityWithId> {
   /** Returns the recorded row. Columns that were added since have their current values, or null if the row no longer exists. */
   private async completed(id: bigint, recorded: Readonly<Record<string, unknown>>): Promise<NewRow<Entity>> {
     const properties = this.prepared().table.columns.map(({ property }) => property);
-    const [row] = properties.every((property) => property in recorded) ? [] : await this.runFinds([id]);
+    const [row] = properties.every((property) => Object.hasOwn(recorded, property)) ? [] : await this.runFinds([id]);
     const current = { ...row } as Record<string, unknown>;
-    const valueOf = (property: string) => (property in recorded ? recorded[property] : (current[property] ?? null));
+    const valueOf = (property: string) => (Object.hasOwn(recorded, property) ? recorded[property] : (current[property] ?? null));
     return Object.fromEntries(properties.map((property) => [property, valueOf(property)])) as NewRow<Entity>;
   }
 

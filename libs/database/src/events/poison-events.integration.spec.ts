@@ -2,7 +2,7 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { EntityManager } from 'typeorm';
 import type { Database } from '../database.js';
-import { createShop, effects, moveOrder, OrderMoved, type Shop } from '../testing/shop.js';
+import { createShop, effects, moveOrder, OrderMoved, type Shop, SILENT_OBSERVER } from '../testing/shop.js';
 import { appendEvents, registerSubscriptions } from './event-log.js';
 import { EventRunner, type EventRunnerOptions } from './event-runner.js';
 import { eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
@@ -48,17 +48,15 @@ async function open(handler: Handler): Promise<Database> {
 }
 
 function run(database: Database, options: Partial<EventRunnerOptions> = {}): EventRunner {
-  const observer = {
-    handle: (_subscription: string, _event: unknown, work: () => Promise<unknown>) => work(),
-    processed: () => undefined,
-    failed: (_subscription: string, _event: unknown, error: unknown) => void failures.push(error),
-    interrupted: () => undefined,
-    status: () => undefined,
-  };
-  const runner = new EventRunner(database, observer, {
-    isOpen: () => true,
-    ...{ pollMs: 10, retryMs: 5, maxAttempts: MAX_ATTEMPTS, handlerTimeoutMs: 30_000, ...options },
-  });
+  const failed = (_subscription: string, _event: unknown, error: unknown) => void failures.push(error);
+  const runner = new EventRunner(
+    database,
+    { ...SILENT_OBSERVER, failed },
+    {
+      isOpen: () => true,
+      ...{ pollMs: 10, retryMs: 5, maxAttempts: MAX_ATTEMPTS, handlerTimeoutMs: 30_000, ...options },
+    },
+  );
   runners.push(runner);
   runner.start();
   return runner;

@@ -3,7 +3,17 @@ import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { BatchedRepository } from '../batching/batched-repository.js';
 import type { Database } from '../database.js';
-import { createShop, effects, moveOrder, OrderEntity, OrderMoved, OrderPlaced, reactionsOf, type Shop } from '../testing/shop.js';
+import {
+  createShop,
+  effects,
+  moveOrder,
+  OrderEntity,
+  OrderMoved,
+  OrderPlaced,
+  reactionsOf,
+  type Shop,
+  SILENT_OBSERVER,
+} from '../testing/shop.js';
 import { appendEvents, registerSubscriptions } from './event-log.js';
 import { EventRunner } from './event-runner.js';
 import { DeleteOldEvents, eventStatus, forgetSubscription, parkedEvents } from './event-status.js';
@@ -44,12 +54,11 @@ async function start(...subscriptions: Subscription[]): Promise<Database> {
 }
 
 function run(dataSource: Database, leaveMs = 100): EventRunner {
+  const interrupted = (error: unknown) => void errors.push(error);
   const observer = {
-    handle: (_subscription: string, _event: unknown, work: () => Promise<unknown>) => work(),
-    processed: () => undefined,
-    failed: (_subscription: string, _event: unknown, error: unknown) => void errors.push(error),
-    interrupted: (error: unknown) => void errors.push(error),
-    status: () => undefined,
+    ...SILENT_OBSERVER,
+    failed: (_subscription: string, _event: unknown, error: unknown) => interrupted(error),
+    interrupted,
   };
   const runner = new EventRunner(dataSource, observer, { isOpen: () => true, pollMs: 10, retryMs: 10, maxAttempts: 3, leaveMs });
   runners.push(runner);

@@ -2,7 +2,7 @@ import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database } from '../database.js';
 import { eventsPersistence } from '../events/event-log.js';
 import { EventRunner } from '../events/event-runner.js';
-import { moveOrder, OrderEntity, OrderPlaced, PATIENCE_MS, recorder, shopPersistence } from './shop.js';
+import { moveOrder, OrderEntity, OrderPlaced, PATIENCE_MS, recorder, shopPersistence, SILENT_OBSERVER } from './shop.js';
 
 /** Number of moves of each order. */
 const MOVES = 3;
@@ -21,11 +21,9 @@ const dataSource = await new Database({
 new EventRunner(
   dataSource,
   {
-    handle: (_subscription, _event, work) => work(),
-    processed: () => undefined,
+    ...SILENT_OBSERVER,
     failed: (_subscription, _event, error) => console.error(error),
     interrupted: (error) => console.error(error),
-    status: () => undefined,
   },
   { isOpen: () => true, pollMs: 20 },
 ).start();

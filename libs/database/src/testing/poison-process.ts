@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { Database } from '../database.js';
 import { eventsPersistence } from '../events/event-log.js';
 import { EventRunner } from '../events/event-runner.js';
-import { PATIENCE_MS, recorder, shopPersistence } from './shop.js';
+import { PATIENCE_MS, recorder, shopPersistence, SILENT_OBSERVER } from './shop.js';
 
 /** The step whose handler ends the process. */
 const POISON = 13;
@@ -35,13 +35,7 @@ const dataSource = await new Database({
 
 new EventRunner(
   dataSource,
-  {
-    handle: (_subscription, _event, work) => work(),
-    processed: () => undefined,
-    failed: () => undefined,
-    interrupted: (error) => console.error(error),
-    status: () => undefined,
-  },
+  { ...SILENT_OBSERVER, interrupted: (error) => console.error(error) },
   { isOpen: () => true, pollMs: 20, retryMs: 50, maxAttempts: 3 },
 ).start();
 setInterval(() => undefined, 60_000);

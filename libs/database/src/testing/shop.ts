@@ -3,6 +3,7 @@ import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-s
 import { Column, Entity, type EntityManager, type MigrationInterface, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
 import { Database } from '../database.js';
 import { appendEvents, eventsPersistence } from '../events/event-log.js';
+import type { EventObserver } from '../events/event-runner.js';
 import { on, subscribe } from '../events/subscription.js';
 import type { Reaction, Subscription } from '../persistence.js';
 import { IdempotencyKeyEntity } from '../batching/idempotency-key.entity.js';
@@ -69,6 +70,15 @@ export const shopPersistence = {
   schema: 'shop',
   entities: [OrderEntity, OrderKeyEntity],
   migrations: [CreateShop1763683200000],
+};
+
+/** Specs override what they observe. */
+export const SILENT_OBSERVER: EventObserver = {
+  handle: (_subscription, _event, work) => work(),
+  processed: () => undefined,
+  failed: () => undefined,
+  interrupted: () => undefined,
+  status: () => undefined,
 };
 
 /** Called with each event after its effect was written, before the commit. */

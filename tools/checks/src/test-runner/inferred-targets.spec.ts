@@ -30,7 +30,7 @@ it('each suite is a target that needs what the specs of its project need, and ve
   const targets = await inferredTargets('apps/service-e2e');
   expect(Object.keys(targets)).toEqual(['test', 'redis', 'pages', 'verify']);
   expect(targets['redis']).toMatchObject({
-    command: 'jest --testTimeout=120000 --runTestsByPath apps/service-e2e/src/redis.verify.ts',
+    command: 'jest --testMatch="**/*.verify.ts" --testTimeout=120000 --runTestsByPath apps/service-e2e/src/redis.verify.ts',
     dependsOn: ['build', { target: 'bundle' }],
     inputs: expect.arrayContaining(['default', 'jest', '{workspaceRoot}/docs/guides/**/*']),
   });

@@ -37,7 +37,13 @@ function suiteTargets(
   const suites = files.map((file): [string, TargetConfiguration] => [
     basename(file, SUITE),
     // Suites measure, inject load, and share ports of Debian's programs.
-    { ...JEST, command: `jest --testTimeout=120000 --runTestsByPath ${file}`, parallelism: false, dependsOn, inputs },
+    {
+      ...JEST,
+      command: `jest --testMatch="**/*.verify.ts" --testTimeout=120000 --runTestsByPath ${file}`,
+      parallelism: false,
+      dependsOn,
+      inputs,
+    },
   ]);
   return { ...Object.fromEntries(suites), verify: { executor: 'nx:noop', dependsOn: suites.map(([name]) => name) } };
 }

@@ -22,7 +22,11 @@ export function dependentsOf(files: readonly string[]): string[] {
   return sorted([...found]);
 }
 
-const reads = ({ root, inputs }: Project, file: string) => [`${root}/**`, ...inputs].some((pattern) => matchesGlob(file, pattern));
+const reads = (project: Project, file: string) => ownerOf(file) === project || project.inputs.some((pattern) => matchesGlob(file, pattern));
+
+/** A package may contain other projects. */
+const ownerOf = (file: string) =>
+  projects.filter(({ root }) => file.startsWith(`${root}/`)).sort((one, other) => other.root.length - one.root.length)[0];
 
 /** Returns whether a project declares a dependency: by a TypeScript reference, which each import requires, or in its package.json. */
 function dependsOn({ root, implicitDependencies }: Project, dependency: Project): boolean {

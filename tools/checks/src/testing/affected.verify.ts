@@ -1,10 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { contextOf, contextsOf } from '../workspace.js';
+import { contextOf, contextsOf, workspaceFiles } from '../workspace.js';
 import { runTool } from '../run-tool.js';
 import { affectedBy, dependentsOf, projects, sorted } from './affected.js';
-
-/** Configuration that every project depends on. */
-const SHARED_FILES = ['package-lock.json', 'jest.preset.js', 'tools/checks/src/test-runner/task-hooks.ts'];
 
 const SAMPLE = [
   'libs/kernel/src/changed.ts',
@@ -26,9 +23,18 @@ it.each(SAMPLE)('nx affected runs exactly the projects that depend on %s', async
   expect(await affectedBy([file])).toEqual(dependentsOf([file]));
 });
 
-it.each(SHARED_FILES)('nx affected runs every project for %s', async (file) => {
-  expect(await affectedBy([file])).toEqual(sorted(projects));
+it('nx affected runs every project for package-lock.json', async () => {
+  expect(await affectedBy(['package-lock.json'])).toEqual(sorted(projects));
 });
+
+it.each(['jest.preset.js', 'tools/checks/src/test-runner/task-hooks.ts'])(
+  'nx affected runs every project with specs for %s',
+  async (file) => {
+    const specs = workspaceFiles().filter((path) => /\.(?:spec|verify)\.ts$/.test(path));
+    const withSpecs = projects.filter(({ root }) => specs.some((path) => path.startsWith(`${root}/src/`)));
+    expect(await affectedBy([file])).toEqual(expect.arrayContaining(sorted(withSpecs)));
+  },
+);
 
 // A missing reference also fails the build. This finds superfluous ones, too.
 it('the TypeScript references match the imports (npx nx sync)', async () => {

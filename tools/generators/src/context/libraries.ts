@@ -37,6 +37,6 @@ export const LIBRARIES: readonly Library[] = [
   {
     layer: 'testing',
     references: ['../../kernel', '../domain', '../contract'],
-    contents: () => 'a builder, the in-memory adapter, and the contract suite for adapters',
+    contents: () => 'a builder, the in-memory adapter, and the suite for adapters',
   },
 ];

@@ -1,14 +1,7 @@
 import { posix } from 'node:path';
-import hljs from 'highlight.js/lib/core';
-import bash from 'highlight.js/lib/languages/bash';
-import go from 'highlight.js/lib/languages/go';
+import hljs from 'highlight.js/lib/common';
 import http from 'highlight.js/lib/languages/http';
-import javascript from 'highlight.js/lib/languages/javascript';
-import json from 'highlight.js/lib/languages/json';
-import plaintext from 'highlight.js/lib/languages/plaintext';
-import python from 'highlight.js/lib/languages/python';
-import typescript from 'highlight.js/lib/languages/typescript';
-import { Marked, type Token, type Tokens } from 'marked';
+import { Marked, Renderer, type Token, type Tokens } from 'marked';
 import { headingId, HOME, pathOf } from './guide-sources.js';
 import { escapeHtml, type GuidePage, type Heading, layOut, type NavigationGroup } from './guide-layout.js';
 
@@ -17,19 +10,19 @@ const REFERENCE = 'reference.md';
 const GUIDES = 'docs/guides';
 const OPENAPI = '../openapi.json';
 
-const LANGUAGES = { sh: bash, ts: typescript, js: javascript, python, go, json, http, text: plaintext };
-type Language = keyof typeof LANGUAGES;
 /** Languages of samples. A sample is one request in several languages, in this order. */
-const SAMPLES: Readonly<Partial<Record<Language, string>>> = {
-  sh: 'curl',
-  ts: 'TypeScript',
-  js: 'JavaScript',
-  python: 'Python',
-  go: 'Go',
-};
-const CAPTIONS: Readonly<Partial<Record<Language, string>>> = { json: 'Response body', http: 'Response', text: 'Output' };
+const SAMPLES: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', js: 'JavaScript', python: 'Python', go: 'Go' };
+const CAPTIONS: Readonly<Record<string, string>> = { json: 'Response body', http: 'Response', text: 'Output' };
 
-for (const [name, definition] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, definition);
+hljs.registerLanguage('http', http);
+// The body of a response is JSON. By default, its language is guessed.
+hljs.configure({ languages: ['json'] });
+
+/** A highlighted code block. */
+interface Sample {
+  readonly language: string;
+  readonly html: string;
+}
 
 /**
  * Renders the guides.
@@ -100,13 +93,9 @@ function render(
       },
       // Wide tables scroll, also with the keyboard.
       table(token) {
-        const row = (cells: readonly Tokens.TableCell[], tag: string, scope = '') =>
-          `<tr>${cells.map(({ tokens }) => `<${tag}${scope}>${this.parser.parseInline(tokens)}</${tag}>`).join('')}</tr>`;
         const label = token.header.map(({ text }) => text.replaceAll('`', '')).join(', ');
-        return `<div class="table" role="region" aria-label="${escapeHtml(`Table: ${label}`)}" tabindex="0"><table>
-<thead>${row(token.header, 'th', ' scope="col"')}</thead>
-<tbody>${token.rows.map((cells) => row(cells, 'td')).join('\n')}</tbody>
-</table></div>\n`;
+        const table = String(Renderer.prototype.table.call(this, token));
+        return `<div class="table" role="region" aria-label="${escapeHtml(`Table: ${label}`)}" tabindex="0">${table}</div>\n`;
       },
     },
   });
@@ -125,7 +114,7 @@ function render(
 /** Replaces code blocks by their HTML. Consecutive blocks of one sample become one group. */
 function groupSamples(file: string, tokens: readonly Token[]): Token[] {
   const result: Token[] = [];
-  let group: Tokens.Code[] = [];
+  let group: Sample[] = [];
   let groups = 0;
   const html = (text: string): Tokens.HTML => ({ type: 'html', raw: text, text, block: true, pre: false });
   const flush = (): void => {
@@ -140,51 +129,45 @@ function groupSamples(file: string, tokens: readonly Token[]): Token[] {
       result.push(token);
       continue;
     }
-    const code = token as Tokens.Code;
-    const language = languageOf(file, code);
+    const sample = sampleOf(file, token as Tokens.Code);
+    const { language } = sample;
     if (SAMPLES[language] !== undefined) {
       // A repeated language starts the next sample.
-      if (group.some((other) => languageOf(file, other) === language)) flush();
-      group.push(code);
-      hasCurl = languageOf(file, group[0] ?? code) === 'sh';
+      if (group.some((other) => other.language === language)) flush();
+      group.push(sample);
+      hasCurl = group[0]?.language === 'sh';
       continue;
     }
     flush();
     // The output of programs is hidden while curl is selected.
-    result.push(html(figure(code, language, CAPTIONS[language] ?? '', language === 'text' && hasCurl ? 'output of-programs' : 'output')));
+    result.push(html(figure(sample, CAPTIONS[language] ?? '', language === 'text' && hasCurl ? 'output of-programs' : 'output')));
   }
   flush();
   return result;
 }
 
-function languageOf(file: string, { lang = '' }: Tokens.Code): Language {
-  const [name = ''] = lang.split(' ');
-  if (!Object.hasOwn(LANGUAGES, name)) throw new Error(`${file} has a code block in the unknown language "${name}"`);
-  return name as Language;
+function sampleOf(file: string, { lang = '', text }: Tokens.Code): Sample {
+  const [language = ''] = lang.split(' ');
+  if (!hljs.getLanguage(language)) throw new Error(`${file} has a code block in the unknown language "${language}"`);
+  return { language, html: `<pre tabindex="0"><code>${hljs.highlight(text, { language }).value}</code></pre>` };
 }
 
-function sampleGroup(codes: readonly Tokens.Code[], id: string): string {
-  const samples = codes.map((code) => ({ code, language: languageOf('', code) }));
+function sampleGroup(samples: readonly Sample[], id: string): string {
   const [only] = samples;
-  if (samples.length === 1 && only)
-    return figure(only.code, only.language, only.language === 'sh' ? 'Terminal' : (SAMPLES[only.language] ?? ''));
+  if (samples.length === 1 && only) return figure(only, only.language === 'sh' ? 'Terminal' : (SAMPLES[only.language] ?? ''));
   const tabs = samples.map(
     ({ language }, index) =>
       `<button type="button" role="tab" id="${id}-${language}-tab" aria-controls="${id}-${language}" aria-selected="${index === 0}" tabindex="${index === 0 ? 0 : -1}" data-language="${language}">${SAMPLES[language]}</button>`,
   );
   const panels = samples.map(
-    ({ code, language }, index) =>
-      `<div role="tabpanel" id="${id}-${language}" aria-labelledby="${id}-${language}-tab" data-caption="${SAMPLES[language]}"${index === 0 ? '' : ' hidden'}>${block(code, language)}</div>`,
+    ({ language, html }, index) =>
+      `<div role="tabpanel" id="${id}-${language}" aria-labelledby="${id}-${language}-tab" data-caption="${SAMPLES[language]}"${index === 0 ? '' : ' hidden'}>${html}</div>`,
   );
   return `<div class="code samples"><div class="caption" role="tablist" aria-label="Language">${tabs.join('')}</div>\n${panels.join('\n')}</div>\n`;
 }
 
-function figure(code: Tokens.Code, language: Language, caption: string, kind = ''): string {
-  return `<figure class="code ${kind}"><figcaption class="caption">${caption}</figcaption>${block(code, language)}</figure>\n`;
-}
-
-function block({ text }: Tokens.Code, language: Language): string {
-  return `<pre tabindex="0"><code>${hljs.highlight(text, { language }).value}</code></pre>`;
+function figure({ html }: Sample, caption: string, kind = ''): string {
+  return `<figure class="code ${kind}"><figcaption class="caption">${caption}</figcaption>${html}</figure>\n`;
 }
 
 /** Returns the address of a link on the site. */
