@@ -11,7 +11,7 @@ import {
 } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { type ErrorBody, helpLink } from '../errors/error-response.js';
 import { defaultErrorBody, SHARED_ERRORS } from '../errors/error-catalogue.js';
 import { ACCEPT_PATCH, MERGE_PATCH } from '../errors/http-errors.js';
@@ -51,34 +51,32 @@ export function createOpenApiDocument(
   addresses: ServerAddresses,
   contexts: readonly DocumentedContext[],
 ): OpenAPIObject {
-  const { openapi, info, servers, tags, security, paths, components } = SwaggerModule.createDocument(
-    app,
-    describeService(addresses, contexts),
-  );
-  const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
+  const service = describeService(addresses, contexts);
+  const { paths, components } = SwaggerModule.createDocument(app, service);
   for (const { patch } of Object.values(paths)) acceptMergePatch(patch);
+  const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
   const publicUrl = new PublicUrl(addresses.publicBaseUrl);
   const schemas = [{ Error: errorSchema(operations) }, components?.schemas ?? {}, ...contexts.map((context) => context.schemas ?? {})];
+  const completed = (item: OpenAPIObject['paths'][string]) =>
+    Object.entries(item).map(([method, operation]) => [method, completeOperation(operation as Operation, publicUrl)] as const);
   return {
-    openapi,
-    info,
-    ...(servers && { servers }),
-    ...(tags && { tags }),
-    ...(security && { security }),
+    ...service,
     paths: Object.fromEntries(
-      Object.entries(paths).map(([path, item]) => [
-        path.slice(VERSION_PREFIX.length),
-        Object.fromEntries(
-          Object.entries(item).map(([method, operation]) => [method, completeOperation(operation as Operation, publicUrl)]),
-        ),
-      ]),
+      Object.entries(paths).map(([path, item]) => [path.slice(VERSION_PREFIX.length), Object.fromEntries(completed(item))]),
     ),
     components: {
       schemas: byName(schemas.flatMap((named) => Object.entries(named))),
       responses: byName(operations.flatMap((operation) => sharedResponses(operation, publicUrl))),
       parameters: SHARED_PARAMETERS,
       headers: SHARED_HEADERS,
-      ...(components?.securitySchemes && { securitySchemes: components.securitySchemes }),
+      securitySchemes: {
+        [SECURITY_SCHEME]: {
+          scheme: 'bearer',
+          bearerFormat: 'ast_<environment>_…',
+          type: 'http',
+          description: 'The API key of your client.',
+        },
+      },
     },
   };
 }
@@ -98,28 +96,23 @@ function describeService(
   { publicBaseUrl, stagingBaseUrl }: ServerAddresses,
   contexts: readonly DocumentedContext[],
 ): Omit<OpenAPIObject, 'paths'> {
-  const description = new DocumentBuilder()
-    .setOpenAPIVersion('3.1.0')
-    .setTitle('Animal Store')
-    .setVersion('1.0.0')
-    .setDescription(DESCRIPTION)
-    .setLicense('MIT', 'https://opensource.org/license/mit')
-    .addBearerAuth(
-      { type: 'http', scheme: 'bearer', bearerFormat: 'ast_<environment>_…', description: 'The API key of your client.' },
-      SECURITY_SCHEME,
-    )
-    .addSecurityRequirements(SECURITY_SCHEME)
-    .build();
-  description.servers = [
+  const server =
     publicBaseUrl === undefined
       ? { url: VERSION_PREFIX, description: 'The server that serves this document' }
-      : { url: `${publicBaseUrl}${VERSION_PREFIX}`, description: 'Production' },
-    ...(stagingBaseUrl === undefined ? [] : [{ url: `${stagingBaseUrl}${VERSION_PREFIX}`, description: 'Staging' }]),
-  ];
-  description.tags = contexts.flatMap(({ tag }) => tag ?? []);
-  // Not with setContact, which also writes an empty URL and e-mail address.
-  description.info.contact = { name: 'Animal Store maintainers' };
-  return description;
+      : { url: `${publicBaseUrl}${VERSION_PREFIX}`, description: 'Production' };
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Animal Store',
+      description: DESCRIPTION,
+      version: '1.0.0',
+      contact: { name: 'Animal Store maintainers' },
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    servers: [server, ...(stagingBaseUrl === undefined ? [] : [{ url: `${stagingBaseUrl}${VERSION_PREFIX}`, description: 'Staging' }])],
+    tags: contexts.flatMap(({ tag }) => tag ?? []),
+    security: [{ [SECURITY_SCHEME]: [] }],
+  };
 }
 
 const DESCRIPTION = `The catalogue of animals offered in a store.
@@ -194,29 +187,20 @@ const SHARED_HEADERS = {
 
 const shared = (name: keyof typeof SHARED_HEADERS) => ({ $ref: `#/components/headers/${name}` });
 
+const parameter = (name: string, description: string, schema: Schema = { type: 'string' }) =>
+  ({ name, in: 'header', required: false, description, schema }) as const;
+
 const SHARED_PARAMETERS = {
-  Prefer: {
-    name: 'Prefer',
-    in: 'header',
-    required: false,
-    description: 'With `handling=strict` (RFC 7240), unknown query parameters and unknown members of the body are errors.',
-    schema: { type: 'string' },
-  },
-  RequestId: {
-    name: 'X-Request-Id',
-    in: 'header',
-    required: false,
-    description:
-      'Returned on the response and included in every log line of the request. A value that is not 1 to 128 visible ASCII characters, or that contains an API key, is replaced by a generated one.',
-    schema: REQUEST_ID_SCHEMA,
-  },
-  TraceParent: {
-    name: 'traceparent',
-    in: 'header',
-    required: false,
-    description: 'Trace context of the caller (W3C Trace Context). Its trace id is included in every log line of the request.',
-    schema: { type: 'string' },
-  },
+  Prefer: parameter('Prefer', 'With `handling=strict` (RFC 7240), unknown query parameters and unknown members of the body are errors.'),
+  RequestId: parameter(
+    'X-Request-Id',
+    'Returned on the response and included in every log line of the request. A value that is not 1 to 128 visible ASCII characters, or that contains an API key, is replaced by a generated one.',
+    REQUEST_ID_SCHEMA,
+  ),
+  TraceParent: parameter(
+    'traceparent',
+    'Trace context of the caller (W3C Trace Context). Its trace id is included in every log line of the request.',
+  ),
 } as const;
 
 /** Statuses of requests whose client is not known. */
@@ -231,7 +215,8 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
     [PRECONDITION_EXTENSION]: precondition,
     ...published
   } = operation;
-  const scopes = operation[SCOPES_EXTENSION] ?? [];
+  const { [SCOPES_EXTENSION]: scopes = [], [RATE_LIMIT_EXTENSION]: policy } = operation;
+  const rateLimit = policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
   for (const [status, response] of Object.entries(published.responses)) {
     if (!response || '$ref' in response) continue;
     const tag = precondition && ['200', '201'].includes(status) && { ETag: ETAG_HEADER };
@@ -243,7 +228,7 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   return {
     ...published,
     description:
-      `${published.description ?? ''} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.${rateLimitText(operation)}`.trimStart(),
+      `${published.description ?? ''} Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}.${rateLimit}`.trimStart(),
     parameters: [
       ...(published.parameters ?? []),
       ...Object.keys(SHARED_PARAMETERS).map((name) => ({ $ref: `#/components/parameters/${name}` })),
@@ -255,10 +240,6 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
       ),
     },
   };
-}
-
-function rateLimitText({ [RATE_LIMIT_EXTENSION]: policy }: Operation): string {
-  return policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
 }
 
 /** Returns the headers of every response with this status, plus its own. */
