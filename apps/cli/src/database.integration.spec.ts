@@ -26,7 +26,6 @@ describe('animal-store on a data folder', () => {
     expect(await isServerRunning()).toBe(false);
     const created = await run('keys', 'create', '--client', 'acme', '--json');
     expect(json<KeyJson>(created).key).toMatch(/^ast_local_/);
-    expect(await run('migrate', 'down', '--yes')).toMatchObject({ exitCode: 0, stderr: '' });
     expect(await run('seed', '--count', '10')).toMatchObject({ exitCode: 0, stderr: '' });
 
     const service = await startLocalPostgres({ dataDir });
