@@ -99,7 +99,7 @@ describe('two commands at once', () => {
   });
 });
 
-it.each(['x'.repeat(100), '🦓'.repeat(100), "O'Hara; DROP TABLE", '--', '%s $1 \\', 'ÄÖÜ سلام 日本', '__proto__'])(
+it.each(['🦓'.repeat(100), `O'Hara "%s $1 \\; DROP TABLE`, '--', '__proto__'])(
   'a client with the name %s can be created, disabled and limited',
   async (name) => {
     expect(await store.run('keys', 'create', `--client=${name}`)).toMatchObject({ exitCode: 0, stderr: '' });

@@ -34,7 +34,7 @@ describe('demoPets', () => {
   });
 
   it('follow the rules of the domain and need no escaping for COPY', () => {
-    const pets = take(20_000);
+    const pets = take(5_000);
     for (const { name, categoryId, status } of pets) NewPet.create({ name, categoryId: BigInt(categoryId), status });
     expect(pets.filter(({ name }) => !/^[A-Z][a-z]+(?: (?:the|[A-Z][a-z]+))*$/.test(name))).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe('demoPets', () => {
     [0.0001, 0.2],
     [0.1, 0.5],
   ])('are pending with a share of %d and sold with a share of %d', (pendingShare, soldShare) => {
-    const count = 20_000;
+    const count = 5_000;
     const pets = take(count, { pendingShare, soldShare });
     for (const [status, share] of [
       ['pending', pendingShare],

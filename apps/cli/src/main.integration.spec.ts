@@ -1,9 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
 import { expect, it } from '@jest/globals';
-import { json, type KeyJson, useAnimalStore } from './testing/run-animal-store.js';
+import { useAnimalStore } from './testing/run-animal-store.js';
 import { runInShell, runProgram, runProgramIn, runProgramWithoutReader } from './testing/run-program.js';
 
 const migrated = useAnimalStore();
@@ -35,7 +34,7 @@ it.each([
   const stderr = `error: the new key cannot be printed, so nothing was changed: ${reason}\n1\n`;
   const script = `{ animal_store keys create --client acme 2>&3; echo $? >&3; } 3>&2 ${redirection}`;
   expect(await runInShell({ DATABASE_URL: migrated.url }, script)).toEqual({ exitCode: 0, stdout: '', stderr });
-  expect(await runProgram({ DATABASE_URL: migrated.url }, 'clients', 'list')).toMatchObject({ stdout: 'No clients.\n' });
+  expect(await migrated.run('clients', 'list')).toMatchObject({ stdout: 'No clients.\n' });
 });
 
 it('requires DATABASE_URL if PostgreSQL is not part of the installation', async () => {
@@ -62,20 +61,4 @@ it('reads .env in the working directory, and uses the data folder .data in it by
     stderr: 'error: DATABASE_URL must be a postgres:// URL\n',
   });
   await rm(folder, { recursive: true });
-});
-
-it('migrates an empty database once if several processes start concurrently, and then manages keys', async () => {
-  const empty = await createTestDatabase();
-  const run = (...args: string[]) => runProgram({ DATABASE_URL: empty.url }, ...args);
-  const migrate = () => run('migrate', 'up', '--json');
-  const outcomes = await Promise.all([migrate(), migrate(), migrate()]);
-  expect(outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(outcomes.map(() => ({ exitCode: 0, stderr: '' })));
-  const applied = outcomes.flatMap((outcome) => json<{ applied: string[] }>(outcome).applied);
-  const status = json<{ migrations: { name: string }[] }>(await run('migrate', 'status', '--json'));
-  expect(applied).toEqual(status.migrations.map(({ name }) => name));
-
-  const created = await run('keys', 'create', '--client', 'acme', '--json');
-  expect(created).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(json<KeyJson>(created)).toMatchObject({ id: 1, key: expect.stringMatching(/^ast_production_/) });
-  await empty.drop();
 });

@@ -45,9 +45,21 @@ describe('animal-store migrate', () => {
     });
   });
 
+  it('migrates an empty database once if several commands start concurrently', async () => {
+    const empty = await createTestDatabase();
+    const migrate = () => runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'up', '--json']);
+    const outcomes = await Promise.all([migrate(), migrate(), migrate()]);
+    expect(outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr }))).toEqual(outcomes.map(() => ({ exitCode: 0, stderr: '' })));
+    const applied = outcomes.flatMap((outcome) => json<{ applied: string[] }>(outcome).applied);
+    const status = await runAnimalStore({ DATABASE_URL: empty.url }, ['migrate', 'status', '--json']);
+    expect(applied).toEqual(json<{ migrations: { name: string }[] }>(status).migrations.map(({ name }) => name));
+    await empty.drop();
+  });
+
   it.each([
-    ...['on', 'true', 'yes', '1'].map((value) => [value, true] as const),
-    ...['off', 'false', 'no', '0', ''].map((value) => [value, false] as const),
+    ['on', true],
+    ['off', false],
+    ['', false],
   ])('with CITUS=%s, warns that the extension is missing: %s', async (CITUS, warns) => {
     await store.run('migrate', 'up');
     expect(await runAnimalStore({ DATABASE_URL: store.url, CITUS }, ['migrate', 'up'])).toEqual({

@@ -15,7 +15,6 @@ import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, 
 import { MAX_DEATHS, RestartPolicy } from './server-keeper.js';
 import { query } from './testing/query.js';
 import { createTemporaryFolder } from './testing/temporary-folder.js';
-import { startThrowAwayPostgres } from './testing/throw-away-postgres.js';
 import { waitFor } from './testing/wait-for.js';
 
 let temporary: string;
@@ -271,15 +270,6 @@ describe('a throw-away server', () => {
     // The operating system may accept connections until the server process has ended.
     await waitFor(() => expect(query(child.url, 'SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
     expect(await foldersOf(child.pid)).toEqual([]);
-  });
-
-  it('stops, and then leaves neither files nor listeners', async () => {
-    const listeners = () => ['exit', 'SIGHUP', 'SIGINT', 'SIGTERM'].map((event) => process.listenerCount(event));
-    const before = [listeners(), await foldersOf(process.pid)];
-    const server = await startThrowAwayPostgres();
-    await server.stop();
-    await waitFor(() => expect(query(server.url, 'SELECT 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' }));
-    expect([listeners(), await foldersOf(process.pid)]).toEqual(before);
   });
 
   it('removes the files of killed processes, also if several start concurrently', async () => {

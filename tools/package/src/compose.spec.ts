@@ -31,14 +31,6 @@ describe('docker-compose.yml', () => {
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('starts only required services without a profile', () => {
-    const profiles = Object.entries(compose.services).map(([name, { profiles }]) => [name, profiles?.[0]]);
-    expect(Object.fromEntries(profiles)).toEqual({
-      ...{ api: undefined, 'first-key': undefined, postgres: undefined, redis: 'redis' },
-      ...{ prometheus: 'observability', grafana: 'observability', 'otel-collector': 'observability' },
-    });
-  });
-
   it('mounts files that exist', () => {
     const files = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes.filter((volume) => volume.startsWith('./')));
     expect(files.length).toBeGreaterThan(3);

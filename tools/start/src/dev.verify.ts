@@ -9,7 +9,19 @@ beforeAll(async () => {
 });
 afterAll(() => dev.remove());
 
-describe('npm run dev after a change', () => {
+describe('npm run dev', () => {
+  it('validates requests, which requires the types that decorators record', async () => {
+    const response = await fetch(`${dev.origin}/v1/pets?limit=0`, { headers: { authorization: `Bearer ${dev.apiKey}` } });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: 'limit must be an integer from 1 to 100' });
+  });
+
+  it('runs a changed source', async () => {
+    await dev.change("console.log('the change runs');");
+    await waitFor(() => expect(dev.output).toMatch(/the change runs\n[^]*listening/));
+    expect(await dev.health()).toBe(200);
+  });
+
   it('serves a changed guide, and reports a dead link', async () => {
     const text = await readFile(dev.guide, 'utf8');
     const page = async () => (await fetch(`${dev.origin}/docs/quickstart`)).text();
@@ -43,5 +55,10 @@ describe('npm run dev after a change', () => {
     expect(await dev.health()).toBe(200);
     await dev.fix();
     await waitFor(() => expect(dev.output).toContain('Found 0 errors'));
+  });
+
+  it('leaves nothing running after Ctrl-C', async () => {
+    expect(await dev.stop('SIGINT')).toBe(0);
+    expect(await dev.runningProcesses()).toEqual([]);
   });
 });

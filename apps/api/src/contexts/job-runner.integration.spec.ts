@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Database, DatabaseConnection } from '@animal-store/database';
+import { Database, DatabaseConnection, ExpireIdempotencyKeys, grantStatements, runJob } from '@animal-store/database';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { useDatabase } from '@animal-store/test-kit';
+import { PetsModule } from '@animal-store/pets-http';
+import { createMigratedDatabase, describeMigrations, useDatabase } from '@animal-store/test-kit';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
@@ -15,6 +17,8 @@ import { startTestApp } from '../http/testing/test-app.js';
 import { startTraceCollector } from '../http/testing/trace-collector.js';
 import { JobRunner, type ScheduledJob } from './job-runner.js';
 import { JobsModule } from './jobs.module.js';
+
+describeMigrations(JobsModule.persistence);
 
 const database = useDatabase(JobsModule.persistence);
 let runners: JobRunner[];
@@ -236,4 +240,33 @@ describe('a job of a context', () => {
     expect(collector.spans()).toContainEqual(expect.objectContaining({ name: 'SELECT', parentSpanId: run?.spanId }));
     await collector.close();
   });
+});
+
+it('keys of all contexts are removed after 24 hours, every minute, with no more privileges than the service has', async () => {
+  expect(JobsModule.jobs).toEqual([{ name: 'idempotency-keys-expire', every: 60_000, useCase: ExpireIdempotencyKeys }]);
+  const persistence = [PetsModule.persistence, JobsModule.persistence];
+  const created = await createMigratedDatabase(persistence);
+  const { url } = created;
+  const owner = await new Database({ url, applicationName: 'spec', poolSize: 2, persistence }).initialize();
+  await owner.query(
+    `INSERT INTO pets.idempotency_keys (client_id, key, pet_id, request, created_at)
+     SELECT 1, hours, 1, '{"name": "Rex", "categoryId": 1, "status": "sold"}', now() - make_interval(hours => hours::int)
+     FROM unnest('{23,25}'::text[]) AS hours`,
+  );
+  const role = `expiry_${randomBytes(6).toString('hex')}`;
+  await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'of-tests-only'`);
+  await owner.query(grantStatements(persistence, 'service', role).join('; '));
+  const asService = Object.assign(new URL(url), { username: role, password: 'of-tests-only' });
+  const restricted = await new Database({ url: asService.href, applicationName: 'spec', poolSize: 1, persistence }).initialize();
+  const deleted = jest.fn();
+  await runJob(restricted, { name: 'spec', every: 1 }, async () => {
+    deleted(await new ExpireIdempotencyKeys(restricted).execute());
+    return true;
+  });
+  await restricted.destroy();
+  expect(deleted).toHaveBeenCalledWith(1);
+  expect(await owner.query('SELECT key FROM pets.idempotency_keys')).toEqual([{ key: '23' }]);
+  await owner.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  await owner.destroy();
+  await created.drop();
 });

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 jest.setTimeout(1_200_000);
 
 const ROOT = join(import.meta.dirname, '../../../..');
-/** Pure, with a bundle and PostgreSQL, and with `npm start` and `npm run dev`. The nightly job "everything" tests all projects. */
+/** Pure, with a bundle and PostgreSQL, and with `npm start`. The nightly job "everything" tests all projects. */
 const PROJECTS = 'kernel,cli,start';
 
 /** npm and the system's Node.js. Each npm before 11.6 removes the link `node_modules/.bin/node`. */

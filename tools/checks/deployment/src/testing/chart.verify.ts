@@ -351,38 +351,6 @@ describe('with the values of a demanding cluster', () => {
   });
 });
 
-describe('the checks find', () => {
-  const manifests = render('--values', 'values-production.yaml');
-  const broken = (kind: string, from: string, to: string) => {
-    const text = JSON.stringify(find(manifests, kind));
-    expect(text).toContain(from);
-    return JSON.parse(text.replace(from, to)) as Manifest;
-  };
-
-  it.each([
-    ['Deployment', '"selector":', '"selectors":', 'selector'],
-    ['Deployment', '"containerPort":3000', '"containerPort":"3000"', 'containerPort'],
-    ['HorizontalPodAutoscaler', '"maxReplicas":10', '"maxReplicas":"10"', 'maxReplicas'],
-    ['ServiceMonitor', '"endpoints":[', '"endpoints":[1,', 'endpoints'],
-    ['Cluster', '"instances":3', '"instances":"3"', 'instances'],
-  ])('a %s with %s changed to %s, by the schema', async (kind, from, to, message) => {
-    expect((await schemaErrors(broken(kind, from, to))).join()).toContain(message);
-  });
-
-  it.each([
-    ['Deployment', '"readOnlyRootFilesystem"', '"readOnlyRootFileSystem"'],
-    ['Service', '"targetPort"', '"targetport"'],
-    ['NetworkPolicy', '"egress"', '"egres"'],
-    ['PodDisruptionBudget', '"maxUnavailable"', '"maxUnavailabel"'],
-    ['PrometheusRule', '"expr"', '"expression"'],
-    ['ServiceMonitor', '"jobLabel"', '"joblabel"'],
-    ['Cluster', '"failoverQuorum"', '"failoverQorum"'],
-    ['ScheduledBackup', '"pluginConfiguration"', '"pluginConfig"'],
-  ])('a %s with %s changed to %s, by the types', (kind, from, to) => {
-    expect(typeErrors([broken(kind, from, to)]).join()).toContain(to.slice(1, -1));
-  });
-});
-
 function selectorsOf(manifest: Manifest): readonly Readonly<Record<string, string>>[] {
   type Labels = Readonly<Record<string, string>>;
   const { kind, spec } = manifest as Manifest & { spec?: { selector?: { matchLabels?: Labels }; podSelector?: { matchLabels?: Labels } } };

@@ -1,5 +1,7 @@
 import { useTestApp } from '@animal-store/api/testing/test-app';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { expectHealthy, fuzz } from './fuzz/fuzz.js';
+import { type FuzzedService, startInProcess } from './fuzz/fuzzed-service.js';
 
 const service = useTestApp(['nothing:much'], { env: { RATE_LIMIT: '0' } });
 
@@ -35,5 +37,22 @@ describe('every route', () => {
         /^Bearer realm="animal-store", error="insufficient_scope", scope="[a-z-]+:(read|write)"$/,
       );
     }
+  });
+});
+
+describe('hostile requests', () => {
+  // A fixed seed; `npm run verify -- fuzz` uses random ones.
+  const SEED = 1;
+  const REQUESTS = 500;
+
+  let service: FuzzedService;
+  beforeAll(async () => {
+    service = await startInProcess();
+  });
+  afterAll(() => service.stop());
+
+  it('get the documented responses, and the service remains ready without errors', async () => {
+    expect(await fuzz(service, { requests: REQUESTS, seed: SEED })).toBeGreaterThanOrEqual(REQUESTS);
+    await expectHealthy(service);
   });
 });
