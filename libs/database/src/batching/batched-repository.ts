@@ -297,7 +297,9 @@ function orRejected<Result>(call: () => Promise<Result>): Promise<Result> {
   try {
     return call();
   } catch (error) {
-    return Promise.reject(error);
+    return Promise.resolve().then(() => {
+      throw error;
+    });
   }
 }
 

@@ -38,7 +38,7 @@ describe('an execution', () => {
   it('without a name is parsed each time and not registered', () => {
     const unnamed = connection({ '': 'SELECT 1' }, { '': 'SELECT 1' });
     const execution = PICK.execution([[1, 2]])
-      .withoutName()
+      .copy('')
       .copy();
     execution.submit(unnamed);
     expect(unnamed.sent[1]).toEqual({ parse: { name: '', text: 'SELECT $1' } });
