@@ -4,9 +4,7 @@ import pg from 'pg';
 import { DataSource, type EntitySchema } from 'typeorm';
 import { Database, type DatabaseOptions } from './database.js';
 import { DatabaseClient } from './connection/database-client.js';
-import { DatabasePool } from './connection/database-pool.js';
-import { InterceptedPool, InterceptedQueryRunner } from './connection/intercepted-statements.js';
-import type { StatementInterceptor } from './connection/statement.js';
+import type { DatabasePool } from './connection/database-pool.js';
 import { FakeServer } from './testing/fake-server.js';
 
 const url = 'postgres://store@db.example/catalogue';
@@ -80,13 +78,6 @@ describe('a Database', () => {
     const { replicas } = create({ observer, replicaUrls: ['postgres://a/x'] });
     expect(replicas?.observer).toBe(observer);
     await replicas?.close();
-  });
-
-  it('uses the classes without an interceptor by default', () => {
-    const interceptor: StatementInterceptor = (_statement, run) => run();
-    expect([createPool().constructor, createPool({ interceptor }).constructor]).toEqual([DatabasePool, InterceptedPool]);
-    expect(create().createQueryRunner()).not.toBeInstanceOf(InterceptedQueryRunner);
-    expect(create({ interceptor }).createQueryRunner()).toBeInstanceOf(InterceptedQueryRunner);
   });
 
   it('has replicas only if it has URLs of replicas', async () => {

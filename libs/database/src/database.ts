@@ -3,7 +3,7 @@ import { DataSource, type QueryRunner, type ReplicationMode } from 'typeorm';
 import { DatabaseClient, UnnamedStatementsClient } from './connection/database-client.js';
 import { DatabasePool, type DatabasePoolConfig } from './connection/database-pool.js';
 import { formatServers, parseDatabaseUrl } from './connection/database-url.js';
-import { InterceptedPool, InterceptedQueryRunner } from './connection/intercepted-statements.js';
+import { InterceptedPool, interceptStatements } from './connection/intercepted-statements.js';
 import { withOwnConnection } from './connection/own-connection.js';
 import { readSecretUrl, type SecretUrl } from './connection/secret-url.js';
 import { type DurabilityRisk, durabilityRisk } from './connection/session-settings.js';
@@ -121,9 +121,10 @@ export class Database extends DataSource {
     }
   }
 
-  override createQueryRunner(mode: ReplicationMode = 'master'): QueryRunner {
+  override createQueryRunner(mode?: ReplicationMode): QueryRunner {
     const { interceptor } = this.settings;
-    return interceptor ? new InterceptedQueryRunner(this, interceptor, mode) : super.createQueryRunner(mode);
+    const runner = super.createQueryRunner(mode);
+    return interceptor ? interceptStatements(runner, interceptor) : runner;
   }
 
   private createReplicas(): Replicas | undefined {

@@ -65,15 +65,6 @@ describe('a statement', () => {
     expect(isDatabaseUnavailable(error)).toBe(true);
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
-
-  it('rejects if the server does not respond, and its connection is replaced', async () => {
-    // The server has no statement timeout.
-    const pool = (await open({ statementTimeoutMs: 1_000, preparedStatements: false, poolSize: 1 })).pool;
-    const error = await failure(pool.query('SELECT pg_sleep(30)'));
-    expect(error).toEqual(new Error('Query read timeout'));
-    expect(isDatabaseUnavailable(error)).toBe(true);
-    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
-  });
 });
 
 describe('a connection', () => {

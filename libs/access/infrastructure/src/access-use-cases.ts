@@ -14,22 +14,10 @@ import type { DataSource } from 'typeorm';
 import { accessPersistence } from './access-persistence.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
-export interface AccessUseCases {
-  readonly createApiKey: CreateApiKey;
-  readonly listApiKeys: ListApiKeys;
-  readonly rotateApiKey: RotateApiKey;
-  readonly revokeApiKey: RevokeApiKey;
-  readonly manageClients: ManageClients;
-  readonly listAudit: ListAudit;
-  readonly authenticateApiKey: AuthenticateApiKey;
-}
+export type AccessUseCases = ReturnType<typeof createAccessUseCases>;
 
 /** Creates the use cases on a DataSource with `accessPersistence`, which may connect later. The operator is for the audit trail. */
-export function createAccessUseCases(
-  dataSource: DataSource,
-  clock: Clock = new SystemClock(),
-  operator: Operator = UNKNOWN_OPERATOR,
-): AccessUseCases {
+export function createAccessUseCases(dataSource: DataSource, clock: Clock = new SystemClock(), operator: Operator = UNKNOWN_OPERATOR) {
   const keys = new TypeOrmApiKeyRepository(dataSource, operator);
   return {
     createApiKey: new CreateApiKey(keys, clock),
@@ -42,9 +30,7 @@ export function createAccessUseCases(
   };
 }
 
-export interface ConnectedAccessUseCases extends AccessUseCases {
-  close(): Promise<void>;
-}
+export type ConnectedAccessUseCases = AccessUseCases & { close(): Promise<void> };
 
 /** Opens the use cases with a separate connection pool, for tools. The schema must exist. */
 export async function connectAccessUseCases(databaseUrl: SecretUrl, operator?: Operator): Promise<ConnectedAccessUseCases> {

@@ -159,6 +159,22 @@ describe('concurrent calls', () => {
     expect(new Set(finds)).toEqual(new Set(['find one shop.Order lines', 'find shop.Order lines']));
   });
 
+  it('that follow those of a batch are all in the next one', async () => {
+    let last = 0n;
+    for (const call of [
+      () => first.insert(aLine()),
+      () => first.insertOnce(aLine(), { clientId: 1n, key: String(++last) }),
+      () => first.findById(++last),
+    ]) {
+      const statements = recordStatements();
+      const callTwice = async () => [await call(), await call()];
+      await Promise.all(Array.from({ length: 16 }, callTwice));
+      // The first call runs alone.
+      expect(statements).toHaveLength(3);
+      restore();
+    }
+  });
+
   it.each([
     [undefined, 2],
     [1, 1],

@@ -115,29 +115,43 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
-  async insert(row: NewRow<Entity>): Promise<bigint> {
-    return this.inserts.submit(this.valuesOf(row));
+  insert(row: NewRow<Entity>): Promise<bigint> {
+    return orRejected(() => this.inserts.submit(this.valuesOf(row)));
   }
 
   /**
    * Inserts the row and its key in one transaction. If the key exists, returns the row of the first call, even for concurrent calls
    * in other processes. The caller checks whether that row equals its own.
    */
-  async insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
+  insertOnce(row: NewRow<Entity>, key: IdempotencyKey): Promise<InsertOnceResult<Entity>> {
     const name = `${String(key.clientId)} ${key.key}`;
-    for (let first = this.pendingByKey.get(name); first; first = this.pendingByKey.get(name)) {
-      const result = await first.catch(unlessRowError);
-      if (result) return { ...result, replayed: true };
-    }
-    for (const part of [key.clientId, key.key]) checkedValue('The idempotency key', part);
-    const inserted = this.keyedInserts.submit({ row, values: this.valuesOf(row), key }).finally(() => this.pendingByKey.delete(name));
-    this.pendingByKey.set(name, inserted);
-    return inserted;
+    const first = this.pendingByKey.get(name);
+    if (first) return this.repeat(first, row, key);
+    return orRejected(() => {
+      for (const part of [key.clientId, key.key]) checkedValue('The idempotency key', part);
+      const inserted = this.keyedInserts.submit({ row, values: this.valuesOf(row), key });
+      this.pendingByKey.set(name, inserted);
+      const forget = () => this.pendingByKey.delete(name);
+      inserted.then(forget, forget);
+      return inserted;
+    });
   }
 
-  async findById(id: bigint): Promise<Entity | undefined> {
-    checkedValue('id', id);
-    return this.finds.submit(id);
+  /** Waits for a call with the same key. If that one has a wrong row, inserts this one. */
+  private async repeat(
+    first: Promise<InsertOnceResult<Entity>>,
+    row: NewRow<Entity>,
+    key: IdempotencyKey,
+  ): Promise<InsertOnceResult<Entity>> {
+    const result = await first.catch(unlessRowError);
+    return result ? { ...result, replayed: true } : this.insertOnce(row, key);
+  }
+
+  findById(id: bigint): Promise<Entity | undefined> {
+    return orRejected(() => {
+      checkedValue('id', id);
+      return this.finds.submit(id);
+    });
   }
 
   /** Returns a page of rows. Equal concurrent calls share one result. */
@@ -273,6 +287,20 @@ function prepare<Entity extends EntityWithId>(
     find: findStatement(table, sharding),
     findOne: findOneStatement(table),
   };
+}
+
+/**
+ * Turns an error of `call` into a rejection. An `async` function would resolve some microtasks later: callers that wait for a batch would miss
+ * the start of the next one.
+ */
+function orRejected<Result>(call: () => Promise<Result>): Promise<Result> {
+  try {
+    return call();
+  } catch (error) {
+    return Promise.resolve().then(() => {
+      throw error;
+    });
+  }
 }
 
 /** Returns an array of values per parameter. */

@@ -248,12 +248,6 @@ describe('sslmode', () => {
     await waitFor(() => expect(server.connections).toBe(1));
   });
 
-  it('allow does not try TLS if the server accepts a connection without', async () => {
-    const server = await start();
-    await clientOf([server], '?sslmode=allow').connect();
-    expect(server.tlsRequests).toBe(0);
-  });
-
   it('require fails if the server does not support TLS', async () => {
     const server = await start();
     const error = await failureOf(clientOf([server], '?sslmode=require'));

@@ -190,7 +190,7 @@ export class UnnamedStatementsClient extends DatabaseClient {
 
 function withoutName(statement: unknown): unknown {
   if (typeof statement !== 'object' || statement === null || !('name' in statement)) return statement;
-  return 'withoutName' in statement ? (statement as Execution<unknown>).withoutName() : { ...statement, name: undefined };
+  return 'copy' in statement ? (statement as Execution<unknown>).copy('') : { ...statement, name: undefined };
 }
 
 /** Returns the shorter timeout. 0 and undefined are none. */

@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { PoolClient, PoolConfig } from 'pg';
@@ -89,31 +89,13 @@ it('a connection that was in use again is not idle', async () => {
 describe('release', () => {
   const closed = { ended: true, destroyed: false };
 
-  it.each(['22P02', '23505', '40001', '40P01', '42601', '42501', '57014', '55P03', 'P0001'])('with %s keeps the connection', (code) => {
-    const [one] = clients;
-    one.release(Object.assign(new Error(code), { code }));
-    expect(stateOf(one)).toEqual([open]);
-  });
-
-  it.each([
-    '08006',
-    '08P01',
-    '0A000',
-    '25P02',
-    '25P03',
-    '26000',
-    '42P05',
-    '53200',
-    '57P01',
-    '57P05',
-    '58030',
-    'XX000',
-    'ETIMEDOUT',
-    undefined,
-  ])('with %p closes the connection', (code) => {
-    const [one] = clients;
-    one.release(Object.assign(new Error('no'), { code }));
-    expect(stateOf(one)).toEqual([closed]);
+  // error-table.spec.ts has every code.
+  it('keeps the connection after an error of a statement, and closes it after another one', () => {
+    const [one, other, third] = clients;
+    one.release(Object.assign(new Error('no'), { code: '23505' }));
+    other.release(Object.assign(new Error('no'), { code: '57P01' }));
+    third.release(new Error('no'));
+    expect(stateOf(one, other, third)).toEqual([open, closed, closed]);
   });
 
   it.each(['T', 'E'])('in a transaction (%s) closes the connection', (status) => {
@@ -123,15 +105,6 @@ describe('release', () => {
     other.release(Object.assign(new Error('no'), { code: '23505' }));
     expect(stateOf(one, other)).toEqual([closed, closed]);
   });
-});
-
-it('a removed connection is forgotten', async () => {
-  const [one, other] = clients;
-  const removed = once(pool, 'remove');
-  one.release(true);
-  await removed;
-  report(other, '25006');
-  expect(stateOf(one)).toEqual([{ ended: true, destroyed: false }]);
 });
 
 describe('idle connections', () => {
@@ -191,15 +164,6 @@ describe('execute', () => {
     await expect(rows).rejects.toThrow('no');
     expect(stateOf(idle)).toEqual([{ ended: true, destroyed: false }]);
     expect(pool.totalCount).toBe(2);
-  });
-
-  it('keeps the connection after the error of a row', async () => {
-    const [idle] = clients;
-    idle.release();
-    const rows = execute();
-    fake(idle).running[0]?.(Object.assign(new Error('no'), { code: '23514' }));
-    await expect(rows).rejects.toThrow('no');
-    expect([stateOf(idle), pool.idleCount, pool.totalCount]).toEqual([[open], 1, 3]);
   });
 
   it('waits if no connection is idle', async () => {

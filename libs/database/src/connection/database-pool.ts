@@ -1,7 +1,7 @@
 import type { PoolClient, PoolConfig, Submittable } from 'pg';
 import { READ_ONLY } from './database-client.js';
 import { isSessionUsable } from './database-unavailable.js';
-import { type ConnectCallback, type IdleItem, type PendingItem, PgPool } from './pool-internals.js';
+import { type ConnectCallback, type IdleItem, type PendingItem, PgPool } from './pg-internals.js';
 import type { SecretUrl } from './secret-url.js';
 import type { Execution, StatementObserver } from './statement.js';
 
@@ -27,8 +27,6 @@ export interface DatabasePoolConfig extends PoolConfig {
 export class DatabasePool extends PgPool {
   /** Receives measurements from `PreparedStatement.run`. */
   readonly observer: StatementObserver | undefined;
-  private readonly idle = new Set<PoolClient>();
-  private readonly busy = new Set<PoolClient>();
   private readonly closeOnRelease = new WeakSet<PoolClient>();
   private readonly max = this.options.max;
   private readonly onLimited: DatabasePoolConfig['onLimited'];
@@ -46,17 +44,6 @@ export class DatabasePool extends PgPool {
         if (code === READ_ONLY) this.leaveServer();
       });
     });
-    this.on('acquire', (client) => {
-      this.idle.delete(client);
-      this.busy.add(client);
-    });
-    this.on('release', (_error, client) => {
-      this.busy.delete(client);
-      // The pool removes clients that are ending.
-      if (this.closeOnRelease.has(client)) void client.end().catch(() => undefined);
-      else this.idle.add(client);
-    });
-    this.on('remove', (client) => this.idle.delete(client));
   }
 
   /** Like `query`. On an idle connection, it saves the tick, the timer and most listeners of `pg-pool`. */
@@ -96,13 +83,14 @@ export class DatabasePool extends PgPool {
 
   /** The pool calls this to make a connection idle, or with an error to close it. An error of a row must not cost a login. */
   override _release(client: PoolClient, idleListener: IdleItem['idleListener'], error?: unknown): void {
-    const isUsable = !isInTransaction(client) && (!error || isSessionUsable(error));
+    const isUsable = !this.closeOnRelease.has(client) && !isInTransaction(client) && (!error || isSessionUsable(error));
     super._release(client, idleListener, isUsable ? undefined : error || true);
   }
 
   /** Makes the pool full, so that it queues statements until a connection is released. */
   private limit(error: Error): void {
-    this.options.max = Math.max(1, this.idle.size + this.busy.size);
+    const connected = this._clients.filter(({ processID }) => processID !== null);
+    this.options.max = Math.max(1, connected.length);
     if (!this.isReported) this.onLimited?.(error);
     this.isReported = true;
     if (this.isLimited) return;
@@ -114,10 +102,9 @@ export class DatabasePool extends PgPool {
   }
 
   private leaveServer(): void {
-    for (const client of this.busy) this.closeOnRelease.add(client);
+    for (const client of this._clients) this.closeOnRelease.add(client);
     // The pool handles this as if the server had closed the connections.
-    for (const client of this.idle) client.connection.stream.destroy();
-    this.idle.clear();
+    for (const { client } of this._idle) client.connection.stream.destroy();
   }
 }
 

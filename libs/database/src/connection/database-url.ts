@@ -144,12 +144,7 @@ function milliseconds(seconds = '0'): number | undefined {
 
 /** Decodes a part of a URL. @throws Error whose message begins with "must" */
 export function percentDecode(text: string): string {
-  const decoded = decode(text);
-  if (decoded.includes('\0')) throw new Error('must not contain %00');
-  return decoded;
-}
-
-function decode(text: string): string {
+  if (text.includes('%00')) throw new Error('must not contain %00');
   try {
     return decodeURIComponent(text);
   } catch {

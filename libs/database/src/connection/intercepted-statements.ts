@@ -1,6 +1,5 @@
-import type { DataSource, ReplicationMode } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
 import { DatabasePool, type DatabasePoolConfig } from './database-pool.js';
-import { DatabaseQueryRunner } from './query-runner.js';
 import type { Execution, Statement, StatementInterceptor } from './statement.js';
 
 /** Runs its statements in a `StatementInterceptor`, unless the caller passes a callback. */
@@ -25,19 +24,12 @@ export class InterceptedPool extends DatabasePool {
   }
 }
 
-export class InterceptedQueryRunner extends DatabaseQueryRunner {
-  constructor(
-    dataSource: DataSource,
-    private readonly interceptor: StatementInterceptor,
-    mode: ReplicationMode,
-  ) {
-    super(dataSource, mode);
-  }
-
-  override query(text: string, values?: unknown[], useStructuredResult?: boolean): Promise<never> {
-    const statement = { text, ...(Array.isArray(values) && { values }) };
-    return this.interceptor(statement, () => super.query(text, values, useStructuredResult) as Promise<never>);
-  }
+/** Runs the statements of the query runner in the interceptor, those of its transactions included. */
+export function interceptStatements(runner: QueryRunner, interceptor: StatementInterceptor): QueryRunner {
+  const query = runner.query.bind(runner) as (...args: unknown[]) => Promise<never>;
+  runner.query = (text: string, values?: unknown[], ...rest: unknown[]) =>
+    interceptor({ text, ...(Array.isArray(values) && { values }) }, () => query(text, values, ...rest));
+  return runner;
 }
 
 /** Returns the statement, or undefined if the caller passes a callback instead of awaiting a promise. */

@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals';
 import { Connection, Pool } from 'pg';
 import { DatabaseClient } from './database-client.js';
 
-/** After an update, compare pg-internals.ts and pool-internals.ts with the new code, then change the version here. */
+/** After an update, compare pg-internals.ts with the new code, then change the version here. */
 it.each([
   ['pg', '8.23.1'],
   ['pg-pool', '3.14.0'],

@@ -1,11 +1,12 @@
 import type { Writable } from 'node:stream';
-import type { Client, ClientBase } from 'pg';
+import pg, { type Client, type ClientBase, type PoolClient, type PoolConfig } from 'pg';
 
 /**
- * Everything that this library takes from the inside of `pg`, which no documentation promises. `pg-internals.spec.ts` fails when the version
- * of `pg` changes, so that this file is read beside the new code.
+ * Everything that this library takes from the inside of `pg` and `pg-pool`, which no documentation promises. `pg-internals.spec.ts` fails when
+ * a version changes, so that this file is read beside the new code.
  */
 export interface ClientInternals {
+  /** Null until the login has succeeded. */
   readonly processID: number | null;
   /** Returns the parameters of the start-up message. */
   getStartupConf(): Record<string, string>;
@@ -38,3 +39,30 @@ export function setServer(
   Object.assign(client, { ssl });
   Object.assign(client.connection, { ssl });
 }
+
+interface PoolInternals {
+  /** Also those that are still connecting. */
+  readonly _clients: readonly (PoolClient & ClientInternals)[];
+  readonly _idle: IdleItem[];
+  newClient(item: PendingItem): void;
+  _release(client: PoolClient, idleListener: IdleItem['idleListener'], error?: unknown): void;
+  _acquireClient(client: PoolClient, item: PendingItem, idleListener: IdleItem['idleListener'], isNew: boolean): void;
+}
+
+export type ConnectCallback = (error: Error | undefined, client: PoolClient | undefined, release: (error?: unknown) => void) => void;
+
+/** A request for a connection. */
+export interface PendingItem {
+  readonly callback: ConnectCallback;
+  readonly timedOut?: boolean;
+}
+
+/** An idle connection. */
+export interface IdleItem {
+  readonly client: PoolClient;
+  readonly idleListener: (error: Error) => void;
+  /** The timer that closes the connection. */
+  readonly timeoutId: NodeJS.Timeout | undefined;
+}
+
+export const PgPool = pg.Pool as unknown as new (config: PoolConfig) => pg.Pool & PoolInternals;

@@ -32,10 +32,11 @@ export interface Execution<Row> {
   readonly text: string;
   readonly values: readonly unknown[];
   runOn(client: Client): Promise<Row[]>;
-  /** Returns a copy for another attempt, because an execution can run only once. */
-  copy(): Execution<Row>;
-  /** Returns a copy without a name. It works behind poolers that switch connections between transactions. */
-  withoutName(): Execution<Row>;
+  /**
+   * Returns a copy for another attempt, because an execution can run only once. With an empty name, it works behind poolers that switch
+   * connections between transactions.
+   */
+  copy(name?: string): Execution<Row>;
 }
 
 /** A `DatabasePool` or `Replicas`. */

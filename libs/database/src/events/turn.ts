@@ -129,18 +129,8 @@ async function beginAttempt(manager: EntityManager, subscription: string, state:
      WHERE name = $1 RETURNING ${TOKEN} AS token`,
     [subscription, attempts, backoffMs(retryMs, Math.max(attempts, 1)), isSingle ? 0 : end],
   );
-  return (
-    begun && {
-      subscription,
-      types,
-      isRetry: false,
-      isSingle,
-      position: state.position,
-      end,
-      attempts,
-      ...begun,
-    }
-  );
+  const turn = { subscription, types, isRetry: false, isSingle, position: state.position, end };
+  return begun && { ...turn, attempts, ...begun };
 }
 
 /** Attempts that each event of a batch has had if the batch did not end. The limit is not reached by a batch, because most are innocent. */

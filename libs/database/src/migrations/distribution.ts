@@ -25,13 +25,12 @@ export async function tablesToDistribute(database: Database): Promise<readonly D
   if (!database.settings.citus) return [];
   const { pool } = database;
   if ((await pool.query(`SELECT FROM pg_extension WHERE extname = 'citus'`)).rowCount === 0) return undefined;
-  const { rows } = await pool.query<{ name: string }>(
-    `SELECT name FROM unnest($1::text[]) AS name
+  const { rows } = await pool.query<DistributedTable>(
+    `SELECT name, "column" FROM jsonb_to_recordset($1) AS wanted (name text, "column" text)
      WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(name) AND partmethod = 'h')`,
-    [distributedTables(database).map(({ name }) => name)],
+    [JSON.stringify(distributedTables(database))],
   );
-  const found = new Set(rows.map(({ name }) => name));
-  return distributedTables(database).filter(({ name }) => found.has(name));
+  return rows;
 }
 
 /** Distributes a table. Moves existing rows and blocks writes in the meantime. */

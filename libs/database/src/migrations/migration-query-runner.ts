@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import type { DatabaseClient } from '../connection/database-client.js';
-import { DatabaseQueryRunner } from '../connection/query-runner.js';
 
 /** Not RESET, which restores the timeout of the role. */
 export const NO_LOCK_TIMEOUT = 'SET lock_timeout = 0';
@@ -23,12 +24,13 @@ export class MigrationLockError extends Error {
  * if the schema exists, so that the owner of the schemas can migrate without CREATE on the database. Drops the invalid index of an
  * interrupted CREATE INDEX CONCURRENTLY before it creates the index again.
  */
-export class MigrationQueryRunner extends DatabaseQueryRunner {
+export class MigrationQueryRunner extends PostgresQueryRunner {
   constructor(
     dataSource: DataSource,
     private readonly lock: DatabaseClient,
   ) {
-    super(dataSource);
+    super(dataSource.driver as PostgresDriver, 'master');
+    this.manager = dataSource.createEntityManager(this);
   }
 
   override async query(text: string, ...rest: [values?: unknown[], useStructuredResult?: boolean]): Promise<never> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Migration, MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
+import { MigrationExecutor, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { type Database, MIGRATIONS_TABLE } from '../database.js';
 import type { DatabaseClient } from '../connection/database-client.js';
 import { distribute, tablesToDistribute } from './distribution.js';
@@ -47,7 +47,7 @@ export interface MigrateOptions extends LockWait {
 export async function migrateUp(database: Database, options: MigrateOptions = {}): Promise<string[]> {
   if ((await isMigrated(database)) && (await tablesToDistribute(database))?.length === 0) return [];
   return withMigrationLock(database, options, async (lock) => {
-    const pending = await new MigrationExecutor(database).getPendingMigrations();
+    const pending = (await migrationStatus(database)).filter(({ applied }) => !applied);
     await withShortTableLocks(database, lock, options, (executor) => executor.executePendingMigrations());
     await distributeTables(database, options);
     return pending.map(({ name }) => name);
@@ -70,7 +70,7 @@ export interface MigrationToUndo {
 
 /** Returns the most recently applied migration and the statements that undo it; undefined if none is applied. */
 export async function migrationToUndo(database: Database): Promise<MigrationToUndo | undefined> {
-  const name = [...(await appliedMigrations(database))].at(-1);
+  const { latest: name } = await migrationState(database);
   if (name === undefined) return undefined;
   const latest = database.migrations.find((migration) => nameOf(migration) === name);
   if (!latest) throw new Error(`the latest migration, ${name}, is not part of this version`);
@@ -86,17 +86,16 @@ export async function migrationToUndo(database: Database): Promise<MigrationToUn
  */
 export async function migrateDown(database: Database, expected?: string, wait?: LockWait): Promise<string | undefined> {
   return withMigrationLock(database, wait, async (lock) => {
-    const [latest] = await executedMigrations(database);
-    if (expected !== undefined && latest?.name !== expected) throw new Error(`the latest migration is no longer ${expected}`);
+    const { latest } = await migrationState(database);
+    if (expected !== undefined && latest !== expected) throw new Error(`the latest migration is no longer ${expected}`);
+    if (latest === undefined) return undefined;
     // TypeORM respects a migration's own `transaction = false` only when applying the migration, not when undoing it.
-    const instance = database.migrations.find((migration) => nameOf(migration) === latest?.name);
-    if (latest) {
-      await withShortTableLocks(database, lock, wait, async (executor) => {
-        if (instance?.transaction === false) executor.transaction = 'none';
-        await executor.undoLastMigration();
-      });
-    }
-    return latest?.name;
+    const instance = database.migrations.find((migration) => nameOf(migration) === latest);
+    await withShortTableLocks(database, lock, wait, async (executor) => {
+      if (instance?.transaction === false) executor.transaction = 'none';
+      await executor.undoLastMigration();
+    });
+    return latest;
   });
 }
 
@@ -151,11 +150,6 @@ export async function withoutLockTimeout(queryRunner: QueryRunner, work: () => P
   await queryRunner.query(NO_LOCK_TIMEOUT);
   await work();
   await queryRunner.query(`SET lock_timeout = ${String(TABLE_LOCK_TIMEOUT_MS)}`);
-}
-
-/** Returns the applied migrations, latest first. */
-function executedMigrations(database: Database): Promise<Migration[]> {
-  return new MigrationExecutor(database).getExecutedMigrations();
 }
 
 /**

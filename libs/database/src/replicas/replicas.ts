@@ -11,17 +11,18 @@ const MAX_WAIT_MS = 100;
 const FIRST_PAUSE_MS = 1;
 const PROBE_INTERVAL_MS = 1_000;
 
+const toPosition = ([position, system]: Columns): Position => ({ position: BigInt(position as string), system: system as string });
 /** The end of the WAL on the primary's disk. A commit becomes visible only after its WAL is flushed. */
 const POSITION = new PreparedStatement(
   'position of the primary',
   `SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0'), system_identifier FROM pg_control_system()`,
-  ([position, system]: Columns): Position => ({ position: BigInt(position as string), system: system as string }),
+  toPosition,
 );
 /** Returns no row if the server is a primary. */
 const REPLAYED = new PreparedStatement(
   'position of the replica',
   `SELECT pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0'), system_identifier FROM pg_control_system() WHERE pg_is_in_recovery()`,
-  ([position, system]: Columns): Position => ({ position: BigInt(position as string), system: system as string }),
+  toPosition,
 );
 
 interface Position {
@@ -51,6 +52,7 @@ export interface ReplicaObserver {
  */
 export class Replicas {
   private readonly replicas: readonly Replica[];
+  /** The primary's position at the time of a call or later. Concurrent calls share a statement. */
   private readonly positions = new Batcher<'position', Position>({ maxSize: 1, run: () => POSITION.run(this.primary(), []) });
   private readonly stopping = new AbortController();
   private replicaObserver: ReplicaObserver | undefined;
@@ -101,17 +103,12 @@ export class Replicas {
   private async readFromReplica<Row>(execution: Execution<Row>): Promise<Row[] | undefined> {
     const used = this.replicas.filter(({ problem }) => problem === undefined);
     const replica = used[this.turn++ % used.length];
-    const position = replica && (await this.position().catch(unlessUnavailable));
+    const position = replica && (await this.positions.submit('position').catch(unlessUnavailable));
     return position && replica.read(execution, position);
   }
 
-  /** Returns the primary's position at the time of this call or later. Concurrent calls share a statement. */
-  private position(): Promise<Position> {
-    return this.positions.submit('position');
-  }
-
   private async probe(replica: Replica): Promise<number> {
-    await this.position().then(
+    await this.positions.submit('position').then(
       (position) => replica.probe(position),
       (error: unknown) => {
         // While the primary is unavailable, replicas keep their state.
@@ -145,7 +142,12 @@ class Replica {
   async read<Row>(execution: Execution<Row>, atLeast: Position): Promise<Row[] | undefined> {
     try {
       const client = await this.connectUpToDate(atLeast);
-      return await releaseAfter(client, () => execution.runOn(client));
+      const rows = execution.runOn(client);
+      rows.then(
+        () => client.release(),
+        (error: unknown) => client.release(error as Error),
+      );
+      return await rows;
     } catch (error) {
       const isStatementWrong = isSessionUsable(error) && !isDatabaseUnavailable(error);
       if (!isStatementWrong) this.exclude(error);
@@ -204,17 +206,6 @@ class Replica {
       client.release(error as Error);
       throw error;
     }
-  }
-}
-
-async function releaseAfter<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
-  try {
-    const result = await work();
-    client.release();
-    return result;
-  } catch (error) {
-    client.release(error as Error);
-    throw error;
   }
 }
 

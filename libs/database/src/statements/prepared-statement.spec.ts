@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { Columns } from '../connection/statement.js';
-import { elementOf, type PreparedExecution, PreparedStatement } from './prepared-statement.js';
+import { elementOf, PreparedStatement } from './prepared-statement.js';
 
 const PICK = new PreparedStatement<unknown>('pick', 'SELECT $1', ([text]: Columns) => text);
 
@@ -35,16 +35,6 @@ describe('an execution', () => {
     }
   });
 
-  it('without a name is parsed each time and not registered', () => {
-    const unnamed = connection({ '': 'SELECT 1' }, { '': 'SELECT 1' });
-    const execution = PICK.execution([[1, 2]])
-      .withoutName()
-      .copy();
-    execution.submit(unnamed);
-    expect(unnamed.sent[1]).toEqual({ parse: { name: '', text: 'SELECT $1' } });
-    expect(unnamed.submittedNamedStatements).toEqual({ '': 'SELECT 1' });
-  });
-
   it('uncorks the connection even if sending fails', () => {
     const broken = connection();
     broken.bind = () => {
@@ -52,37 +42,6 @@ describe('an execution', () => {
     };
     expect(() => PICK.execution([]).submit(broken)).toThrow('closed');
     expect(broken.sent.at(-1)).toBe('uncork');
-  });
-
-  it('returns its rows, or the error', () => {
-    const finish = (act: (execution: PreparedExecution<unknown, Columns>) => void, statement = PICK) => {
-      const execution = statement.execution([]);
-      const callback = jest.fn<(error: unknown, rows?: unknown[]) => void>();
-      execution.callback = callback;
-      act(execution);
-      return callback.mock.calls;
-    };
-    const row = (execution: PreparedExecution<unknown, Columns>, text: string) => execution.handleDataRow({ fields: [text] });
-    const error = new Error('failed');
-    expect(
-      finish((execution) => {
-        row(execution, 'a');
-        row(execution, 'b');
-        execution.handleCommandComplete();
-        execution.handleReadyForQuery();
-      }),
-    ).toEqual([[null, ['a', 'b']]]);
-    expect(finish((execution) => execution.handleError(error))).toEqual([[error]]);
-    const picky = new PreparedStatement<unknown>('picky', '', ([text]: Columns) => {
-      if (text === 'bad') throw error;
-      return text;
-    });
-    expect(
-      finish((execution) => {
-        for (const text of ['good', 'bad', 'good']) row(execution, text);
-        execution.handleReadyForQuery();
-      }, picky),
-    ).toEqual([[error]]);
   });
 });
 

@@ -65,12 +65,8 @@ export class PreparedExecution<Row, RowColumns extends Columns> implements Execu
     this.text = statement.text;
   }
 
-  copy(): PreparedExecution<Row, RowColumns> {
-    return new PreparedExecution(this.statement, this.values, this.name);
-  }
-
-  withoutName(): PreparedExecution<Row, RowColumns> {
-    return new PreparedExecution(this.statement, this.values, '');
+  copy(name = this.name): PreparedExecution<Row, RowColumns> {
+    return new PreparedExecution(this.statement, this.values, name);
   }
 
   runOn(client: Client): Promise<Row[]> {
