@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { ModuleRef } from '@nestjs/core';
 import { pino } from 'pino';
 import { Metrics } from '../observability/metrics.js';
-import { Draining } from '../http/draining.js';
+import { Draining } from '../http/connection.js';
 import { JobRunner } from './job-runner.js';
 import { JobsModule } from './jobs.module.js';
 
