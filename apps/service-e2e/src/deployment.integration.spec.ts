@@ -48,7 +48,7 @@ describe('PUBLIC_BASE_URL', () => {
     const notFound = await api.get('/v1/pets/-1');
     expect(linksOf(notFound, 'successor-version')).toEqual([`${PUBLIC_BASE_URL}/v1/pets`]);
     expect(linksOf(notFound, 'help')).toEqual([`${PUBLIC_BASE_URL}/docs/errors#pet_not_found`]);
-    const [unreadable] = await api.exchange({ bytes: 'hello\r\n\r\n' });
+    const [unreadable] = await api.exchange('hello\r\n\r\n');
     expect(unreadable?.headers['link']).toBe(`<${PUBLIC_BASE_URL}/docs/errors#invalid_request>; rel="help"`);
   });
 

@@ -13,7 +13,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { ApiResponse, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import { ApiIdempotencyKey, createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
-import { Deprecated, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
+import { Deprecated, DEPRECATION_EXTENSION } from './deprecation.js';
 import { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 import { IfMatch, PRECONDITION_EXTENSION, Revalidated, REVALIDATION_HEADERS, SendsEntityTag } from './conditional-requests.js';
 import { EXAMPLE_ID } from './identifiers.js';
@@ -105,7 +105,6 @@ describe('the decorators of an operation', () => {
   it('set what guards read', () => {
     expect([metadata(PUBLIC, 'list'), metadata(PUBLIC, 'create')]).toEqual([true, undefined]);
     expect([metadata(REQUIRED_SCOPES, 'list'), metadata(REQUIRED_SCOPES, 'create')]).toEqual([undefined, ['toys:read', 'toys:write']]);
-    expect([metadata(DEPRECATION, 'list'), metadata(DEPRECATION, 'create')]).toEqual([DEPRECATED, undefined]);
     expect([metadata(RATE_LIMIT, 'replace'), metadata(RATE_LIMIT, 'create')]).toEqual([POLICY, undefined]);
   });
 

@@ -1,8 +1,6 @@
-import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import { ExtendRouteConfig } from './route-config.js';
-
-export const DEPRECATION = Symbol('deprecation');
 
 /** The removal date in the OpenAPI document (RFC 3339). */
 const SUNSET_EXTENSION = 'x-sunset';
@@ -29,7 +27,6 @@ declare module 'fastify' {
 /** Marks an operation as deprecated: its responses announce the removal, and from `removedAt` on it responds with 410. */
 export const Deprecated = (deprecation: Deprecation): MethodDecorator =>
   applyDecorators(
-    SetMetadata(DEPRECATION, deprecation),
     ExtendRouteConfig({ deprecation }),
     ApiExtension(SUNSET_EXTENSION, deprecation.removedAt.toISOString().slice(0, 10)),
     ApiExtension(DEPRECATION_EXTENSION, deprecation),

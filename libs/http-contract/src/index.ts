@@ -19,7 +19,7 @@ export {
   REVALIDATION_HEADERS,
   SendsEntityTag,
 } from './conditional-requests.js';
-export { Deprecated, type Deprecation, DEPRECATION, DEPRECATION_EXTENSION } from './deprecation.js';
+export { Deprecated, type Deprecation, DEPRECATION_EXTENSION } from './deprecation.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
 export { ApiIdempotencyKey, createdHeaders, RequestIdempotencyKey, respondWithCreated } from './idempotency-key.js';
 export { EXAMPLE_ID, IdPipe, INT64_SCHEMA } from './identifiers.js';

@@ -160,7 +160,7 @@ export const PROBES: readonly Probe[] = [
     rule: SYNTAX,
     file: 'apps/api/src/http/probe.ts',
     forbidden: dynamically('../reference/docs.controller.js'),
-    legal: dynamically('./draining.js'),
+    legal: dynamically('./connection.js'),
   },
   {
     message: 'Import it dynamically',

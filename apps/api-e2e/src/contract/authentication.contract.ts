@@ -31,30 +31,17 @@ const REJECTED: readonly [string, (key: string) => string | readonly string[] | 
   ['an empty header', () => '', 'missing_api_key'],
   ['the key without a scheme', (key) => key, 'missing_api_key'],
   ['the Basic scheme', () => 'Basic c3VpdGU6c2VjcmV0', 'missing_api_key'],
-  ['the Basic scheme with the key', (key) => `Basic ${key}`, 'missing_api_key'],
-  ['the Token scheme with the key', (key) => `Token ${key}`, 'missing_api_key'],
-  ['a scheme that begins like Bearer', (key) => `Bearers ${key}`, 'missing_api_key'],
   ['a missing space after the scheme', (key) => `Bearer${key}`, 'missing_api_key'],
   ['the scheme alone', () => 'Bearer', 'missing_api_key', 'invalid_api_key'],
-  ['text that is not a key', () => 'Bearer hello', 'invalid_api_key'],
-  ['the prefix of a key', () => 'Bearer ast_', 'invalid_api_key'],
-  ['SQL', () => `Bearer ' OR '1'='1`, 'invalid_api_key'],
-  ['a member of Object.prototype', () => 'Bearer __proto__', 'invalid_api_key'],
   ['4,000 characters', () => `Bearer ${'a'.repeat(4_000)}`, 'invalid_api_key'],
   ['non-ASCII bytes', (key) => `Bearer ${key}é`, 'invalid_api_key'],
   ['the key in quotes', (key) => `Bearer "${key}"`, 'invalid_api_key'],
   ['the key twice', (key) => `Bearer ${key} ${key}`, 'invalid_api_key'],
   ['the key and a parameter', (key) => `Bearer ${key}, realm="animal-store"`, 'invalid_api_key'],
-  ['the key without its last character', (key) => `Bearer ${key.slice(0, -1)}`, 'invalid_api_key'],
-  ['the key with one more character', (key) => `Bearer ${key}a`, 'invalid_api_key'],
-  ['the key without its checksum', (key) => `Bearer ${withoutChecksum(key)}`, 'invalid_api_key'],
-  ['the key with a wrong checksum', (key) => `Bearer ${withTypo(key, -1)}`, 'invalid_api_key'],
   ['the key with a typing error', (key) => `Bearer ${withTypo(key, -20)}`, 'invalid_api_key'],
-  ['the key in upper case', (key) => `Bearer ${key.toUpperCase()}`, 'invalid_api_key'],
   ['a key of another environment', (key) => `Bearer ${ofOtherEnvironment(key)}`, 'invalid_api_key'],
   ['a well-formed key that is unknown', (key) => `Bearer ${unknownKey(key)}`, 'invalid_api_key'],
   ['the header repeated', (key) => [`Bearer ${key}`, `Bearer ${key}`], 'invalid_api_key', 'missing_api_key'],
-  ['the header repeated, a wrong key last', (key) => [`Bearer ${key}`, 'Bearer wrong'], 'invalid_api_key', 'missing_api_key'],
   ['the header repeated, a wrong key first', (key) => ['Bearer wrong', `Bearer ${key}`], 'invalid_api_key', 'missing_api_key'],
   ['the header repeated, another scheme first', (key) => ['Basic c3VpdGU6c2VjcmV0', `Bearer ${key}`], 'invalid_api_key', 'missing_api_key'],
 ];
@@ -92,23 +79,17 @@ describe.each(OPERATIONS)('$name: authentication', ({ method, path, options, suc
     expectUnauthenticated(await api.send(method, path(), { ...options, authorization: authorization(api.target.key) }), ...codes);
   });
 
-  it.each(['api_key', 'apikey', 'access_token', 'authorization', 'key', 'token'])(
-    'responds with 401 to a key in the query parameter %s',
-    async (parameter) => {
-      const target = `${path()}?${parameter}=${api.target.key}`;
-      expectUnauthenticated(await api.send(method, target, { ...options, authorization: null }), 'missing_api_key');
-    },
-  );
+  it.each(['api_key', 'access_token', 'authorization'])('responds with 401 to a key in the query parameter %s', async (parameter) => {
+    const target = `${path()}?${parameter}=${api.target.key}`;
+    expectUnauthenticated(await api.send(method, target, { ...options, authorization: null }), 'missing_api_key');
+  });
 
-  it.each(['cookie', 'x-api-key', 'api-key', 'proxy-authorization', 'x-authorization'])(
-    'responds with 401 to a key in the header %s',
-    async (field) => {
-      const { key } = api.target;
-      const value = field === 'cookie' ? `api_key=${key}; authorization=Bearer ${key}` : `Bearer ${key}`;
-      const headers = { ...options.headers, [field]: value };
-      expectUnauthenticated(await api.send(method, path(), { ...options, headers, authorization: null }), 'missing_api_key');
-    },
-  );
+  it.each(['cookie', 'x-api-key', 'proxy-authorization'])('responds with 401 to a key in the header %s', async (field) => {
+    const { key } = api.target;
+    const value = field === 'cookie' ? `api_key=${key}; authorization=Bearer ${key}` : `Bearer ${key}`;
+    const headers = { ...options.headers, [field]: value };
+    expectUnauthenticated(await api.send(method, path(), { ...options, headers, authorization: null }), 'missing_api_key');
+  });
 });
 
 describe('HEAD: authentication', () => {
@@ -123,27 +104,18 @@ describe('401 takes precedence over', () => {
   const big = `{"name":"Rex","categoryId":7,"note":"${'x'.repeat(100_000)}"}`;
   it.each<[string, string, string, RequestOptions]>([
     ['an invalid limit', 'GET', '/v1/pets?limit=0', {}],
-    ['an invalid status', 'GET', '/v1/pets?status=lost', {}],
-    ['an invalid cursor', 'GET', '/v1/pets?cursor=x', {}],
     ['invalid percent-encoding in the query', 'GET', '/v1/pets?limit=%zz', {}],
     ['an unknown pet', 'GET', '/v1/pets/-1', {}],
     ['an id that is not an integer', 'GET', '/v1/pets/abc', {}],
-    ['an id of 2,000 digits', 'GET', `/v1/pets/${'9'.repeat(2_000)}`, {}],
     ['an id with invalid percent-encoding', 'GET', '/v1/pets/%zz', {}],
-    ['an id that is not UTF-8', 'GET', '/v1/pets/%ff', {}],
     ['a missing body', 'POST', '/v1/pets', {}],
-    ['an empty JSON body', 'POST', '/v1/pets', { headers: JSON_BODY, body: '' }],
-    ['an invalid pet', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{}' }],
     ['malformed JSON', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{' }],
     ['a body that is not UTF-8', 'POST', '/v1/pets', { headers: JSON_BODY, body: Uint8Array.of(0xff) }],
     ['a missing content type', 'POST', '/v1/pets', { body: VALID }],
-    ['another content type', 'POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: VALID }],
-    ['an invalid content type', 'POST', '/v1/pets', { headers: { 'content-type': ';' }, body: VALID }],
     ['another charset', 'POST', '/v1/pets', { headers: { 'content-type': 'application/json; charset=utf-16' }, body: VALID }],
     ['a content encoding', 'POST', '/v1/pets', { headers: { ...JSON_BODY, 'content-encoding': 'gzip' }, body: gzipSync(VALID) }],
     ['a body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: big }],
     ['a chunked body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: [big.slice(0, 50_000), big.slice(50_000)] }],
-    ['a body above 64 KiB of another type', 'POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: big }],
   ])('%s', async (_what, method, path, options) => {
     expectUnauthenticated(await api.send(method, path, { ...options, authorization: null }), 'missing_api_key');
     expectUnauthenticated(await api.send(method, path, { ...options, authorization: 'Bearer wrong' }), 'invalid_api_key');

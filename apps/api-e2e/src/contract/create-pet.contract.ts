@@ -79,13 +79,10 @@ describe('createPet: status', () => {
     expect(readPet(response.text).status).toBe('available');
   });
 
-  it.each(['null', '""', '"Available"', '"sold "', '"lost"', '"toString"', '0', '1', 'true', '[]', '["sold"]', '{}'])(
-    'rejects %s and lists the allowed values',
-    async (status) => {
-      const message = expectError(await api.create(`{"name":"Rex","categoryId":7,"status":${status}}`), 'invalid_request');
-      for (const part of ['status', 'available', 'pending', 'sold']) expect(message).toContain(part);
-    },
-  );
+  it.each(['null', '"Available"', '"toString"', '1', '["sold"]'])('rejects %s and lists the allowed values', async (status) => {
+    const message = expectError(await api.create(`{"name":"Rex","categoryId":7,"status":${status}}`), 'invalid_request');
+    for (const part of ['status', 'available', 'pending', 'sold']) expect(message).toContain(part);
+  });
 });
 
 describe('createPet: name', () => {
@@ -104,9 +101,6 @@ describe('createPet: name', () => {
 
   it.each([
     ['surrounding white space', ' \t Rex \n '],
-    ['a decomposed accent', 'e\u0301'],
-    ['a compatibility character', '\ufb01\u212b'],
-    ['control characters', 'a\u0001\u001f\u007f\u0085b'],
     ['quotes and backslashes', `"'\\"; DROP TABLE pets; --`],
     ['255 code points, two units each', '🐕'.repeat(255)],
   ])('may contain %s', async (_what, name) => {
@@ -118,11 +112,8 @@ describe('createPet: name', () => {
     ['white space', '" \\t\\u3000"'],
     ['null', 'null'],
     ['a number', '7'],
-    ['an object', '{"length":3}'],
     ['U+0000', '"Re\\u0000x"'],
-    ['a lone high surrogate', '"\\ud83d"'],
     ['256 code points of two units each', `"${'🐕'.repeat(256)}"`],
-    ['60,000 characters', `"${'x'.repeat(60_000)}"`],
   ])('rejects %s', async (_what, name) => expectNameRejected(await api.create(`{"name":${name},"categoryId":7}`)));
 
   function expectNameRejected(response: Awaited<ReturnType<typeof api.create>>): void {
@@ -157,76 +148,34 @@ describe('createPet: categoryId', () => {
     );
   });
 
-  it.each([
-    ['7.0', 7n],
-    ['70e-1', 7n],
-    ['-0', 0n],
-    ['9007199254740993.0', 9007199254740993n],
-  ])('reads %s', async (writing, value) => {
-    const response = await api.create(`{"name":"Rex","categoryId":${writing}}`);
-    expectStatus(response, 201);
-    expect(readPet(response.text).categoryId).toBe(value);
-  });
-
-  it.each([
-    '"7"',
-    'null',
-    'true',
-    '[7]',
-    '{}',
-    '7.5',
-    '7.0000000000000000000001',
-    '9223372036854775808',
-    '-9223372036854775809',
-    '9223372036854775807.00000000000000000000000001',
-    '1e999999999',
-    '1e-999999999',
-  ])('rejects %s', async (categoryId) => {
+  it.each(['"7"', 'null', '7.5', '9223372036854775808', '1e999999999', `1${'0'.repeat(60_000)}`])('rejects %.20s', async (categoryId) => {
     const message = expectError(await api.create(`{"name":"Rex","categoryId":${categoryId}}`), 'invalid_request');
     expect(message).toMatch(/\bcategoryId\b.*\b(?:integer|int64)\b/);
     expect(message).not.toMatch(/\b(?:name|status)\b/);
-  });
-
-  it('is rejected if it has 60,001 digits', async () => {
-    expectError(await api.create(`{"name":"Rex","categoryId":1${'0'.repeat(60_000)}}`), 'invalid_request');
   });
 });
 
 describe('createPet: several violations', () => {
   it.each([
     ['{}', ['name', 'categoryId']],
-    ['{"status":"sold"}', ['name', 'categoryId']],
     ['{"name":"Rex"}', ['categoryId']],
-    ['{"categoryId":7}', ['name']],
-    ['{"name":null,"categoryId":null,"status":null}', ['name', 'categoryId', 'status']],
     ['{"name":"","categoryId":"7","status":"lost"}', ['name', 'categoryId', 'status']],
-    ['{"name":7,"categoryId":7.5}', ['name', 'categoryId']],
-    ['{"name":" ","categoryId":7,"status":1}', ['name', 'status']],
     ['{"Name":"Rex","categoryid":7,"category_id":7}', ['name', 'categoryId']],
-  ])('responds to %s with one 400 that names %j', async (body, offending) => {
+  ])('responds to %s with one 400 that names %j and its rules', async (body, offending) => {
     const message = expectError(await api.create(body), 'invalid_request');
-    const named = ['name', 'categoryId', 'status'].filter((field) => new RegExp(`\\b${field}\\b`).test(message));
-    expect(named).toEqual(offending);
-  });
-
-  it('states the rule of each field', async () => {
-    const message = expectError(await api.create('{"name":"","categoryId":"7","status":"lost"}'), 'invalid_request');
-    for (const rule of [/255/, /integer|int64/, /available.*pending.*sold/]) expect(message).toMatch(rule);
+    const rules = { name: /\bname\b[^;]*255/, categoryId: /\bcategoryId\b[^;]*integer/, status: /\bstatus\b[^;]*available[^;]*sold/ };
+    expect(Object.entries(rules).flatMap(([field, rule]) => (rule.test(message) ? [field] : []))).toEqual(offending);
   });
 });
 
 describe('createPet: unknown members', () => {
   it.each([
-    ['ordinary members', '"color":"brown","age":3,"tags":["a",{"b":null}]'],
-    ['an id', '"id":1'],
+    ['ordinary members', '"id":1,"color":"brown","tags":["a",{"b":null}]'],
     ['numbers out of range', '"x":1e999999999,"y":123456789012345678901234567890.5'],
-    ['lone surrogates', '"x":"\\ud83d","\\udc15":1'],
-    ['an empty name', '"":1'],
+    ['lone surrogates and an empty name', '"x":"\\ud83d","\\udc15":1,"":1'],
     ['names of Object.prototype', '"toString":1,"valueOf":null,"hasOwnProperty":false,"toJSON":{},"then":"x"'],
-    ['__proto__', '"__proto__":{"status":"sold"}'],
-    ['an escaped __proto__', '"\\u005f_proto__":{"status":"sold"}'],
-    ['constructor', '"constructor":{"prototype":{"status":"sold"}}'],
-    ['nested __proto__', '"x":{"__proto__":{"status":"sold"}}'],
+    ['prototypes', '"__proto__":{"status":"sold"},"\\u005f_proto__":{"status":"sold"},"constructor":{"prototype":{"status":"sold"}}'],
+    ['any number of members', Array.from({ length: 5_000 }, (_, index) => `"m${index}":${index % 10}`).join()],
   ])('ignores %s', async (_what, members) => {
     const response = await api.create(`{"name":"Rex",${members},"categoryId":7}`);
     expectStatus(response, 201);
@@ -238,28 +187,5 @@ describe('createPet: unknown members', () => {
     expect(message).toMatch(/\bname\b/);
     expectError(await api.create('{}'), 'invalid_request');
     expect((await api.createPet()).status).toBe('available');
-  });
-
-  it('are accepted in any number', async () => {
-    const members = Array.from({ length: 5_000 }, (_, index) => `"m${index}":${index % 10}`).join();
-    expect((await api.create(`{"name":"Rex","categoryId":7,${members}}`)).status).toBe(201);
-  });
-
-  it.each(['{"name":"Rex","categoryId":7,"x":' + '['.repeat(60_000), '['.repeat(60_000)])('rejects unclosed nesting', async (body) => {
-    expectError(await api.create(body), 'malformed_json', 'invalid_request');
-  });
-});
-
-describe('createPet: duplicate names', () => {
-  it.each([
-    '{"name":"Rex","name":"Max","categoryId":7}',
-    '{"name":7,"name":"Max","categoryId":7}',
-    '{"categoryId":7,"categoryId":"7","name":"Rex"}',
-  ])('responds to %s with 201 or 400', async (body) => {
-    const response = await api.create(body);
-    if (response.status !== 201) return void expectError(response, 'invalid_request', 'malformed_json');
-    const { name, categoryId } = readPet(response.text);
-    expect(['Rex', 'Max']).toContain(name);
-    expect(categoryId).toBe(7n);
   });
 });

@@ -132,26 +132,12 @@ describe('listPets: id', () => {
 });
 
 describe('listPets: query', () => {
-  it.each([
-    '?',
-    '?&&',
-    '?=',
-    '?=1',
-    '?unknown=1',
-    '?unknown',
-    '?unknown=%zz',
-    '?unknown=1&unknown=2',
-    '?limit[]=0',
-    '?Limit=0',
-    '?LIMIT=0',
-    '?page=2&offset=7&sort=name',
-    '?__proto__=1',
-    '?__proto__[limit]=0',
-    '?constructor=1&toString=2&hasOwnProperty=3',
-    `?${'a=&'.repeat(1_200)}`,
-  ])('ignores the unknown parameters of %s', async (query) => {
-    expect(await api.listPets(query)).toHaveLength(20);
-  });
+  it.each(['?', '?=1', '?unknown=%zz', '?limit[]=0', '?Limit=0', '?__proto__[limit]=0', `?${'a=&'.repeat(1_200)}`])(
+    'ignores the unknown parameters of %.20s',
+    async (query) => {
+      expect(await api.listPets(query)).toHaveLength(20);
+    },
+  );
 
   it('reads a known parameter between unknown ones', async () => expect(await api.listPets('?x=1&limit=3&y=2')).toHaveLength(3));
 
@@ -164,18 +150,12 @@ describe('listPets: query', () => {
     },
   );
 
-  it.each([
-    '?limit=5&limit=5',
-    '?limit=5&x=1&limit=6',
-    '?status=sold&status=sold',
-    '?status=sold&status=pending',
-    '?cursor=a&cursor=a',
-    '?limit=5&%6Cimit=5',
-    '?id=5&id=5',
-    '?id=5&id=6',
-  ])('responds with 400 to %s: a known parameter must not be repeated', async (query) => {
-    expectError(await api.get(`/v1/pets${query}`), 'invalid_request');
-  });
+  it.each(['?limit=5&limit=5', '?limit=5&%6Cimit=5', '?status=sold&x=1&status=pending', '?cursor=a&cursor=a', '?id=5&id=6'])(
+    'responds with 400 to %s: a known parameter must not be repeated',
+    async (query) => {
+      expectError(await api.get(`/v1/pets${query}`), 'invalid_request');
+    },
+  );
 });
 
 describe('listPets: paging', () => {
@@ -189,22 +169,10 @@ describe('listPets: paging', () => {
     expect(pets).toEqual(await api.listPets('?limit=6'));
   });
 
-  it('includes limit and status in the link', async () => {
-    const parameters = next(await api.get('/v1/pets?status=sold&limit=2'));
-    expect(parameters.getAll('limit')).toEqual(['2']);
-    expect(parameters.getAll('status')).toEqual(['sold']);
-    expect(parameters.getAll('cursor')).toHaveLength(1);
-  });
-
-  it('adds no status to the link, and no limit but the default', async () => {
-    const parameters = next(await api.get('/v1/pets'));
-    expect(parameters.get('status')).toBeNull();
-    expect([null, '20']).toContain(parameters.get('limit'));
-  });
-
-  it('omits unknown parameters and the key from the link', async () => {
-    const parameters = next(await api.get('/v1/pets?limit=2&colour=brown'));
-    expect([...parameters.keys()].sort()).toEqual(['cursor', 'limit']);
+  it('links with limit, status and a cursor only', async () => {
+    const parameters = next(await api.get('/v1/pets?status=sold&limit=2&colour=brown'));
+    expect(Object.fromEntries(parameters)).toEqual({ limit: '2', status: 'sold', cursor: expect.any(String) });
+    expect([...next(await api.get('/v1/pets')).keys()].sort()).toEqual(['cursor', 'limit']);
   });
 
   it('filters every page by status', async () => {
@@ -225,44 +193,8 @@ describe('listPets: paging', () => {
     expect(expectError(await api.get(`/v1/pets${used}&cursor=${cursor}`), 'invalid_request')).toContain('cursor');
   });
 
-  it.each([
-    '0',
-    '1',
-    '-1',
-    'null',
-    'abc',
-    'e30',
-    'eyJpZCI6MX0',
-    '%00',
-    '%20',
-    '%zz',
-    '%F0%9F%90%95',
-    "'%20OR%201=1--",
-    'A'.repeat(2_000),
-    '_',
-    '__proto__',
-  ])('rejects %s, which is not a cursor', async (cursor) =>
-    expect(expectError(await api.get(`/v1/pets?cursor=${cursor}`), 'invalid_request')).toContain('cursor'),
+  it.each(['1', 'eyJpZCI6MX0', '%00', '%zz', '%F0%9F%90%95', "'%20OR%201=1--", 'A'.repeat(2_000), '__proto__'])(
+    'rejects %.20s, which is not a cursor',
+    async (cursor) => expect(expectError(await api.get(`/v1/pets?cursor=${cursor}`), 'invalid_request')).toContain('cursor'),
   );
-
-  it('rejects a cursor with characters added or removed', async () => {
-    const cursor = await cursorOf('?limit=2');
-    await expectRejected([
-      ...Array.from(cursor, (_, index) => cursor.slice(0, index)),
-      ...['A', '=', '==', '.', ' ', '\n', '\0'].flatMap((added) => [cursor + added, added + cursor]),
-      cursor + cursor,
-    ]);
-  });
-
-  it('rejects a cursor with a changed character', async () => {
-    const cursor = await cursorOf('?limit=2');
-    const swap = (character: string): string => (character === 'A' ? 'B' : 'A');
-    await expectRejected(Array.from(cursor, (character, index) => cursor.slice(0, index) + swap(character) + cursor.slice(index + 1)));
-  });
-
-  async function expectRejected(cursors: readonly string[]): Promise<void> {
-    const responses = await Promise.all(cursors.map((cursor) => api.get(`/v1/pets?limit=2&cursor=${encodeURIComponent(cursor)}`)));
-    expect(cursors.filter((_, index) => responses[index]?.status !== 400)).toEqual([]);
-    for (const response of responses) expectError(response, 'invalid_request');
-  }
 });

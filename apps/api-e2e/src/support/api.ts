@@ -4,7 +4,7 @@ import { expect } from '@jest/globals';
 import { type HttpResponse, expectCommonHeaders, expectStatus } from './http-response.js';
 import { expectDocumented } from './openapi-contract.js';
 import { type Pet, readPet, readPets } from './json.js';
-import { rawExchange, type RawRequest } from './raw-exchange.js';
+import { rawExchange } from './raw-exchange.js';
 
 export interface ApiTarget {
   /** Public address of the deployment, without `/v1`. */
@@ -93,8 +93,8 @@ export class Api {
   }
 
   /** Writes bytes to a new connection and reads until the server closes it. */
-  async exchange(request: RawRequest): Promise<HttpResponse[]> {
-    const responses = await rawExchange(this.url, request);
+  async exchange(bytes: string | Uint8Array): Promise<HttpResponse[]> {
+    const responses = await rawExchange(this.url, bytes);
     for (const response of responses.filter(({ status }) => status >= 200)) expectCommonHeaders(response);
     return responses;
   }

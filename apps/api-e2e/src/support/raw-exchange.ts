@@ -4,14 +4,8 @@ import type { HttpResponse } from './http-response.js';
 
 const INACTIVITY_TIMEOUT_MS = 8_000;
 
-/** Bytes to write to the socket. `halfClose` then closes the sending side. */
-export interface RawRequest {
-  readonly bytes: string | Uint8Array;
-  readonly halfClose?: boolean;
-}
-
 /** Writes bytes to a new connection and returns the responses once the server closes it. Rejects if the connection stays open. */
-export async function rawExchange(url: URL, { bytes, halfClose = false }: RawRequest): Promise<HttpResponse[]> {
+export async function rawExchange(url: URL, bytes: string | Uint8Array): Promise<HttpResponse[]> {
   const secure = url.protocol === 'https:';
   const address = { host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || (secure ? 443 : 80) };
   const socket = secure ? tls.connect({ ...address, servername: address.host }) : net.connect(address);
@@ -25,8 +19,7 @@ export async function rawExchange(url: URL, { bytes, halfClose = false }: RawReq
     socket.on('close', () => resolve());
     // A server that closes with unread bytes resets the connection. Responses received before are valid.
     socket.on('error', (error) => (received.length > 0 ? resolve() : reject(error)));
-    if (halfClose) socket.end(bytes);
-    else socket.write(bytes);
+    socket.write(bytes);
   });
   return parseResponses(Buffer.concat(received));
 }

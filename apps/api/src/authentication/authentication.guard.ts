@@ -5,8 +5,7 @@ import { DomainError, type Principal } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
-import type { Quota } from '../rate-limit/rate-limiter.js';
-import { rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
+import { type Quota, rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
 import { authorizationOf, CHALLENGE, operationOf } from './scopes.guard.js';
 
 // RFC 9110, section 11.1: the scheme is case-insensitive.

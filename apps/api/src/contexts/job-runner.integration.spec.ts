@@ -12,7 +12,7 @@ import { DataSource } from 'typeorm';
 import { contexts } from '../contexts.js';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
-import { Draining } from '../http/draining.js';
+import { Draining } from '../http/connection.js';
 import { startTestApp } from '../http/testing/test-app.js';
 import { startTraceCollector } from '../http/testing/trace-collector.js';
 import { JobRunner, type ScheduledJob } from './job-runner.js';

@@ -3,7 +3,7 @@ import { Database, DatabaseConnection, describeError, type Job, jobState, repeat
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
-import { Draining } from '../http/draining.js';
+import { Draining } from '../http/connection.js';
 import { LOGGER } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 

@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { connectionOf } from './connection.js';
+import { connectionOf, dropBody, hasBody, isDrained } from './connection.js';
 
+const MIB = 1024 * 1024;
 let socket: Socket;
 
 beforeEach(() => {
@@ -38,8 +41,6 @@ describe('closing', () => {
     jest.advanceTimersByTime(1);
     expect(socket.destroyed).toBe(true);
   });
-
-  const MIB = 1024 * 1024;
 
   it.each([
     ['2 s after its last byte', 1, 1, 4_000],
@@ -87,4 +88,29 @@ describe('endWith', () => {
     connection.finishResponse();
     expect(last).toHaveBeenCalledTimes(calls);
   });
+});
+
+it.each<[headers: IncomingMessage['headers'], isAnnounced: boolean, isRead: boolean]>([
+  [{}, false, false],
+  [{ 'content-length': '0' }, false, true],
+  [{ 'content-length': String(MIB) }, true, true],
+  [{ 'content-length': String(MIB + 1) }, true, false],
+  [{ 'transfer-encoding': 'chunked' }, true, false],
+])('headers %j announce a body: %s, whose rest is dropped: %s', (headers, isAnnounced, isRead) => {
+  const request = { headers } as IncomingMessage;
+  expect([hasBody(request), isDrained(request)]).toEqual([isAnnounced, isRead]);
+});
+
+it('a body is dropped up to 8 MiB if nothing reads it', async () => {
+  jest.useRealTimers();
+  const request = new PassThrough({ highWaterMark: 16 * MIB });
+  dropBody(request as unknown as IncomingMessage);
+  for (const [bytes, isPaused] of [
+    [8 * MIB, false],
+    [1, true],
+  ] as const) {
+    request.write(Buffer.alloc(bytes));
+    await new Promise(setImmediate);
+    expect(request.isPaused()).toBe(isPaused);
+  }
 });

@@ -1,8 +1,10 @@
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import type { FastifyRequest } from 'fastify';
+import type { IncomingMessage, Server } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RequestError } from '../errors/http-errors.js';
 
+/** Maximum size of a rejected body that is always read completely, so that the connection can be reused. */
+const DRAIN_LIMIT_BYTES = 1024 * 1024;
 /** Maximum size of a rejected body that is read and dropped, because many clients send the whole body before they read the response. */
 export const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
 /** How long a silent client has to read the last response before the connection is destroyed. */
@@ -90,4 +92,71 @@ export class Connection {
 
 export function connectionOf(socket: Socket): Connection {
   return (socket[CONNECTION] ??= new Connection(socket));
+}
+
+/** Returns whether the headers announce a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
+}
+
+/** Whether the process is draining: it still serves requests, but is no longer ready. */
+export class Draining {
+  isActive = false;
+
+  begin(): void {
+    this.isActive = true;
+  }
+}
+
+/**
+ * Adds `Connection: close` to responses to requests whose bodies will not be read completely and, while draining or after the client has
+ * ended its side, to the last one of pipelined responses.
+ */
+export function endConnections(server: FastifyInstance, draining: Draining): void {
+  server.addHook('onRequest', ({ raw }, reply, done) => {
+    connectionOf(raw.socket).lastRequest = raw;
+    // Fastify sets this header on every response while it closes.
+    if (draining.isActive) reply.raw.removeHeader('connection');
+    done();
+  });
+
+  server.addHook('onSend', ({ raw }, reply, payload, done) => {
+    const mayEnd = draining.isActive || raw.socket.readableEnded;
+    const hasUnreadBody = !raw.complete && hasBody(raw);
+    if (mayEnd || hasUnreadBody) {
+      const connection = connectionOf(raw.socket);
+      if ((mayEnd && connection.lastRequest === raw) || (hasUnreadBody && (connection.isEnded || !isDrained(raw)))) {
+        connection.isEnded = true;
+        reply.header('connection', 'close');
+        if (hasUnreadBody) dropBody(raw);
+      }
+    }
+    done(null, payload);
+  });
+}
+
+/** Returns whether the rest of a rejected body is read and dropped. The size of a chunked body is not known. */
+export function isDrained({ headers }: IncomingMessage): boolean {
+  return Number(headers['content-length']) <= DRAIN_LIMIT_BYTES;
+}
+
+/** Reads and drops the rest of a body, up to MAX_DROPPED_BYTES. */
+export function dropBody(request: IncomingMessage): void {
+  let size = 0;
+  request.on('data', ({ length }: Buffer) => {
+    size += length;
+    if (size > MAX_DROPPED_BYTES) request.pause();
+  });
+}
+
+/**
+ * Accepts no further connections and closes idle ones. Resolves when all connections are closed. `close` of node:http also ends the
+ * checks of headersTimeout and requestTimeout, so a half-received request would keep the process alive.
+ */
+export function stopListening(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  NetServer.prototype.close.call(server, () => resolve());
+  server.closeIdleConnections();
+  return promise;
 }

@@ -6,7 +6,7 @@ import { JobRunner } from '../contexts/job-runner.js';
 import { Metrics } from '../observability/metrics.js';
 import { RawConnection } from './testing/raw-connection.js';
 import { startTestApp, type TestApp } from './testing/test-app.js';
-import { Draining } from './draining.js';
+import { Draining } from './connection.js';
 
 let service: TestApp;
 let database: Client;

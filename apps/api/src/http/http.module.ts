@@ -2,12 +2,11 @@ import { PublicUrl } from '@animal-store/http-contract';
 import { type BeforeApplicationShutdown, type DynamicModule, Global, Inject, Module, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Routes } from '../errors/exception.filter.js';
-import { DeprecationGuard } from './deprecation.js';
-import { Draining, stopListening } from './draining.js';
+import { Draining, stopListening } from './connection.js';
 import { PreconditionGuard } from './entity-tags.js';
 import type { JsonAdapter } from './json-adapter.js';
 import type { HttpServer } from './pipeline.js';
-import { RouteTable } from './route-table.js';
+import { DeprecationGuard, RouteTable } from './routes.js';
 
 /** What providers know of the HTTP server, and the guards of its headers. */
 @Global()

@@ -5,10 +5,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BODY_LIMIT_BYTES, HTTP_ERRORS, HttpError, MERGE_PATCH, type RequestError, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { addressGroup } from '../rate-limit/address-group.js';
-import { connectionOf, MAX_DROPPED_BYTES, type Reception } from './connection.js';
+import { connectionOf, hasBody, MAX_DROPPED_BYTES, type Reception } from './connection.js';
 
-/** Maximum size of a rejected body that is always read completely, so that the connection can be reused. */
-const DRAIN_LIMIT_BYTES = 1024 * 1024;
 /** Maximum share of half-received requests per address. */
 const SHARE_OF_ADDRESS = 1 / 4;
 
@@ -99,24 +97,9 @@ class BodyReception implements Reception {
   }
 }
 
-/** Reads and drops the rest of a body, up to MAX_DROPPED_BYTES. */
-export function dropBody(request: IncomingMessage): void {
-  let size = 0;
-  request.on('data', ({ length }: Buffer) => {
-    size += length;
-    if (size > MAX_DROPPED_BYTES) request.pause();
-  });
-}
-
 /** Returns whether the request has a body that the service reads. Bodies of GET and HEAD are ignored. */
 export function isBodyReceived(request: IncomingMessage): boolean {
   return request.method !== 'GET' && request.method !== 'HEAD' && hasBody(request);
-}
-
-/** Returns whether the headers announce a body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
 }
 
 /** `chunked`, with the empty list elements that RFC 9110, section 5.6.1.2, allows. */
@@ -126,11 +109,6 @@ const CHUNKED = /^[\s,]*chunked[\s,]*$/i;
 export function hasUnknownFraming({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding'];
   return coding !== undefined && (httpVersion === '1.0' || !CHUNKED.test(coding));
-}
-
-/** Returns whether the rest of a rejected body is read and dropped. The size of a chunked body is not known. */
-export function isDrained({ headers }: IncomingMessage): boolean {
-  return Number(headers['content-length']) <= DRAIN_LIMIT_BYTES;
 }
 
 /** Returns whether Content-Length exceeds the limit. */

@@ -2,7 +2,7 @@ import type { Database, DatabaseConnection } from '@animal-store/database';
 import { afterEach, expect, it, jest } from '@jest/globals';
 import { WorkerGroup } from './worker-messages.js';
 import { Metrics } from '../observability/metrics.js';
-import { Draining } from '../http/draining.js';
+import { Draining } from '../http/connection.js';
 import { Readiness } from './readiness.js';
 
 afterEach(() => {

@@ -2,7 +2,7 @@ import { Database, DatabaseConnection, isMigrated } from '@animal-store/database
 import { DomainError } from '@animal-store/kernel';
 import { Injectable } from '@nestjs/common';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
-import { Draining } from '../http/draining.js';
+import { Draining } from '../http/connection.js';
 import { Metrics } from '../observability/metrics.js';
 import { WorkerGroup } from './worker-messages.js';
 

@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { beforeEach, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { Draining } from '../http/draining.js';
+import { Draining } from '../http/connection.js';
 import { shutDown, type ShutdownOptions } from './shut-down.js';
 
 const LONG = 300_000;

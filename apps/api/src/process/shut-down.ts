@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
-import { Draining } from '../http/draining.js';
+import { Draining } from '../http/connection.js';
 
 /** Longer than requests normally take. The remaining ones are cut off. Also the maximum wait for a running job. */
 const FINISH_TIMEOUT_MS = 15_000;

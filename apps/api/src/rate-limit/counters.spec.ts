@@ -4,13 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { countForWorker, MemoryCounter, SupervisorCounter } from './counters.js';
 
-const WINDOW_MS = 60_000;
-
 describe('MemoryCounter', () => {
   const HOUR_MS = 3_600_000;
   let now: number;
   let counter: MemoryCounter;
-  const add = (key: string, points: number) => counter.add(key, points, WINDOW_MS);
+  const add = (key: string, points: number) => counter.add(key, points);
 
   beforeEach(() => {
     now = 500;
@@ -42,7 +40,7 @@ describe('MemoryCounter', () => {
 
   it('stores no windows that have ended, and at most 100,000', () => {
     const { windows: stored } = counter as unknown as { windows: Map<string, unknown> };
-    for (let i = 0; i < 100_000; i++) stored.set(String(i), { endsAt: now + WINDOW_MS, points: 1 });
+    for (let i = 0; i < 100_000; i++) stored.set(String(i), { endsAt: now + 60_000, points: 1 });
     add('newest', 1);
     expect([stored.size, stored.has('0'), stored.has('1')]).toEqual([100_000, false, true]);
     now += 60_000;
@@ -88,7 +86,7 @@ describe('SupervisorCounter', () => {
   });
   afterEach(() => void Object.assign(process, { send, connected: undefined }));
 
-  const add = (points = 1, key = 'a') => counter.add(key, points, WINDOW_MS);
+  const add = (points = 1, key = 'a') => counter.add(key, points);
 
   it('counts the requests of each key', async () => {
     expect(await Promise.all([add(4), add(3), add(1, 'b')])).toMatchObject([{ points: 4 }, { points: 7 }, { points: 1 }]);

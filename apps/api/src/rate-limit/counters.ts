@@ -13,9 +13,11 @@ export interface Counter {
    * Adds points, even above the limit. A window begins with the first points of a key. Returns undefined if the counter cannot be used,
    * at the latest after RESPONSE_TIMEOUT_MS. Never rejects.
    */
-  add(key: string, points: number, windowMs: number): Count | Promise<Count | undefined>;
+  add(key: string, points: number): Count | Promise<Count | undefined>;
 }
 
+/** Other releases share the counts, so another length requires other names of the counters. */
+export const WINDOW_MS = 60_000;
 /** Maximum time that a request waits for a counter of other processes. */
 export const RESPONSE_TIMEOUT_MS = 250;
 
@@ -31,13 +33,13 @@ export class MemoryCounter implements Counter {
   /** Oldest first. */
   private readonly windows = new Map<string, Window>();
 
-  add(key: string, points: number, windowMs: number): Count {
+  add(key: string, points: number): Count {
     const now = performance.now();
     let window = this.windows.get(key);
     if (!window || now >= window.endsAt) {
       this.windows.delete(key);
       this.evict(now);
-      window = { endsAt: now + windowMs, points: 0 };
+      window = { endsAt: now + WINDOW_MS, points: 0 };
       this.windows.set(key, window);
     }
     window.points += points;
@@ -53,7 +55,7 @@ export class MemoryCounter implements Counter {
 }
 
 interface CountRequest {
-  readonly countRequest?: { readonly id: number; readonly key: string; readonly points: number; readonly windowMs: number };
+  readonly countRequest?: { readonly id: number; readonly key: string; readonly points: number };
 }
 
 interface CountResponse {
@@ -64,8 +66,8 @@ interface CountResponse {
 export function countForWorker(worker: Worker, counter: MemoryCounter): void {
   worker.on('message', ({ countRequest }: CountRequest) => {
     if (!countRequest) return;
-    const { id, key, points, windowMs } = countRequest;
-    const response: CountResponse = { countResponse: { id, count: counter.add(key, points, windowMs) } };
+    const { id, key, points } = countRequest;
+    const response: CountResponse = { countResponse: { id, count: counter.add(key, points) } };
     if (worker.isConnected()) worker.send(response);
   });
 }
@@ -88,12 +90,12 @@ export class SupervisorCounter implements Counter {
     });
   }
 
-  async add(key: string, points: number, windowMs: number): Promise<Count | undefined> {
+  async add(key: string, points: number): Promise<Count | undefined> {
     if (this.isLate || !process.connected) return undefined;
     const id = ++this.lastId;
     const { promise, resolve } = Promise.withResolvers<Count>();
     this.pending.set(id, resolve);
-    const request: CountRequest = { countRequest: { id, key, points, windowMs } };
+    const request: CountRequest = { countRequest: { id, key, points } };
     // A channel that closes ends the worker.
     process.send?.(request, undefined, undefined, () => undefined);
     const count = await withDeadline(promise, RESPONSE_TIMEOUT_MS);

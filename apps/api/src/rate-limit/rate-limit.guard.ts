@@ -2,8 +2,7 @@ import { RATE_LIMIT, type RateLimitPolicy } from '@animal-store/http-contract';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Quota } from './rate-limiter.js';
-import { type ClientLimit, rateLimitedError, RateLimits } from './rate-limits.js';
+import { type ClientLimit, type Quota, rateLimitedError, RateLimits } from './rate-limits.js';
 
 /** Counts each request of a client and sets the RateLimit headers. Requests without a client have no quota. */
 @Injectable()

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readSecretUrl, type SecretUrl } from '@animal-store/database';
 import { createClient, ErrorReply } from '@redis/client';
 import type { Logger } from 'pino';
-import { type Count, type Counter, RESPONSE_TIMEOUT_MS, withDeadline } from './counters.js';
+import { type Count, type Counter, RESPONSE_TIMEOUT_MS, WINDOW_MS, withDeadline } from './counters.js';
 import { parseRedisUrl } from './redis-url.js';
 
 /** Until the connection is authenticated. */
@@ -28,17 +28,12 @@ if left < 0 or left > tonumber(ARGV[2]) then
 end
 return {points, left}`;
 
-interface Key {
-  readonly name: string;
-  readonly windowMs: number;
-}
-
 /** Why a connection ended. */
 interface Failure {
   /** Code of the error, or its message. */
   readonly reason: string;
-  /** What Redis did not count although it responded. */
-  readonly uncounted?: Key;
+  /** The key that Redis did not count although it responded. */
+  readonly uncounted?: string;
 }
 
 /** A Redis connection that counts keys. Any failure ends it: the next one may reach another server or have another password. */
@@ -64,29 +59,29 @@ class RedisConnection {
 
   /**
    * Connects and counts as a check, which is repeated every second. Resolves to whether the connection is usable.
-   * @param uncounted what an earlier connection did not count
+   * @param uncounted a key that an earlier connection did not count
    */
-  async open(uncounted?: Key): Promise<boolean> {
+  async open(uncounted?: string): Promise<boolean> {
     try {
       await this.connect();
     } catch (error) {
       this.end(failureOf(error));
     }
-    const checks = Array.from({ length: CHECKED_KEYS }, (_, i) => ({ name: `check:${i}`, windowMs: CHECK_INTERVAL_MS }));
+    const checks = Array.from({ length: CHECKED_KEYS }, (_, i) => `check:${i}`);
     await Promise.all([...checks, ...(uncounted ? [uncounted] : [])].map((key) => this.add(key, 0)));
     if (this.state !== 'opening') return false;
     this.state = 'usable';
-    this.checking = setInterval(() => void this.add({ name: 'check:0', windowMs: CHECK_INTERVAL_MS }, 0), CHECK_INTERVAL_MS).unref();
+    this.checking = setInterval(() => void this.add('check:0', 0), CHECK_INTERVAL_MS).unref();
     return true;
   }
 
   /** Adds points to a key. If that fails, the connection ends. Never rejects. */
-  async add(key: Key, points: number): Promise<Count | undefined> {
+  async add(key: string, points: number): Promise<Count | undefined> {
     const { client, state } = this;
     if (!client || state === 'ended') return undefined;
     try {
       const keys = [redisKey(this.environment, key)];
-      const command = client.eval(ADD, { keys, arguments: [String(points), String(key.windowMs)] });
+      const command = client.eval(ADD, { keys, arguments: [String(points), String(WINDOW_MS)] });
       const reply: unknown = await withDeadline(command, RESPONSE_TIMEOUT_MS);
       if (isCount(reply) && reply[0] >= points) return { points: reply[0], msLeft: reply[1] };
       if (reply === undefined) this.end({ reason: `no response within ${String(RESPONSE_TIMEOUT_MS)} ms` });
@@ -133,7 +128,7 @@ function createRedisClient(secret: SecretUrl) {
 }
 
 /** Returns the name of a counter in Redis, which services of different environments can share. */
-function redisKey(environment: string, { name }: Key): string {
+function redisKey(environment: string, name: string): string {
   return `animal-store:${environment}:${name}`;
 }
 
@@ -163,9 +158,9 @@ export class RedisCounter implements Counter {
     return this.connection?.isUsable ?? false;
   }
 
-  add(name: string, points: number, windowMs: number): Promise<Count | undefined> {
+  add(key: string, points: number): Promise<Count | undefined> {
     const { connection } = this;
-    return connection?.isUsable ? connection.add({ name, windowMs }, points) : Promise.resolve(undefined);
+    return connection?.isUsable ? connection.add(key, points) : Promise.resolve(undefined);
   }
 
   /** Connects in the background, and again after each failure, until `stop`. */
@@ -182,7 +177,7 @@ export class RedisCounter implements Counter {
     const { signal } = this.stopping;
     const isStopped = () => signal.aborted;
     let delayMs = MIN_RECONNECT_DELAY_MS;
-    let uncounted: Key | undefined;
+    let uncounted: string | undefined;
     while (!isStopped()) {
       const connection = (this.connection = new RedisConnection(this.url, this.environment));
       const isUsable = await connection.open(uncounted);

@@ -9,7 +9,7 @@ import { type Context, contexts as registered } from '../../contexts.js';
 import { createApp } from '../../create-app.js';
 import { createLogger, type ServiceLogger } from '../../observability/logger.js';
 import { readConfig } from '../../process/config.js';
-import { RouteTable } from '../route-table.js';
+import { RouteTable } from '../routes.js';
 
 export { createLogger } from '../../observability/logger.js';
 
