@@ -5,7 +5,7 @@ import type { Catalogue } from './database-server.js';
 import { MANY_CONNECTIONS } from './goals.js';
 import { httpRequest } from './http-requests.js';
 import { ANIMAL_STORE, startService, type Target, TARGETS } from './targets.js';
-import { createRequests, findPageStarts, isWriting, STATUSES, type Workload, type WorkloadData, WORKLOADS } from './workloads.js';
+import { createRequests, findPageStarts, STATUSES, type Workload, type WorkloadData, WORKLOADS } from './workloads.js';
 
 export const ROWS = 100_000;
 const KEYS = 20;
@@ -20,7 +20,7 @@ export interface CompareOptions extends BenchOptions {
   readonly warmUpSeconds: number;
 }
 
-/** A database with the pets, and the data of the requests to it. */
+/** A database with the pets of a checkout, and the data of the requests to it. */
 interface Database {
   readonly catalogue: Catalogue;
   readonly data: WorkloadData;
@@ -39,18 +39,13 @@ export async function compare(options: CompareOptions, cleanUp: CleanUp, report:
   const bench = await Bench.start(options, cleanUp, report);
   const databases = new Map<string | undefined, Database>();
   const databaseOf = async ({ workspace }: Target): Promise<Database> => {
-    const known = databases.get(workspace);
-    if (known) return known;
-    const catalogue = await createCatalogue(bench, `bench_${databases.size}`, workspace);
-    const created = {
-      catalogue,
-      data: await readWorkloadData(workspace === undefined ? TARGETS[ANIMAL_STORE] : TARGETS.baseline, catalogue),
-    };
-    databases.set(workspace, created);
-    return created;
+    const database = databases.get(workspace) ?? (await createDatabase(bench, `bench_${databases.size}`, workspace));
+    databases.set(workspace, database);
+    return database;
   };
-  const own = options.targets.includes(ANIMAL_STORE) ? await databaseOf(TARGETS[ANIMAL_STORE]) : undefined;
-  const startTimesMs = own ? await measureStartTimes(own.catalogue) : [];
+  const startTimesMs = options.targets.includes(ANIMAL_STORE)
+    ? await measureStartTimes((await databaseOf(TARGETS[ANIMAL_STORE])).catalogue)
+    : [];
   const missing: Record<string, string> = {};
   const running = new Map<string, { readonly target: RunningTarget; readonly data: WorkloadData }>();
   for (const name of options.targets) {
@@ -70,23 +65,21 @@ export async function compare(options: CompareOptions, cleanUp: CleanUp, report:
     const seed = options.seed + WORKLOADS.indexOf(workload);
     const requests = new Map(measured.map(([, { data }]) => [data, createRequests(workload, data, new Random(seed))]));
     const targets = new Map(measured.map(([name, { target, data }]) => [name, { target, requests: requests.get(data) ?? [] }]));
-    const scenario = { workload, targets, isWriting: isWriting(workload) };
-    scenarios.push(await bench.run({ ...scenario, connections: MANY_CONNECTIONS, warmUpSeconds: options.warmUpSeconds }));
-    if (SINGLE_CONNECTION_WORKLOADS.includes(workload)) scenarios.push(await bench.run({ ...scenario, connections: 1, warmUpSeconds: 0 }));
+    scenarios.push(await bench.run({ workload, targets, connections: MANY_CONNECTIONS, warmUpSeconds: options.warmUpSeconds }));
+    if (SINGLE_CONNECTION_WORKLOADS.includes(workload))
+      scenarios.push(await bench.run({ workload, targets, connections: 1, warmUpSeconds: 0 }));
   }
   return { ...bench.origin, startTimesMs, missing, scenarios };
 }
 
-export const createCatalogue = (bench: Bench, name: string, workspace?: string) =>
-  bench.server.createCatalogue(name, { rows: ROWS, keys: KEYS, workspace });
-
-/** Starts a service to find where pages begin, and stops it. */
-export async function readWorkloadData(target: Target, catalogue: Catalogue): Promise<WorkloadData> {
+/** Creates a database, and starts the service of its checkout to find where pages begin. */
+export async function createDatabase(bench: Bench, name: string, workspace?: string): Promise<Database> {
+  const catalogue = await bench.server.createCatalogue(name, { rows: ROWS, keys: KEYS, workspace });
   const [key = ''] = catalogue.keys;
-  const service = await target.start(catalogue);
+  const service = await TARGETS[workspace === undefined ? ANIMAL_STORE : 'baseline'].start(catalogue);
   try {
     const walks = [undefined, ...STATUSES].map((status) => findPageStarts(service.url, key, status, MAX_PAGES));
-    return { rows: catalogue.rows, keys: catalogue.keys.length, pages: await Promise.all(walks) };
+    return { catalogue, data: { rows: ROWS, keys: KEYS, pages: await Promise.all(walks) } };
   } finally {
     await service.kill();
   }

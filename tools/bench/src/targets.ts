@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { type Environment, ServiceProcess } from '@animal-store/test-kit/service-process';
 import type { Catalogue } from './database-server.js';
 import type { Paging } from './http-requests.js';
-import { isInstalled, runProcess } from './load-generator.js';
+import { isInstalled, runProcess } from './processes.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));

@@ -4,16 +4,6 @@ import { httpRequest } from './http-requests.js';
 /** Workloads that only read come first, so that they see the seeded rows. */
 export const WORKLOADS = ['list', 'list-mixed', 'get', 'mixed', 'create'] as const;
 export type Workload = (typeof WORKLOADS)[number];
-export type Operation = 'list' | 'get' | 'create';
-
-const OPERATIONS: Readonly<Record<Workload, readonly Operation[]>> = {
-  list: ['list'],
-  'list-mixed': ['list'],
-  get: ['get'],
-  mixed: ['list', 'get', 'create'],
-  create: ['create'],
-};
-export const isWriting = (workload: Workload): boolean => OPERATIONS[workload].includes('create');
 
 export const STATUSES = ['available', 'pending', 'sold'] as const;
 export type Status = (typeof STATUSES)[number];
