@@ -6,7 +6,7 @@ import type { CleanUp } from './clean-up.js';
 import { type Catalogue, DatabaseServer } from './database-server.js';
 import { httpRequest } from './http-requests.js';
 import { cpuMsOf, type Measurement, requireProc, residentMbOf, type Rounds } from './measurement.js';
-import { constantResponses, type Target } from './targets.js';
+import type { Target } from './targets.js';
 import type { PetRequest } from './workloads.js';
 import { requireWrk, sendLoad } from './wrk.js';
 
@@ -96,7 +96,7 @@ export class Bench {
     };
     for (const name of targets.keys()) {
       await attempt(name, async (target, requests) => {
-        await check(target, requests);
+        await checkResponses(target, requests);
         if (warmUpSeconds > 0) await measure(target, { requests, connections, seconds: warmUpSeconds, round: 0 });
       });
     }
@@ -115,12 +115,6 @@ export class Bench {
     for (const catalogue of catalogues) await catalogue.restore();
     return { workload, connections, rounds, failures };
   }
-}
-
-/** @throws Error that shows the first wrong response */
-async function check({ target, service, catalogue }: RunningTarget, requests: readonly PetRequest[]): Promise<void> {
-  const constants = target.constant ? await constantResponses(catalogue) : undefined;
-  await checkResponses({ url: service.url, paging: target.paging, constants }, requests, catalogue);
 }
 
 interface Load {
