@@ -7,7 +7,7 @@ import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
 import { Client } from 'pg';
 import type { CleanUp } from './clean-up.js';
 import { runProcess } from './processes.js';
-import type { Status } from './workloads.js';
+import type { ListRequest, PageStart, Status } from './workloads.js';
 
 /**
  * A quarter of the memory, the starting value that PostgreSQL's manual recommends. Ten million pets would not fit into the default.
@@ -22,12 +22,6 @@ export interface Pet {
   readonly name: string;
   readonly categoryId: number;
   readonly status: Status;
-}
-
-export interface PageQuery {
-  readonly limit: number;
-  readonly status?: Status | undefined;
-  readonly after?: number | undefined;
 }
 
 interface CatalogueContent {
@@ -79,6 +73,9 @@ export class DatabaseServer {
 
 /** A seeded database, and the pets that correct responses contain. */
 export class Catalogue {
+  /** The starts of consecutive pages for each filter. */
+  pages: readonly (readonly PageStart[])[] = [];
+
   constructor(
     readonly server: DatabaseServer,
     readonly url: string,
@@ -88,7 +85,7 @@ export class Catalogue {
     private readonly client: Client,
   ) {}
 
-  page({ limit, status, after = 0 }: PageQuery): Promise<Pet[]> {
+  page({ limit, status, after = 0 }: Pick<ListRequest, 'limit' | 'status' | 'after'>): Promise<Pet[]> {
     return this.select('WHERE id > $1 AND ($2::text IS NULL OR status = $2) ORDER BY id LIMIT $3', [after, status ?? null, limit]);
   }
 

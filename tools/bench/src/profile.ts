@@ -2,7 +2,7 @@ import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Bench } from './bench.js';
 import type { CleanUp } from './clean-up.js';
-import { createDatabase } from './compare.js';
+import { createCatalogue } from './compare.js';
 import { ANIMAL_STORE, startService, TARGETS, UNBUNDLED_SERVICE } from './targets.js';
 import { createRequests, type Workload } from './workloads.js';
 
@@ -22,8 +22,8 @@ export async function profile(
   report: (line: string) => void,
 ): Promise<void> {
   const bench = await Bench.start({ seed: 1, rounds: 1, seconds }, cleanUp, report);
-  const { catalogue, data } = await createDatabase(bench, 'profile');
-  const requests = createRequests(workload, data, bench.random);
+  const catalogue = await createCatalogue(bench, 'profile');
+  const requests = createRequests(workload, catalogue, bench.random);
   const folder = join(bench.server.folder, 'profile');
   const nodeArgs = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
   const target = await bench.startTarget(TARGETS[ANIMAL_STORE], catalogue, () =>
