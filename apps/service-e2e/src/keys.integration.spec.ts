@@ -6,9 +6,8 @@ import type { HttpResponse } from '@animal-store/api-e2e/support/http-response';
 import { type CreatedKey, insertKey } from '@animal-store/api-e2e/support/keys';
 import { runAnimalStore, createKey, Service } from '@animal-store/api-e2e/support/service';
 import { useOwnService } from '@animal-store/api-e2e/support/use-api';
-import { waitFor } from '@animal-store/local-postgres/testing';
+import { query, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 
 const own = useOwnService();
 const { api } = own;
@@ -130,21 +129,16 @@ describe('the secret of a key', () => {
   });
 
   it('is not in the database', async () => {
-    const client = new Client({ connectionString: own.databaseUrl });
-    await client.connect();
-    try {
-      const tables = await client.query<{ name: string }>(
-        `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-      );
-      let everything = '';
-      for (const { name } of tables.rows) {
-        const { rows } = await client.query<{ text: string }>(`SELECT row.*::text AS text FROM ${name} AS row`);
-        everything += rows.map(({ text }) => text).join('\n');
-      }
-      expect(everything).toContain(created.prefix);
-      expect(everything).not.toContain(created.key.slice(created.prefix.length));
-    } finally {
-      await client.end();
-    }
+    const tables = await query<{ name: string }>(
+      own.databaseUrl,
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const rows = tables.map(({ name }) => query<{ text: string }>(own.databaseUrl, `SELECT row.*::text AS text FROM ${name} AS row`));
+    const everything = (await Promise.all(rows))
+      .flat()
+      .map(({ text }) => text)
+      .join('\n');
+    expect(everything).toContain(created.prefix);
+    expect(everything).not.toContain(created.key.slice(created.prefix.length));
   });
 });

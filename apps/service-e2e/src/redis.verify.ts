@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createKey, Service } from '@animal-store/api-e2e/support/service';
 import { createTestDatabase, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DebianServer } from './support/debian-server.js';
+import { type DebianServer, startRedis } from './support/debian-server.js';
 
 // `npm run verify -- redis`. Not part of `npm test`, since the npm registry has no Redis.
 
@@ -16,11 +16,7 @@ let machines: readonly [Service, Service];
 let clients = 0;
 
 beforeAll(async () => {
-  // Without persistence.
-  redis = await DebianServer.start({
-    program: 'redis-server',
-    args: (port) => ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
-  });
+  redis = await startRedis();
   database = await createTestDatabase();
   const environment = { REDIS_URL: `redis://127.0.0.1:${redis.port}`, RATE_LIMIT: String(LIMIT) };
   const first = await Service.start(database.url, environment);

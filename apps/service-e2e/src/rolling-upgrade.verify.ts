@@ -4,7 +4,7 @@ import { runAnimalStore, Service } from '@animal-store/api-e2e/support/service';
 import { AnimalStore, type Pet } from '@animal-store/client';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DebianServer } from './support/debian-server.js';
+import { type DebianServer, startRedis } from './support/debian-server.js';
 import { buildReleasedVersion, type ReleasedVersion } from './support/released-version.js';
 
 // `npm run verify -- rolling-upgrade`: the last release and this version serve one database at the same time.
@@ -69,10 +69,7 @@ async function walk(path: string, serviceOf: (request: number) => Service): Prom
 }
 
 beforeAll(async () => {
-  redis = await DebianServer.start({
-    program: 'redis-server',
-    args: (port) => ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
-  });
+  redis = await startRedis();
   const version =
     readdirSync(RELEASES)
       .sort((one, other) => one.localeCompare(other, 'en', { numeric: true }))

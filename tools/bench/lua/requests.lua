@@ -23,8 +23,8 @@ end
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '\nRESULT {"requests":%d,"microseconds":%d,"p50":%d,"p99":%d,"badStatuses":%d,"socketErrors":%d}\n',
-    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
-    errors.status, errors.connect + errors.read + errors.write + errors.timeout
+    '\nRESULT {"requests":%d,"seconds":%.6f,"p50Ms":%.3f,"p99Ms":%.3f,"errors":%d}\n',
+    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    errors.status + errors.connect + errors.read + errors.write + errors.timeout
   ))
 end

@@ -1,16 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Catalogue, Pet } from './database-server.js';
-import { httpRequest, type Paging, withSerial } from './http-requests.js';
+import type { RunningTarget } from './bench.js';
+import type { Pet } from './database-server.js';
+import { httpRequest, withSerial } from './http-requests.js';
+import { constantResponses } from './targets.js';
 import type { CreateRequest, PetRequest } from './workloads.js';
 
 const SAMPLES = 40;
-
-interface CheckedTarget {
-  readonly url: string;
-  readonly paging: Paging;
-  /** The constant response bodies of the target. */
-  readonly constants?: Readonly<Record<PetRequest['operation'], string>> | undefined;
-}
 
 interface ReceivedResponse {
   readonly status: number;
@@ -18,7 +13,8 @@ interface ReceivedResponse {
 }
 
 /** @throws Error that shows the first wrong response of a sample of the requests */
-export async function checkResponses(target: CheckedTarget, requests: readonly PetRequest[], catalogue: Catalogue): Promise<void> {
+export async function checkResponses(running: RunningTarget, requests: readonly PetRequest[]): Promise<void> {
+  const { target, service, catalogue } = running;
   const step = Math.max(1, Math.floor(requests.length / SAMPLES));
   const sample = requests.filter((_, index) => index % step === 0);
   for (const [serial, request] of sample.entries()) {
@@ -27,10 +23,10 @@ export async function checkResponses(target: CheckedTarget, requests: readonly P
     const fail = (problem: string, { status, text }: ReceivedResponse) => {
       throw new Error(`${method} ${path}: ${problem}: ${status} ${text.slice(0, 300)}`);
     };
-    const response = await fetchText(target.url + path, { method, headers, ...sent });
-    if (!(await isCorrect(response, request, serial, target, catalogue))) fail('wrong response', response);
+    const response = await fetchText(service.url + path, { method, headers, ...sent });
+    if (!(await isCorrect(response, request, serial, running))) fail('wrong response', response);
     if (serial > 0) continue;
-    const rejection = await fetchText(target.url + path, { method, headers: { ...headers, Authorization: 'Bearer invalid' }, ...sent });
+    const rejection = await fetchText(service.url + path, { method, headers: { ...headers, Authorization: 'Bearer invalid' }, ...sent });
     if (rejection.status !== 401) fail('an invalid API key was not rejected with 401', rejection);
   }
 }
@@ -39,11 +35,10 @@ async function isCorrect(
   { status, text }: ReceivedResponse,
   request: PetRequest,
   serial: number,
-  { constants }: CheckedTarget,
-  catalogue: Catalogue,
+  { target, catalogue }: RunningTarget,
 ): Promise<boolean> {
   if (status !== (request.operation === 'create' ? 201 : 200)) return false;
-  if (constants) return text === constants[request.operation];
+  if (target.constant) return text === (await constantResponses(catalogue))[request.operation];
   const body: unknown = JSON.parse(text);
   switch (request.operation) {
     case 'list':

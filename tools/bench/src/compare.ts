@@ -5,7 +5,7 @@ import type { Catalogue } from './database-server.js';
 import { MANY_CONNECTIONS } from './goals.js';
 import { httpRequest } from './http-requests.js';
 import { ANIMAL_STORE, startService, type Target, TARGETS } from './targets.js';
-import { createRequests, findPageStarts, isWriting, STATUSES, type Workload, type WorkloadData, WORKLOADS } from './workloads.js';
+import { createRequests, findPageStarts, STATUSES, type Workload, WORKLOADS } from './workloads.js';
 
 export const ROWS = 100_000;
 const KEYS = 20;
@@ -20,12 +20,6 @@ export interface CompareOptions extends BenchOptions {
   readonly warmUpSeconds: number;
 }
 
-/** A database with the pets, and the data of the requests to it. */
-interface Database {
-  readonly catalogue: Catalogue;
-  readonly data: WorkloadData;
-}
-
 export interface Comparison extends Origin {
   /** Times from process start to the first response. */
   readonly startTimesMs: readonly number[];
@@ -37,56 +31,47 @@ export interface Comparison extends Origin {
 /** Measures the service and its peers on the same PostgreSQL with the same rows. */
 export async function compare(options: CompareOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<Comparison> {
   const bench = await Bench.start(options, cleanUp, report);
-  const databases = new Map<string | undefined, Database>();
-  const databaseOf = async ({ workspace }: Target): Promise<Database> => {
-    const known = databases.get(workspace);
-    if (known) return known;
-    const catalogue = await createCatalogue(bench, `bench_${databases.size}`, workspace);
-    const created = {
-      catalogue,
-      data: await readWorkloadData(workspace === undefined ? TARGETS[ANIMAL_STORE] : TARGETS.baseline, catalogue),
-    };
-    databases.set(workspace, created);
-    return created;
+  const catalogues = new Map<string | undefined, Catalogue>();
+  const catalogueOf = async ({ workspace }: Target): Promise<Catalogue> => {
+    const catalogue = catalogues.get(workspace) ?? (await createCatalogue(bench, `bench_${catalogues.size}`, workspace));
+    catalogues.set(workspace, catalogue);
+    return catalogue;
   };
-  const own = options.targets.includes(ANIMAL_STORE) ? await databaseOf(TARGETS[ANIMAL_STORE]) : undefined;
-  const startTimesMs = own ? await measureStartTimes(own.catalogue) : [];
+  const isOwn = options.targets.includes(ANIMAL_STORE);
+  const startTimesMs = isOwn ? await measureStartTimes(await catalogueOf(TARGETS[ANIMAL_STORE])) : [];
   const missing: Record<string, string> = {};
-  const running = new Map<string, { readonly target: RunningTarget; readonly data: WorkloadData }>();
+  const running = new Map<string, RunningTarget>();
   for (const name of options.targets) {
     const target = targetOf(name);
     const requirement = await target.missing?.();
-    if (requirement === undefined) {
-      const { catalogue, data } = await databaseOf(target);
-      running.set(name, { target: await bench.startTarget(target, catalogue), data });
-    } else missing[name] = requirement;
+    if (requirement === undefined) running.set(name, await bench.startTarget(target, await catalogueOf(target)));
+    else missing[name] = requirement;
     report(requirement === undefined ? `${name} is running` : `${name} is skipped. It requires: ${requirement}`);
   }
   const scenarios: ScenarioResult[] = [];
   // In this order, so that workloads that write come last.
   for (const workload of WORKLOADS.filter((name) => options.workloads.includes(name))) {
-    const measured = [...running].filter(([name]) => targetOf(name).workloads.includes(workload));
+    const measured = [...running].filter(([, { target }]) => target.workloads.includes(workload));
     // The same requests to each database, but for the cursors.
     const seed = options.seed + WORKLOADS.indexOf(workload);
-    const requests = new Map(measured.map(([, { data }]) => [data, createRequests(workload, data, new Random(seed))]));
-    const targets = new Map(measured.map(([name, { target, data }]) => [name, { target, requests: requests.get(data) ?? [] }]));
-    const scenario = { workload, targets, isWriting: isWriting(workload) };
-    scenarios.push(await bench.run({ ...scenario, connections: MANY_CONNECTIONS, warmUpSeconds: options.warmUpSeconds }));
-    if (SINGLE_CONNECTION_WORKLOADS.includes(workload)) scenarios.push(await bench.run({ ...scenario, connections: 1, warmUpSeconds: 0 }));
+    const requestsOf = ({ catalogue }: RunningTarget) => createRequests(workload, catalogue, new Random(seed));
+    const targets = new Map(measured.map(([name, target]) => [name, { target, requests: requestsOf(target) }]));
+    scenarios.push(await bench.run({ workload, targets, connections: MANY_CONNECTIONS, warmUpSeconds: options.warmUpSeconds }));
+    if (SINGLE_CONNECTION_WORKLOADS.includes(workload))
+      scenarios.push(await bench.run({ workload, targets, connections: 1, warmUpSeconds: 0 }));
   }
   return { ...bench.origin, startTimesMs, missing, scenarios };
 }
 
-export const createCatalogue = (bench: Bench, name: string, workspace?: string) =>
-  bench.server.createCatalogue(name, { rows: ROWS, keys: KEYS, workspace });
-
-/** Starts a service to find where pages begin, and stops it. */
-export async function readWorkloadData(target: Target, catalogue: Catalogue): Promise<WorkloadData> {
+/** Creates a database by the programs of a checkout, and starts its service to find where pages begin. */
+export async function createCatalogue(bench: Bench, name: string, workspace?: string): Promise<Catalogue> {
+  const catalogue = await bench.server.createCatalogue(name, { rows: ROWS, keys: KEYS, workspace });
   const [key = ''] = catalogue.keys;
-  const service = await target.start(catalogue);
+  const service = await TARGETS[workspace === undefined ? ANIMAL_STORE : 'baseline'].start(catalogue);
   try {
     const walks = [undefined, ...STATUSES].map((status) => findPageStarts(service.url, key, status, MAX_PAGES));
-    return { rows: catalogue.rows, keys: catalogue.keys.length, pages: await Promise.all(walks) };
+    catalogue.pages = await Promise.all(walks);
+    return catalogue;
   } finally {
     await service.kill();
   }

@@ -6,8 +6,8 @@ import type * as AccessInfrastructure from '@animal-store/access-infrastructure'
 import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
 import { Client } from 'pg';
 import type { CleanUp } from './clean-up.js';
-import { runProcess } from './load-generator.js';
-import type { Status } from './workloads.js';
+import { runProcess } from './processes.js';
+import type { ListRequest, PageStart, Status } from './workloads.js';
 
 /**
  * A quarter of the memory, the starting value that PostgreSQL's manual recommends. Ten million pets would not fit into the default.
@@ -22,12 +22,6 @@ export interface Pet {
   readonly name: string;
   readonly categoryId: number;
   readonly status: Status;
-}
-
-export interface PageQuery {
-  readonly limit: number;
-  readonly status?: Status | undefined;
-  readonly after?: number | undefined;
 }
 
 interface CatalogueContent {
@@ -69,50 +63,29 @@ export class DatabaseServer {
     const share = options.pendingShare === undefined ? [] : ['--pending-share', `${options.pendingShare}`];
     await cli('seed', '--count', `${options.rows}`, '--json', ...share);
     const keys = await createKeys(url.href, options.keys, workspace);
-    return Catalogue.connect({ url: url.href, rows: options.rows, keys, server: this });
+    const client = new Client({ connectionString: url.href });
+    // Stopping the server closes the connection. Running queries then fail on their own.
+    client.on('error', () => undefined);
+    await client.connect();
+    return new Catalogue(this, url.href, options.rows, keys, client);
   }
-}
-
-interface CatalogueOptions {
-  readonly url: string;
-  readonly rows: number;
-  readonly keys: readonly string[];
-  readonly server: DatabaseServer;
 }
 
 /** A seeded database, and the pets that correct responses contain. */
 export class Catalogue {
-  private constructor(
-    private readonly options: CatalogueOptions,
+  /** The starts of consecutive pages for each filter. */
+  pages: readonly (readonly PageStart[])[] = [];
+
+  constructor(
+    readonly server: DatabaseServer,
+    readonly url: string,
+    /** Number of seeded pets. Their ids start at 1. */
+    readonly rows: number,
+    readonly keys: readonly string[],
     private readonly client: Client,
   ) {}
 
-  static async connect(options: CatalogueOptions): Promise<Catalogue> {
-    const client = new Client({ connectionString: options.url });
-    // Stopping the server closes the connection. Running queries then fail on their own.
-    client.on('error', () => undefined);
-    await client.connect();
-    return new Catalogue(options, client);
-  }
-
-  get url(): string {
-    return this.options.url;
-  }
-
-  /** Number of seeded pets. Their ids start at 1. */
-  get rows(): number {
-    return this.options.rows;
-  }
-
-  get keys(): readonly string[] {
-    return this.options.keys;
-  }
-
-  get server(): DatabaseServer {
-    return this.options.server;
-  }
-
-  page({ limit, status, after = 0 }: PageQuery): Promise<Pet[]> {
+  page({ limit, status, after = 0 }: Pick<ListRequest, 'limit' | 'status' | 'after'>): Promise<Pet[]> {
     return this.select('WHERE id > $1 AND ($2::text IS NULL OR status = $2) ORDER BY id LIMIT $3', [after, status ?? null, limit]);
   }
 

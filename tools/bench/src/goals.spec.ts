@@ -4,14 +4,12 @@ import { judge, judgeScale } from './goals.js';
 import type { Measurement } from './measurement.js';
 
 const measured = (perSecond: number, cpu: number): Measurement => ({
-  requests: perSecond,
   perSecond,
   p50Ms: 1,
   p99Ms: 2,
   errors: 0,
   serviceCpu: cpu,
   postgresCpu: cpu,
-  generatorCpu: 0.5,
   residentMb: 120,
 });
 

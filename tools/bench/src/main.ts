@@ -15,13 +15,7 @@ import { type Workload, WORKLOADS } from './workloads.js';
 const TARGET_NAMES = Object.keys(TARGETS);
 /** Without the baseline, which is measured separately (README.md). V8 optimizes functions during the first 9 seconds of a load. */
 const FULL = { targets: TARGET_NAMES.filter((name) => name !== 'baseline'), workloads: WORKLOADS, rounds: 5, seconds: 3, warmUpSeconds: 6 };
-const QUICK = {
-  targets: ['animal-store', 'go-pgx', 'fastify-pg', 'nest-constant'],
-  workloads: WORKLOADS,
-  rounds: 2,
-  seconds: 1,
-  warmUpSeconds: 1,
-};
+const QUICK = { ...FULL, targets: ['animal-store', 'go-pgx', 'fastify-pg', 'nest-constant'], rounds: 2, seconds: 1, warmUpSeconds: 1 };
 const RESULTS = 'tools/bench/results';
 
 interface OutputOptions {
@@ -33,7 +27,15 @@ type CompareArguments = Partial<CompareOptions> & { readonly quick?: boolean } &
 const cleanUp = new CleanUp();
 const report = (line: string) => console.log(`  ${line}`);
 
-const program = new Command('bench')
+/** Adds the options that both comparisons have. */
+function addOptions(command: Command, results: string): Command {
+  return command
+    .option('--seed <n>', 'seed of the requests and of the order of measurements', parseInteger(0, 999_999_999), 1)
+    .option('--out <file>', 'file for the results', `${RESULTS}/${results}`)
+    .option('--docs', 'also write the results to docs/performance.md');
+}
+
+const program = addOptions(new Command('bench'), 'bench.json')
   .description('Compares the service with its peers on the same PostgreSQL and rows.')
   .enablePositionalOptions()
   .option('--quick', 'measure only the main targets, within two minutes')
@@ -41,9 +43,6 @@ const program = new Command('bench')
   .option('--workloads <names>', `comma-separated names from ${WORKLOADS.join(', ')}`, parseNames(WORKLOADS))
   .option('--rounds <n>', `number of measurements of each target (default: ${FULL.rounds})`, parseInteger(1, 100))
   .option('--seconds <n>', `seconds per measurement (default: ${FULL.seconds})`, parseInteger(1, 60))
-  .option('--seed <n>', 'seed of the requests and of the order of measurements', parseInteger(0, 999_999_999), 1)
-  .option('--out <file>', 'file for the results', `${RESULTS}/bench.json`)
-  .option('--docs', 'also write the results to docs/performance.md')
   .action(async ({ quick, out, docs, ...given }: CompareArguments) => {
     const comparison = await compare({ seed: 1, ...(quick ? QUICK : FULL), ...given }, cleanUp, report);
     await writeJson(out, comparison);
@@ -52,15 +51,11 @@ const program = new Command('bench')
     process.exitCode = hasErrors(comparison) ? 1 : 0;
   });
 
-program
-  .command('scale')
+addOptions(program.command('scale'), 'scale.json')
   .description('Measures the service with 1,000 rows and more.')
   .option('--max-rows <n>', 'rows of the largest catalogue', parseInteger(10_000, 100_000_000), 10_000_000)
   .option('--rounds <n>', 'number of measurements of each catalogue', parseInteger(1, 100), 3)
   .option('--seconds <n>', 'seconds per measurement', parseInteger(1, 60), 2)
-  .option('--seed <n>', 'seed of the requests and of the order of measurements', parseInteger(0, 999_999_999), 1)
-  .option('--out <file>', 'file for the results', `${RESULTS}/scale.json`)
-  .option('--docs', 'also write the results to docs/performance.md')
   .action(async ({ out, docs, ...options }: ScaleOptions & OutputOptions) => {
     const result = await measureScale(options, cleanUp, report);
     await writeJson(out, result);

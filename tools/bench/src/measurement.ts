@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** Figures of one target under one load for a few seconds. */
 export interface Measurement {
-  readonly requests: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -10,8 +9,6 @@ export interface Measurement {
   /** CPU milliseconds per thousand requests: `serviceCpu` of all processes of the service, `postgresCpu` of PostgreSQL. */
   readonly serviceCpu: number;
   readonly postgresCpu: number;
-  /** Share of one core. Near 1, the generator is the bottleneck. */
-  readonly generatorCpu: number;
   /** Resident memory of the largest process of the service at the end of the load. */
   readonly residentMb: number;
 }
@@ -55,27 +52,21 @@ export function spread(numbers: readonly number[]): number {
 /** CLK_TCK, which is 100 on all current Linux systems. */
 const TICKS_PER_SECOND = 100;
 const PAGE_KB = 4;
-/** Fields of /proc/<pid>/stat after the program name, which may contain spaces; see proc_pid_stat(5). */
+/** The first of four fields of /proc/<pid>/stat after the program name, which may contain spaces; see proc_pid_stat(5). */
 const UTIME = 11;
-const CUTIME = 13;
 
 /** Returns the CPU milliseconds of the whole process tree, including children that have ended. */
 export function cpuMsOf(pid: number): number {
-  return processTree(pid).reduce((sum, member) => sum + cpuMs(readIfExists(`/proc/${member}/stat`), UTIME, 4), 0);
+  return processTree(pid).reduce((sum, member) => sum + cpuMs(readIfExists(`/proc/${member}/stat`)), 0);
 }
 
-/** Returns the CPU milliseconds of the children of this process that have ended and were waited for. */
-export function cpuMsOfEndedChildren(): number {
-  return cpuMs(readFileSync('/proc/self/stat', 'utf8'), CUTIME, 2);
-}
-
-/** Returns the sum of consecutive fields of /proc/<pid>/stat in milliseconds. */
-export function cpuMs(stat: string, firstField: number, fields: number): number {
+/** Returns the CPU milliseconds of /proc/<pid>/stat: of the process, and of its children that have ended. */
+export function cpuMs(stat: string): number {
   const values = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
     .map(Number);
-  return (values.slice(firstField, firstField + fields).reduce((sum, ticks) => sum + ticks, 0) * 1000) / TICKS_PER_SECOND;
+  return (values.slice(UTIME, UTIME + 4).reduce((sum, ticks) => sum + ticks, 0) * 1000) / TICKS_PER_SECOND;
 }
 
 /** Returns the resident megabytes of the largest process of the tree. */

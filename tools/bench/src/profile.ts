@@ -2,9 +2,9 @@ import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Bench } from './bench.js';
 import type { CleanUp } from './clean-up.js';
-import { createCatalogue, readWorkloadData } from './compare.js';
+import { createCatalogue } from './compare.js';
 import { ANIMAL_STORE, startService, TARGETS, UNBUNDLED_SERVICE } from './targets.js';
-import { createRequests, isWriting, type Workload } from './workloads.js';
+import { createRequests, type Workload } from './workloads.js';
 
 const WARM_UP_SECONDS = 3;
 
@@ -23,14 +23,14 @@ export async function profile(
 ): Promise<void> {
   const bench = await Bench.start({ seed: 1, rounds: 1, seconds }, cleanUp, report);
   const catalogue = await createCatalogue(bench, 'profile');
-  const requests = createRequests(workload, await readWorkloadData(TARGETS[ANIMAL_STORE], catalogue), bench.random);
+  const requests = createRequests(workload, catalogue, bench.random);
   const folder = join(bench.server.folder, 'profile');
   const nodeArgs = ['--cpu-prof', `--cpu-prof-dir=${folder}`];
   const target = await bench.startTarget(TARGETS[ANIMAL_STORE], catalogue, () =>
     startService(catalogue, { program: UNBUNDLED_SERVICE, nodeArgs }),
   );
   const targets = new Map([[ANIMAL_STORE, { target, requests }]]);
-  const { failures } = await bench.run({ workload, connections, targets, warmUpSeconds: WARM_UP_SECONDS, isWriting: isWriting(workload) });
+  const { failures } = await bench.run({ workload, connections, targets, warmUpSeconds: WARM_UP_SECONDS });
   if (failures[ANIMAL_STORE] !== undefined) throw new Error(failures[ANIMAL_STORE]);
   // Node.js writes the profile on exit. SIGINT ends the drain period.
   await target.service.stop('SIGINT');

@@ -14,8 +14,8 @@ export interface Report {
 }
 
 export function reportComparison(comparison: Comparison): Report {
-  const { scenarios, options, startTimesMs, generator } = comparison;
-  const size = `${ROWS.toLocaleString('en')} rows, ${options.rounds} rounds of ${options.seconds} s, load by ${generator}.`;
+  const { scenarios, options, startTimesMs } = comparison;
+  const size = `${ROWS.toLocaleString('en')} rows, ${options.rounds} rounds of ${options.seconds} s, load by wrk.`;
   return {
     goals: goalTables(judge(scenarios, median(startTimesMs))),
     results: [`${size} ${describe(comparison)}`, ...problems(comparison), ...metricTables(scenarios)],
@@ -74,9 +74,8 @@ export function metricTables(scenarios: readonly ScenarioResult[]): string[] {
   const measurements = scenarios.flatMap(({ rounds }) => Object.values(rounds));
   const errors = measurements.flat().reduce((sum, measured) => sum + measured.errors, 0);
   const maxSpread = Math.max(...measurements.map((rounds) => spread(rounds.map(perSecond))));
-  const load = Math.max(...measurements.flat().map(({ generatorCpu }) => generatorCpu));
   return [
-    `All cells are medians. Errors: ${errors}. Largest spread of requests/s between the rounds of a target: ${percent(maxSpread)}. Largest CPU of the load: ${percent(load)} of a core.`,
+    `All cells are medians. Errors: ${errors}. Largest spread of requests/s between the rounds of a target: ${Math.round(maxSpread * 100)} %.`,
     ...metricTable('Requests per second, 64 connections', many, perSecond),
     ...metricTable('99th percentile, ms, 64 connections', many, p99),
     ...metricTable('CPU of the service, ms per 1,000 requests', many, ({ serviceCpu }) => serviceCpu),
@@ -117,5 +116,3 @@ export function number(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en');
   return value.toFixed(value >= 10 ? 1 : 2);
 }
-
-const percent = (share: number) => `${Math.round(share * 100)} %`;

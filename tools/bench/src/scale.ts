@@ -40,7 +40,7 @@ export async function measureScale(options: ScaleOptions, cleanUp: CleanUp, repo
   for (const read of READS) {
     const targets = new Map([...sizes].map(([rows, { target, requests }]) => [rows, { target, requests: requests[read] }]));
     for (const connections of [1, MANY_CONNECTIONS]) {
-      const result = await bench.run({ workload: read, connections, targets, warmUpSeconds: options.seconds, isWriting: false });
+      const result = await bench.run({ workload: read, connections, targets, warmUpSeconds: options.seconds });
       const [failure] = Object.entries(result.failures);
       if (failure) throw new Error(`${read} with ${failure[0]} rows: ${failure[1]}`);
       scenarios.push(result);

@@ -1,13 +1,12 @@
 import { ok } from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Environment, ServiceProcess } from '@animal-store/test-kit/service-process';
 import type { Catalogue } from './database-server.js';
 import type { Paging } from './http-requests.js';
-import { isInstalled, runProcess } from './load-generator.js';
+import { isInstalled, runProcess } from './processes.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -104,9 +103,8 @@ export const TARGETS = {
 
 /** Starts NestJS with constant responses: the page that the workload `list` requests, and one pet for `get` and `create`. */
 async function startConstant(catalogue: Catalogue): Promise<ServiceProcess> {
-  const file = join(catalogue.server.folder, 'nest-constant.json');
-  await writeFile(file, JSON.stringify(await constantResponses(catalogue)));
-  return startProgram('nest-constant', [process.execPath, path('./peers/nest-constant.js')], catalogue, { CONSTANT_RESPONSES: file });
+  const CONSTANT_RESPONSES = JSON.stringify(await constantResponses(catalogue));
+  return startProgram('nest-constant', [process.execPath, path('./peers/nest-constant.js')], catalogue, { CONSTANT_RESPONSES });
 }
 
 async function goIsMissing(): Promise<string | undefined> {
@@ -138,6 +136,6 @@ export async function constantResponses(catalogue: Catalogue): Promise<{ list: s
     list: JSON.stringify(await catalogue.page({ limit: 20, status: 'available' })),
     get: pet,
     create: pet,
-    keyHashes: catalogue.keys.map((key) => createHash('sha256').update(key).digest('hex')),
+    keyHashes: catalogue.keys.map((key) => hash('sha256', key, 'hex')),
   };
 }

@@ -1,19 +1,10 @@
 import type { Random } from '@animal-store/faults/random';
+import type { Catalogue } from './database-server.js';
 import { httpRequest } from './http-requests.js';
 
 /** Workloads that only read come first, so that they see the seeded rows. */
 export const WORKLOADS = ['list', 'list-mixed', 'get', 'mixed', 'create'] as const;
 export type Workload = (typeof WORKLOADS)[number];
-export type Operation = 'list' | 'get' | 'create';
-
-const OPERATIONS: Readonly<Record<Workload, readonly Operation[]>> = {
-  list: ['list'],
-  'list-mixed': ['list'],
-  get: ['get'],
-  mixed: ['list', 'get', 'create'],
-  create: ['create'],
-};
-export const isWriting = (workload: Workload): boolean => OPERATIONS[workload].includes('create');
 
 export const STATUSES = ['available', 'pending', 'sold'] as const;
 export type Status = (typeof STATUSES)[number];
@@ -48,31 +39,23 @@ export type PetRequest = ListRequest | GetRequest | CreateRequest;
 /** Placeholder in the name of a pet. The load generator replaces it with eight digits that differ in each request. */
 export const SERIAL = '\u0001';
 
-/** The data that the random workloads choose from. */
-export interface WorkloadData {
-  readonly rows: number;
-  readonly keys: number;
-  /** The starts of consecutive pages for each filter. */
-  readonly pages: readonly (readonly PageStart[])[];
-}
-
 const ONE_PAGE: ListRequest = { operation: 'list', key: 0, limit: 20, status: 'available' };
 const LIMITS = [10, 20, 50, 100];
 const LIST_LENGTH = 20_000;
 const SHARE_OF_WRITES = 0.1;
 
 /** Returns the requests to send in a loop. */
-export function createRequests(workload: Workload, data: WorkloadData, random: Random): readonly PetRequest[] {
+export function createRequests(workload: Workload, { rows, keys, pages }: Catalogue, random: Random): readonly PetRequest[] {
   if (workload === 'list') return [ONE_PAGE];
-  const zipfs = data.pages.map((pages) => new Zipf(pages.length));
-  const key = () => (workload === 'mixed' ? random.below(data.keys) : 0);
+  const zipfs = pages.map((starts) => new Zipf(starts.length));
+  const key = () => (workload === 'mixed' ? random.below(keys.length) : 0);
 
   const list = (): ListRequest => {
-    const filter = random.below(data.pages.length);
-    const start = data.pages[filter]?.[zipfs[filter]?.rank(random.next()) ?? 0] ?? {};
+    const filter = random.below(pages.length);
+    const start = pages[filter]?.[zipfs[filter]?.rank(random.next()) ?? 0] ?? {};
     return { operation: 'list', key: key(), limit: LIMITS[random.below(LIMITS.length)] ?? 20, ...start };
   };
-  const get = (): GetRequest => ({ operation: 'get', key: key(), id: 1 + random.below(data.rows) });
+  const get = (): GetRequest => ({ operation: 'get', key: key(), id: 1 + random.below(rows) });
   const create = (): CreateRequest => ({
     operation: 'create',
     key: key(),

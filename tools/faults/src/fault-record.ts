@@ -2,14 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import type { Verdict } from './ledger.js';
+import { table } from './table.js';
 
 const FILE = new URL('../../../docs/how-we-know.json', import.meta.url);
 
-interface FaultResult {
+/** One injection of a fault. */
+export interface FaultRun {
   readonly fault: string;
-  readonly runs: number;
-  /** Maxima of all runs by name. */
   readonly figures: Readonly<Record<string, number>>;
+}
+
+/** The figures are the maxima of all runs. */
+interface FaultResult extends FaultRun {
+  readonly runs: number;
 }
 
 /** The results of one command, as in docs/how-we-know.json. */
@@ -24,8 +29,19 @@ export interface FaultRecord {
   readonly faults: readonly FaultResult[];
 }
 
+/** Returns a table with a line for each run and a column for each figure. */
+export function describeRuns(runs: readonly FaultRun[]): string {
+  const names = [...new Set(runs.flatMap(({ figures }) => Object.keys(figures)))];
+  return table(
+    ['fault', ...names],
+    runs.map(({ fault, figures }) => [fault, ...names.map((name) => `${figures[name] ?? ''}`)]),
+  );
+}
+
+export const tenths = (value: number): number => Math.round(value * 10) / 10;
+
 /** Merges the runs of a fault: the figures of the result are their maxima. */
-export function mergeRuns(runs: readonly Omit<FaultResult, 'runs'>[]): FaultResult[] {
+export function mergeRuns(runs: readonly FaultRun[]): FaultResult[] {
   return [...Map.groupBy(runs, ({ fault }) => fault)].map(([fault, ofFault]) => {
     const names = [...new Set(ofFault.flatMap(({ figures }) => Object.keys(figures)))];
     return {
@@ -45,12 +61,16 @@ export function currentRun(): Pick<FaultRecord, 'date' | 'commit'> {
 }
 
 /** Replaces the results of the suite in docs/how-we-know.json. `npx nx documents checks` makes the page of it. */
-export function recordFaults(results: Pick<FaultRecord, 'command' | 'suite' | 'verdict' | 'faults'>): void {
+export function recordFaults({
+  runs,
+  ...results
+}: Pick<FaultRecord, 'command' | 'suite' | 'verdict'> & { readonly runs: readonly FaultRun[] }): void {
   const others = (JSON.parse(readFileSync(FILE, 'utf8')) as FaultRecord[]).filter(({ suite }) => suite !== results.suite);
   const record: FaultRecord = {
     ...results,
     machine: `${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'unknown'}, Node.js ${process.version}`,
     ...currentRun(),
+    faults: mergeRuns(runs),
   };
   const records = [...others, record].sort((one, other) => one.suite.localeCompare(other.suite));
   writeFileSync(FILE, `${JSON.stringify(records, undefined, 2)}\n`);

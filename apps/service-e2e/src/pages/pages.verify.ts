@@ -38,7 +38,7 @@ it.each(['light', 'dark'] as const)('operations of other methods are accessible 
   await changed.close();
 });
 
-describeReferencePage(own, browser, { devices: ['desktop', 'phone'], isComplete: true });
+describeReferencePage(own, browser, ['desktop', 'phone'], { isComplete: true });
 
 it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);

@@ -1,7 +1,7 @@
 import { PHONE, screenshot, type SpecBrowser } from '@animal-store/api-e2e/support/browser';
 import type { OwnService } from '@animal-store/api-e2e/support/use-api';
+import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import type { Locator, Page } from 'playwright-core';
 import { accessibilityViolations } from './pages.js';
 
@@ -13,15 +13,14 @@ const DEVICES = {
 /** Above 2^53: a JavaScript number would round it to an even number. */
 const ID = '9007199254740993';
 const CATEGORY_ID = '9223372036854775807';
+const PET = `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`;
 
-/** Defines the tests of the page at /docs/reference on these devices. Replaces the pets of the service. */
+/** Defines the tests of the page at /docs/reference, if complete with all operations and axe. Replaces the pets of the service. */
 export function describeReferencePage(
   own: OwnService,
   browser: SpecBrowser,
-  {
-    devices,
-    isComplete,
-  }: { readonly devices: readonly (keyof typeof DEVICES)[]; /** Executes all operations and runs axe. */ readonly isComplete: boolean },
+  devices: readonly (keyof typeof DEVICES)[],
+  { isComplete }: { readonly isComplete: boolean },
 ): void {
   let page: Page;
 
@@ -68,29 +67,18 @@ export function describeReferencePage(
       const example = await operation('createPet').locator('textarea.body-param__text').inputValue();
       expect(example).toBe(`{\n  "name": "Rex",\n  "categoryId": ${ID},\n  "status": "available"\n}`);
       await operation('createPet').locator('textarea.body-param__text').fill(`{"name":"Rex","categoryId":${CATEGORY_ID}}`);
-      expect(await execute('createPet')).toEqual([
-        '201',
-        `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`,
-      ]);
+      expect(await execute('createPet')).toEqual(['201', PET]);
     });
 
     if (!isComplete) return;
 
-    it('executes listPets and shows the response with exact integers', async () => {
-      await operation('listPets').locator('.opblock-summary-control').click();
-      expect(await execute('listPets')).toEqual([
-        '200',
-        `[\n  {\n    "id": ${ID},\n    "name": "Rex",\n    "categoryId": ${CATEGORY_ID},\n    "status": "available"\n  }\n]`,
-      ]);
-    });
-
-    it('executes getPet and shows the response with exact integers', async () => {
-      await operation('getPet').locator('.opblock-summary-control').click();
-      await operation('getPet').getByPlaceholder('petId').fill(ID);
-      expect(await execute('getPet')).toEqual([
-        '200',
-        `{\n  "id": ${ID},\n  "name": "Rex",\n  "categoryId": ${CATEGORY_ID},\n  "status": "available"\n}`,
-      ]);
+    it.each([
+      ['listPets', `[\n  ${PET.replaceAll('\n', '\n  ')}\n]`],
+      ['getPet', PET],
+    ])('executes %s and shows the response with exact integers', async (id, body) => {
+      await operation(id).locator('.opblock-summary-control').click();
+      if (id === 'getPet') await operation(id).getByPlaceholder('petId').fill(ID);
+      expect(await execute(id)).toEqual(['200', body]);
     });
 
     it('fits the screen width with all operations and responses open', async () => {
@@ -108,15 +96,6 @@ export function describeReferencePage(
 
 /** Removes all pets and sets the id of the next one. */
 async function resetPets(databaseUrl: string, id: string): Promise<void> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query('TRUNCATE pets.pets');
-    await client.query(
-      `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, $1, false) FROM pg_sequences WHERE schemaname = 'pets'`,
-      [id],
-    );
-  } finally {
-    await client.end();
-  }
+  const sequence = "format('%I.%I', schemaname, sequencename)::regclass";
+  await query(databaseUrl, 'TRUNCATE pets.pets', `SELECT setval(${sequence}, ${id}, false) FROM pg_sequences WHERE schemaname = 'pets'`);
 }

@@ -172,7 +172,7 @@ describe('links', () => {
   });
 });
 
-describeReferencePage(own, browser, { devices: ['desktop'], isComplete: false });
+describeReferencePage(own, browser, ['desktop'], { isComplete: false });
 
 it('the browser reports no errors and no requests to other origins', () => {
   expect(browser.problems).toEqual([]);

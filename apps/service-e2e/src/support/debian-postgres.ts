@@ -37,17 +37,13 @@ export class DebianPostgres {
     throw new Error("there is no PostgreSQL server with pg_dump: install Debian's package postgresql (apt-get install postgresql)");
   }
 
-  /** Runs a program of PostgreSQL and returns its output. Root runs it as `nobody`, since a server does not start as root. */
-  run(program: string, ...args: readonly string[]): Promise<string> {
-    return this.runWith({}, program, args);
-  }
-
   /** Runs a client. The variables name the server, as in the documentation: arguments would show a password to other users. */
   runOn(url: string, program: string, ...args: readonly string[]): Promise<string> {
     const { hostname, port, username, password } = new URL(url);
     return this.runWith({ PGHOST: hostname, PGPORT: port, PGUSER: username, PGPASSWORD: password }, program, args);
   }
 
+  /** Runs a program of PostgreSQL and returns its output. Root runs it as `nobody`, since a server does not start as root. */
   private async runWith(variables: NodeJS.ProcessEnv, program: string, args: readonly string[]): Promise<string> {
     const account = process.getuid?.() === 0 && { uid: NOBODY, gid: NOBODY };
     const options = { cwd: this.folder, env: { ...process.env, ...variables }, ...account };
@@ -63,7 +59,7 @@ export class DebianPostgres {
   }
 
   initialise(name: string): Promise<string> {
-    return this.run('initdb', '--pgdata', join(this.folder, name), '--username', 'postgres', '--auth', 'trust', '--no-sync');
+    return this.runWith({}, 'initdb', ['--pgdata', join(this.folder, name), '--username', 'postgres', '--auth', 'trust', '--no-sync']);
   }
 
   /** Starts a server on a data folder and returns its URL without a database. */
@@ -73,7 +69,7 @@ export class DebianPostgres {
     const data = join(this.folder, name);
     const log = `${data}.log`;
     try {
-      await this.run('pg_ctl', 'start', '--wait', '--pgdata', data, '--log', log, '--options', options);
+      await this.runWith({}, 'pg_ctl', ['start', '--wait', '--pgdata', data, '--log', log, '--options', options]);
     } catch (error) {
       throw new Error(`PostgreSQL does not start:\n${await readFile(log, 'utf8')}`, { cause: error });
     }
@@ -83,7 +79,7 @@ export class DebianPostgres {
 
   async stop(name: string): Promise<void> {
     this.servers.delete(name);
-    await this.run('pg_ctl', 'stop', '--wait', '--mode', 'fast', '--pgdata', join(this.folder, name));
+    await this.runWith({}, 'pg_ctl', ['stop', '--wait', '--mode', 'fast', '--pgdata', join(this.folder, name)]);
   }
 
   async remove(): Promise<void> {

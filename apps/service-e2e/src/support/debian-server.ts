@@ -9,10 +9,16 @@ const SERVERS = '/usr/sbin';
 export const DEBIAN_PATH = `${process.env['PATH'] ?? ''}:${SERVERS}`;
 const NOBODY = 65_534;
 
-export interface DebianServerOptions {
+interface DebianServerOptions {
   /** Name of the program and of its Debian package. */
   readonly program: string;
   readonly args: (port: number) => readonly string[] | Promise<readonly string[]>;
+}
+
+/** Starts a Redis without persistence. */
+export function startRedis(): Promise<DebianServer> {
+  const args = (port: number) => ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  return DebianServer.start({ program: 'redis-server', args });
 }
 
 /** A server that is not in the npm registry, on a free port. */

@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import {
   type CanActivate,
@@ -22,8 +21,8 @@ import { hashOfBearer, printPort, requiredVariable, UNAUTHORIZED } from './peer.
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 // Upper bound for NestJS: routing, and a guard that hashes the key and looks it up, without pipes or a database.
-const file = requiredVariable('CONSTANT_RESPONSES');
-const { list, get, create, keyHashes } = JSON.parse(readFileSync(file, 'utf8')) as Awaited<ReturnType<typeof constantResponses>>;
+const responses = requiredVariable('CONSTANT_RESPONSES');
+const { list, get, create, keyHashes } = JSON.parse(responses) as Awaited<ReturnType<typeof constantResponses>>;
 const keys = new Map(keyHashes.map((hash, client) => [hash, client]));
 
 @Injectable()

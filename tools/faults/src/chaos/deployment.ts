@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,19 +17,10 @@ const MAX_LOG_LINES = 20;
 const SERVICE = [process.execPath, programPath('api')];
 const ENVIRONMENT = { WORKERS: '2', RATE_LIMIT: '0', DRAIN_SECONDS: '1', NODE_OPTIONS: JUMPING_CLOCK };
 
-/** Starts the services of a deployment, each with a log file. */
-class ServiceStarter {
-  private starts = 0;
-
-  constructor(
-    readonly folder: string,
-    private readonly database: TcpProxy,
-  ) {}
-
-  start(prefix: readonly string[] = []): Promise<ServiceProcess> {
-    const logFile = join(this.folder, `service-${this.starts++}.log`);
-    return ServiceProcess.start({ ...ENVIRONMENT, DATABASE_URL: this.database.url }, { command: [...prefix, ...SERVICE], logFile });
-  }
+/** Starts a service with a log file in the folder. */
+function startService(folder: string, database: TcpProxy, prefix: readonly string[] = []): Promise<ServiceProcess> {
+  const logFile = join(folder, `${randomUUID()}.log`);
+  return ServiceProcess.start({ ...ENVIRONMENT, DATABASE_URL: database.url }, { command: [...prefix, ...SERVICE], logFile });
 }
 
 /** A small deployment: clients → balancer → service with two workers → TCP proxy → PostgreSQL. */
@@ -41,16 +33,16 @@ export class Deployment {
     readonly balancer: Balancer,
     readonly keys: readonly string[],
     private readonly revokedKey: string,
-    private readonly starter: ServiceStarter,
+    private readonly folder: string,
     public service: ServiceProcess,
   ) {}
 
   static async build(): Promise<Deployment> {
     const postgres = await DurablePostgres.start();
     const database = await TcpProxy.start(postgres.url);
-    const starter = new ServiceStarter(await mkdtemp(join(tmpdir(), 'animal-store-chaos-')), database);
+    const folder = await mkdtemp(join(tmpdir(), 'animal-store-chaos-'));
     const balancer = await Balancer.start();
-    const service = await starter.start();
+    const service = await startService(folder, database);
     await service.waitUntilReady();
     await balancer.add(service.url);
     const access = await connectAccessUseCases(postgres.url);
@@ -61,7 +53,7 @@ export class Deployment {
     const revoked = await createKey('chaos revoked');
     await access.revokeApiKey.execute(String(revoked.key.id));
     await access.close();
-    return new Deployment(postgres, database, balancer, keys, revoked.secret, starter, service);
+    return new Deployment(postgres, database, balancer, keys, revoked.secret, folder, service);
   }
 
   /** The last warnings, errors and lines of stderr, of this service and the previous one. */
@@ -83,14 +75,14 @@ export class Deployment {
     this.balancer.remove(this.service.url);
     this.replaced = this.service;
     await this.service.kill();
-    this.service = await this.starter.start();
+    this.service = await startService(this.folder, this.database);
     await this.balancer.add(this.service.url);
   }
 
   /** Replaces the service like a rolling update: the new one is ready before the old one gets SIGTERM. */
   async rollService(maxDescriptors?: number): Promise<void> {
     const prefix = maxDescriptors === undefined ? [] : ['prlimit', `--nofile=${maxDescriptors}`];
-    await this.replaceService(await this.starter.start(prefix));
+    await this.replaceService(await startService(this.folder, this.database, prefix));
   }
 
   /** Throws if the service accepts a revoked key during this time. */
@@ -105,7 +97,7 @@ export class Deployment {
   /** Replaces the service by one that starts while the database accepts connections but does not respond. */
   async rollServiceWithHungDatabase(): Promise<void> {
     this.database.slowDown(HUNG_MS);
-    const started = await this.starter.start().finally(() => {
+    const started = await startService(this.folder, this.database).finally(() => {
       this.database.slowDown(0);
       this.database.disconnect();
     });
@@ -127,6 +119,6 @@ export class Deployment {
     await this.service.stop();
     await this.database.cut();
     await this.postgres.remove();
-    await rm(this.starter.folder, { recursive: true });
+    await rm(this.folder, { recursive: true });
   }
 }

@@ -11,11 +11,14 @@ const CLOSED_LOOP_SHARE = 0.25;
 const OPEN_LOOP_CONNECTIONS = 2_000;
 const TICK_MS = 5;
 const LAST_RESPONSE_TIMEOUT_MS = 15_000;
+/** Rate of the open loop, as a multiple of the closed-loop capacity. */
+const OVERLOAD = 5;
+const PATH = '/v1/pets?limit=20&status=available';
 const END_OF_HEAD = '\r\n\r\n';
 
-const { url, keys, path, times, seconds } = workerData as FloodOptions;
+const { url, keys, seconds } = workerData as FloodOptions;
 const { hostname, port } = new URL(url);
-const requests = keys.map((key) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${key}\r\n\r\n`));
+const requests = keys.map((key) => Buffer.from(`GET ${PATH} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${key}\r\n\r\n`));
 
 const acceptedMs: number[] = [];
 const responses = new Map<string, { status: number; text: string; count: number }>();
@@ -138,5 +141,5 @@ async function waitForResponses(): Promise<void> {
 }
 
 const capacity = await measureCapacity();
-const offered = await sendOpenLoop(times * capacity);
+const offered = await sendOpenLoop(OVERLOAD * capacity);
 parentPort?.postMessage({ capacity, offered, acceptedMs, responses, dropped } satisfies FloodResult);

@@ -4,9 +4,6 @@ import { Worker } from 'node:worker_threads';
 export interface FloodOptions {
   readonly url: string;
   readonly keys: readonly string[];
-  readonly path: string;
-  /** Rate to send, as a multiple of the closed-loop capacity. */
-  readonly times: number;
   readonly seconds: number;
 }
 

@@ -15,9 +15,10 @@ function open(url: string): Socket {
   return connect(Number(port), hostname).on('error', () => undefined);
 }
 
-/** Opens connections that send nothing. */
-export async function openSockets(url: string, count: number, ms: number): Promise<void> {
+/** Opens connections that send nothing, or a text whose responses they do not read. */
+export async function openSockets(url: string, count: number, ms: number, text?: string): Promise<void> {
   const sockets = Array.from({ length: count }, () => open(url));
+  if (text !== undefined) for (const socket of sockets) socket.pause().write(text);
   await sleep(ms);
   for (const socket of sockets) socket.destroy();
 }
@@ -37,15 +38,9 @@ export async function sendSlowly(url: string, ms: number): Promise<void> {
 }
 
 /** Opens connections that pipeline many requests and read no response. */
-export async function leaveResponsesUnread(url: string, key: string, ms: number): Promise<void> {
+export function leaveResponsesUnread(url: string, key: string, ms: number): Promise<void> {
   const request = `GET /v1/pets?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-  const sockets = Array.from({ length: CONNECTIONS }, () => {
-    const socket = open(url).pause();
-    socket.write(request.repeat(PIPELINED));
-    return socket;
-  });
-  await sleep(ms);
-  for (const socket of sockets) socket.destroy();
+  return openSockets(url, CONNECTIONS, ms, request.repeat(PIPELINED));
 }
 
 /** Opens connections that send too many headers. Throws unless each gets a 431 before it is closed. */

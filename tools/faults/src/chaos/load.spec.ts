@@ -92,24 +92,6 @@ it('excuses every request that is in flight while drops are allowed, whenever it
   expect(load.observations).toMatchObject({ excused: 3, dropped: [] });
 });
 
-it('does not retry a creation that is rejected', async () => {
-  const keys = new Set<unknown>();
-  let rejections = 0;
-  let resolveRejected: (() => void) | undefined;
-  const rejected = new Promise<void>((resolve) => (resolveRejected = resolve));
-  const { load } = await startLoad(({ method, headers }, response) => {
-    if (method !== 'POST') return void response.writeHead(200).end('[]');
-    keys.add(headers['idempotency-key']);
-    rejections++;
-    if (rejections === 3) resolveRejected?.();
-    respondWith(response, 400);
-  });
-  load.start(1);
-  await rejected;
-  await load.stop();
-  expect(keys.size).toBe(rejections);
-});
-
 it('returns quantiles, also of an empty list', () => {
   const observations = new Observations();
   expect(observations.quantile(0.99)).toBe(0);

@@ -22,7 +22,7 @@ export interface ChaosOptions {
   readonly report: (line: string) => void;
 }
 
-interface Phase {
+export interface Phase {
   readonly name: string;
   readonly recoveryMs?: number;
   readonly seen: Observations;
@@ -37,7 +37,6 @@ export interface ChaosResult {
 
 const CALM_MS = 1_000;
 const RECOVERY_TIMEOUT_MS = 30_000;
-const OVERLOAD = 5;
 
 /** Injects one fault after the other under load, then compares acknowledged creations with the stored rows. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
@@ -83,14 +82,7 @@ async function overload(deployment: Deployment, load: Load, ledger: Ledger, { ou
   const name = 'overload';
   report(name);
   const { keys, service } = deployment;
-  const path = '/v1/pets?limit=20&status=available';
-  const { capacity, offered, acceptedMs, responses, dropped } = await flood({
-    url: service.url,
-    keys,
-    path,
-    times: OVERLOAD,
-    seconds: outageMs / 4_000,
-  });
+  const { capacity, offered, acceptedMs, responses, dropped } = await flood({ url: service.url, keys, seconds: outageMs / 4_000 });
   report(`  capacity: ${Math.round(capacity)} requests per second; sent: ${Math.round(offered)} per second`);
   const seen = load.nextPhase();
   const flooded = new Observations();

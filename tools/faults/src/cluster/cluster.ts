@@ -13,7 +13,7 @@ import { Client } from 'pg';
 import { createCertificates } from './certificates.js';
 import { configurationOf, etcdOf, type Passwords, patroniOf } from './configuration.js';
 import { type DebianPrograms, findPrograms } from './debian.js';
-import { API_PROCESSES, folderOf, type Layout, layoutOf, LOOPBACK, type NodeName, NODES, tlsFolderOf } from './layout.js';
+import { API_PROCESSES, type ApiProcess, folderOf, type Layout, layoutOf, LOOPBACK, type NodeName, NODES, tlsFolderOf } from './layout.js';
 import { requestPatroni } from './patroni-client.js';
 import { processesIn } from './processes.js';
 
@@ -168,7 +168,7 @@ export class Cluster {
       const [file = '', ...args] = [...(await this.commandPrefix(name)), ...this.commandOf(name, findPrograms())];
       const child = spawn(file, args, {
         cwd: folder,
-        env: { PATH: process.env['PATH'], ...(API_PROCESSES.some((api) => api === name) && this.serviceEnvironment(name)) },
+        env: { PATH: process.env['PATH'], ...(isApi(name) && this.serviceEnvironment(name)) },
         detached: true,
         stdio: ['ignore', log.fd, log.fd],
       });
@@ -198,7 +198,6 @@ export class Cluster {
   }
 
   private async startAll(): Promise<void> {
-    const isApi = (name: string) => API_PROCESSES.some((api) => api === name);
     const all = this.processes();
     const servers = all.filter((name) => !isApi(name));
     for (const name of servers) await this.startIfDown(name);
@@ -233,17 +232,13 @@ export class Cluster {
     const deadline = performance.now() + STOP_TIMEOUT_MS;
     // A frozen process only gets the next signal when it resumes.
     kill(await pids(), 'SIGCONT');
-    kill(await this.leadersOf(names), 'SIGTERM');
+    // Patroni stops its PostgreSQL itself.
+    const leaders = names.map((name) => processesIn(folderOf(this.layout, name), { isRecursive: false }));
+    kill((await Promise.all(leaders)).flat(), 'SIGTERM');
     for (let left = await pids(); left.length > 0; left = await pids()) {
       if (performance.now() > deadline) kill(left, 'SIGKILL');
       await sleep(POLL_MS);
     }
-  }
-
-  /** Returns the process ids to send SIGTERM to. Patroni stops its PostgreSQL itself. */
-  private async leadersOf(names: readonly string[]): Promise<number[]> {
-    const pids = await Promise.all(names.map((name) => processesIn(folderOf(this.layout, name), { isRecursive: false })));
-    return pids.flat();
   }
 
   private async commandPrefix(name: string): Promise<readonly string[]> {
@@ -259,10 +254,10 @@ export class Cluster {
     return [process.execPath, API];
   }
 
-  private serviceEnvironment(name: string): NodeJS.ProcessEnv {
+  private serviceEnvironment(name: ApiProcess): NodeJS.ProcessEnv {
     return {
       HOST: LOOPBACK,
-      PORT: `${this.layout.ports[name as (typeof API_PROCESSES)[number]]}`,
+      PORT: `${this.layout.ports[name]}`,
       DATABASE_URL: this.pooledUrl,
       DATABASE_PREPARED: 'off',
       MIGRATION_DATABASE_URL: this.primaryUrl,
@@ -347,6 +342,10 @@ export class Cluster {
       }
     }
   }
+}
+
+function isApi(name: string): name is ApiProcess {
+  return API_PROCESSES.some((api) => api === name);
 }
 
 function settingsFile(folder: string): string {

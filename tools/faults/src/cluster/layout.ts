@@ -6,12 +6,13 @@ export type NodeName = (typeof NODES)[number];
 export const LOOPBACK = '127.0.0.1';
 
 export const API_PROCESSES = ['api-1', 'api-2'] as const;
+export type ApiProcess = (typeof API_PROCESSES)[number];
 
 /** The folders, addresses and ports of a cluster. */
 export interface Layout {
   readonly folder: string;
   /** Ports of the loopback interface that belong to no node. */
-  readonly ports: Readonly<Record<'service' | 'primary' | 'standbys' | 'pgbouncer' | (typeof API_PROCESSES)[number], number>>;
+  readonly ports: Readonly<Record<'service' | 'primary' | 'standbys' | 'pgbouncer' | ApiProcess, number>>;
   /** A node runs PostgreSQL, Patroni and etcd. It represents one machine. */
   readonly nodes: Readonly<Record<NodeName, NodeAddress>>;
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { mergeRuns, recordFaults } from '../../fault-record.js';
+import { describeRuns, recordFaults } from '../../fault-record.js';
 import { Ledger, type Verdict } from '../../ledger.js';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { kill } from '@animal-store/test-kit/service-process';
@@ -22,7 +22,7 @@ import { processesIn } from '../processes.js';
 import { describeStatus } from '../status.js';
 import { ClusterLoad } from './cluster-load.js';
 import { type Fault, networkFaults, PROCESS_FAULTS } from './cluster-faults.js';
-import { figuresOf, longestGap, type Measurement, recoveryAfterFailover, reportFaults, sumOf } from './measurement.js';
+import { figuresOf, longestGap, type Measurement, recoveryAfterFailover, sumOf } from './measurement.js';
 import { Namespaces } from './namespaces.js';
 import { WriteMonitor } from './write-monitor.js';
 
@@ -46,15 +46,11 @@ const run = async (...args: readonly string[]) => (await promisify(execFile)(pro
 
 afterAll(async () => {
   await namespaces?.remove();
-  process.stdout.write(`\n${reportFaults(measurements)}\n`);
+  const runs = measurements.map(figuresOf);
+  process.stdout.write(`\n${describeRuns(runs)}\n`);
   if (process.env['RECORD_FAULTS']) {
-    const command = 'npm run verify -- cluster';
-    recordFaults({
-      command,
-      suite: 'tools/faults/src/cluster/testing/cluster.verify.ts',
-      verdict: sumOf(verdicts),
-      faults: mergeRuns(measurements.map(figuresOf)),
-    });
+    const suite = 'tools/faults/src/cluster/testing/cluster.verify.ts';
+    recordFaults({ command: 'npm run verify -- cluster', suite, verdict: sumOf(verdicts), runs });
   }
   if (!namespaces) process.stdout.write('Network cuts were skipped: this machine does not allow network namespaces.\n');
 });
@@ -182,11 +178,10 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
       await cluster.waitUntilComplete();
       await sleep(CALM_MS);
       const end = performance.now();
-      const gap = ({ begin: from, end: to }: { begin: number; end: number }) => to - from;
+      const withoutWrites = longestGap(load.successes.writes, begin, end);
       const measurement: Measurement = {
         fault: name,
-        withoutWritesMs: gap(longestGap(load.successes.writes, begin, end)),
-        withoutReadsMs: gap(longestGap(load.successes.reads, begin, end)),
+        withoutWritesMs: withoutWrites.end - withoutWrites.begin,
         recoveryAfterFailoverMs: recoveryAfterFailover(writeMonitor.commits, load.successes.writes, begin, end),
         errors: load.errors.splice(0),
       };

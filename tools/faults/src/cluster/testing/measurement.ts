@@ -1,11 +1,10 @@
 import type { Verdict } from '../../ledger.js';
-import { table } from '../../table.js';
+import { type FaultRun, tenths } from '../../fault-record.js';
 
 /** The effect of a fault on the service, in milliseconds. */
 export interface Measurement {
   readonly fault: string;
   readonly withoutWritesMs: number;
-  readonly withoutReadsMs: number;
   /** From the first commit of a new primary to the first write of the service. Undefined if the primary had no outage. */
   readonly recoveryAfterFailoverMs: number | undefined;
   readonly errors: readonly string[];
@@ -33,27 +32,13 @@ export function recoveryAfterFailover(commits: readonly number[], writes: readon
   return Math.min(...writes.filter((time) => time >= outage.end)) - outage.end;
 }
 
-/** Returns the table of all faults as text. */
-export function reportFaults(measurements: readonly Measurement[]): string {
-  const seconds = (ms: number) => (ms / 1000).toFixed(1);
-  const rows = measurements.map(({ fault, withoutWritesMs, withoutReadsMs, recoveryAfterFailoverMs, errors }) => [
-    fault,
-    seconds(withoutWritesMs),
-    seconds(withoutReadsMs),
-    recoveryAfterFailoverMs === undefined ? '' : seconds(recoveryAfterFailoverMs),
-    `${errors.length}`,
-  ]);
-  return table(['fault', 's without writes', 's without reads', 's after new primary', 'errors'], rows);
-}
-
-/** Returns the figures for docs/how-we-know.json. */
-export function figuresOf({ fault, withoutWritesMs, recoveryAfterFailoverMs, errors }: Measurement) {
-  const seconds = (ms: number) => Math.round(ms / 100) / 10;
+/** Returns the figures, in seconds. */
+export function figuresOf({ fault, withoutWritesMs, recoveryAfterFailoverMs, errors }: Measurement): FaultRun {
   return {
     fault,
     figures: {
-      'No writes, s': seconds(withoutWritesMs),
-      ...(recoveryAfterFailoverMs !== undefined && { 'After new primary, s': seconds(recoveryAfterFailoverMs) }),
+      'No writes, s': tenths(withoutWritesMs / 1_000),
+      ...(recoveryAfterFailoverMs !== undefined && { 'After new primary, s': tenths(recoveryAfterFailoverMs / 1_000) }),
       Errors: errors.length,
     },
   };
