@@ -68,12 +68,12 @@ export function keysCommand(terminal: Terminal): Command {
           };
           await withAccessUseCases(
             terminal,
-            async ({ createApiKey }) => {
+            async ({ manageApiKeys }) => {
               const created = await printNewKey(
                 terminal,
                 ({ key, secret }: CreatedApiKey) =>
                   json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret),
-                (deliver) => createApiKey.execute({ ...input, ifNone: ifNone ?? false }, deliver),
+                (deliver) => manageApiKeys.create({ ...input, ifNone: ifNone ?? false }, deliver),
               );
               if (created) return undefined;
               return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
@@ -87,8 +87,8 @@ export function keysCommand(terminal: Terminal): Command {
         .option('--client <name>', 'only keys of this client')
         .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
         .action(({ client, expiresWithin, json }: Options & { expiresWithin?: number }) =>
-          withAccessUseCases(terminal, async ({ listApiKeys }) => {
-            const keys = await listApiKeys.execute({ clientName: client, expiresWithinMs: expiresWithin });
+          withAccessUseCases(terminal, async ({ manageApiKeys }) => {
+            const keys = await manageApiKeys.list({ clientName: client, expiresWithinMs: expiresWithin });
             return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
           }),
         ),
@@ -102,12 +102,12 @@ export function keysCommand(terminal: Terminal): Command {
             .default(DEFAULT_OVERLAP_MS, '24h'),
         )
         .action((reference: string, { overlap, json }: Options & { overlap: number }) =>
-          withAccessUseCases(terminal, async ({ rotateApiKey }) => {
+          withAccessUseCases(terminal, async ({ manageApiKeys }) => {
             const show = ({ key, secret, retired }: RotatedApiKey) =>
               json
                 ? toJson({ ...newKeyView(key, secret), retired: keyView(retired) })
                 : `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
-            await printNewKey(terminal, show, (deliver) => rotateApiKey.execute(reference, overlap, deliver));
+            await printNewKey(terminal, show, (deliver) => manageApiKeys.rotate(reference, overlap, deliver));
             return undefined;
           }),
         ),
@@ -116,8 +116,8 @@ export function keysCommand(terminal: Terminal): Command {
       jsonCommand('revoke', 'Revoke a key. All processes of the service reject it within five seconds.')
         .argument('<key>', 'id, visible prefix, or the whole key')
         .action((reference: string, { json }: Options) =>
-          withAccessUseCases(terminal, async ({ revokeApiKey }) => {
-            const key = await revokeApiKey.execute(reference);
+          withAccessUseCases(terminal, async ({ manageApiKeys }) => {
+            const key = await manageApiKeys.revoke(reference);
             if (json) return toJson(keyView(key));
             return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${formatTime(key.revokedAt)}.\n`;
           }),
@@ -132,8 +132,8 @@ export function keysCommand(terminal: Terminal): Command {
         )
         .option('--after <id>', 'list older changes than this one, usually the last one of the previous page', parseEventId)
         .action(({ limit, after, json }: Options & { limit: number; after?: bigint }) =>
-          withAccessUseCases(terminal, async ({ listAudit }) => {
-            const { events, next } = await listAudit.execute({ limit, after });
+          withAccessUseCases(terminal, async ({ manageApiKeys }) => {
+            const { events, next } = await manageApiKeys.listAudit({ limit, after });
             if (json) return toJson({ events: events.map(eventView), next: next ?? null });
             return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
           }),

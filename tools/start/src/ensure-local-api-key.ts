@@ -16,7 +16,7 @@ export async function ensureLocalApiKey(databaseUrl: string, file: string, envir
   try {
     const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
     if (await isAccepted(access, stored, scopes)) return stored;
-    const { secret } = await access.createApiKey.execute({ clientName: 'local', environment, scopes }, (created) =>
+    const { secret } = await access.manageApiKeys.create({ clientName: 'local', environment, scopes }, (created) =>
       replacePrivateFile(file, `${created.secret}\n`).catch((error: unknown) => {
         throw new StartupError(`The API key cannot be stored: ${(error as Error).message}`);
       }),

@@ -1,12 +1,4 @@
-import {
-  AuthenticateApiKey,
-  CreateApiKey,
-  ListApiKeys,
-  ListAudit,
-  ManageClients,
-  RevokeApiKey,
-  RotateApiKey,
-} from '@animal-store/access-application';
+import { AuthenticateApiKey, ManageApiKeys, ManageClients } from '@animal-store/access-application';
 import { type Operator, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
 import { Database, type SecretUrl } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
@@ -15,12 +7,8 @@ import { accessPersistence } from './access-persistence.js';
 import { TypeOrmApiKeyRepository } from './typeorm-api-key-repository.js';
 
 export interface AccessUseCases {
-  readonly createApiKey: CreateApiKey;
-  readonly listApiKeys: ListApiKeys;
-  readonly rotateApiKey: RotateApiKey;
-  readonly revokeApiKey: RevokeApiKey;
+  readonly manageApiKeys: ManageApiKeys;
   readonly manageClients: ManageClients;
-  readonly listAudit: ListAudit;
   readonly authenticateApiKey: AuthenticateApiKey;
 }
 
@@ -32,12 +20,8 @@ export function createAccessUseCases(
 ): AccessUseCases {
   const keys = new TypeOrmApiKeyRepository(dataSource, operator);
   return {
-    createApiKey: new CreateApiKey(keys, clock),
-    listApiKeys: new ListApiKeys(keys, clock),
-    rotateApiKey: new RotateApiKey(keys, clock),
-    revokeApiKey: new RevokeApiKey(keys, clock),
+    manageApiKeys: new ManageApiKeys(keys, clock),
     manageClients: new ManageClients(keys, clock),
-    listAudit: new ListAudit(keys),
     authenticateApiKey: new AuthenticateApiKey(keys, clock),
   };
 }
