@@ -1,5 +1,5 @@
 import { escapeControlCharacters } from '@animal-store/access-domain';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 declare global {
   interface JSON {
@@ -43,7 +43,11 @@ export function formatTime(date: Date | undefined): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Returns a command that can print its result as JSON. */
-export function jsonCommand(name: string, description: string): Command {
-  return new Command(name).description(description).option('--json', 'print JSON');
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
+/** Adds a command that can print its result as JSON. */
+export function jsonCommand(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description).option('--json', 'print JSON');
 }
