@@ -1,61 +1,60 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { PostgresServer, Session } from './postgres-server.js';
 import { asDataFolderError, LocalPostgresError, ServerKilledError } from './local-postgres-error.js';
+import { type PostgresServer, SERVICE_ROLE, type Session, tryLock } from './postgres-server.js';
 
+/** Key of the advisory lock in the database `postgres`, which allows one service per data folder. */
+const SERVICE_LOCK = 2;
 const WINDOW_MS = 60_000;
 export const MAX_DEATHS = 5;
 
-/** Decides how soon a server that has died is started again. */
-export class RestartPolicy {
-  private deaths: readonly number[] = [];
-  private readonly pauseMs: number;
-
-  constructor(pauseMs = 500) {
-    this.pauseMs = pauseMs;
-  }
-
-  /** Returns the pause before the next start: none at first, then growing ones. Undefined after MAX_DEATHS deaths in a minute. */
-  next(nowMs = performance.now()): number | undefined {
-    this.deaths = [...this.deaths.filter((diedAtMs) => nowMs - diedAtMs < WINDOW_MS), nowMs];
-    const count = this.deaths.length;
-    if (count >= MAX_DEATHS) return undefined;
-    return count === 1 ? 0 : this.pauseMs * 2 ** (count - 2);
-  }
-}
-
-/** Starts the server of a service again, on the same port, whenever it dies. */
-export class ServerKeeper {
-  /** Rejects if the server cannot be kept running. */
+/** The server for a service, with a separate role. It is started again on the same port when it dies. */
+export class ServicePostgres {
+  /** postgres:// URL of the database `animal_store`, as its owner. */
+  readonly url: string;
+  /** Like `url`, but for a role that owns nothing and is not a superuser. The owner must grant it privileges. */
+  readonly serviceUrl: string;
+  readonly serviceRole = SERVICE_ROLE;
+  /** Rejects with a LocalPostgresError if the server dies too often or cannot be started again. */
   readonly failed: Promise<never>;
   private readonly stopping = new AbortController();
   private readonly running: Promise<void>;
-  private readonly server: PostgresServer;
-  private readonly lock: (session: Session) => Promise<void>;
-  private readonly policy: RestartPolicy;
-  private session: Session;
+  private stopped: Promise<void> | undefined;
+  private deaths: readonly number[] = [];
 
-  /** `lock` takes the locks of the service in a new session. */
-  constructor(server: PostgresServer, session: Session, lock: (session: Session) => Promise<void>, policy = new RestartPolicy()) {
-    this.server = server;
-    this.session = session;
-    this.lock = lock;
-    this.policy = policy;
+  private constructor(
+    private readonly server: PostgresServer,
+    private session: Session,
+    private readonly dataDir: string,
+    password: string,
+    /** For example `18.4`. */
+    readonly version: string,
+  ) {
+    this.url = server.url(session.port);
+    this.serviceUrl = server.url(session.port, { user: SERVICE_ROLE, password });
     this.running = this.keep(session.port);
     this.failed = new Promise((_resolve, reject) => void this.running.catch(reject));
     this.failed.catch(() => undefined);
   }
 
-  /** The session with the running server, or the last one. */
-  get current(): Session {
-    return this.session;
+  /** @throws LocalPostgresError if another service uses the folder */
+  static async open(server: PostgresServer, session: Session, dataDir: string): Promise<ServicePostgres> {
+    await lockService(session, dataDir);
+    const password = await server.prepareServiceRole(session);
+    const { rows } = await session.client.query<{ server_version: string }>('SHOW server_version');
+    return new ServicePostgres(server, session, dataDir, password, rows[0]?.server_version ?? '');
   }
 
   /** Stops the server unless another process uses it. Waits for a start that is in progress. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
     this.stopping.abort();
-    await this.running.catch(() => undefined);
-    await this.server.release(this.session);
+    this.stopped ??= this.running.catch(() => undefined).then(() => this.server.release(this.session));
+    return this.stopped;
+  }
+
+  /** Requests an immediate shutdown without waiting for it, for a process that must exit. Committed data is kept. */
+  kill(): void {
+    const { lost, pid } = this.session;
+    if (!lost.aborted) process.kill(pid, 'SIGQUIT');
   }
 
   private async keep(port: number): Promise<void> {
@@ -69,20 +68,29 @@ export class ServerKeeper {
       if (!session) continue;
       this.session = session;
       if (session.port !== port) throw new LocalPostgresError('Another process has started PostgreSQL on another port.');
-      await this.lock(session).catch(rethrowUnlessLost);
+      await lockService(session, this.dataDir).catch(rethrowUnlessLost);
     }
   }
 
-  /** Returns undefined if the service is stopping or the server has died again. */
-  private async restart(port: number): Promise<Session | undefined> {
-    const pauseMs = this.policy.next();
-    if (pauseMs === undefined)
+  /** Returns undefined if the server has died again. */
+  private restart(port: number): Promise<Session | undefined> {
+    const now = performance.now();
+    this.deaths = [...this.deaths.filter((diedAt) => now - diedAt < WINDOW_MS), now];
+    if (this.deaths.length >= MAX_DEATHS)
       throw new LocalPostgresError(`PostgreSQL died ${MAX_DEATHS} times within a minute. See ${this.server.logFile}.`);
-    const { signal } = this.stopping;
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
-    return signal.aborted
-      ? undefined
-      : this.server.start({ port }).catch((error: unknown) => rethrowUnlessLost(asDataFolderError(this.server.folder, error)));
+    return this.server.start({ port }).catch((error: unknown) => rethrowUnlessLost(asDataFolderError(this.dataDir, error)));
+  }
+}
+
+async function lockService({ client }: Session, dataDir: string): Promise<void> {
+  while (!(await tryLock(client, SERVICE_LOCK))) {
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT application_name AS name FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE locktype = 'advisory' AND objid = $1 AND granted AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      [SERVICE_LOCK],
+    );
+    // If there is none, the service that held the lock has released it in the meantime.
+    if (rows[0]) throw new LocalPostgresError(`The data folder ${dataDir} is in use by ${rows[0].name}.`);
   }
 }
 
