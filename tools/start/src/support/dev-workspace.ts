@@ -15,6 +15,7 @@ const COPIED_NAMES = [
   'docs/openapi.json',
   'libs',
   'tools/build.mjs',
+  'tools/package',
   'tools/start',
   'package.json',
   'tsconfig.base.json',
