@@ -34,13 +34,6 @@ describe('creating a key', () => {
     expect(await keys.findBySecret(secret)).toEqual(key);
   });
 
-  it('adds another key to an existing client', async () => {
-    const first = await manageApiKeys.create(input);
-    const second = await manageApiKeys.create(input);
-    expect(second.key.client).toEqual(first.key.client);
-    expect(second.secret).not.toBe(first.secret);
-  });
-
   it('sets the expiry relative to now', async () => {
     const { key } = await manageApiKeys.create({ ...input, lifetimeMs: HOUR });
     expect(key.expiresAt).toEqual(at(HOUR));
@@ -55,13 +48,10 @@ describe('creating a key', () => {
     expect(await manageApiKeys.create(ifNone)).toBeDefined();
   });
 
-  it.each([{ clientName: '' }, { environment: '!' }, { scopes: [] }, { lifetimeMs: 0 }, { lifetimeMs: 1e300 }])(
-    'keeps nothing of %o',
-    async (wrong) => {
-      await expect(manageApiKeys.create({ ...input, ...wrong })).rejects.toThrow(expect.objectContaining({ code: 'invalid_request' }));
-      expect(await keys.list()).toEqual([]);
-    },
-  );
+  it.each([{ clientName: '' }, { lifetimeMs: 0 }, { lifetimeMs: 1e300 }])('keeps nothing of %o', async (wrong) => {
+    await expect(manageApiKeys.create({ ...input, ...wrong })).rejects.toThrow(expect.objectContaining({ code: 'invalid_request' }));
+    expect(await keys.list()).toEqual([]);
+  });
 });
 
 describe('listing keys', () => {
@@ -136,18 +126,6 @@ describe('rotating a key', () => {
     expect(await keys.findBySecret(secret)).toEqual(key);
     expect(retired).toEqual({ ...old, expiresAt: at(24 * HOUR) });
     expect(await keys.list()).toEqual([retired, key]);
-  });
-
-  it('the old key expires after the given overlap', async () => {
-    const { key: old } = await manageApiKeys.create(input);
-    expect((await manageApiKeys.rotate(old.prefix, HOUR)).retired.expiresAt).toEqual(at(HOUR));
-  });
-
-  it('rejects a key that is not active', async () => {
-    const { key: old } = await manageApiKeys.create({ ...input, lifetimeMs: HOUR });
-    clock.advance(HOUR);
-    await expect(manageApiKeys.rotate(String(old.id))).rejects.toThrow(expect.objectContaining({ code: 'api_key_not_active' }));
-    expect(await keys.list()).toEqual([old]);
   });
 });
 
