@@ -42,7 +42,7 @@ export function addClientsCommand(program: Command, terminal: Terminal): void {
 }
 
 function clientView({ id, name, rateLimit, disabledAt }: Client) {
-  return { id, name, state: stateOf(disabledAt), rateLimit: rateLimit ?? null, disabledAt: disabledAt ?? null };
+  return { id, name, state: stateOf(disabledAt), rateLimit, disabledAt };
 }
 
 function showClients(clients: readonly Client[]): string {

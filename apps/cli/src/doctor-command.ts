@@ -68,7 +68,14 @@ async function* diagnose(env: NodeJS.ProcessEnv, instances: number): AsyncGenera
   }
   yield { check: 'configuration', ...ok('all variables are valid') };
   yield* diagnoseDatabase(config, instances);
-  if (config.redisUrl !== undefined) yield await diagnoseRedis(config.redisUrl, config.environment);
+  const { redisUrl, environment } = config;
+  if (redisUrl === undefined) return;
+  const action = 'start Redis, or correct REDIS_URL or the rights of its user: until then, each machine counts only its own requests';
+  yield await examine('Redis', action, async () => {
+    const { checkRedis } = await import('@animal-store/api/redis');
+    await checkRedis(redisUrl, environment);
+    return ok('connected, and it counts requests');
+  });
 }
 
 async function* diagnoseDatabase(config: Config, instances: number): AsyncGenerator<Finding> {
@@ -96,16 +103,6 @@ async function* diagnoseDatabase(config: Config, instances: number): AsyncGenera
   } finally {
     await close(primary);
   }
-}
-
-/** Loads the client of Redis. */
-async function diagnoseRedis(url: SecretUrl, environment: string): Promise<Finding> {
-  const action = 'start Redis, or correct REDIS_URL or the rights of its user: until then, each machine counts only its own requests';
-  return examine('Redis', action, async () => {
-    const { checkRedis } = await import('@animal-store/api/redis');
-    await checkRedis(url, environment);
-    return ok('connected, and it counts requests');
-  });
 }
 
 function clientFor(url: SecretUrl, { databaseConnectTimeoutMs }: Config): DatabaseClient {

@@ -68,7 +68,7 @@ export function addEventsCommand(program: Command, terminal: Terminal): void {
       run(async (dataSource) => {
         const name = type === undefined ? `subscription ${subscription}` : `type ${type} in the subscription ${subscription}`;
         if (!(await forgetSubscription(dataSource, subscription, type))) throw new CliError(`there is no ${name}`);
-        return json ? toJson({ forgotten: { subscription, type } }) : `The ${name} is forgotten.\n`;
+        return json ? toJson({ forgotten: { subscription, ...(type !== undefined && { type }) } }) : `The ${name} is forgotten.\n`;
       }),
     );
 }

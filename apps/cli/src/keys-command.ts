@@ -122,7 +122,7 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     .action(({ limit, after, json }: JsonOption & { limit: number; after?: bigint }) =>
       withAccessUseCases(terminal, async ({ manageApiKeys }) => {
         const { events, next } = await manageApiKeys.listAudit({ limit, after });
-        if (json) return toJson({ events: events.map(eventView), next: next ?? null });
+        if (json) return toJson({ events: events.map(eventView), next });
         return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
       }),
     );
@@ -136,22 +136,12 @@ async function checkScopes(requested: readonly string[] | undefined): Promise<re
   throw new CliError(`unknown scope ${unknown.join(', ')}; the known scopes are ${known.join(', ')}`, EXIT_USAGE);
 }
 
-function keyView(key: ApiKey) {
-  return {
-    id: key.id,
-    prefix: key.prefix,
-    client: key.client.name,
-    scopes: key.scopes,
-    createdAt: key.createdAt,
-    expiresAt: key.expiresAt ?? null,
-    revokedAt: key.revokedAt ?? null,
-    lastUsedAt: key.lastUsedAt ?? null,
-  };
+function keyView({ id, prefix, client, scopes, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey) {
+  return { id, prefix, client: client.name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt };
 }
 
-function newKeyView(key: ApiKey, secret: ApiKeySecret) {
-  const { id, prefix, client, scopes, createdAt, expiresAt } = keyView(key);
-  return { id, key: secret, prefix, client, scopes, createdAt, expiresAt };
+function newKeyView({ id, prefix, client, scopes, createdAt, expiresAt }: ApiKey, secret: ApiKeySecret) {
+  return { id, key: secret, prefix, client: client.name, scopes, createdAt, expiresAt };
 }
 
 function showNewKey(key: ApiKey, secret: ApiKeySecret): string {
@@ -179,8 +169,7 @@ function showKeys(keys: readonly ListedApiKey[]): string {
 }
 
 function eventView({ id, occurredAt, operator, databaseRole, action, clientId, clientName, keyId, keyPrefix, details }: AuditEvent) {
-  const key = { keyId: keyId ?? null, keyPrefix: keyPrefix ?? null };
-  return { id, occurredAt, operator, databaseRole, action, clientId, client: clientName, ...key, details };
+  return { id, occurredAt, operator, databaseRole, action, clientId, client: clientName, keyId, keyPrefix, details };
 }
 
 function showEvents(events: readonly AuditEvent[]): string {

@@ -49,7 +49,7 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
       action(async (dataSource, options) => {
         const newest = await confirmRevert(dataSource, terminal, options);
         const reverted = newest && (await migrateDown(dataSource, newest, waiting(options)));
-        if (options.json) return toJson({ undone: reverted ?? null });
+        if (options.json) return toJson({ undone: reverted });
         return reverted === undefined ? 'No migration is applied.\n' : `reverted ${reverted}\n`;
       }),
     );

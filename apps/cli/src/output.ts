@@ -11,11 +11,11 @@ declare global {
 /** Shown for a stored time that JavaScript cannot represent. JSON.stringify writes null, which means "not set". */
 const UNREADABLE = 'unreadable';
 
-/** Returns a value as JSON. Bigints are written as exact integers. */
+/** Returns a value as JSON. Bigints are written as exact integers, and members that are undefined as null. */
 export function toJson(value: unknown): string {
   function exact(this: unknown, name: string, member: unknown): unknown {
     if (typeof member === 'bigint') return JSON.rawJSON(String(member));
-    return (this as Readonly<Record<string, unknown>>)[name] instanceof Date ? (member ?? UNREADABLE) : member;
+    return (this as Readonly<Record<string, unknown>>)[name] instanceof Date ? (member ?? UNREADABLE) : (member ?? null);
   }
   return `${JSON.stringify(value, exact, 2)}\n`;
 }
