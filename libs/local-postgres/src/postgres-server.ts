@@ -294,10 +294,9 @@ async function createDatabase(client: Client): Promise<void> {
   });
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
     return (error as { code?: unknown }).code === 'EPERM';
   }
