@@ -67,38 +67,6 @@ it.each(['keys list', 'keys audit --json', 'clients list', 'migrate up --json', 
   },
 );
 
-describe('two commands at once', () => {
-  const outcomesOf = async (...commands: string[][]) => Promise.all(commands.map((args) => store.run(...args)));
-
-  it('rotate a key without an overlap once', async () => {
-    await store.run('keys', 'create', '--client', 'acme');
-    const rotate = ['keys', 'rotate', '1', '--overlap', '0s'];
-    const outcomes = await outcomesOf(rotate, rotate);
-    expect(outcomes.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1]);
-    expect(outcomes.map(({ stderr }) => stderr)).toContain('error: The API key is expired.\n');
-    expect(json<unknown[]>(await store.run('keys', 'list', '--json'))).toHaveLength(2);
-  });
-
-  it('revoke a key that is rotated: it stays revoked', async () => {
-    await store.run('keys', 'create', '--client', 'acme');
-    const [revoked] = await outcomesOf(['keys', 'revoke', '1'], ['keys', 'rotate', '1']);
-    expect(revoked?.exitCode).toBe(0);
-    expect((await store.run('keys', 'list')).stdout).toMatch(/^1 .* revoked /m);
-  });
-
-  it('disable a client and set its limit', async () => {
-    await store.run('keys', 'create', '--client', 'acme');
-    await outcomesOf(['clients', 'disable', 'acme'], ['clients', 'set-rate-limit', 'acme', '7']);
-    expect((await store.run('clients', 'list')).stdout).toMatch(/^1 +acme +disabled +7 /m);
-  });
-
-  it('create keys of one new client', async () => {
-    const create = ['keys', 'create', '--client', 'acme'];
-    expect((await outcomesOf(create, create)).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
-    expect(json<unknown[]>(await store.run('clients', 'list', '--json'))).toHaveLength(1);
-  });
-});
-
 it.each(['🦓'.repeat(100), `O'Hara "%s $1 \\; DROP TABLE`, '--', '__proto__'])(
   'a client with the name %s can be created, disabled and limited',
   async (name) => {

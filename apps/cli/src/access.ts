@@ -5,16 +5,11 @@ import { migrateIfLocal, withDatabase } from './database.js';
 import { CliError, EXIT_USAGE, reasonOf } from './failure.js';
 import type { Terminal } from './terminal.js';
 
-interface Options {
-  /** Migrates the local database first. */
-  readonly migrate?: boolean;
-}
-
-/** Runs `work` on clients and keys, and prints its result, if any. */
+/** Runs `work` on clients and keys, and prints its result, if any. `migrate` migrates the local database first. */
 export async function withAccessUseCases(
   terminal: Terminal,
   work: (access: ConnectedAccessUseCases) => Promise<string | undefined>,
-  { migrate = false }: Options = {},
+  { migrate = false } = {},
 ): Promise<void> {
   const operator = operatorOf(terminal);
   await withDatabase(terminal, async (database) => {
@@ -40,11 +35,11 @@ export async function printNewKey<Issued, Result>(
 ): Promise<Result> {
   const printed: Issued[] = [];
   const deliver = (issued: Issued) => {
-    if (keyOutput.isDiscarded) throw notPrinted('standard output is closed or /dev/null');
     try {
+      if (keyOutput.isDiscarded) throw new Error('standard output is closed or /dev/null');
       keyOutput.write(show(issued));
     } catch (error) {
-      throw notPrinted(reasonOf(error));
+      throw new CliError(`the new key cannot be printed, so nothing was changed: ${reasonOf(error)}`);
     }
     printed.push(issued);
   };
@@ -54,10 +49,6 @@ export async function printNewKey<Issued, Result>(
     if (printed.length === 0) throw error;
     throw new CliError(`the printed key may not exist, see "keys list": ${reasonOf(error)}`);
   }
-}
-
-function notPrinted(reason: string): CliError {
-  return new CliError(`the new key cannot be printed, so nothing was changed: ${reason}`);
 }
 
 /** Returns OPERATOR or the name of the operating system user. Neither is verified; the audit trail adds the database role. */

@@ -1,57 +1,48 @@
 import type { Client } from '@animal-store/access-domain';
 import type { ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
-import { Argument, Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { withAccessUseCases } from './access.js';
 import { parseRateLimitOrDefault } from './arguments.js';
-import { formatTime, jsonCommand, toJson, toTable } from './output.js';
+import { formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
-interface Options {
-  readonly json?: boolean;
-}
-
-export function clientsCommand(terminal: Terminal): Command {
-  const ofClient = (name: string, description: string) => jsonCommand(name, description).argument('<name>', 'the name of the client');
-  const change = (work: (access: ConnectedAccessUseCases) => Promise<Client>, { json }: Options, text: string) =>
+export function addClientsCommand(program: Command, terminal: Terminal): void {
+  const clients = program.command('clients').description('Manage clients, which own the API keys.');
+  const ofClient = (name: string, description: string) =>
+    jsonCommand(clients, name, description).argument('<name>', 'the name of the client');
+  const change = (work: (access: ConnectedAccessUseCases) => Promise<Client>, { json }: JsonOption, text: string) =>
     withAccessUseCases(terminal, async (access) => {
       const client = await work(access);
       return json ? toJson(clientView(client)) : `The client ${client.name} ${text}\n`;
     });
 
-  return new Command('clients')
-    .description('Manage clients, which own the API keys.')
-    .addCommand(
-      jsonCommand('list', 'List all clients.').action(({ json }: Options) =>
-        withAccessUseCases(terminal, async ({ manageClients }) => {
-          const clients = await manageClients.list();
-          return json ? toJson(clients.map(clientView)) : showClients(clients);
-        }),
-      ),
+  jsonCommand(clients, 'list', 'List all clients.').action(({ json }: JsonOption) =>
+    withAccessUseCases(terminal, async ({ manageClients }) => {
+      const found = await manageClients.list();
+      return json ? toJson(found.map(clientView)) : showClients(found);
+    }),
+  );
+
+  ofClient('disable', 'Disable a client. All processes of the service reject its keys within five seconds.').action(
+    (name: string, options: JsonOption) => change(({ manageClients }) => manageClients.disable(name), options, 'is disabled.'),
+  );
+
+  ofClient('enable', 'Enable a disabled client, so that its keys are accepted again.').action((name: string, options: JsonOption) =>
+    change(({ manageClients }) => manageClients.enable(name), options, 'is enabled.'),
+  );
+
+  ofClient('set-rate-limit', 'Set the rate limit of a client.')
+    .addArgument(
+      new Argument('<limit>', 'requests per minute; 0 for no limit, "default" for RATE_LIMIT').argParser(parseRateLimitOrDefault),
     )
-    .addCommand(
-      ofClient('disable', 'Disable a client. All processes of the service reject its keys within five seconds.').action(
-        (name: string, options: Options) => change(({ manageClients }) => manageClients.disable(name), options, 'is disabled.'),
-      ),
-    )
-    .addCommand(
-      ofClient('enable', 'Enable a disabled client, so that its keys are accepted again.').action((name: string, options: Options) =>
-        change(({ manageClients }) => manageClients.enable(name), options, 'is enabled.'),
-      ),
-    )
-    .addCommand(
-      ofClient('set-rate-limit', 'Set the rate limit of a client.')
-        .addArgument(
-          new Argument('<limit>', 'requests per minute; 0 for no limit, "default" for RATE_LIMIT').argParser(parseRateLimitOrDefault),
-        )
-        .action((name: string, limit: number | 'default', options: Options) => {
-          const rateLimit = limit === 'default' ? undefined : limit;
-          return change(({ manageClients }) => manageClients.setRateLimit(name, rateLimit), options, `${describeLimit(rateLimit)}.`);
-        }),
-    );
+    .action((name: string, limit: number | 'default', options: JsonOption) => {
+      const rateLimit = limit === 'default' ? undefined : limit;
+      return change(({ manageClients }) => manageClients.setRateLimit(name, rateLimit), options, `${describeLimit(rateLimit)}.`);
+    });
 }
 
 function clientView({ id, name, rateLimit, disabledAt }: Client) {
-  return { id, name, state: stateOf(disabledAt), rateLimit: rateLimit ?? null, disabledAt: disabledAt ?? null };
+  return { id, name, state: stateOf(disabledAt), rateLimit, disabledAt };
 }
 
 function showClients(clients: readonly Client[]): string {

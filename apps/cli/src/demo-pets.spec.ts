@@ -39,18 +39,9 @@ describe('demoPets', () => {
     expect(pets.filter(({ name }) => !/^[A-Z][a-z]+(?: (?:the|[A-Z][a-z]+))*$/.test(name))).toEqual([]);
   });
 
-  it('have many names, including plain ones, and all categories', () => {
-    const pets = take(20_000);
-    expect(new Set(pets.map(({ name }) => name)).size).toBeGreaterThan(3_000);
-    expect(pets.map(({ name }) => name)).toEqual(expect.arrayContaining(['Luna', 'Luna the Beagle', 'Captain Luna']));
-    expect(new Set(pets.map(({ categoryId }) => categoryId))).toEqual(new Set([1, 2, 3, 4, 5, 6, 7, 8]));
-  });
-
   it.each([
-    [0, 0],
     [1, 0],
     [0, 1],
-    [0.0001, 0.2],
     [0.1, 0.5],
   ])('are pending with a share of %d and sold with a share of %d', (pendingShare, soldShare) => {
     const count = 5_000;

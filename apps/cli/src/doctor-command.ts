@@ -1,10 +1,10 @@
 import { redactKeys } from '@animal-store/access-domain';
 import type { Config } from '@animal-store/api/configuration';
 import { DatabaseClient, formatServers, parseDatabaseUrl, readSecretUrl, type SecretUrl } from '@animal-store/database';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { integerParser } from './arguments.js';
 import { CliError } from './failure.js';
-import { toJson } from './output.js';
+import { type JsonOption, toJson } from './output.js';
 import type { Terminal } from './terminal.js';
 import {
   checkClock,
@@ -25,13 +25,9 @@ import {
 const MAX_INSTANCES = 10_000;
 const RESPONSE_MS = 5_000;
 
-interface Options {
-  readonly instances: number;
-  readonly json?: boolean;
-}
-
-export function doctorCommand({ env, stdout }: Terminal): Command {
-  return new Command('doctor')
+export function addDoctorCommand(program: Command, { env, stdout }: Terminal): void {
+  program
+    .command('doctor')
     .description(
       'Check a deployment with the variables of the service: configuration, database, replicas and Redis. Changes nothing. ' +
         'Exits with code 1 if it finds an error.',
@@ -43,7 +39,7 @@ export function doctorCommand({ env, stdout }: Terminal): Command {
       1,
     )
     .option('--json', 'print JSON')
-    .action(async ({ instances, json }: Options) => {
+    .action(async ({ instances, json }: JsonOption & { readonly instances: number }) => {
       const findings: Finding[] = [];
       for await (const finding of diagnose(env, instances)) {
         findings.push(finding);
@@ -72,7 +68,14 @@ async function* diagnose(env: NodeJS.ProcessEnv, instances: number): AsyncGenera
   }
   yield { check: 'configuration', ...ok('all variables are valid') };
   yield* diagnoseDatabase(config, instances);
-  if (config.redisUrl !== undefined) yield await diagnoseRedis(config.redisUrl, config.environment);
+  const { redisUrl, environment } = config;
+  if (redisUrl === undefined) return;
+  const action = 'start Redis, or correct REDIS_URL or the rights of its user: until then, each machine counts only its own requests';
+  yield await examine('Redis', action, async () => {
+    const { checkRedis } = await import('@animal-store/api/redis');
+    await checkRedis(redisUrl, environment);
+    return ok('connected, and it counts requests');
+  });
 }
 
 async function* diagnoseDatabase(config: Config, instances: number): AsyncGenerator<Finding> {
@@ -100,16 +103,6 @@ async function* diagnoseDatabase(config: Config, instances: number): AsyncGenera
   } finally {
     await close(primary);
   }
-}
-
-/** Loads the client of Redis. */
-async function diagnoseRedis(url: SecretUrl, environment: string): Promise<Finding> {
-  const action = 'start Redis, or correct REDIS_URL or the rights of its user: until then, each machine counts only its own requests';
-  return examine('Redis', action, async () => {
-    const { checkRedis } = await import('@animal-store/api/redis');
-    await checkRedis(url, environment);
-    return ok('connected, and it counts requests');
-  });
 }
 
 function clientFor(url: SecretUrl, { databaseConnectTimeoutMs }: Config): DatabaseClient {

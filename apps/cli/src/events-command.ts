@@ -1,23 +1,22 @@
 import { eventStatus, forgetSubscription, parkedEvents, retryParkedEvents } from '@animal-store/database';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { DataSource } from 'typeorm';
 import { parseEventId } from './arguments.js';
 import { withDatabase, withDataSource } from './database.js';
 import { CliError, oneLine } from './failure.js';
-import { type Columns, formatTime, jsonCommand, toJson, toTable } from './output.js';
+import { type Columns, formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
-interface Options {
-  readonly json?: boolean;
+interface Options extends JsonOption {
   readonly event?: bigint;
   readonly type?: string;
 }
 
-export function eventsCommand(terminal: Terminal): Command {
-  const run = (work: (dataSource: DataSource) => Promise<string>) =>
-    withDatabase(terminal, async (database) => {
-      terminal.stdout.write(await withDataSource(database, work));
-    });
+export function addEventsCommand(program: Command, terminal: Terminal): void {
+  const events = program.command('events').description('Show subscriptions to events, and retry parked events.');
+  const run = async (work: (dataSource: DataSource) => Promise<string>) => {
+    terminal.stdout.write(await withDatabase(terminal, (database) => withDataSource(database, work)));
+  };
   const list = <Row>(
     name: string,
     description: string,
@@ -25,64 +24,51 @@ export function eventsCommand(terminal: Terminal): Command {
     read: (dataSource: DataSource) => Promise<Row[]>,
     columns: Columns<Row>,
   ) =>
-    jsonCommand(name, description).action(({ json }: Options) =>
+    jsonCommand(events, name, description).action(({ json }: JsonOption) =>
       run(async (dataSource) => {
         const rows = await read(dataSource);
         return json ? toJson(rows) : toTable(items, rows, columns);
       }),
     );
 
-  return new Command('events')
-    .description('Show subscriptions to events, and retry parked events.')
-    .addCommand(
-      list('list', 'List subscriptions with their lag and the number of their parked events.', 'subscriptions', eventStatus, {
-        SUBSCRIPTION: ({ name }) => name,
-        POSITION: ({ position }) => String(position),
-        LAG: ({ lag }) => String(lag),
-        OLDEST: ({ lag, lagSeconds }) => (lag === 0 ? '-' : `${String(Math.round(lagSeconds))} s`),
-        FAILURES: ({ attempts }) => String(attempts),
-        PARKED: ({ parked }) => String(parked),
+  list('list', 'List subscriptions with their lag and the number of their parked events.', 'subscriptions', eventStatus, {
+    SUBSCRIPTION: ({ name }) => name,
+    POSITION: ({ position }) => String(position),
+    LAG: ({ lag }) => String(lag),
+    OLDEST: ({ lag, lagSeconds }) => (lag === 0 ? '-' : `${String(Math.round(lagSeconds))} s`),
+    FAILURES: ({ attempts }) => String(attempts),
+    PARKED: ({ parked }) => String(parked),
+  });
+
+  list('parked', 'List the events that a subscription failed to handle, and those that wait behind them.', 'parked events', parkedEvents, {
+    POSITION: ({ position }) => String(position),
+    SUBSCRIPTION: ({ subscription }) => subscription,
+    TYPE: ({ type }) => type,
+    AGGREGATE: ({ aggregateId }) => aggregateId,
+    OCCURRED: ({ occurredAt }) => formatTime(occurredAt),
+    PARKED: ({ parkedAt }) => formatTime(parkedAt),
+    ERROR: ({ error }) => oneLine(error),
+  });
+
+  jsonCommand(events, 'retry', 'Retry parked events, before newer events of the same aggregates.')
+    .argument('<subscription>', 'the name of the subscription')
+    .option('--event <position>', 'only the aggregate of the parked event at this position', parseEventId)
+    .action((subscription: string, { json, event }: Options) =>
+      run(async (dataSource) => {
+        const retried = await retryParkedEvents(dataSource, subscription, event);
+        if (retried === 0) throw new CliError(`the subscription ${subscription} has no such parked event`);
+        return json ? toJson({ retried }) : `${String(retried)} parked events are retried.\n`;
       }),
-    )
-    .addCommand(
-      list(
-        'parked',
-        'List the events that a subscription failed to handle, and those that wait behind them.',
-        'parked events',
-        parkedEvents,
-        {
-          POSITION: ({ position }) => String(position),
-          SUBSCRIPTION: ({ subscription }) => subscription,
-          TYPE: ({ type }) => type,
-          AGGREGATE: ({ aggregateId }) => aggregateId,
-          OCCURRED: ({ occurredAt }) => formatTime(occurredAt),
-          PARKED: ({ parkedAt }) => formatTime(parkedAt),
-          ERROR: ({ error }) => oneLine(error),
-        },
-      ),
-    )
-    .addCommand(
-      jsonCommand('retry', 'Retry parked events, before newer events of the same aggregates.')
-        .argument('<subscription>', 'the name of the subscription')
-        .option('--event <position>', 'only the aggregate of the parked event at this position', parseEventId)
-        .action((subscription: string, { json, event }: Options) =>
-          run(async (dataSource) => {
-            const retried = await retryParkedEvents(dataSource, subscription, event);
-            if (retried === 0) throw new CliError(`the subscription ${subscription} has no such parked event`);
-            return json ? toJson({ retried }) : `${String(retried)} parked events are retried.\n`;
-          }),
-        ),
-    )
-    .addCommand(
-      jsonCommand('forget', 'Remove a subscription that no release has any more, or one type from it. Its events are not handled.')
-        .argument('<subscription>', 'the name of the subscription')
-        .option('--type <type>', 'only this type of events, and those of them that are parked')
-        .action((subscription: string, { json, type }: Options) =>
-          run(async (dataSource) => {
-            const name = type === undefined ? `subscription ${subscription}` : `type ${type} in the subscription ${subscription}`;
-            if (!(await forgetSubscription(dataSource, subscription, type))) throw new CliError(`there is no ${name}`);
-            return json ? toJson({ forgotten: { subscription, type } }) : `The ${name} is forgotten.\n`;
-          }),
-        ),
+    );
+
+  jsonCommand(events, 'forget', 'Remove a subscription that no release has any more, or one type from it. Its events are not handled.')
+    .argument('<subscription>', 'the name of the subscription')
+    .option('--type <type>', 'only this type of events, and those of them that are parked')
+    .action((subscription: string, { json, type }: Options) =>
+      run(async (dataSource) => {
+        const name = type === undefined ? `subscription ${subscription}` : `type ${type} in the subscription ${subscription}`;
+        if (!(await forgetSubscription(dataSource, subscription, type))) throw new CliError(`there is no ${name}`);
+        return json ? toJson({ forgotten: { subscription, ...(type !== undefined && { type }) } }) : `The ${name} is forgotten.\n`;
+      }),
     );
 }

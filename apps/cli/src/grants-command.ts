@@ -1,29 +1,23 @@
 import { grantStatements, type RolePurpose } from '@animal-store/database';
-import { Argument, Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { parseClientName } from './arguments.js';
-import { loadPersistence, MIGRATION_VARIABLES, withDatabase, withDataSource } from './database.js';
+import { type DatabaseAddress, loadPersistence, MIGRATION_VARIABLES, withDatabase, withDataSource } from './database.js';
 import type { Terminal } from './terminal.js';
 
 const PURPOSES = ['service', 'keys'] as const satisfies readonly RolePurpose[];
 
-interface Options {
-  readonly apply?: boolean;
-}
-
-export function grantsCommand(terminal: Terminal): Command {
-  return new Command('grants')
+export function addGrantsCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('grants')
     .description('Print or run the SQL that gives a database role the privileges it requires. Run it as the owner after each migration.')
     .addArgument(new Argument('<purpose>', 'service: to serve requests; keys: for the commands "keys" and "clients"').choices(PURPOSES))
     .argument('<role>', 'the role, which must exist', parseClientName)
     .option('--apply', 'run the SQL instead of printing it')
-    .action(async (purpose: RolePurpose, role: string, { apply }: Options) => {
+    .action(async (purpose: RolePurpose, role: string, { apply }: { readonly apply?: boolean }) => {
       const statements = grantStatements(await loadPersistence(), purpose, role).map((statement) => `${statement};\n`);
       if (!apply) return void terminal.stdout.write(statements.join(''));
-      await withDatabase(
-        terminal,
-        (database) => withDataSource(database, (dataSource) => dataSource.query(statements.join(''))),
-        MIGRATION_VARIABLES,
-      );
+      const run = (database: DatabaseAddress) => withDataSource(database, (dataSource) => dataSource.query(statements.join('')));
+      await withDatabase(terminal, run, MIGRATION_VARIABLES);
       terminal.stdout.write(`The role ${role} has the privileges of the purpose ${purpose}.\n`);
     });
 }

@@ -7,7 +7,7 @@ import {
   type RotatedApiKey,
 } from '@animal-store/access-application';
 import type { ApiKey, ApiKeySecret, AuditEvent } from '@animal-store/access-domain';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { printNewKey, withAccessUseCases } from './access.js';
 import {
   integerParser,
@@ -21,15 +21,10 @@ import {
 } from './arguments.js';
 import { databaseUrl, loadScopes } from './database.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { formatTime, jsonCommand, toJson, toTable } from './output.js';
+import { formatTime, jsonCommand, type JsonOption, toJson, toTable } from './output.js';
 import type { Terminal } from './terminal.js';
 
-interface Options {
-  readonly client?: string;
-  readonly json?: boolean;
-}
-
-interface CreateOptions extends Options {
+interface CreateOptions extends JsonOption {
   readonly client: string;
   readonly scope?: readonly string[];
   readonly expiresIn?: number;
@@ -38,106 +33,98 @@ interface CreateOptions extends Options {
   readonly ifNone?: boolean;
 }
 
-export function keysCommand(terminal: Terminal): Command {
-  return new Command('keys')
-    .description('Manage API keys.')
-    .addCommand(
-      jsonCommand('create', 'Create an API key and print it. It cannot be shown again.')
-        .requiredOption('--client <name>', 'name of the client that owns the key; created if it does not exist', parseClientName)
-        .option('--scope <scopes>', 'scopes of the key, such as pets:read, separated by commas (default: all scopes)', parseScopes)
-        .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
-        .option(
-          '--environment <name>',
-          'environment in the key (default: ENVIRONMENT, otherwise production, or local if DATABASE_URL is not set)',
-          parseEnvironment,
-        )
-        .option(
-          '--rate-limit <n>',
-          'requests per minute of the client with all its keys; 0 for no limit (default: unchanged, or RATE_LIMIT for a new client)',
-          parseRateLimit,
-        )
-        .option('--if-none', 'create a key only if the client has no active key')
-        .action(async ({ client, scope, expiresIn, environment, rateLimit, ifNone, json }: CreateOptions) => {
-          const input = {
-            clientName: client,
-            scopes: await checkScopes(scope),
-            environment:
-              environment ?? (terminal.env['ENVIRONMENT']?.trim() || (databaseUrl(terminal) === undefined ? 'local' : 'production')),
-            lifetimeMs: expiresIn,
-            rateLimit,
-          };
-          await withAccessUseCases(
+export function addKeysCommand(program: Command, terminal: Terminal): void {
+  const keys = program.command('keys').description('Manage API keys.');
+
+  jsonCommand(keys, 'create', 'Create an API key and print it. It cannot be shown again.')
+    .requiredOption('--client <name>', 'name of the client that owns the key; created if it does not exist', parseClientName)
+    .option('--scope <scopes>', 'scopes of the key, such as pets:read, separated by commas (default: all scopes)', parseScopes)
+    .option('--expires-in <duration>', 'lifetime of the key, such as 90d (default: never expires)', parseLifetime)
+    .option(
+      '--environment <name>',
+      'environment in the key (default: ENVIRONMENT, otherwise production, or local if DATABASE_URL is not set)',
+      parseEnvironment,
+    )
+    .option(
+      '--rate-limit <n>',
+      'requests per minute of the client with all its keys; 0 for no limit (default: unchanged, or RATE_LIMIT for a new client)',
+      parseRateLimit,
+    )
+    .option('--if-none', 'create a key only if the client has no active key')
+    .action(async ({ client, scope, expiresIn, environment, rateLimit, ifNone, json }: CreateOptions) => {
+      const input = {
+        clientName: client,
+        scopes: await checkScopes(scope),
+        environment: environment ?? (terminal.env['ENVIRONMENT']?.trim() || (databaseUrl(terminal) === undefined ? 'local' : 'production')),
+        lifetimeMs: expiresIn,
+        rateLimit,
+      };
+      await withAccessUseCases(
+        terminal,
+        async ({ manageApiKeys }) => {
+          const created = await printNewKey(
             terminal,
-            async ({ createApiKey }) => {
-              const created = await printNewKey(
-                terminal,
-                ({ key, secret }: CreatedApiKey) =>
-                  json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret),
-                (deliver) => createApiKey.execute({ ...input, ifNone: ifNone ?? false }, deliver),
-              );
-              if (created) return undefined;
-              return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
-            },
-            { migrate: true },
+            ({ key, secret }: CreatedApiKey) => (json ? toJson({ created: true, ...newKeyView(key, secret) }) : showNewKey(key, secret)),
+            (deliver) => manageApiKeys.create({ ...input, ifNone: ifNone ?? false }, deliver),
           );
-        }),
+          if (created) return undefined;
+          return json ? toJson({ created: false, client }) : `The client ${client} already has an active key; no key was created.\n`;
+        },
+        { migrate: true },
+      );
+    });
+
+  jsonCommand(keys, 'list', 'List keys, without their secrets.')
+    .option('--client <name>', 'only keys of this client')
+    .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
+    .action(({ client, expiresWithin, json }: JsonOption & { client?: string; expiresWithin?: number }) =>
+      withAccessUseCases(terminal, async ({ manageApiKeys }) => {
+        const keys = await manageApiKeys.list({ clientName: client, expiresWithinMs: expiresWithin });
+        return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
+      }),
+    );
+
+  jsonCommand(keys, 'rotate', 'Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
+    .argument('<key>', 'id, visible prefix, or the whole key')
+    .addOption(
+      new Option('--overlap <duration>', 'how long the old key remains valid; 0s to expire it immediately')
+        .argParser(parseDuration)
+        .default(DEFAULT_OVERLAP_MS, '24h'),
     )
-    .addCommand(
-      jsonCommand('list', 'List keys, without their secrets.')
-        .option('--client <name>', 'only keys of this client')
-        .option('--expires-within <duration>', 'only active keys that expire within this time, such as 30d', parseDuration)
-        .action(({ client, expiresWithin, json }: Options & { expiresWithin?: number }) =>
-          withAccessUseCases(terminal, async ({ listApiKeys }) => {
-            const keys = await listApiKeys.execute({ clientName: client, expiresWithinMs: expiresWithin });
-            return json ? toJson(keys.map(({ key, state }) => ({ ...keyView(key), state }))) : showKeys(keys);
-          }),
-        ),
+    .action((reference: string, { overlap, json }: JsonOption & { overlap: number }) =>
+      withAccessUseCases(terminal, async ({ manageApiKeys }) => {
+        const show = ({ key, secret, retired }: RotatedApiKey) =>
+          json
+            ? toJson({ ...newKeyView(key, secret), retired: keyView(retired) })
+            : `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
+        await printNewKey(terminal, show, (deliver) => manageApiKeys.rotate(reference, overlap, deliver));
+        return undefined;
+      }),
+    );
+
+  jsonCommand(keys, 'revoke', 'Revoke a key. All processes of the service reject it within five seconds.')
+    .argument('<key>', 'id, visible prefix, or the whole key')
+    .action((reference: string, { json }: JsonOption) =>
+      withAccessUseCases(terminal, async ({ manageApiKeys }) => {
+        const key = await manageApiKeys.revoke(reference);
+        if (json) return toJson(keyView(key));
+        return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${formatTime(key.revokedAt)}.\n`;
+      }),
+    );
+
+  jsonCommand(keys, 'audit', 'List changes to keys and clients and who made them, newest first.')
+    .addOption(
+      new Option('--limit <n>', `maximum number of changes, up to ${String(MAX_AUDIT_LIMIT)}`)
+        .argParser(integerParser(1, MAX_AUDIT_LIMIT))
+        .default(DEFAULT_AUDIT_LIMIT),
     )
-    .addCommand(
-      jsonCommand('rotate', 'Replace a key by a new one with the same client and scopes. The old key expires after an overlap.')
-        .argument('<key>', 'id, visible prefix, or the whole key')
-        .addOption(
-          new Option('--overlap <duration>', 'how long the old key remains valid; 0s to expire it immediately')
-            .argParser(parseDuration)
-            .default(DEFAULT_OVERLAP_MS, '24h'),
-        )
-        .action((reference: string, { overlap, json }: Options & { overlap: number }) =>
-          withAccessUseCases(terminal, async ({ rotateApiKey }) => {
-            const show = ({ key, secret, retired }: RotatedApiKey) =>
-              json
-                ? toJson({ ...newKeyView(key, secret), retired: keyView(retired) })
-                : `${showNewKey(key, secret)}Key ${nameOf(retired)} expires ${expiryOf(retired)}.\n`;
-            await printNewKey(terminal, show, (deliver) => rotateApiKey.execute(reference, overlap, deliver));
-            return undefined;
-          }),
-        ),
-    )
-    .addCommand(
-      jsonCommand('revoke', 'Revoke a key. All processes of the service reject it within five seconds.')
-        .argument('<key>', 'id, visible prefix, or the whole key')
-        .action((reference: string, { json }: Options) =>
-          withAccessUseCases(terminal, async ({ revokeApiKey }) => {
-            const key = await revokeApiKey.execute(reference);
-            if (json) return toJson(keyView(key));
-            return `Key ${nameOf(key)} of the client ${key.client.name} was revoked at ${formatTime(key.revokedAt)}.\n`;
-          }),
-        ),
-    )
-    .addCommand(
-      jsonCommand('audit', 'List changes to keys and clients and who made them, newest first.')
-        .addOption(
-          new Option('--limit <n>', `maximum number of changes, up to ${String(MAX_AUDIT_LIMIT)}`)
-            .argParser(integerParser(1, MAX_AUDIT_LIMIT))
-            .default(DEFAULT_AUDIT_LIMIT),
-        )
-        .option('--after <id>', 'list older changes than this one, usually the last one of the previous page', parseEventId)
-        .action(({ limit, after, json }: Options & { limit: number; after?: bigint }) =>
-          withAccessUseCases(terminal, async ({ listAudit }) => {
-            const { events, next } = await listAudit.execute({ limit, after });
-            if (json) return toJson({ events: events.map(eventView), next: next ?? null });
-            return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
-          }),
-        ),
+    .option('--after <id>', 'list older changes than this one, usually the last one of the previous page', parseEventId)
+    .action(({ limit, after, json }: JsonOption & { limit: number; after?: bigint }) =>
+      withAccessUseCases(terminal, async ({ manageApiKeys }) => {
+        const { events, next } = await manageApiKeys.listAudit({ limit, after });
+        if (json) return toJson({ events: events.map(eventView), next });
+        return `${showEvents(events)}${next === undefined ? '' : `Older changes: --after ${String(next)}\n`}`;
+      }),
     );
 }
 
@@ -149,22 +136,12 @@ async function checkScopes(requested: readonly string[] | undefined): Promise<re
   throw new CliError(`unknown scope ${unknown.join(', ')}; the known scopes are ${known.join(', ')}`, EXIT_USAGE);
 }
 
-function keyView(key: ApiKey) {
-  return {
-    id: key.id,
-    prefix: key.prefix,
-    client: key.client.name,
-    scopes: key.scopes,
-    createdAt: key.createdAt,
-    expiresAt: key.expiresAt ?? null,
-    revokedAt: key.revokedAt ?? null,
-    lastUsedAt: key.lastUsedAt ?? null,
-  };
+function keyView({ id, prefix, client, scopes, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey) {
+  return { id, prefix, client: client.name, scopes, createdAt, expiresAt, revokedAt, lastUsedAt };
 }
 
-function newKeyView(key: ApiKey, secret: ApiKeySecret) {
-  const { id, prefix, client, scopes, createdAt, expiresAt } = keyView(key);
-  return { id, key: secret, prefix, client, scopes, createdAt, expiresAt };
+function newKeyView({ id, prefix, client, scopes, createdAt, expiresAt }: ApiKey, secret: ApiKeySecret) {
+  return { id, key: secret, prefix, client: client.name, scopes, createdAt, expiresAt };
 }
 
 function showNewKey(key: ApiKey, secret: ApiKeySecret): string {
@@ -192,8 +169,7 @@ function showKeys(keys: readonly ListedApiKey[]): string {
 }
 
 function eventView({ id, occurredAt, operator, databaseRole, action, clientId, clientName, keyId, keyPrefix, details }: AuditEvent) {
-  const key = { keyId: keyId ?? null, keyPrefix: keyPrefix ?? null };
-  return { id, occurredAt, operator, databaseRole, action, clientId, client: clientName, ...key, details };
+  return { id, occurredAt, operator, databaseRole, action, clientId, client: clientName, keyId, keyPrefix, details };
 }
 
 function showEvents(events: readonly AuditEvent[]): string {

@@ -1,5 +1,5 @@
 import { escapeControlCharacters } from '@animal-store/access-domain';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 declare global {
   interface JSON {
@@ -11,11 +11,11 @@ declare global {
 /** Shown for a stored time that JavaScript cannot represent. JSON.stringify writes null, which means "not set". */
 const UNREADABLE = 'unreadable';
 
-/** Returns a value as JSON. Bigints are written as exact integers. */
+/** Returns a value as JSON. Bigints are written as exact integers, and members that are undefined as null. */
 export function toJson(value: unknown): string {
   function exact(this: unknown, name: string, member: unknown): unknown {
     if (typeof member === 'bigint') return JSON.rawJSON(String(member));
-    return (this as Readonly<Record<string, unknown>>)[name] instanceof Date ? (member ?? UNREADABLE) : member;
+    return (this as Readonly<Record<string, unknown>>)[name] instanceof Date ? (member ?? UNREADABLE) : (member ?? null);
   }
   return `${JSON.stringify(value, exact, 2)}\n`;
 }
@@ -43,7 +43,11 @@ export function formatTime(date: Date | undefined): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Returns a command that can print its result as JSON. */
-export function jsonCommand(name: string, description: string): Command {
-  return new Command(name).description(description).option('--json', 'print JSON');
+export interface JsonOption {
+  readonly json?: boolean;
+}
+
+/** Adds a command that can print its result as JSON. */
+export function jsonCommand(parent: Command, name: string, description: string): Command {
+  return parent.command(name).description(description).option('--json', 'print JSON');
 }

@@ -9,33 +9,20 @@ const runOffline = (args: readonly string[], env: Readonly<Record<string, string
 
 describe('a wrong command line', () => {
   it.each([
-    [['frobnicate']],
     [['keys', 'create']],
-    [['keys', 'create', '--client', ' acme']],
-    [['keys', 'create', '--client', 'acme', '--scope', 'Pets']],
-    [['keys', 'create', '--client', 'acme', '--scope', '']],
-    [['keys', 'create', '--client', 'acme', '--environment', 'Q-A']],
-    [['keys', 'create', '--client', 'acme', '--expires-in', '90']],
     [['keys', 'create', '--client', 'acme', '--expires-in', '0d']],
-    [['keys', 'create', '--client', 'acme', '--frobnicate']],
-    [['keys', 'create', '--client', 'acme', 'more']],
-    [['keys', 'craete']],
     [['keys', 'revoke']],
-    [['keys', 'rotate', '1', '--overlap', 'long']],
     [['keys', 'list', '--expires-within', 'soon']],
     [['keys', 'create', '--client', 'acme', '--rate-limit', 'many']],
     ...['0', '1001'].map((limit) => [['keys', 'audit', '--limit', limit]]),
-    [['keys', 'audit', '--after', 'yesterday']],
     [['clients', 'disable']],
     [['clients', 'set-rate-limit', 'acme']],
-    [['clients', 'set-rate-limit', 'acme', 'none']],
     [['migrate', 'up', '--wait', 'long']],
     [['events', 'retry']],
     [['events', 'retry', 'pets-follow-orders', '--event', 'first']],
     [['grants']],
     [['grants', 'service']],
     [['grants', 'everything', 'somebody']],
-    [['migrate', 'sideways']],
     [['doctor', '--instances', '0']],
     [['seed']],
     ...['0', '1000000001'].map((count) => [['seed', '--count', count]]),
@@ -55,18 +42,13 @@ describe('a wrong command line', () => {
 
   it.each([
     [{ DATABASE_URL: 'mysql://somebody:secret@localhost' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
-    [{ DATABASE_URL: 'localhost:5432' }, 'error: DATABASE_URL must be a postgres:// URL\n'],
-    [{ DATABASE_URL: 'postgres://somebody:se%zzcret@localhost' }, 'error: DATABASE_URL must be percent-encoded; write % as %25\n'],
     [{ DATABASE_URL_FILE: '/none/url' }, "error: DATABASE_URL_FILE cannot be read: ENOENT: no such file or directory, open '/none/url'\n"],
     [
       { DATABASE_URL, OPERATOR: ' carol' },
       'error: OPERATOR must be 1 to 100 printable characters without a space at the beginning or end, and must not contain an API key\n',
     ],
-    [{ DATABASE_URL, OPERATOR: 'x'.repeat(101) }, expect.stringMatching(/^error: OPERATOR must be 1 to 100 /)],
     [{ DATABASE_URL, DATABASE_URL_FILE: '/none/url' }, 'error: DATABASE_URL_FILE and DATABASE_URL must not both be set\n'],
-    ...['maybe', 'xon', 'onx', 'xoff', '00', 'ON'].map(
-      (CITUS) => [{ DATABASE_URL, CITUS }, 'error: CITUS must be one of true, on, yes, 1, false, off, no, 0\n'] as const,
-    ),
+    [{ DATABASE_URL, CITUS: 'maybe' }, 'error: CITUS must be one of true, on, yes, 1, false, off, no, 0\n'],
   ])('is rejected in the environment %j without repeating it', async (env, stderr) => {
     expect(await runOffline(['keys', 'list'], env)).toEqual({ exitCode: 2, stdout: '', stderr });
   });
@@ -173,15 +155,7 @@ describe('grants', () => {
 });
 
 describe('a database that cannot be reached', () => {
-  it.each([
-    [['keys', 'create', '--client', 'acme']],
-    [['keys', 'list']],
-    [['keys', 'revoke', '1']],
-    [['keys', 'audit']],
-    [['clients', 'list']],
-    [['migrate', 'status']],
-    [['seed', '--count', '1']],
-  ])('is reported by %j', async (args) => {
+  it.each([[['keys', 'list']], [['migrate', 'status']], [['seed', '--count', '1']]])('is reported by %j', async (args) => {
     const { exitCode, stdout, stderr } = await runOffline(args);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(/^error: the database cannot be reached: .*ECONNREFUSED.*\n$/);

@@ -1,13 +1,13 @@
 import { redactKeys } from '@animal-store/access-domain';
 import { Command, CommanderError } from 'commander';
-import { clientsCommand } from './clients-command.js';
-import { doctorCommand } from './doctor-command.js';
-import { eventsCommand } from './events-command.js';
+import { addClientsCommand } from './clients-command.js';
+import { addDoctorCommand } from './doctor-command.js';
+import { addEventsCommand } from './events-command.js';
 import { CliError, describeFailure, EXIT_FAILURE, EXIT_OK, EXIT_USAGE, oneLine, reasonOf } from './failure.js';
-import { grantsCommand } from './grants-command.js';
-import { keysCommand } from './keys-command.js';
-import { migrateCommand } from './migrate-command.js';
-import { seedCommand } from './seed-command.js';
+import { addGrantsCommand } from './grants-command.js';
+import { addKeysCommand } from './keys-command.js';
+import { addMigrateCommand } from './migrate-command.js';
+import { addSeedCommand } from './seed-command.js';
 import type { Output, ProcessTerminal, Terminal } from './terminal.js';
 
 /** Runs one command line and resolves to its exit code. Every failure is one line on stderr, without API keys. */
@@ -50,37 +50,30 @@ function errorOutput(output: Output): Output {
 }
 
 function createProgram(terminal: Terminal): Command {
-  return withSettings(
-    new Command('animal-store')
-      .description('Manage API keys, clients, migrations, events and demo data of the Animal Store service, and check its deployment.')
-      .addHelpText(
-        'after',
-        `
+  const program = new Command('animal-store')
+    .description('Manage API keys, clients, migrations, events and demo data of the Animal Store service, and check its deployment.')
+    .addHelpText(
+      'after',
+      `
 Uses the database at DATABASE_URL. If DATABASE_URL is not set, uses the local PostgreSQL of "npm start" in DATA_DIR
 (default: .data). The service may be running.
 
 OPERATOR is the name that "keys audit" shows for changes to keys and clients (default: the operating system user).
 
 Exit codes: ${String(EXIT_OK)} success, ${String(EXIT_FAILURE)} failure, ${String(EXIT_USAGE)} invalid usage.`,
-      )
-      .addCommand(keysCommand(terminal))
-      .addCommand(clientsCommand(terminal))
-      .addCommand(migrateCommand(terminal))
-      .addCommand(grantsCommand(terminal))
-      .addCommand(eventsCommand(terminal))
-      .addCommand(seedCommand(terminal))
-      .addCommand(doctorCommand(terminal)),
-    terminal,
-  );
-}
-
-/** Applies settings to all subcommands. Commander passes them on only to commands that it creates itself. */
-function withSettings(command: Command, terminal: Terminal): Command {
-  command.exitOverride().configureOutput({
-    writeOut: (text) => terminal.stdout.write(text),
-    writeErr: (text) => terminal.stderr.write(text),
-    outputError: (text, write) => write(`${oneLine(text)}\n`),
-  });
-  for (const subcommand of command.commands) withSettings(subcommand, terminal);
-  return command;
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(text),
+      outputError: (text, write) => write(`${oneLine(text)}\n`),
+    });
+  addKeysCommand(program, terminal);
+  addClientsCommand(program, terminal);
+  addMigrateCommand(program, terminal);
+  addGrantsCommand(program, terminal);
+  addEventsCommand(program, terminal);
+  addSeedCommand(program, terminal);
+  addDoctorCommand(program, terminal);
+  return program;
 }

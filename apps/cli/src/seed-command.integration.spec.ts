@@ -37,15 +37,6 @@ describe('animal-store seed', () => {
     expect(await query(store.url, `SELECT reltuples FROM pg_class WHERE oid = 'pets.pets'::regclass`)).toEqual([{ reltuples: 7000 }]);
   });
 
-  it('adds other pets for another seed', async () => {
-    for (const seed of ['1', '2']) await store.run('seed', '--count', '100', '--seed', seed);
-    const halves = await query<{ pets: string }>(
-      store.url,
-      `SELECT string_agg(name, ',' ORDER BY id) AS pets FROM pets.pets GROUP BY id > 100`,
-    );
-    expect(new Set(halves.map(({ pets }) => pets)).size).toBe(2);
-  });
-
   it('shows the progress on a terminal', async () => {
     const run = (...args: string[]) => runAnimalStore({ DATABASE_URL: store.url }, ['seed', '--count', '2500', ...args], { isTTY: true });
     expect((await run()).stderr.replace('\u001b', 'ESC')).toMatch(/^(?:\r\[[# ]{30}\] +\d+ % {2}[12],[05]00 of 2,500)+\rESC\[K$/);

@@ -1,28 +1,28 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DatabaseClient, type SecretUrl } from '@animal-store/database';
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { from as copyFrom } from 'pg-copy-streams';
 import { integerParser, parseShare } from './arguments.js';
 import { migrateIfLocal, withDatabase } from './database.js';
 import { demoPets, type DemoOptions, type DemoPet } from './demo-pets.js';
 import { CliError, EXIT_USAGE } from './failure.js';
-import { toJson } from './output.js';
+import { type JsonOption, toJson } from './output.js';
 import { progressBar, type Terminal } from './terminal.js';
 
 const MAX_COUNT = 1_000_000_000;
 const ROWS_PER_CHUNK = 1_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-interface Options extends DemoOptions {
+interface Options extends DemoOptions, JsonOption {
   readonly count: number;
-  readonly json?: boolean;
 }
 
 type SeededPets = Record<DemoPet['status'], number>;
 
-export function seedCommand(terminal: Terminal): Command {
-  return new Command('seed')
+export function addSeedCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('seed')
     .description('Add demo animals. The same seed generates the same animals.')
     .requiredOption('--count <n>', 'number of animals', integerParser(1, MAX_COUNT))
     .option('--seed <n>', 'seed of the generator', integerParser(0, 2 ** 32 - 1), 1)

@@ -68,17 +68,12 @@ export async function confirm(input: NodeJS.ReadableStream, output: NodeJS.Writa
   }
 }
 
-export interface ProgressBar {
-  readonly update: (done: number) => void;
-  readonly clear: () => void;
-}
-
 /** Returns a progress bar such as `[#####     ]  50 %  5 of 10`. It is drawn only on a terminal. */
-export function progressBar(output: Output, total: number): ProgressBar {
-  if (!output.isTTY) return { update: () => undefined, clear: () => undefined };
+export function progressBar(output: Output, total: number) {
+  if (!output.isTTY) return { update: (_done: number) => undefined, clear: () => undefined };
   let drawnAt = -Infinity;
   return {
-    update(done) {
+    update: (done: number) => {
       const now = performance.now();
       if (now - drawnAt < REDRAW_INTERVAL_MS) return;
       drawnAt = now;

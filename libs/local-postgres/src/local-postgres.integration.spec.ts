@@ -11,11 +11,13 @@ import { Client } from 'pg';
 import { setprivCommand } from './account.js';
 import { PostgresServer } from './postgres-server.js';
 import { LocalPostgresError } from './local-postgres-error.js';
-import { type LocalPostgres, type ServicePostgres, startLocalPostgres as start, connectLocalPostgres } from './local-postgres.js';
-import { MAX_DEATHS, RestartPolicy } from './server-keeper.js';
+import { connectLocalPostgres, type LocalPostgres, startLocalPostgres as start } from './local-postgres.js';
+import { MAX_DEATHS, type ServicePostgres } from './service-postgres.js';
 import { query } from './testing/query.js';
 import { createTemporaryFolder } from './testing/temporary-folder.js';
 import { waitFor } from './testing/wait-for.js';
+
+const COMPILED = join(import.meta.dirname, '../dist');
 
 let temporary: string;
 /** Shared by all specs that leave it intact, because creating a folder is slow. */
@@ -126,7 +128,7 @@ describe('a command', () => {
     const service = await startLocalPostgres({ dataDir });
     const commands = [await connectLocalPostgres({ dataDir }), await connectLocalPostgres({ dataDir })] as const;
     started.push(...commands);
-    for (const command of commands) expect(command).toMatchObject({ url: service.url, version: service.version });
+    for (const command of commands) expect(command.url).toBe(service.url);
     await commands[0].stop();
     expect(await query(service.url, 'SELECT value FROM kept')).toEqual([{ value: 42 }]);
     await service.stop();
@@ -192,7 +194,7 @@ describe('after a fault', () => {
   });
 
   it('starts a killed server on its port even if a command does that first, and gives up after five deaths in a minute', async () => {
-    const postgres = await startLocalPostgres({ dataDir }, new RestartPolicy(1));
+    const postgres = await startLocalPostgres({ dataDir });
     const first = await serverPid();
     await killServer();
     await waitFor(async () => expect([first, undefined]).not.toContain(await serverPid()));
@@ -302,14 +304,10 @@ async function mode(path: string): Promise<number> {
   return (await stat(path)).mode & 0o777;
 }
 
-/** Lets a child run from source without a build: Node.js strips the types, and the hook resolves `x.js` to `x.ts`. */
-const HOOK = `data:text/javascript,import { registerHooks } from 'node:module';
-registerHooks({ resolve: (specifier, context, next) => next(context.parentURL?.endsWith('.ts') ? specifier.replace(/^(\\..*)\\.js$/, '$1.ts') : specifier, context) });`;
-
 /** Runs code that starts a server and stores it in a variable `postgres`. The process ignores Ctrl-C and runs until it is killed. */
 async function startChild(code: string): Promise<{ process: ChildProcess; pid: number; url: string }> {
   const program = `${code}; process.on('SIGINT', () => undefined); console.log(postgres.url); setInterval(() => undefined, 60_000);`;
-  const args = ['--import', HOOK, '--input-type=module', '--eval', program];
+  const args = ['--input-type=module', '--eval', program];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
   children.push(child);
   const exited = once(child, 'exit').then(([code]) => assert.fail(`exited with ${code} before it was ready`));
@@ -319,7 +317,7 @@ async function startChild(code: string): Promise<{ process: ChildProcess; pid: n
 }
 
 function startService(folder: string) {
-  const module = JSON.stringify(join(import.meta.dirname, 'local-postgres.ts'));
+  const module = JSON.stringify(join(COMPILED, 'local-postgres.js'));
   return startChild(
     `import { startLocalPostgres } from ${module}; const postgres = await startLocalPostgres({ dataDir: ${JSON.stringify(folder)} })`,
   );
@@ -334,7 +332,7 @@ async function startOtherProgram(): Promise<ChildProcess> {
 }
 
 function startThrowAway() {
-  const module = JSON.stringify(join(import.meta.dirname, 'testing', 'throw-away-postgres.ts'));
+  const module = JSON.stringify(join(COMPILED, 'testing/throw-away-postgres.js'));
   return startChild(`import { startThrowAwayPostgres } from ${module}; const postgres = await startThrowAwayPostgres()`);
 }
 

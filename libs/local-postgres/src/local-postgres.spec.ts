@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { asDataFolderError, findErrorMessage, LocalPostgresError } from './local-postgres-error.js';
 import { checkProgramFolder, createLibraryLinks } from './programs.js';
-import { RestartPolicy } from './server-keeper.js';
 
 it.each(['"', '$', '`', '\\', '\n'])('PostgreSQL cannot run in a folder with %j in its path', (character) => {
   expect(() => checkProgramFolder(`/my ${character} store`)).toThrow(LocalPostgresError);
@@ -14,18 +13,6 @@ it.each(['"', '$', '`', '\\', '\n'])('PostgreSQL cannot run in a folder with %j 
 it('PostgreSQL can run in a folder with other special characters in its path', () => {
   const folder = "/a b #%41?'[ü](x){y},z&;w";
   expect(checkProgramFolder(folder)).toBe(folder);
-});
-
-describe('RestartPolicy', () => {
-  it('starts a server at once, then after growing pauses, and gives up after five deaths in a minute', () => {
-    const policy = new RestartPolicy();
-    expect([0, 15_000, 30_000, 45_000, 59_999].map((nowMs) => policy.next(nowMs))).toEqual([0, 500, 1_000, 2_000, undefined]);
-  });
-
-  it('forgets deaths after a minute', () => {
-    const policy = new RestartPolicy();
-    expect([0, 15_000, 30_000, 45_000, 60_000, 120_000].map((nowMs) => policy.next(nowMs))).toEqual([0, 500, 1_000, 2_000, 2_000, 0]);
-  });
 });
 
 describe('asDataFolderError', () => {

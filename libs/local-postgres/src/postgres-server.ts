@@ -47,17 +47,13 @@ export interface Session {
 export class PostgresServer {
   /** The server process, if this process has started it. */
   process: ChildProcess | undefined;
-  readonly folder: string;
-  readonly logFile: string;
-  private readonly programs: Programs;
-  private readonly password: string;
+  readonly logFile = join(this.folder, 'postgres.log');
 
-  private constructor(folder: string, programs: Programs, password: string) {
-    this.folder = folder;
-    this.logFile = join(folder, 'postgres.log');
-    this.programs = programs;
-    this.password = password;
-  }
+  private constructor(
+    readonly folder: string,
+    private readonly programs: Programs,
+    private readonly password: string,
+  ) {}
 
   /** Opens a data folder and creates what is missing. `initdbArgs` apply to a new one. */
   static async open(dataDir: string, initdbArgs: readonly string[] = []): Promise<PostgresServer> {
@@ -298,10 +294,9 @@ async function createDatabase(client: Client): Promise<void> {
   });
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
     return (error as { code?: unknown }).code === 'EPERM';
   }

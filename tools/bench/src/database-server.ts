@@ -121,7 +121,7 @@ async function createKeys(url: string, count: number, workspace: string): Promis
   const access = await connectAccessUseCases(url);
   const secrets: string[] = [];
   for (let client = 0; client < count; client++) {
-    const { secret } = await access.createApiKey.execute({
+    const { secret } = await access.manageApiKeys.create({
       clientName: `bench ${client}`,
       environment: 'bench',
       scopes: ['pets:read', 'pets:write'],

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { connectAccessUseCases, type ConnectedAccessUseCases } from '@animal-store/access-infrastructure';
+import { connectAccessUseCases, type AccessUseCases } from '@animal-store/access-infrastructure';
 import { contexts } from '@animal-store/api/contexts';
 import { StartupError } from '@animal-store/api/serve';
 import { DomainError } from '@animal-store/kernel';
@@ -16,7 +16,7 @@ export async function ensureLocalApiKey(databaseUrl: string, file: string, envir
   try {
     const stored = (await readFile(file, 'utf8').catch(() => '')).trim();
     if (await isAccepted(access, stored, scopes)) return stored;
-    const { secret } = await access.createApiKey.execute({ clientName: 'local', environment, scopes }, (created) =>
+    const { secret } = await access.manageApiKeys.create({ clientName: 'local', environment, scopes }, (created) =>
       replacePrivateFile(file, `${created.secret}\n`).catch((error: unknown) => {
         throw new StartupError(`The API key cannot be stored: ${(error as Error).message}`);
       }),
@@ -27,11 +27,7 @@ export async function ensureLocalApiKey(databaseUrl: string, file: string, envir
   }
 }
 
-async function isAccepted(
-  { authenticateApiKey }: ConnectedAccessUseCases,
-  key: string,
-  requiredScopes: readonly string[],
-): Promise<boolean> {
+async function isAccepted({ authenticateApiKey }: AccessUseCases, key: string, requiredScopes: readonly string[]): Promise<boolean> {
   try {
     const { scopes } = await authenticateApiKey.execute(key);
     return requiredScopes.every((scope) => scopes.includes(scope));

@@ -29,11 +29,28 @@ export class LocalEnvironment {
     return { ...env, ...owner, DATABASE_URL: serviceUrl, MIGRATE_ON_START: 'false' };
   }
 
-  /** Returns the text to print when the service listens. The tables must exist. */
+  /** Returns the text to print when the service listens. The tables must exist. The commands can be pasted into a shell. */
   async welcome(url: string): Promise<string> {
-    if (!this.postgres) return welcomeText(url);
-    const apiKey = await ensureLocalApiKey(this.postgres.url, join(this.dataDir, 'api-key'), this.environment);
-    return welcomeText(url, { dataDir: this.dataDir, version: this.postgres.version, apiKey });
+    const { postgres, dataDir } = this;
+    const apiKey = postgres && (await ensureLocalApiKey(postgres.url, join(dataDir, 'api-key'), this.environment));
+    const authorization = `-H ${quote(`Authorization: Bearer ${apiKey ?? '<API key>'}`)}`;
+    const pet = `-H ${quote('Content-Type: application/json')} -d ${quote('{"name":"Rex","categoryId":1}')}`;
+    const lines = [
+      'Animal Store is running.',
+      '',
+      `Address   ${url}/v1`,
+      `Docs      ${url}/docs`,
+      `Data      ${postgres ? `${dataDir} (PostgreSQL ${postgres.version})` : 'the database in DATABASE_URL'}`,
+      `API key   ${apiKey ?? 'create one: npm run animal-store -- keys create --client <name>'}`,
+      '',
+      'List the animals and add one:',
+      '',
+      `curl ${authorization} ${url}/v1/pets`,
+      `curl ${authorization} ${pet} ${url}/v1/pets`,
+      '',
+      postgres ? 'Ctrl-C stops the service and PostgreSQL. The data stays.' : 'Ctrl-C stops the service.',
+    ];
+    return `\n${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n`;
   }
 
   /** Rejects with a LocalPostgresError if the embedded PostgreSQL cannot be kept running. */
@@ -48,35 +65,6 @@ export class LocalEnvironment {
   kill(): void {
     this.postgres?.kill();
   }
-}
-
-/** The embedded PostgreSQL and its API key. */
-interface LocalDatabase {
-  readonly dataDir: string;
-  readonly version: string;
-  readonly apiKey: string;
-}
-
-/** Returns the text to print when the service listens. `local` is undefined if DATABASE_URL is set. The commands can be pasted into a shell. */
-function welcomeText(url: string, local?: LocalDatabase): string {
-  const authorization = `-H ${quote(`Authorization: Bearer ${local?.apiKey ?? '<API key>'}`)}`;
-  const pet = `-H ${quote('Content-Type: application/json')} -d ${quote('{"name":"Rex","categoryId":1}')}`;
-  const lines = [
-    'Animal Store is running.',
-    '',
-    `Address   ${url}/v1`,
-    `Docs      ${url}/docs`,
-    `Data      ${local ? `${local.dataDir} (PostgreSQL ${local.version})` : 'the database in DATABASE_URL'}`,
-    `API key   ${local?.apiKey ?? 'create one: npm run animal-store -- keys create --client <name>'}`,
-    '',
-    'List the animals and add one:',
-    '',
-    `curl ${authorization} ${url}/v1/pets`,
-    `curl ${authorization} ${pet} ${url}/v1/pets`,
-    '',
-    local ? 'Ctrl-C stops the service and PostgreSQL. The data stays.' : 'Ctrl-C stops the service.',
-  ];
-  return `\n${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n`;
 }
 
 /** sh supports single quotes, cmd.exe only double quotes. */

@@ -130,7 +130,7 @@ describe('the local API key', () => {
 
   async function createKey(input: { readonly scopes: readonly string[]; readonly lifetimeMs?: number }): Promise<string> {
     const access = await connectAccessUseCases(database.url);
-    const { secret } = await access.createApiKey.execute({ clientName: 'other', environment: 'local', ...input });
+    const { secret } = await access.manageApiKeys.create({ clientName: 'other', environment: 'local', ...input });
     await access.close();
     return secret;
   }

@@ -34,7 +34,7 @@ beforeAll(async () => {
   standbyClient = new Client({ connectionString: standby.url });
   await standbyClient.connect();
   const access = await connectAccessUseCases(primary.url);
-  key = (await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes: ['pets:read', 'pets:write'] })).secret;
+  key = (await access.manageApiKeys.create({ clientName: 'spec', environment: 'test', scopes: ['pets:read', 'pets:write'] })).secret;
   await access.close();
   const config = readConfig({
     ...{ DATABASE_URL: primary.url, DATABASE_REPLICA_URLS: standby.url, ENVIRONMENT: 'test' },

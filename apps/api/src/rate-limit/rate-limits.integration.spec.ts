@@ -34,7 +34,7 @@ let service: TestApp;
 
 async function keyOf(clientName: string, ...scopes: string[]): Promise<string> {
   const access = await connectAccessUseCases(service.databaseUrl);
-  const { secret } = await access.createApiKey.execute({ clientName, environment: 'test', scopes });
+  const { secret } = await access.manageApiKeys.create({ clientName, environment: 'test', scopes });
   await access.close();
   return secret;
 }

@@ -19,28 +19,26 @@ export const INSUFFICIENT_SCOPE = {
   message: 'The API key lacks a scope that this operation requires.',
 } as const satisfies ErrorDefinition;
 
-/** For key management, which has no HTTP operations. */
+// The errors of key management, which has no HTTP operations.
+
 export const INVALID_KEY_REQUEST = {
   code: 'invalid_request',
   kind: 'invalid',
   message: 'The API key has invalid values.',
 } as const satisfies ErrorDefinition;
 
-/** For key management, which has no HTTP operations. */
 export const API_KEY_NOT_FOUND = {
   code: 'api_key_not_found',
   kind: 'not_found',
   message: 'No API key has this identifier.',
 } as const satisfies ErrorDefinition;
 
-/** For key management, which has no HTTP operations. */
 export const CLIENT_NOT_FOUND = {
   code: 'client_not_found',
   kind: 'not_found',
   message: 'No client has this name.',
 } as const satisfies ErrorDefinition;
 
-/** For key management, which has no HTTP operations. */
 export const API_KEY_NOT_ACTIVE = {
   code: 'api_key_not_active',
   kind: 'unprocessable',

@@ -13,7 +13,6 @@ import {
 } from './api-key-secret.js';
 
 const environment = fc.stringMatching(/^[a-z][a-z0-9]{0,19}$/) as fc.Arbitrary<KeyEnvironment>;
-const secret = environment.map(generateApiKeySecret);
 
 describe('an API key', () => {
   it('has the published format, and its prefix contains its environment', () => {
@@ -32,7 +31,9 @@ describe('an API key', () => {
     const withCheckSum = (text: string) => text + toBase62(BigInt(crc32(text)), 6);
     const unchecked = generateApiKeySecret('local' as KeyEnvironment).slice(0, -6);
     expect(isApiKeySecret(withCheckSum(unchecked))).toBe(true);
-    for (const wrong of [`x${unchecked}`, `${unchecked}0`, unchecked.slice(0, -1)]) expect(isApiKeySecret(withCheckSum(wrong))).toBe(false);
+    for (const wrong of ['', `x${unchecked}`, `${unchecked}0`, unchecked.slice(0, -1)])
+      expect(isApiKeySecret(withCheckSum(wrong))).toBe(false);
+    expect(isApiKeySecret(`${withCheckSum(unchecked)}\n`)).toBe(false);
   });
 
   it('is rejected if any character is changed', () => {
@@ -43,19 +44,6 @@ describe('an API key', () => {
         if (other !== made[i]) expect(isApiKeySecret(made.slice(0, i) + other + made.slice(i + 1))).toBe(false);
       }
     }
-  });
-
-  it('is rejected if it is longer, shorter or surrounded by text', () => {
-    fc.assert(
-      fc.property(secret, fc.string({ minLength: 1 }), (made, more) => {
-        expect(isApiKeySecret(made + more)).toBe(false);
-        expect(isApiKeySecret(more + made)).toBe(false);
-        expect(isApiKeySecret(made.slice(0, -1))).toBe(false);
-        expect(isApiKeySecret(made.slice(1))).toBe(false);
-      }),
-    );
-    expect(isApiKeySecret(`${generateApiKeySecret('local' as KeyEnvironment)}\n`)).toBe(false);
-    expect(isApiKeySecret('')).toBe(false);
   });
 
   it('is different each time', () => {

@@ -72,13 +72,13 @@ export class NewApiKey {
       return new NewApiKey(clientName, secret, prefixOf(secret), scopes, createdAt, expiresAt, rateLimit);
     }
     const violations = [
-      ...(isClientName(clientName) ? [] : [`client name ${CLIENT_NAME_RULE}`]),
-      ...(isKeyEnvironment(environment) ? [] : [`environment ${KEY_ENVIRONMENT_RULE}`]),
-      ...(areScopes(scopes) ? [] : [`scopes ${SCOPES_RULE}`]),
-      ...(expiryIsValid ? [] : ['expiry must be a valid date after the creation date']),
-      ...(rateLimitIsValid ? [] : [`rate limit ${RATE_LIMIT_RULE}`]),
+      !isClientName(clientName) && `client name ${CLIENT_NAME_RULE}`,
+      !isKeyEnvironment(environment) && `environment ${KEY_ENVIRONMENT_RULE}`,
+      !areScopes(scopes) && `scopes ${SCOPES_RULE}`,
+      !expiryIsValid && 'expiry must be a valid date after the creation date',
+      !rateLimitIsValid && `rate limit ${RATE_LIMIT_RULE}`,
     ];
-    throw new DomainError(INVALID_KEY_REQUEST, violations.join('; '));
+    throw new DomainError(INVALID_KEY_REQUEST, violations.filter(Boolean).join('; '));
   }
 }
 

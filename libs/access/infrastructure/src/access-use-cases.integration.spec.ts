@@ -76,21 +76,21 @@ describe('a date that JavaScript cannot represent', () => {
     await database.dataSource.query('ALTER TABLE access.api_keys DROP CONSTRAINT IF EXISTS api_keys_revoked_at_check');
     const access = createAccessUseCases(database.dataSource);
     const input = { clientName: 'acme', environment: 'spec', scopes: ['pets:read'], lifetimeMs: 60_000 };
-    const { key, secret } = await access.createApiKey.execute(input);
+    const { key, secret } = await access.manageApiKeys.create(input);
     const authenticate = async () => access.authenticateApiKey.execute(secret);
     await database.dataSource.query(`UPDATE ${assignment} = 'infinity'`);
     await expect(authenticate()).rejects.toMatchObject({ code: 'invalid_api_key' });
-    const [listed] = await access.listApiKeys.execute();
+    const [listed] = await access.manageApiKeys.list();
     expect(listed?.state).toMatch(/^(?:expired|revoked|disabled)$/);
     await access.manageClients.setRateLimit('acme', 7);
     await access.manageClients.disable('acme');
-    await access.revokeApiKey.execute(String(key.id));
+    await access.manageApiKeys.revoke(String(key.id));
     await access.manageClients.enable('acme');
     await expect(authenticate()).rejects.toMatchObject({ code: 'invalid_api_key' });
     const [stored] = await database.dataSource.query<object[]>('SELECT revoked_at IS NOT NULL AS revoked FROM access.api_keys');
     expect(stored).toEqual({ revoked: true });
     // The client needs a new key.
-    expect(await access.createApiKey.execute({ ...input, ifNone: true })).toBeDefined();
+    expect(await access.manageApiKeys.create({ ...input, ifNone: true })).toBeDefined();
   });
 });
 
@@ -125,7 +125,7 @@ describe('the use cases on PostgreSQL', () => {
   beforeEach(() => database.empty());
 
   it('store only the SHA-256 and the prefix of a secret', async () => {
-    const { key, secret } = await createAccessUseCases(database.dataSource).createApiKey.execute(input);
+    const { key, secret } = await createAccessUseCases(database.dataSource).manageApiKeys.create(input);
     const [row] = await database.dataSource.query<[{ hash: Buffer; text: string; computed: Buffer }]>(
       'SELECT hash, k::text AS text, sha256($1::bytea) AS computed FROM access.api_keys k',
       [Buffer.from(secret)],
@@ -139,46 +139,46 @@ describe('the use cases on PostgreSQL', () => {
     for (const table of ['clients', 'api_keys']) {
       await database.dataSource.query(`SELECT setval(pg_get_serial_sequence('access.${table}', 'id'), $1)`, [INT64_MAX - 1n]);
     }
-    const { createApiKey, authenticateApiKey, listApiKeys, revokeApiKey } = createAccessUseCases(database.dataSource);
-    const { secret } = await createApiKey.execute(input);
+    const { manageApiKeys, authenticateApiKey } = createAccessUseCases(database.dataSource);
+    const { secret } = await manageApiKeys.create(input);
     expect(await authenticateApiKey.execute(secret)).toMatchObject({ clientId: INT64_MAX, keyId: INT64_MAX });
-    expect((await listApiKeys.execute())[0]?.key).toMatchObject({ id: INT64_MAX, client: { id: INT64_MAX } });
-    expect(await revokeApiKey.execute(String(INT64_MAX))).toMatchObject({ id: INT64_MAX });
+    expect((await manageApiKeys.list())[0]?.key).toMatchObject({ id: INT64_MAX, client: { id: INT64_MAX } });
+    expect(await manageApiKeys.revoke(String(INT64_MAX))).toMatchObject({ id: INT64_MAX });
   });
 
   it('authenticate a key until its end, in every process', async () => {
     const access = await connectAccessUseCases(database.url);
     const elsewhere = createAccessUseCases(database.dataSource, new SystemClock());
     try {
-      const { key, secret } = await access.createApiKey.execute(input);
+      const { key, secret } = await access.manageApiKeys.create(input);
       expect(isApiKeySecret(secret)).toBe(true);
       const principal = { clientId: key.client.id, clientName: 'acme', keyId: key.id, scopes: input.scopes, rateLimit: undefined };
       expect(await elsewhere.authenticateApiKey.execute(secret)).toEqual(principal);
 
-      const rotated = await access.rotateApiKey.execute(String(key.id));
+      const rotated = await access.manageApiKeys.rotate(String(key.id));
       expect(await elsewhere.authenticateApiKey.execute(rotated.secret)).toEqual({ ...principal, keyId: rotated.key.id });
-      await access.revokeApiKey.execute(rotated.key.prefix);
+      await access.manageApiKeys.revoke(rotated.key.prefix);
       const fresh = createAccessUseCases(database.dataSource).authenticateApiKey;
       await expect(fresh.execute(rotated.secret)).rejects.toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
       expect(await fresh.execute(secret)).toEqual(principal);
-      expect((await access.listApiKeys.execute()).map(({ state }) => state)).toEqual(['active', 'revoked']);
+      expect((await access.manageApiKeys.list()).map(({ state }) => state)).toEqual(['active', 'revoked']);
     } finally {
       await access.close();
     }
   });
 
   it('write the time of last use', async () => {
-    const { createApiKey, authenticateApiKey, listApiKeys } = createAccessUseCases(database.dataSource);
-    const { secret } = await createApiKey.execute(input);
+    const { manageApiKeys, authenticateApiKey } = createAccessUseCases(database.dataSource);
+    const { secret } = await manageApiKeys.create(input);
     await authenticateApiKey.execute(secret);
-    await waitFor(async () => expect((await listApiKeys.execute())[0]?.key.lastUsedAt).toBeInstanceOf(Date));
+    await waitFor(async () => expect((await manageApiKeys.list())[0]?.key.lastUsedAt).toBeInstanceOf(Date));
   });
 
   it('report an unavailable database instead of an invalid key', async () => {
     const proxy = await TcpProxy.start(database.url);
     const access = await connectAccessUseCases(proxy.url);
     try {
-      const { secret } = await access.createApiKey.execute(input);
+      const { secret } = await access.manageApiKeys.create(input);
       await proxy.cut();
       const error: unknown = await Promise.resolve(access.authenticateApiKey.execute(secret)).catch((reason: unknown) => reason);
       expect(error).not.toBeInstanceOf(DomainError);

@@ -1,12 +1,4 @@
-import {
-  AuthenticateApiKey,
-  CreateApiKey,
-  ListApiKeys,
-  ListAudit,
-  ManageClients,
-  RevokeApiKey,
-  RotateApiKey,
-} from '@animal-store/access-application';
+import { AuthenticateApiKey, ManageApiKeys, ManageClients } from '@animal-store/access-application';
 import { type Operator, UNKNOWN_OPERATOR } from '@animal-store/access-domain';
 import { Database, type SecretUrl } from '@animal-store/database';
 import { type Clock, SystemClock } from '@animal-store/kernel';
@@ -20,12 +12,8 @@ export type AccessUseCases = ReturnType<typeof createAccessUseCases>;
 export function createAccessUseCases(dataSource: DataSource, clock: Clock = new SystemClock(), operator: Operator = UNKNOWN_OPERATOR) {
   const keys = new TypeOrmApiKeyRepository(dataSource, operator);
   return {
-    createApiKey: new CreateApiKey(keys, clock),
-    listApiKeys: new ListApiKeys(keys, clock),
-    rotateApiKey: new RotateApiKey(keys, clock),
-    revokeApiKey: new RevokeApiKey(keys, clock),
+    manageApiKeys: new ManageApiKeys(keys, clock),
     manageClients: new ManageClients(keys, clock),
-    listAudit: new ListAudit(keys),
     authenticateApiKey: new AuthenticateApiKey(keys, clock),
   };
 }

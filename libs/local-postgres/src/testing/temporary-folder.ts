@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isRunning } from '../postgres-server.js';
 
 /**
  * Creates a temporary folder for a server and removes the folders of killed processes. A server that still runs in one shuts down
@@ -9,15 +10,7 @@ import { join } from 'node:path';
 export async function createTemporaryFolder(): Promise<string> {
   for (const name of await readdir(tmpdir())) {
     const [, pid] = /^animal-store-postgres-(\d+)-/.exec(name) ?? [];
-    if (pid && !isAlive(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+    if (pid && !isRunning(Number(pid))) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
   }
   return mkdtemp(join(tmpdir(), `animal-store-postgres-${process.pid}-`));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

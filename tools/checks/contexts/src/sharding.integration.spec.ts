@@ -47,7 +47,7 @@ beforeAll(async () => {
   await useApi();
   await findSeveral();
   await new ExpireIdempotencyKeys(dataSource).execute();
-  for (const use of Object.values(uses)) await use(createAccessUseCases(dataSource));
+  for (const use of Object.values(uses).flatMap(Object.values<Use>)) await use(createAccessUseCases(dataSource));
 });
 
 afterAll(() => service.close());
@@ -88,37 +88,43 @@ async function findSeveral(): Promise<void> {
   await Promise.all([1n, 2n, 3n].map((id) => pets.findById(id)));
 }
 
-/** All use cases of API keys, clients and the audit trail. The type requires that new ones are added. */
-const uses: Readonly<Record<keyof AccessUseCases, (access: AccessUseCases) => Promise<unknown>>> = {
-  createApiKey: async ({ createApiKey }) => {
-    const input = { clientName: 'acme', environment: 'test', scopes: ['pets:read'] };
-    await createApiKey.execute({ ...input, rateLimit: 5 });
-    await createApiKey.execute({ ...input, ifNone: true });
+type Use = (access: AccessUseCases) => Promise<unknown>;
+
+/** All uses of API keys, clients and the audit trail. The type requires that new ones are added. */
+const uses: { readonly [Name in keyof AccessUseCases]: Readonly<Record<keyof AccessUseCases[Name], Use>> } = {
+  manageApiKeys: {
+    create: async ({ manageApiKeys }) => {
+      const input = { clientName: 'acme', environment: 'test', scopes: ['pets:read'] };
+      await manageApiKeys.create({ ...input, rateLimit: 5 });
+      await manageApiKeys.create({ ...input, ifNone: true });
+    },
+    list: ({ manageApiKeys }) => manageApiKeys.list({ clientName: 'acme' }),
+    rotate: async ({ manageApiKeys }) => {
+      const [listed] = await manageApiKeys.list({ clientName: 'acme' });
+      await manageApiKeys.rotate(listed?.key.prefix ?? '');
+    },
+    revoke: async ({ manageApiKeys }) => {
+      const [listed] = await manageApiKeys.list({ clientName: 'acme' });
+      await manageApiKeys.revoke(listed?.key.prefix ?? '');
+    },
+    listAudit: async ({ manageApiKeys }) => {
+      const { events } = await manageApiKeys.listAudit({ limit: 1 });
+      await manageApiKeys.listAudit({ limit: 1, after: events[0]?.id });
+    },
   },
-  listApiKeys: ({ listApiKeys }) => listApiKeys.execute({ clientName: 'acme' }),
-  rotateApiKey: async ({ rotateApiKey, listApiKeys }) => {
-    const [listed] = await listApiKeys.execute({ clientName: 'acme' });
-    await rotateApiKey.execute(listed?.key.prefix ?? '');
+  manageClients: {
+    list: ({ manageClients }) => manageClients.list(),
+    disable: ({ manageClients }) => manageClients.disable('acme'),
+    enable: ({ manageClients }) => manageClients.enable('acme'),
+    setRateLimit: ({ manageClients }) => manageClients.setRateLimit('acme', 7),
   },
-  revokeApiKey: async ({ revokeApiKey, listApiKeys }) => {
-    const [listed] = await listApiKeys.execute({ clientName: 'acme' });
-    await revokeApiKey.execute(listed?.key.prefix ?? '');
-  },
-  manageClients: async ({ manageClients }) => {
-    await manageClients.list();
-    await manageClients.disable('acme');
-    await manageClients.enable('acme');
-    await manageClients.setRateLimit('acme', 7);
-  },
-  listAudit: async ({ listAudit }) => {
-    const { events } = await listAudit.execute({ limit: 1 });
-    await listAudit.execute({ limit: 1, after: events[0]?.id });
-  },
-  authenticateApiKey: async ({ createApiKey, authenticateApiKey }) => {
-    const { secret } = await createApiKey.execute({ clientName: 'other', environment: 'test', scopes: ['pets:read'] });
-    await authenticateApiKey.execute(secret);
-    // The use of a key is recorded in the background.
-    await waitFor(() => expect([...sent].filter((sql) => NOTES_USE.test(sql))).not.toEqual([]));
+  authenticateApiKey: {
+    execute: async ({ manageApiKeys, authenticateApiKey }) => {
+      const { secret } = await manageApiKeys.create({ clientName: 'other', environment: 'test', scopes: ['pets:read'] });
+      await authenticateApiKey.execute(secret);
+      // The use of a key is recorded in the background.
+      await waitFor(() => expect([...sent].filter((sql) => NOTES_USE.test(sql))).not.toEqual([]));
+    },
   },
 };
 

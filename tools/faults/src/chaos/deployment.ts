@@ -47,11 +47,11 @@ export class Deployment {
     await balancer.add(service.url);
     const access = await connectAccessUseCases(postgres.url);
     const createKey = (clientName: string) =>
-      access.createApiKey.execute({ clientName, environment: 'chaos', scopes: ['pets:read', 'pets:write'] });
+      access.manageApiKeys.create({ clientName, environment: 'chaos', scopes: ['pets:read', 'pets:write'] });
     const keys: string[] = [];
     for (let i = 0; i < CLIENTS; i++) keys.push((await createKey(`chaos ${i}`)).secret);
     const revoked = await createKey('chaos revoked');
-    await access.revokeApiKey.execute(String(revoked.key.id));
+    await access.manageApiKeys.revoke(String(revoked.key.id));
     await access.close();
     return new Deployment(postgres, database, balancer, keys, revoked.secret, folder, service);
   }

@@ -324,7 +324,7 @@ export class Cluster {
     const access = await connectAccessUseCases(this.primaryUrl);
     try {
       const input = { clientName: 'cluster', environment: 'cluster', scopes: ['pets:read', 'pets:write'] };
-      await access.createApiKey.execute(input, ({ secret }) => replacePrivateFile(this.apiKeyFile, `${secret}\n`));
+      await access.manageApiKeys.create(input, ({ secret }) => replacePrivateFile(this.apiKeyFile, `${secret}\n`));
     } finally {
       await access.close();
     }

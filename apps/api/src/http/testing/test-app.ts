@@ -56,7 +56,7 @@ export async function startTestApp({
     url: `http://127.0.0.1:${String(port)}`,
     databaseUrl: database.url,
     routes: app.get(RouteTable).entries(),
-    createKey: async (...scopes) => (await access.createApiKey.execute({ clientName: 'spec', environment: 'test', scopes })).secret,
+    createKey: async (...scopes) => (await access.manageApiKeys.create({ clientName: 'spec', environment: 'test', scopes })).secret,
     close: async () => {
       await app.close();
       await access.close();

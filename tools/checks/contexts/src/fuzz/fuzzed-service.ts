@@ -62,7 +62,7 @@ export async function startBuilt(): Promise<BuiltFuzzedService> {
   const service = await ServiceProcess.start({ ...ENVIRONMENT, DATABASE_URL: database.url }, { command });
   const access = await connectAccessUseCases(database.url);
   const createKey = async (...scopes: string[]) =>
-    (await access.createApiKey.execute({ clientName: 'fuzz', environment: 'test', scopes })).secret;
+    (await access.manageApiKeys.create({ clientName: 'fuzz', environment: 'test', scopes })).secret;
   const [key, readOnlyKey] = [await createKey('pets:read', 'pets:write'), await createKey('pets:read')];
   await access.close();
   const records = await openRecords(database.url);
