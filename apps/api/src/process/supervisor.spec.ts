@@ -29,9 +29,9 @@ class StubWorker extends EventEmitter {
     return true;
   }
 
-  send(message: { readonly metricsRequest?: number }): void {
-    if (message.metricsRequest === undefined) this.sent.push(message);
-    else this.emit('message', { ...message, metrics: [] });
+  send(message: { readonly isMetricsRequest?: boolean }): void {
+    if (message.isMetricsRequest) this.emit('message', { metrics: [] });
+    else this.sent.push(message);
   }
 
   report(state: WorkerReport['state']): void {
