@@ -3,7 +3,7 @@ import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-dom
 import { FLAG_RULE, parseDatabaseUrl, parseFlag, readSecretUrl, type SecretUrl, splitUrls } from '@animal-store/database';
 import { type CleanedEnv, customCleanEnv, type ExactValidator, makeExactValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
-import { LOG_FORMATS, type LogFormatName } from '../observability/log-format.js';
+import { LOG_FORMATS, type LogFormatName } from '../observability/logger.js';
 import { parseRedisUrl } from '../rate-limit/redis-url.js';
 import { StartupError } from './startup-error.js';
 

@@ -1,44 +1,12 @@
 import { API_KEY_NOT_FOUND } from '@animal-store/access-domain';
 import { DomainError, type ErrorKind } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { errorBody } from './error-response.js';
-import { defaultErrorBody, SHARED_ERRORS } from './error-catalogue.js';
+import { defaultErrorBody, errorBody } from './error-response.js';
 import { HTTP_ERRORS, HttpError } from './http-errors.js';
 
 const SENTENCE = /^[A-Z].* .*\.$/;
-const entries = (errors: readonly { readonly code: string; readonly status: number }[]) =>
-  errors.map(({ code, status }) => `${String(status)} ${code}`);
-
-describe('the shared errors', () => {
-  it('of every operation', () => {
-    expect(entries(SHARED_ERRORS.everyOperation)).toEqual([
-      '400 invalid_request',
-      '401 missing_api_key',
-      '401 invalid_api_key',
-      '403 insufficient_scope',
-      '408 request_timeout',
-      '412 precondition_failed',
-      '414 uri_too_long',
-      '417 expectation_failed',
-      '429 rate_limited',
-      '431 headers_too_large',
-      '500 internal_error',
-      '503 service_unavailable',
-    ]);
-  });
-
-  it('of some requests', () => {
-    expect(entries(SHARED_ERRORS.withBody)).toEqual(['400 malformed_json', '413 payload_too_large', '415 unsupported_media_type']);
-    expect(entries(SHARED_ERRORS.withPatch)).toEqual(entries(SHARED_ERRORS.withBody));
-    expect(entries(SHARED_ERRORS.deprecated)).toEqual(['410 operation_removed']);
-    expect(entries(SHARED_ERRORS.outsideOperations)).toEqual(['404 route_not_found', '405 method_not_allowed']);
-    // Written to the socket, before there is a request.
-    expect(entries([defaultErrorBody(HTTP_ERRORS.malformedRequest)])).toEqual(['400 invalid_request']);
-  });
-
-  it.each([...Object.values(SHARED_ERRORS).flat(), ...Object.values(HTTP_ERRORS)])('have a message: $code', ({ message }) => {
-    expect(message).toMatch(SENTENCE);
-  });
+it.each(Object.values(HTTP_ERRORS))('an error of HTTP has a message: $code', ({ message }) => {
+  expect(message).toMatch(SENTENCE);
 });
 
 describe('an error body', () => {
