@@ -183,16 +183,14 @@ export class Metrics implements StatementObserver {
 
   /** @param dropped Returns the number of lines that were dropped since the process started. */
   observeLog(dropped: () => number): void {
-    const help = 'Log lines that were dropped because standard output did not accept them.';
-    const collect = (counter: Counter) => {
-      counter.reset();
-      counter.inc(dropped());
-    };
-    const counter: Counter = new Counter({
+    const lines: Counter = new Counter({
       name: 'log_lines_dropped_total',
-      help,
+      help: 'Log lines that were dropped because standard output did not accept them.',
       registers: [this.registry],
-      collect: () => collect(counter),
+      collect: () => {
+        lines.reset();
+        lines.inc(dropped());
+      },
     });
   }
 
