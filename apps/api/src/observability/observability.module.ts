@@ -1,6 +1,5 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import type { LogFormatName } from './log-format.js';
-import { createLogger, LOGGER, type ServiceLogger } from './logger.js';
+import { createLogger, type LogFormatName, LOGGER, type ServiceLogger } from './logger.js';
 import { Metrics } from './metrics.js';
 import type { Tracing } from './tracing.js';
 
@@ -39,16 +38,11 @@ export interface ObservabilityOptions {
 
 /** Starts tracing if a collector is configured. Otherwise, the OpenTelemetry SDK is not loaded. */
 export async function startObservability(
-  {
-    logLevel,
-    logFormat,
-    otelExporterOtlpEndpoint: endpoint,
-    otelServiceName: serviceName,
-    otelTracesSamplerArg: sampledShare,
-  }: ObservabilityOptions,
-  logger = createLogger(logLevel, undefined, logFormat),
+  options: ObservabilityOptions,
+  logger = createLogger(options.logLevel, undefined, options.logFormat),
 ): Promise<Observability> {
   const metrics = new Metrics();
+  const { otelExporterOtlpEndpoint: endpoint, otelServiceName: serviceName, otelTracesSamplerArg: sampledShare } = options;
   if (endpoint === undefined) return { logger, metrics, tracing: undefined };
   const { Tracing } = await import('./tracing.js');
   return { logger, metrics, tracing: new Tracing({ endpoint, serviceName, sampledShare, logger }) };

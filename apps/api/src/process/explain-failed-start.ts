@@ -11,15 +11,18 @@ import {
 import type { Config } from './config.js';
 import { StartupError } from './startup-error.js';
 
+type Addresses = Pick<Config, 'adminHost' | 'adminPort' | 'host'>;
+
 const INSUFFICIENT_PRIVILEGE = '42501';
 const READ_ONLY = '25006';
 
 /** Returns a StartupError with a readable message for errors of the machine or the configuration, and other errors unchanged. */
-export function explainFailedStart(error: unknown, config: Pick<Config, 'adminHost' | 'adminPort' | 'databaseUrl' | 'host'>): unknown {
+export function explainFailedStart(error: unknown, config: Addresses & Pick<Config, 'databaseUrl'>): unknown {
   const { code, message, syscall } = error as NodeJS.ErrnoException;
   if (error instanceof MigrationLockError) return new StartupError(`The migrations were not applied: ${message}`);
   // The supervisor binds the port of the workers, with the syscall `bind`.
-  if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error, config)) return explainListen(error as ListenError, config);
+  if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error as ListenError, config))
+    return explainListen(error as ListenError, config);
   const database = () => formatServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
   if (error instanceof UnsuitableDatabaseError) return new StartupError(`The database at ${database()} cannot be used: ${message}`);
   if (code === READ_ONLY) return new StartupError(`The database at ${database()} is read-only: ${firstLine(message, code)}`);
@@ -41,12 +44,11 @@ interface ListenError extends NodeJS.ErrnoException {
 }
 
 /** Returns whether the lookup of HOST or ADMIN_HOST failed, in contrast to that of the database host. */
-function isAboutHost(error: unknown, { host, adminHost }: Pick<Config, 'adminHost' | 'host'>): boolean {
-  const { syscall, hostname } = error as ListenError;
+function isAboutHost({ syscall, hostname }: ListenError, { host, adminHost }: Addresses): boolean {
   return syscall === 'getaddrinfo' && (hostname === host || hostname === adminHost);
 }
 
-function explainListen(error: ListenError, { adminHost, adminPort, host }: Pick<Config, 'adminHost' | 'adminPort' | 'host'>): unknown {
+function explainListen(error: ListenError, { adminHost, adminPort, host }: Addresses): StartupError {
   const { code, message, port, address, hostname } = error;
   const isAdmin = port === undefined ? hostname === adminHost && hostname !== host : port === adminPort;
   const of = isAdmin ? 'ADMIN_' : '';

@@ -14,7 +14,7 @@ import { retryConnecting } from './retry-connecting.js';
 import { shutDown } from './shut-down.js';
 import { FAILED_START, StartupError } from './startup-error.js';
 import { Supervisor } from './supervisor.js';
-import { expectLostChannel, report, reportListening, WorkerGroup } from './worker-messages.js';
+import { report, reportListening, WorkerGroup } from './worker-messages.js';
 import { canSharePort } from './worker-port.js';
 
 export interface RunningService {
@@ -130,7 +130,8 @@ export class SingleProcess extends Service {
     collectDefaultMetrics({ register: registry });
     if (cluster.isWorker) reportMetrics(registry);
     if (!this.isSupervised) return;
-    expectLostChannel();
+    // When the supervisor has ended, node:cluster ends the worker; a message that it sends meanwhile must not be an uncaught error.
+    cluster.worker?.on('error', () => undefined);
     app.get(WorkerGroup).followSupervisor();
   }
 

@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 
 /** How often a worker reports that it is alive. */
@@ -16,11 +15,6 @@ export interface WorkerReport {
 /** Sends a report to the supervisor. */
 export function report(members: Omit<WorkerReport, 'isWorker'>): void {
   process.send?.({ isWorker: true, ...members } satisfies WorkerReport);
-}
-
-/** Call before the worker sends messages. When the supervisor has ended, node:cluster ends the worker; a message must not be an uncaught error. */
-export function expectLostChannel(): void {
-  cluster.worker?.on('error', () => undefined);
 }
 
 /** Reports that the worker listens, then regularly that it is alive. */
