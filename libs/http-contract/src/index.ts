@@ -25,4 +25,4 @@ export { ApiIdempotencyKey, createdHeaders, RequestIdempotencyKey, respondWithCr
 export { EXAMPLE_ID, IdPipe, INT64_SCHEMA } from './identifiers.js';
 export { pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
 export { provideUseCase, PublicUrl } from './providers.js';
-export { Conversion, IsInt64, IsVisibleText, MayBeAbsent, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
+export { DomainRule, IsInt64, IsVisibleText, MayBeAbsent, QueryInt64, QueryInteger, Rule } from './validation-rules.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { getMetadataStorage, validateSync } from 'class-validator';
-import { Conversion, IsInt64, IsVisibleText, MayBeAbsent, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
+import { DomainRule, IsInt64, IsVisibleText, MayBeAbsent, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
 
 const isText = (value: unknown) => typeof value === 'string';
 
@@ -102,8 +102,8 @@ describe('the rules of a class', () => {
     expect(messages).toEqual(typeof expected === 'bigint' ? [] : [rule]);
   });
 
-  function parserOf(dto: new () => object): Conversion['convert'] | undefined {
+  function parserOf(dto: new () => object): DomainRule['convert'] {
     const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
-    return metadata.map(({ context }): unknown => context).find((context) => context instanceof Conversion)?.convert;
+    return metadata.map(({ context }): unknown => context).find((context) => context instanceof DomainRule)?.convert;
   }
 });

@@ -1,9 +1,12 @@
 import { INT64_RULE, isInt64, isVisibleText, parseInt64, visibleTextRule } from '@animal-store/kernel';
 import { ValidateBy, ValidateIf } from 'class-validator';
 
-/** The `context` of a decorator that converts the received value before validation. */
-export class Conversion {
-  constructor(readonly convert: (value: unknown) => unknown) {}
+/** A rule of the domain: the `context` of the metadata of its decorator. */
+export class DomainRule {
+  constructor(
+    readonly isValid: (value: unknown, object: object) => boolean,
+    readonly convert: ((value: unknown) => unknown) | undefined,
+  ) {}
 }
 
 /**
@@ -22,7 +25,7 @@ export function Rule(
       name: text,
       validator: { validate: (value, args) => isValid(value, args?.object ?? {}), defaultMessage: () => `$property ${text}` },
     },
-    convert && { context: new Conversion(convert) },
+    { context: new DomainRule(isValid, convert) },
   );
 }
 

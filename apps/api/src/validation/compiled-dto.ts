@@ -1,10 +1,11 @@
-import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { DomainRule, INVALID_REQUEST } from '@animal-store/http-contract';
 import { DomainError } from '@animal-store/kernel';
 import type { Type } from '@nestjs/common';
-import { plainToInstance, TransformationType } from 'class-transformer';
+import { plainToInstance, TransformationType, type TypeMetadata } from 'class-transformer';
 // Not public, but its version is pinned, and `@nestjs/mapped-types` reads it too.
 import { defaultMetadataStorage as storage } from 'class-transformer/cjs/storage.js';
-import { DtoRules } from './dto-rules.js';
+import { getMetadataStorage, ValidationTypes } from 'class-validator';
+import { isObject, itemsOf, MemberRule, type ValidationMetadata } from './member-rule.js';
 
 const { PLAIN_TO_CLASS } = TransformationType;
 
@@ -12,32 +13,84 @@ const { PLAIN_TO_CLASS } = TransformationType;
 const MAX_NESTED_VALUES = 2_000;
 
 type Source = Readonly<Record<string, unknown>>;
+type Condition = (object: object, value: unknown) => boolean;
 
-interface Member {
-  readonly name: string;
+/** A member that has decorators of class-validator. */
+class Member {
+  /** Converts the received value before validation. */
+  readonly convert: ((value: unknown) => unknown) | undefined;
+  /** Whether only class-transformer can convert it. */
+  readonly isTransformed: boolean;
   /** The class of `@Type`. */
   readonly type: Type | undefined;
-  readonly convert: ((value: unknown) => unknown) | undefined;
+  /** Whether the rules apply. */
+  private readonly condition: Condition | undefined;
+  private readonly rules: readonly MemberRule[];
+  private readonly nested: MemberRule | undefined;
+
+  constructor(
+    dto: Type,
+    readonly name: string,
+    metadata: readonly ValidationMetadata[],
+  ) {
+    const isNumber = Reflect.getMetadata('design:type', dto.prototype as object, name) === Number;
+    const rules = metadata.map(({ context }): unknown => context).filter((context) => context instanceof DomainRule);
+    this.convert = rules.find(({ convert }) => convert)?.convert ?? (isNumber ? toNumber : undefined);
+    this.isTransformed = name in (dto.prototype as object) || hasUncompiledDecorators(dto, name);
+    if (!this.isTransformed) this.type = typeOf(dto, name)?.typeFunction?.() as Type | undefined;
+    this.condition = metadata
+      .filter(({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION)
+      .map(({ constraints }) => constraints[0] as Condition)
+      .reduce<Condition | undefined>((all, one) => (all ? (object, value) => all(object, value) && one(object, value) : one), undefined);
+    this.rules = MemberRule.of(dto, metadata);
+    this.nested = this.rules.find(({ name: rule }) => rule === ValidationTypes.NESTED_VALIDATION);
+  }
+
+  /** Appends a message for each violated rule. `path` is that of the object, and is empty for a body or query. */
+  check(object: object, path: string, messages: string[]): void {
+    const value = (object as Source)[this.name];
+    if (this.condition && !this.condition(object, value)) return;
+    let violations: Map<string, string> | undefined;
+    for (const rule of this.rules) {
+      if (!rule.isMet(value, object)) (violations ??= new Map<string, string>()).set(rule.name, rule.messageFor(value, object));
+    }
+    if (!violations && !this.nested) return;
+    const at = path === '' ? this.name : `${path}.${this.name}`;
+    // Decorators run from last to first.
+    for (const message of [...(violations?.values() ?? [])].reverse()) messages.push(messageAt(at, this.name, message));
+    if (this.nested) this.checkNested(this.nested, value, object, at, messages);
+  }
+
+  /** Checks a nested object, or each item of a list. */
+  private checkNested(nested: MemberRule, value: unknown, object: object, at: string, messages: string[]): void {
+    const items = itemsOf(value);
+    for (const [key, item] of items ?? []) {
+      const place = `${at}.${String(key)}`;
+      if (!nested.isMet(item, object)) messages.push(messageAt(place, String(key), nested.messageFor(item, object)));
+      this.checkNested(nested, item, object, place, messages);
+    }
+    if (items || !isObject(value)) return;
+    const compiled = CompiledDto.of(value.constructor as Type);
+    if (!compiled) throw new Error(`${at} needs @Type with a class that has validation rules.`);
+    compiled.check(value, at, messages);
+  }
 }
 
 /** Converts bodies or query strings to valid instances of a class. */
 export class CompiledDto {
   private static readonly known = new Map<Type, CompiledDto>();
   private readonly members: readonly Member[];
+  private readonly byName: ReadonlyMap<string, Member>;
   /** Whether class-transformer creates the instances. */
   private readonly isTransformed: boolean;
 
   private constructor(
     private readonly dto: Type,
-    readonly rules: DtoRules,
+    metadata: readonly ValidationMetadata[],
   ) {
-    const names = rules.members.map(({ name }) => name);
-    this.isTransformed = names.some((name) => name in (dto.prototype as object)) || hasUncompiledDecorators(dto, names);
-    this.members = rules.members.map(({ name, convert }) => ({
-      name,
-      type: this.isTransformed ? undefined : typeOf(dto, name),
-      convert,
-    }));
+    this.members = [...Map.groupBy(metadata, ({ propertyName }) => propertyName)].map(([name, own]) => new Member(dto, name, own));
+    this.byName = new Map(this.members.map((member) => [member.name, member]));
+    this.isTransformed = isExposedOrExcluded(dto) || this.members.some((member) => member.isTransformed);
   }
 
   /**
@@ -47,12 +100,16 @@ export class CompiledDto {
   static of(dto: Type): CompiledDto | undefined {
     const known = CompiledDto.known.get(dto);
     if (known) return known;
-    const rules = DtoRules.of(dto);
-    if (rules.members.length === 0) return undefined;
-    const compiled = new CompiledDto(dto, rules);
+    const metadata = getMetadataStorage().getTargetValidationMetadatas(dto, '', false, false);
+    if (metadata.length === 0) return undefined;
+    const compiled = new CompiledDto(dto, metadata);
     CompiledDto.known.set(dto, compiled);
     for (const { type } of compiled.members) if (type) CompiledDto.of(type);
     return compiled;
+  }
+
+  member(name: string): Member | undefined {
+    return this.byName.get(name);
   }
 
   /**
@@ -60,21 +117,28 @@ export class CompiledDto {
    * @throws DomainError which names every invalid member and, with `rejectUnknown`, every unknown one
    */
   parse(source: object, rejectUnknown?: 'member' | 'query parameter'): object {
-    this.limit(source as Source);
-    const unknown = rejectUnknown && Object.keys(source).filter((name) => !this.rules.member(name));
+    const unknown = rejectUnknown && Object.keys(source).filter((name) => !this.member(name));
     const instance = this.convert(source as Source, unknown);
     const messages: string[] = [];
-    this.rules.check(instance, '', messages);
+    this.check(instance, '', messages);
     for (const name of unknown ?? []) messages.push(unknownNameMessage(String(rejectUnknown), name));
     if (messages.length > 0) throw new DomainError(INVALID_REQUEST, messages.join('; '));
     return instance;
   }
 
+  /** Appends a message for each violated rule of the object. `path` is that of the object, and is empty for a body or query. */
+  check(object: object, path: string, messages: string[]): void {
+    for (const member of this.members) member.check(object, path, messages);
+  }
+
   /** Limits the number of values in the known members, and removes nested members such as `constructor`. */
   private limit(source: Source): void {
-    if (!this.members.some(({ name }) => isObject(source[name]))) return;
-    const known = this.members.flatMap(({ name }) => (Object.hasOwn(source, name) ? [source[name]] : []));
-    const values = known.reduce<number>((seen, value) => (isObject(value) ? removeInheritedNames(value, seen) : seen), known.length);
+    let values = 0;
+    for (const { name } of this.members) {
+      if (!Object.hasOwn(source, name)) continue;
+      const value = source[name];
+      values = isObject(value) ? removeInheritedNames(value, values + 1) : values + 1;
+    }
     limitValues(values);
   }
 
@@ -83,6 +147,8 @@ export class CompiledDto {
     try {
       return this.create(source, '', unknown);
     } catch (error) {
+      // Throws again if this was the error.
+      this.limit(source);
       const invalid = Object.keys(source).filter((name) => {
         try {
           return !this.create({ [name]: source[name] }, '', undefined);
@@ -102,15 +168,19 @@ export class CompiledDto {
    */
   private create(source: Source, path: string, unknown: string[] | undefined): object {
     if (this.isTransformed) return this.transform(source, path, unknown);
+    let isLimited = path !== '';
     if (unknown && path !== '') {
-      for (const name of Object.keys(source)) if (!this.rules.member(name)) unknown.push(path + name);
+      for (const name of Object.keys(source)) if (!this.member(name)) unknown.push(path + name);
     }
     const instance = new this.dto() as Record<string, unknown>;
     for (const { name, type, convert } of this.members) {
-      if (!Object.hasOwn(source, name)) continue;
       let value = source[name];
       // Like in class-transformer, an undefined member has its default.
-      if (value === undefined) continue;
+      if (value === undefined || !Object.hasOwn(source, name)) continue;
+      if (!isLimited && isObject(value)) {
+        this.limit(source);
+        isLimited = true;
+      }
       if (type) value = CompiledDto.convertTo(type, value, path + name, unknown);
       instance[name] = convert ? convert(value) : value;
     }
@@ -129,7 +199,8 @@ export class CompiledDto {
   }
 
   private transform(source: Source, path: string, unknown: string[] = []): object {
-    const isKnown = (name: string) => this.rules.member(name) && !(name in Object.prototype);
+    if (path === '') this.limit(source);
+    const isKnown = (name: string) => this.member(name) && !(name in Object.prototype);
     const known = path === '' ? Object.fromEntries(Object.entries(source).filter(([name]) => isKnown(name))) : source;
     const instance = toInstance(this.dto, known);
     convertMembers(instance, path, unknown);
@@ -142,27 +213,31 @@ export function unknownNameMessage(kind: string, name: string): string {
   return `${JSON.stringify(name.slice(0, 64))} is not a known ${kind}`;
 }
 
-/** Returns the class of `@Type(() => Line)`. */
-function typeOf(dto: Type, name: string): Type | undefined {
-  return storage.findTypeMetadata(dto, name)?.typeFunction?.() as Type | undefined;
+/** Returns the message of a member, after its path. */
+function messageAt(path: string, name: string, message: string): string {
+  return message.startsWith(`${name} `) ? path + message.slice(name.length) : `${path}: ${message}`;
 }
 
-/** Returns whether a class has decorators of class-transformer other than `@Type(() => Line)`, which is compiled. */
-function hasUncompiledDecorators(dto: Type, names: readonly string[]): boolean {
-  const isExposedOrExcluded =
-    storage.getStrategy(dto) !== 'none' ||
-    storage.getExposedProperties(dto, PLAIN_TO_CLASS).length > 0 ||
-    storage.getExcludedProperties(dto, PLAIN_TO_CLASS).length > 0;
-  return isExposedOrExcluded || names.some((name) => isTransformed(dto, name));
+/** Returns the metadata of `@Type`. */
+function typeOf(dto: Type, name: string): Partial<TypeMetadata> | undefined {
+  return storage.findTypeMetadata(dto, name);
 }
 
-function isTransformed(dto: Type, name: string): boolean {
+function isExposedOrExcluded(dto: Type): boolean {
+  const exposed = storage.getExposedProperties(dto, PLAIN_TO_CLASS);
+  const excluded = storage.getExcludedProperties(dto, PLAIN_TO_CLASS);
+  return storage.getStrategy(dto) !== 'none' || exposed.length > 0 || excluded.length > 0;
+}
+
+/** Returns whether a member has decorators of class-transformer other than `@Type(() => Line)`, which is compiled. */
+function hasUncompiledDecorators(dto: Type, name: string): boolean {
   if (storage.findTransformMetadatas(dto, name, PLAIN_TO_CLASS).length > 0) return true;
-  const metadata = storage.findTypeMetadata(dto, name);
+  const metadata = typeOf(dto, name);
   if (!metadata) return false;
-  const { typeFunction, reflectedType, options } = metadata;
+  const { typeFunction, options } = metadata;
+  const reflectedType: unknown = metadata.reflectedType;
   // Without a function, the type is that of TypeScript. A function with a parameter depends on the received object.
-  if (!typeFunction || typeFunction.length > 0 || options.discriminator) return true;
+  if (!typeFunction || typeFunction.length > 0 || options?.discriminator) return true;
   return reflectedType === Set || reflectedType === Map || typeFunction() === Buffer;
 }
 
@@ -195,10 +270,10 @@ function convertMembers(value: unknown, path: string, removed: string[]): void {
     return;
   }
   if (!isObject(value) || typeof value.constructor !== 'function') return;
-  const rules = DtoRules.of(value.constructor as Type);
-  if (rules.members.length === 0) return;
+  const compiled = CompiledDto.of(value.constructor as Type);
+  if (!compiled) return;
   for (const [name, received] of Object.entries(value) as [string, unknown][]) {
-    const member = rules.member(name);
+    const member = compiled.member(name);
     if (path !== '' && !member) {
       Reflect.deleteProperty(value, name);
       removed.push(path + name);
@@ -209,6 +284,7 @@ function convertMembers(value: unknown, path: string, removed: string[]): void {
   }
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+/** Converts a bigint to a number, unless that would change the value. JSON integers are parsed as bigints. */
+function toNumber(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

@@ -21,7 +21,7 @@ export class PreferenceGuard implements CanActivate {
     if (body) body.strict = true;
     const query = request.query as object;
     const dtos = this.queryDtosOf(context);
-    const unknown = Object.keys(query).filter((name) => !dtos.some(({ rules }) => rules.member(name)));
+    const unknown = Object.keys(query).filter((name) => !dtos.some((dto) => dto.member(name)));
     if (unknown.length === 0) return true;
     // Throws an error that also names the invalid values of known parameters.
     for (const dto of dtos) dto.parse(query, 'query parameter');
