@@ -45,7 +45,6 @@ export { type DistributedTable, distributedTables } from './migrations/distribut
 export { grantStatements, type RolePurpose } from './migrations/grants.js';
 export { MigrationLockError } from './migrations/migration-query-runner.js';
 export {
-  isMigrated,
   type LockWait,
   migrateDown,
   type MigrateOptions,

@@ -9,7 +9,7 @@ const WALL_CLOCK = /\bDate\.now\(\)|\bnew Date\(\)/;
 const TIME_OF_DAY = [
   'apps/api/src/contexts/job-runner.ts',
   'apps/api/src/http/socket-errors.ts',
-  'apps/api/src/observability/log-format.ts',
+  'apps/api/src/observability/logger.ts',
   'apps/cli/src/database-checks.ts',
   'libs/client/src/retry.ts',
   'libs/kernel/src/clock.ts',

@@ -3,7 +3,6 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import type { DocumentedContext } from '../reference/openapi-document.js';
 import { EventDelivery } from './event-delivery.js';
 import { JobRunner, SCHEDULED_JOBS, type ScheduledJob } from './job-runner.js';
-import { MigrationWatch } from './migration-watch.js';
 
 /** A Nest module with its persistence in PostgreSQL and its additions to the OpenAPI document. */
 export type Context = Type &
@@ -25,7 +24,7 @@ export class ContextsModule {
     return {
       module: ContextsModule,
       imports: [...contexts],
-      providers: [{ provide: SCHEDULED_JOBS, useValue: jobs }, JobRunner, EventDelivery, MigrationWatch],
+      providers: [{ provide: SCHEDULED_JOBS, useValue: jobs }, JobRunner, EventDelivery],
     };
   }
 }

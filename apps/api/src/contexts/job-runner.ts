@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Database, DatabaseConnection, describeError, type Job, jobState, repeat, runJob } from '@animal-store/database';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { Draining } from '../http/draining.js';
+import { withDeadline } from '../observability/deadline.js';
 import { LOGGER } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 
@@ -95,25 +95,18 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
     const end = (outcome: 'success' | 'failure') => ({ job, durationMs: Math.round(1000 * endTimer({ outcome })) });
     logger.debug({ job }, 'job started');
     try {
-      await endWithin(Math.min(Math.max(every, this.maxRunMs), MAX_TIMER_MS), () => useCase.execute());
+      const maxMs = Math.min(Math.max(every, this.maxRunMs), MAX_TIMER_MS);
+      const run = async () => {
+        await useCase.execute();
+        return true;
+      };
+      if (!(await withDeadline(run(), maxMs)))
+        throw new Error(`The run did not end within ${String(maxMs)} ms. It may still be in progress.`);
       logger.info(end('success'), 'job succeeded');
       return true;
     } catch (error) {
       logger.error({ ...end('failure'), err: error }, 'job failed');
       return false;
     }
-  }
-}
-
-async function endWithin(ms: number, work: () => unknown): Promise<void> {
-  const timeout = new AbortController();
-  const overdue = sleep(ms, undefined, { ref: false, signal: timeout.signal }).then(() => {
-    throw new Error(`The run did not end within ${String(ms)} ms. It may still be in progress.`);
-  });
-  try {
-    await Promise.race([work(), overdue]);
-  } finally {
-    timeout.abort();
-    overdue.catch(() => undefined);
   }
 }

@@ -1,8 +1,8 @@
 import { redactKeys } from '@animal-store/access-domain';
 import type { PublicUrl } from '@animal-store/http-contract';
-import { DomainError, type ErrorKind } from '@animal-store/kernel';
+import { DomainError, type ErrorDefinition, type ErrorKind } from '@animal-store/kernel';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
-import type { HttpError } from './http-errors.js';
+import { HttpError, type HttpErrorDefinition } from './http-errors.js';
 
 /** The body of every error response. */
 export interface ErrorBody {
@@ -31,6 +31,11 @@ export function errorBody(error: DomainError | HttpError): ErrorBody {
   return error instanceof DomainError
     ? { code: error.code, message, status: STATUS_OF_KIND[error.kind] }
     : { code: error.definition.code, message, status: error.definition.status };
+}
+
+/** Returns the error body with the default message of a definition. */
+export function defaultErrorBody(definition: ErrorDefinition | HttpErrorDefinition): ErrorBody {
+  return errorBody('kind' in definition ? new DomainError(definition) : new HttpError(definition));
 }
 
 /** Returns the `Link` header (RFC 8288) with the URL of the explanation of an error code. */

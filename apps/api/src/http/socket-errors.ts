@@ -2,8 +2,7 @@ import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PublicUrl } from '@animal-store/http-contract';
 import type { ErrorDefinition } from '@animal-store/kernel';
-import { defaultErrorBody } from '../errors/error-catalogue.js';
-import { helpLink } from '../errors/error-response.js';
+import { defaultErrorBody, helpLink } from '../errors/error-response.js';
 import {
   HTTP_ERRORS,
   HttpError,

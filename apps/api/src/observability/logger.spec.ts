@@ -2,8 +2,7 @@ import { generateApiKeySecret, type KeyEnvironment, prefixOf } from '@animal-sto
 import { hostname } from 'node:os';
 import { describe, expect, it, jest } from '@jest/globals';
 import { QueryFailedError } from 'typeorm';
-import { LOG_FORMATS, type LogFormatName } from './log-format.js';
-import { createLogger, NestLogger } from './logger.js';
+import { createLogger, LOG_FORMATS, type LogFormatName, NestLogger } from './logger.js';
 
 const key = generateApiKeySecret('test' as KeyEnvironment);
 

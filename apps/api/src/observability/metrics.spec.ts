@@ -111,7 +111,7 @@ it('the process is ready or not, with the reason', async () => {
 
 it('migrations are unknown until the state is read, and only the latest one is named', async () => {
   let state: { pending: number; latest: string | undefined } | undefined;
-  metrics.observeMigrations(() => state);
+  metrics.observeMigrations(async () => state);
   expect(await samplesOf('database_migrations_pending')).toEqual([' Nan']);
   expect(await samplesOf('database_migration_info')).toEqual([]);
   state = { pending: 2, latest: 'One1' };
@@ -146,7 +146,7 @@ it('replicas are used unless they have a problem; reads are counted by server, a
 it('over all workers: what one worker lacks, the service lacks', async () => {
   metrics.observeRedis(() => true);
   metrics.observeReplicas({ problems: new Map(), observe: () => undefined }, pino({ level: 'silent' }));
-  metrics.observeMigrations(() => undefined);
+  metrics.observeMigrations(async () => undefined);
   metrics.observeReadiness([], async () => undefined);
   const aggregators = (await metrics.registry.getMetricsAsJSON()).map(({ name, aggregator }) => [name, aggregator]);
   expect(Object.fromEntries(aggregators)).toMatchObject({

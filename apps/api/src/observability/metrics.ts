@@ -154,15 +154,16 @@ export class Metrics implements StatementObserver {
     });
   }
 
-  /** @param state Returns undefined before the state was first read. */
-  observeMigrations(state: () => MigrationState | undefined): void {
-    this.gauge('database_migrations_pending', 'Migrations of this release that are not applied.', [], 'max', (gauge) =>
-      gauge.set(state()?.pending ?? Number.NaN),
-    );
+  /** @param read Returns undefined before the state was first read. */
+  observeMigrations(read: () => Promise<MigrationState | undefined>): void {
+    this.gauge('database_migrations_pending', 'Migrations of this release that are not applied.', [], 'max', async (gauge) => {
+      const state = await read();
+      gauge.set(state?.pending ?? Number.NaN);
+    });
     const help = 'Always 1; the label names the newest applied migration.';
-    this.gauge('database_migration_info', help, ['latest'], 'first', (gauge) => {
+    this.gauge('database_migration_info', help, ['latest'], 'first', async (gauge) => {
+      const latest = (await read())?.latest;
       gauge.reset();
-      const latest = state()?.latest;
       if (latest !== undefined) gauge.set({ latest }, 1);
     });
   }
@@ -170,7 +171,8 @@ export class Metrics implements StatementObserver {
   /** @param reasonNow Returns why the process is not ready; undefined if it is. */
   observeReadiness(reasons: readonly string[], reasonNow: () => Promise<string | undefined>): void {
     this.gauge('service_ready', '1 while every process is ready for requests, otherwise 0.', [], 'min', async (gauge) => {
-      gauge.set((await reasonNow()) ? 0 : 1);
+      const reason = await reasonNow();
+      gauge.set(reason === undefined ? 1 : 0);
     });
     const help = '1 while a process is not ready for this reason, otherwise 0.';
     this.gauge('service_not_ready', help, ['reason'], 'max', async (gauge) => {

@@ -1,6 +1,5 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import type { LogFormatName } from './log-format.js';
-import { createLogger, LOGGER, type ServiceLogger } from './logger.js';
+import { createLogger, type LogFormatName, LOGGER, type ServiceLogger } from './logger.js';
 import { Metrics } from './metrics.js';
 import type { Tracing } from './tracing.js';
 

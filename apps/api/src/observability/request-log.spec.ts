@@ -3,8 +3,7 @@ import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
-import { LOG_FORMATS, type LogFormatName } from './log-format.js';
-import { createLogger } from './logger.js';
+import { createLogger, LOG_FORMATS, type LogFormatName } from './logger.js';
 import { createRequestLogger, loggedPath, logRequests } from './request-log.js';
 
 async function linesOf(level: string, about: object = {}, { share = 1, statuses = [404] } = {}): Promise<string[]> {

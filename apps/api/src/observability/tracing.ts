@@ -25,6 +25,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { withDeadline } from './deadline.js';
 import { parseTraceParent } from './identify-requests.js';
 import { runInSpan } from './run-in-span.js';
 
@@ -81,16 +82,9 @@ export class Tracing {
   }
 
   private async stop(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const deadline = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        this.logger.warn('the last traces were not exported in time');
-        resolve();
-      }, LAST_EXPORT_TIMEOUT_MS);
-    });
-    // OutageLoggingExporter reports failed exports.
-    await Promise.race([this.provider.shutdown().catch(() => undefined), deadline]);
-    clearTimeout(timer);
+    // Failed exports have been logged.
+    const ended = Promise.allSettled([this.provider.shutdown()]);
+    if (!(await withDeadline(ended, LAST_EXPORT_TIMEOUT_MS))) this.logger.warn('the last traces were not exported in time');
     context.disable();
     trace.disable();
   }

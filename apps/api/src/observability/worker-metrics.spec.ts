@@ -26,13 +26,11 @@ class StubWorker extends EventEmitter {
     for (let i = 0; i < count; i++) this.durations.observe(0.5);
   }
 
-  send(message: object, callback: (error: Error | null) => void): void {
+  send(_request: object, callback: (error: Error | null) => void): void {
     callback(this.isClosed ? new Error('channel closed') : null);
     if (this.isHung || this.isClosed) return;
     // As node:cluster sends it.
-    void this.registry
-      .getMetricsAsJSON()
-      .then((metrics) => this.emit('message', JSON.parse(JSON.stringify({ ...message, metrics })) as unknown));
+    void this.registry.getMetricsAsJSON().then((metrics) => this.emit('message', JSON.parse(JSON.stringify({ metrics })) as unknown));
   }
 }
 

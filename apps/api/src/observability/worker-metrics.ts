@@ -1,5 +1,6 @@
 import type { Worker } from 'node:cluster';
 import { AggregatorRegistry, type Registry } from 'prom-client';
+import { withDeadline } from './deadline.js';
 
 /** Longer than a worker needs while the database does not respond. Shorter than the scrape timeout of Prometheus. */
 const TIMEOUT_MS = 3_000;
@@ -13,21 +14,18 @@ interface Metric {
 
 type Snapshot = readonly Metric[];
 
-/** Sent by the supervisor to a worker, which responds with a Response. */
-interface Request {
-  readonly metricsRequest: number;
-}
-
-interface Response extends Request {
-  readonly metrics: Snapshot;
+/** Sent by the supervisor to a worker, which responds with its metrics. */
+interface MetricsMessage {
+  readonly isMetricsRequest?: boolean;
+  readonly metrics?: Snapshot;
 }
 
 /** Lets the supervisor read the metrics of this worker. */
 export function reportMetrics(registry: Registry): void {
-  process.on('message', ({ metricsRequest }: Partial<Request>) => {
-    if (metricsRequest === undefined) return;
+  process.on('message', ({ isMetricsRequest }: MetricsMessage) => {
+    if (!isMetricsRequest) return;
     registry.getMetricsAsJSON().then(
-      (metrics) => process.send?.({ metricsRequest, metrics }),
+      (metrics) => process.send?.({ metrics }),
       // Without a response, the supervisor uses the last values.
       () => undefined,
     );
@@ -38,7 +36,6 @@ export function reportMetrics(registry: Registry): void {
 export class WorkerMetrics {
   private readonly last = new Map<Worker, Snapshot>();
   private ended: Snapshot = [];
-  private requests = 0;
 
   /** @param timeoutMs Maximum time that a worker has to report its metrics. The default is 3 seconds. */
   constructor(private readonly timeoutMs = TIMEOUT_MS) {}
@@ -57,20 +54,17 @@ export class WorkerMetrics {
   }
 
   private async update(worker: Worker): Promise<void> {
-    const metricsRequest = this.requests++;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const onMessage = (message: Partial<Response>) => {
-      if (message.metricsRequest !== metricsRequest || !message.metrics) return;
-      this.last.set(worker, message.metrics);
+    const onMessage = ({ metrics }: MetricsMessage) => {
+      if (!metrics) return;
+      this.last.set(worker, metrics);
       resolve();
     };
-    const timer = setTimeout(resolve, this.timeoutMs);
     worker.on('message', onMessage).once('exit', resolve);
-    worker.send({ metricsRequest } satisfies Request, (error) => {
+    worker.send({ isMetricsRequest: true } satisfies MetricsMessage, (error) => {
       if (error) resolve();
     });
-    await promise;
-    clearTimeout(timer);
+    await withDeadline(promise, this.timeoutMs);
     worker.off('message', onMessage).off('exit', resolve);
   }
 }

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ErrorBody } from '../errors/error-response.js';
-import { defaultErrorBody } from '../errors/error-catalogue.js';
+import { defaultErrorBody, type ErrorBody } from '../errors/error-response.js';
 import { HTTP_ERRORS } from '../errors/http-errors.js';
 
 const TIMEOUT_MS = 10_000;

@@ -3,7 +3,7 @@ import { isKeyEnvironment, KEY_ENVIRONMENT_RULE } from '@animal-store/access-dom
 import { FLAG_RULE, parseDatabaseUrl, parseFlag, readSecretUrl, type SecretUrl, splitUrls } from '@animal-store/database';
 import { type CleanedEnv, customCleanEnv, type ExactValidator, makeExactValidator } from 'envalid';
 import ipaddr from 'ipaddr.js';
-import { LOG_FORMATS, type LogFormatName } from '../observability/log-format.js';
+import { LOG_FORMATS, type LogFormatName } from '../observability/logger.js';
 import { parseRedisUrl } from '../rate-limit/redis-url.js';
 import { StartupError } from './startup-error.js';
 
@@ -268,16 +268,15 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   };
 }
 
-const SECRETS = ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'MIGRATION_DATABASE_URL', 'REDIS_URL'] as const;
-
-const PLACEHOLDERS = {
+/** The variables that a file can replace. The placeholder of one that cannot be read prevents that it is also reported as missing or invalid. */
+const SECRETS = {
   DATABASE_URL: 'postgres://',
   DATABASE_REPLICA_URLS: 'postgres://',
   MIGRATION_DATABASE_URL: 'postgres://',
   REDIS_URL: 'redis://unread',
 };
 
-type Secret = (typeof SECRETS)[number];
+type Secret = keyof typeof SECRETS;
 
 interface SecretFiles {
   readonly files: Readonly<Partial<Record<Secret, { readonly file: string }>>>;
@@ -292,7 +291,7 @@ function readSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
   const files: Partial<Record<Secret, { file: string }>> = {};
   const values: Partial<Record<Secret, string>> = {};
   const problems: string[] = [];
-  for (const name of SECRETS) {
+  for (const [name, placeholder] of Object.entries(SECRETS) as [Secret, string][]) {
     const file = env[`${name}_FILE`];
     if (!file) continue;
     if (env[name]) problems.push(`${name}_FILE and ${name} must not both be set`);
@@ -300,8 +299,7 @@ function readSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
     try {
       values[name] = readSecretUrl({ file });
     } catch (error) {
-      // A placeholder, so that the variable is not also reported as missing or invalid.
-      values[name] = env[name] ?? PLACEHOLDERS[name];
+      values[name] = env[name] ?? placeholder;
       problems.push(`${name}_FILE ${(error as Error).message}`);
     }
   }

@@ -11,7 +11,7 @@ afterEach(() => {
 
 // Promise (Starting and stopping): Readiness requires the database, migrations and all workers.
 it('is not ready after 2 s without a response of the database, and ready with its response', async () => {
-  jest.useFakeTimers();
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();
   const query = jest.fn(() => response);
   const database = { migrations: [], pool: { query } } as unknown as Database;
@@ -40,4 +40,31 @@ it('names the cause if the query fails', async () => {
   const database = { migrations: [], pool: { query: () => Promise.reject(cause) } } as unknown as Database;
   const readiness = new Readiness(database, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup(), new Metrics());
   await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
+});
+
+// Promise (Observability): Metrics, logs and traces have the documented content.
+it('metrics have the state of the migrations before the service connects, and the last one while the database is unavailable', async () => {
+  let applied: readonly string[] | Error = ['One1700000000001'];
+  const query = jest.fn(() =>
+    Error.isError(applied) ? Promise.reject(applied) : Promise.resolve({ rows: applied.map((name) => ({ name })) }),
+  );
+  const migrations = ['One1700000000001', 'Two1700000000002'].map((name) => ({ name }));
+  const metrics = new Metrics();
+  const connection = { isOpen: false };
+  const database = { migrations, pool: { query } } as unknown as Database;
+  const readiness = new Readiness(database, connection as DatabaseConnection, new Draining(), new WorkerGroup(), metrics);
+  const lines = async () =>
+    (await metrics.registry.metrics()).split('\n').filter((line) => /^(?:database_migration|service_ready)/.test(line));
+  const pending = ['database_migrations_pending 1', 'database_migration_info{latest="One1700000000001"} 1', 'service_ready 0'];
+  expect((await lines()).sort()).toEqual(pending.toSorted());
+  applied = new Error('connect ECONNREFUSED');
+  expect((await lines()).sort()).toEqual(pending.toSorted());
+  connection.isOpen = true;
+  applied = migrations.map(({ name }) => name);
+  query.mockClear();
+  expect((await lines()).sort()).toEqual(
+    ['database_migrations_pending 0', 'database_migration_info{latest="Two1700000000002"} 1', 'service_ready 1'].toSorted(),
+  );
+  expect(query).toHaveBeenCalledTimes(1);
+  await readiness.check();
 });

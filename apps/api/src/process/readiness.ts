@@ -1,8 +1,9 @@
-import { Database, DatabaseConnection, isMigrated } from '@animal-store/database';
+import { Database, DatabaseConnection, type MigrationState, migrationState } from '@animal-store/database';
 import { DomainError } from '@animal-store/kernel';
 import { Injectable } from '@nestjs/common';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { Draining } from '../http/draining.js';
+import { withDeadline } from '../observability/deadline.js';
 import { Metrics } from '../observability/metrics.js';
 import { WorkerGroup } from './worker-messages.js';
 
@@ -33,7 +34,9 @@ class NotReadyError extends DomainError {
 /** Whether the process should receive requests. */
 @Injectable()
 export class Readiness {
-  private query: Promise<boolean> | undefined;
+  private query: Promise<MigrationState> | undefined;
+  /** As last read; undefined before the first read. */
+  private migrations: MigrationState | undefined;
 
   constructor(
     private readonly database: Database,
@@ -43,6 +46,7 @@ export class Readiness {
     metrics: Metrics,
   ) {
     metrics.observeReadiness(NOT_READY_REASONS, () => this.reason());
+    metrics.observeMigrations(() => this.readMigrations().catch(() => this.migrations));
   }
 
   /** @throws NotReadyError */
@@ -50,17 +54,12 @@ export class Readiness {
     if (this.draining.isActive) throw new NotReadyError('draining');
     if (!this.connection.isOpen) throw new NotReadyError('connecting');
     if (!this.workers.isReady) throw new NotReadyError('workers');
-    // Probes share a query until it ends, because anyone can send many of them without an API key.
-    this.query ??= isMigrated(this.database).finally(() => {
-      this.query = undefined;
-    });
-    if (!(await inTime(this.query))) throw new NotReadyError('migrations');
+    const { pending } = await this.readMigrations();
+    if (pending > 0) throw new NotReadyError('migrations');
   }
 
   /** Returns why the process is not ready; undefined if it is. */
   private async reason(): Promise<NotReadyReason | undefined> {
-    // After the gauges of the pool are read, since the probe uses a connection.
-    await Promise.resolve();
     try {
       await this.check();
       return undefined;
@@ -68,18 +67,18 @@ export class Readiness {
       return (error as NotReadyError).reason;
     }
   }
-}
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new Error(`no response within ${String(PROBE_TIMEOUT_MS)} ms`));
-  }, PROBE_TIMEOUT_MS).unref();
-  try {
-    return await Promise.race([work, timeout]);
-  } catch (cause) {
-    throw new NotReadyError('database', { cause });
-  } finally {
-    clearTimeout(timer);
+  private async readMigrations(): Promise<MigrationState> {
+    // After the gauges of the pool are read, since the query uses a connection.
+    await Promise.resolve();
+    // Probes share a query until it ends, because anyone can send many of them without an API key.
+    this.query ??= migrationState(this.database).finally(() => {
+      this.query = undefined;
+    });
+    const state = await withDeadline(this.query, PROBE_TIMEOUT_MS).catch((cause: unknown) => {
+      throw new NotReadyError('database', { cause });
+    });
+    if (!state) throw new NotReadyError('database');
+    return (this.migrations = state);
   }
 }

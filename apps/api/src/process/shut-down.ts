@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from 'pino';
 import { Draining } from '../http/draining.js';
+import { withDeadline } from '../observability/deadline.js';
 
 /** Longer than requests normally take. The remaining ones are cut off. Also the maximum wait for a running job. */
 const FINISH_TIMEOUT_MS = 15_000;
@@ -27,20 +28,11 @@ export async function shutDown(
   app.get(Draining).begin();
   logger.info({ graceMs }, 'draining');
   if (graceMs > 0) await sleep(graceMs, undefined, { signal: endGracePeriod }).catch(() => undefined);
-  const closed = app.close();
-  if (!(await isDoneWithin(closed, finishTimeoutMs))) {
+  const closed = app.close().then(() => true);
+  if (!(await withDeadline(closed, finishTimeoutMs))) {
     logger.warn('requests or jobs did not finish in time; closing connections');
     app.getHttpServer().closeAllConnections();
-    await isDoneWithin(closed, closeTimeoutMs);
+    await withDeadline(closed, closeTimeoutMs);
   }
   logger.info('stopped');
-}
-
-async function isDoneWithin(work: Promise<void>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([work.then(() => true), sleep(ms, false, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
 }

@@ -29,9 +29,9 @@ class StubWorker extends EventEmitter {
     return true;
   }
 
-  send(message: { readonly metricsRequest?: number }): void {
-    if (message.metricsRequest === undefined) this.sent.push(message);
-    else this.emit('message', { ...message, metrics: [] });
+  send(message: { readonly isMetricsRequest?: boolean }): void {
+    if (message.isMetricsRequest) this.emit('message', { metrics: [] });
+    else this.sent.push(message);
   }
 
   report(state: WorkerReport['state']): void {
@@ -384,5 +384,20 @@ describe('giving up', () => {
     expect(worker(FIRST).signals).toEqual(['SIGTERM']);
     await exit(FIRST, 0);
     expect(onGiveUp).toHaveBeenCalledTimes(1);
+  });
+
+  it('does not stop after crashes of more than a minute', async () => {
+    await start();
+    const now = jest.spyOn(performance, 'now');
+    for (let crash = 0; crash <= 10; crash++) {
+      now.mockReturnValue(crash * 6_001);
+      worker(workers.length - 1).report('ready');
+      await exit(workers.length - 1, 1);
+    }
+    expect(workers).toHaveLength(13);
+    now.mockReturnValue(10 * 6_001);
+    worker(workers.length - 1).report('ready');
+    await exit(workers.length - 1, 1);
+    expect(messages.at(-1)).toBe('the workers crash repeatedly; stopping the service');
   });
 });

@@ -7,7 +7,7 @@ import type { MetricsSource } from './admin-server.js';
 import { WorkerMetrics } from '../observability/worker-metrics.js';
 import { countForWorker, MemoryCounter } from '../rate-limit/counters.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
-import { CrashLoopDetector, Watchdog } from './watchdog.js';
+import { Watchdog } from './watchdog.js';
 import { findWorkerPort, isFree, requireFreePort } from './worker-port.js';
 import type { GroupState, WorkerReport } from './worker-messages.js';
 
@@ -57,7 +57,8 @@ interface SupervisedWorker {
 /** Runs workers on one port, replaces crashed ones, counts requests for rate limits, and aggregates metrics. */
 export class Supervisor implements MetricsSource {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
-  private readonly crashLoop = new CrashLoopDetector(MAX_CRASHES, CRASH_WINDOW_MS);
+  /** Times of the crashes within CRASH_WINDOW_MS. */
+  private crashes: readonly number[] = [];
   /** The workers that have not ended. */
   private readonly workers = new Map<Worker, SupervisedWorker>();
   private readonly watchdog: Watchdog;
@@ -140,13 +141,11 @@ export class Supervisor implements MetricsSource {
   private async isDoneWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
     const { sleep = setTimeout } = this.options;
     const timer = new AbortController();
-    const timeout = sleep(ms, undefined, { signal: timer.signal }).then(
-      () => false,
-      () => true,
-    );
-    const isDone = await Promise.race([work.then(() => true), timeout]);
-    timer.abort();
-    return isDone;
+    try {
+      return await Promise.race([work.then(() => true), sleep(ms, undefined, { signal: timer.signal }).then(() => false)]);
+    } finally {
+      timer.abort();
+    }
   }
 
   /** Starts the first worker. If another process takes a port from `findPort` before the worker listens, uses the next one. */
@@ -243,12 +242,19 @@ export class Supervisor implements MetricsSource {
     this.reportGroup();
     if (worker?.process.pid) this.options.logger.error({ worker: worker.process.pid, outcome }, 'a worker ended unexpectedly');
     if (!this.hasBeenReady && outcome === EX_CONFIG) return this.giveUp('the workers cannot start; stopping the service');
-    if (wasReady && this.crashLoop.record(performance.now())) return this.giveUp('the workers crash repeatedly; stopping the service');
+    if (wasReady && this.crashesRepeatedly()) return this.giveUp('the workers crash repeatedly; stopping the service');
     // An unavailable database must not end the service, however often workers end meanwhile.
     if (!wasReady) await this.pause();
     if (this.isStopping()) return;
     this.restarts.inc();
     this.fork('replacement').catch(() => undefined);
+  }
+
+  /** Records a crash. */
+  private crashesRepeatedly(): boolean {
+    const now = performance.now();
+    this.crashes = [...this.crashes, now].filter((at) => now - at <= CRASH_WINDOW_MS);
+    return this.crashes.length > MAX_CRASHES;
   }
 
   private isStopping(): boolean {

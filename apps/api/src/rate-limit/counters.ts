@@ -1,4 +1,5 @@
 import type { Worker } from 'node:cluster';
+import { withDeadline } from '../observability/deadline.js';
 
 /** The count of a key in its current window. */
 export interface Count {
@@ -100,17 +101,5 @@ export class SupervisorCounter implements Counter {
     this.pending.delete(id);
     if (!count) this.isLate = true;
     return count;
-  }
-}
-
-/** Resolves to undefined if the work takes longer than `ms`. Its result is then ignored, also if it fails. */
-export async function withDeadline<Result>(work: Promise<Result>, ms: number): Promise<Result | undefined> {
-  const { promise: expired, resolve } = Promise.withResolvers<undefined>();
-  // An event loop that was blocked first reads the responses that have arrived meanwhile.
-  const timer = setTimeout(() => setImmediate(resolve, undefined), ms);
-  try {
-    return await Promise.race([work, expired]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readSecretUrl, type SecretUrl } from '@animal-store/database';
 import { createClient, ErrorReply } from '@redis/client';
 import type { Logger } from 'pino';
-import { type Count, type Counter, RESPONSE_TIMEOUT_MS, withDeadline } from './counters.js';
+import { withDeadline } from '../observability/deadline.js';
+import { type Count, type Counter, RESPONSE_TIMEOUT_MS } from './counters.js';
 import { parseRedisUrl } from './redis-url.js';
 
 /** Until the connection is authenticated. */

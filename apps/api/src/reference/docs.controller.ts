@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { Public, Revalidated } from '@animal-store/http-contract';
 import { Controller, Get, Param, Res, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
@@ -10,21 +10,30 @@ import type { Representation } from '../http/json-adapter.js';
 
 const { resolve } = createRequire(import.meta.url);
 
-/** Content types of all files that the pages load, by their names below `#docs` in package.json. No other file is served. */
-const ASSETS: Readonly<Record<string, string>> = {
-  'docs.css': 'text/css; charset=utf-8',
-  'docs.js': 'text/javascript; charset=utf-8',
-  'favicon.svg': 'image/svg+xml',
-  'minisearch.js': 'text/javascript; charset=utf-8',
-  'preferences.js': 'text/javascript; charset=utf-8',
-  'reference.css': 'text/css; charset=utf-8',
-  'reference.js': 'text/javascript; charset=utf-8',
-  'search.js': 'text/javascript; charset=utf-8',
-  'search-index.js': 'text/javascript; charset=utf-8',
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+/** The files that the pages load, below `#docs` in package.json. No other file is served. */
+const ASSETS: readonly string[] = [
+  'docs.css',
+  'docs.js',
+  'favicon.svg',
+  'minisearch.js',
+  'preferences.js',
+  'reference.css',
+  'reference.js',
+  'search.js',
+  'search-index.js',
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+];
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
 };
 
+/** Names of files, so short that every file system accepts them. */
+const PAGE = /^[a-z0-9-]{1,100}$/;
 const HOME = 'index';
 const REFERENCE = 'reference';
 
@@ -39,10 +48,8 @@ const REFERENCE_POLICY = policy("style-src 'self' 'unsafe-inline'; img-src 'self
 @Controller({ path: 'docs', version: VERSION_NEUTRAL })
 @Public()
 export class DocsController {
-  /** All pages, read once. As with assets, a failed read is repeated by the next request. */
-  private pages: Promise<ReadonlyMap<string, Representation<Buffer>>> | undefined;
-  /** Assets by file name, each read once. */
-  private readonly assets = new Map<string, Promise<Representation<Buffer>>>();
+  /** Files by path, each read once. A failed read is repeated by the next request. */
+  private readonly files = new Map<string, Promise<Representation<Buffer>>>();
 
   @Get()
   @Revalidated()
@@ -60,47 +67,38 @@ export class DocsController {
   @Get('assets/:file')
   @Revalidated()
   async asset(@Param('file') file: string, @Res() reply: FastifyReply): Promise<void> {
-    const type = Object.hasOwn(ASSETS, file) ? ASSETS[file] : undefined;
-    if (!type) throw new HttpError(HTTP_ERRORS.routeNotFound);
-    let asset = this.assets.get(file);
-    if (!asset) {
-      asset = readFile(resolve(`#docs/${file}`)).then((content) => ({ content }));
-      this.assets.set(file, asset);
-      asset.catch(() => this.assets.delete(file));
-    }
-    await send(reply, await asset, type, CONTENT_SECURITY_POLICY);
+    if (!ASSETS.includes(file)) throw new HttpError(HTTP_ERRORS.routeNotFound);
+    await this.send(resolve(`#docs/${file}`), reply, CONTENT_SECURITY_POLICY);
   }
 
   private async sendPage(name: string, reply: FastifyReply): Promise<void> {
-    this.pages ??= readPages().catch((error: unknown) => {
-      this.pages = undefined;
-      throw error;
-    });
-    const page = (await this.pages).get(name);
-    if (!page) throw new HttpError(HTTP_ERRORS.routeNotFound);
-    await send(reply, page, 'text/html; charset=utf-8', name === REFERENCE ? REFERENCE_POLICY : CONTENT_SECURITY_POLICY);
+    if (!PAGE.test(name)) throw new HttpError(HTTP_ERRORS.routeNotFound);
+    const path = join(dirname(resolve(`#guides/${HOME}.html`)), `${name}.html`);
+    await this.send(path, reply, name === REFERENCE ? REFERENCE_POLICY : CONTENT_SECURITY_POLICY);
+  }
+
+  private async send(path: string, reply: FastifyReply, contentSecurityPolicy: string): Promise<void> {
+    let file = this.files.get(path);
+    if (!file) {
+      file = read(path);
+      this.files.set(path, file);
+      file.catch(() => this.files.delete(path));
+    }
+    const representation = await file;
+    reply.representation = representation;
+    await reply
+      .header('content-type', TYPES[extname(path)])
+      .header('content-security-policy', contentSecurityPolicy)
+      .header('referrer-policy', 'no-referrer')
+      .send(representation.content);
   }
 }
 
-/** Returns all pages by name. */
-async function readPages(): Promise<ReadonlyMap<string, Representation<Buffer>>> {
-  const folder = dirname(resolve(`#guides/${HOME}.html`));
-  const files = (await readdir(folder)).filter((file) => file.endsWith('.html'));
-  return new Map(
-    await Promise.all(files.map(async (file) => [basename(file, '.html'), { content: await readFile(join(folder, file)) }] as const)),
-  );
-}
-
-async function send(
-  reply: FastifyReply,
-  representation: Representation<Buffer>,
-  type: string,
-  contentSecurityPolicy: string,
-): Promise<void> {
-  reply.representation = representation;
-  await reply
-    .header('content-type', type)
-    .header('content-security-policy', contentSecurityPolicy)
-    .header('referrer-policy', 'no-referrer')
-    .send(representation.content);
+async function read(path: string): Promise<Representation<Buffer>> {
+  try {
+    return { content: await readFile(path) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new HttpError(HTTP_ERRORS.routeNotFound);
+    throw error;
+  }
 }

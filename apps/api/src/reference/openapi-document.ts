@@ -1,7 +1,9 @@
+import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import {
   type Deprecation,
   DEPRECATION_EXTENSION,
   ETAG_HEADER,
+  INVALID_REQUEST,
   PRECONDITION_EXTENSION,
   PublicUrl,
   RATE_LIMIT_EXTENSION,
@@ -9,16 +11,47 @@ import {
   SCOPES_EXTENSION,
   THROWS_EXTENSION,
 } from '@animal-store/http-contract';
-import type { ErrorDefinition } from '@animal-store/kernel';
+import { type ErrorDefinition, PRECONDITION_FAILED } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { type ErrorBody, helpLink } from '../errors/error-response.js';
-import { defaultErrorBody, SHARED_ERRORS } from '../errors/error-catalogue.js';
-import { ACCEPT_PATCH, MERGE_PATCH } from '../errors/http-errors.js';
+import { defaultErrorBody, type ErrorBody, helpLink } from '../errors/error-response.js';
+import {
+  ACCEPT_PATCH,
+  HTTP_ERRORS,
+  type HttpErrorDefinition,
+  MERGE_PATCH,
+  OPERATION_REMOVED,
+  RATE_LIMITED,
+  SERVICE_UNAVAILABLE,
+} from '../errors/http-errors.js';
 import { REQUEST_ID_SCHEMA } from '../observability/identify-requests.js';
 
 const VERSION_PREFIX = '/v1';
 const SECURITY_SCHEME = 'apiKey';
+
+const definitions = (...list: (ErrorDefinition | HttpErrorDefinition)[]): readonly ErrorBody[] => list.map(defaultErrorBody);
+
+/** Errors of every operation, of operations with a body or a patch, of deprecated operations, and of requests outside the operations. */
+const SHARED_ERRORS = {
+  everyOperation: definitions(
+    INVALID_REQUEST,
+    MISSING_API_KEY,
+    INVALID_API_KEY,
+    INSUFFICIENT_SCOPE,
+    HTTP_ERRORS.requestTimeout,
+    PRECONDITION_FAILED,
+    HTTP_ERRORS.uriTooLong,
+    HTTP_ERRORS.expectationFailed,
+    RATE_LIMITED,
+    HTTP_ERRORS.headersTooLarge,
+    HTTP_ERRORS.internalError,
+    SERVICE_UNAVAILABLE,
+  ),
+  withBody: definitions(HTTP_ERRORS.malformedJson, HTTP_ERRORS.payloadTooLarge, HTTP_ERRORS.unsupportedMediaType),
+  withPatch: definitions(HTTP_ERRORS.malformedJson, HTTP_ERRORS.payloadTooLarge, HTTP_ERRORS.unsupportedPatch),
+  deprecated: definitions(OPERATION_REMOVED),
+  outsideOperations: definitions(HTTP_ERRORS.routeNotFound, HTTP_ERRORS.methodNotAllowed),
+} as const;
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & {
   [SCOPES_EXTENSION]?: readonly string[];
