@@ -45,20 +45,13 @@ export function parseDatabaseUrl(url: string): DatabaseTarget {
     ...queryParameters(query),
   });
   const { host, port, dbname, user, password, target_session_attrs: attributes = 'any', connect_timeout: timeout, ...others } = all;
+  const { application_name, fallback_application_name, options, sslnegotiation = 'postgres' } = others;
   for (const text of Object.values({ ...all, password: '' })) {
     if (CONTROL_CHARACTER.test(text)) throw new Error('must not contain line breaks or other control characters');
   }
   if (attributes !== 'any' && attributes !== 'read-write') throw new Error('must have a target_session_attrs of any or read-write');
-  const { sslmode, sslrootcert, sslcert, sslkey, sslpassword, sslnegotiation = 'postgres', ...rest } = others;
-  const {
-    ssl_min_protocol_version: minVersion,
-    ssl_max_protocol_version: maxVersion,
-    application_name,
-    fallback_application_name,
-    options,
-  } = rest;
   const servers = serversOf(host, port);
-  const tls = tlsAttempts({ sslmode, sslrootcert, sslcert, sslkey, sslpassword, minVersion, maxVersion, sslnegotiation });
+  const tls = tlsAttempts(all);
   const isLocal = servers.every(isSocket);
   return {
     servers,

@@ -25,7 +25,7 @@ describe('tlsAttempts', () => {
     [{ sslrootcert: 'system' }, [{ ca: getCACertificates('system') }]],
     [{ sslmode: 'require', sslpassword: 'x', sslnegotiation: 'direct' }, [{ ...unverified, passphrase: 'x' }]],
     [
-      { sslmode: 'require', minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' },
+      { sslmode: 'require', ssl_min_protocol_version: 'TLSv1.2', ssl_max_protocol_version: 'TLSv1.3' },
       [{ ...unverified, minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' }],
     ],
     [{ sslmode: 'disable', sslcert: file }, [false]],
@@ -42,12 +42,14 @@ describe('tlsAttempts', () => {
 
   it.each([
     [{ sslmode: 'verify-ca' }, 'must have an sslrootcert with sslmode=verify-ca'],
-    ...['sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'minVersion', 'maxVersion'].map((name): [object, string] => [
-      { [name]: file },
-      'must have an sslmode such as verify-full with other parameters of TLS',
-    ]),
-    [{ sslmode: 'require', minVersion: '1.3' }, 'must have an ssl_min_protocol_version of TLSv1, TLSv1.1, TLSv1.2, TLSv1.3'],
-    [{ sslmode: 'require', maxVersion: '1.3' }, 'must have an ssl_max_protocol_version of TLSv1, TLSv1.1, TLSv1.2, TLSv1.3'],
+    ...['sslrootcert', 'sslcert', 'sslkey', 'sslpassword', 'ssl_min_protocol_version', 'ssl_max_protocol_version'].map(
+      (name): [Record<string, string>, string] => [
+        { [name]: file },
+        'must have an sslmode such as verify-full with other parameters of TLS',
+      ],
+    ),
+    [{ sslmode: 'require', ssl_min_protocol_version: '1.3' }, 'must have an ssl_min_protocol_version of TLSv1, TLSv1.1, TLSv1.2, TLSv1.3'],
+    [{ sslmode: 'require', ssl_max_protocol_version: '1.3' }, 'must have an ssl_max_protocol_version of TLSv1, TLSv1.1, TLSv1.2, TLSv1.3'],
     [{ sslmode: 'require', sslnegotiation: 'indirect' }, 'must have an sslnegotiation of postgres or direct'],
     [{ sslmode: 'prefer', sslnegotiation: 'direct' }, 'must have an sslmode of require, verify-ca, verify-full with sslnegotiation=direct'],
     [{ sslmode: 'always' }, 'must have an sslmode of disable, allow, prefer, require, verify-ca or verify-full'],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, getCACertificates } from 'node:tls';
+import type { Parameters } from './connection-parameters.js';
 
 /** Options for `tls.connect`; false for a connection without TLS. */
 export type Tls =
@@ -9,39 +10,20 @@ export type Tls =
       'ca' | 'cert' | 'checkServerIdentity' | 'key' | 'maxVersion' | 'minVersion' | 'passphrase' | 'rejectUnauthorized'
     >;
 
-export interface TlsParameters {
-  readonly sslmode?: string | undefined;
-  /** A file with CA certificates, or `system`. */
-  readonly sslrootcert?: string | undefined;
-  readonly sslcert?: string | undefined;
-  readonly sslkey?: string | undefined;
-  /** The password of `sslkey`. */
-  readonly sslpassword?: string | undefined;
-  /** `direct` starts TLS without asking the server, so it requires TLS. */
-  readonly sslnegotiation?: string | undefined;
-  readonly minVersion?: string | undefined;
-  readonly maxVersion?: string | undefined;
-}
-
 const VERSIONS = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'];
 const REQUIRING_MODES = ['require', 'verify-ca', 'verify-full'];
 
 /**
- * Returns the TLS options that libpq tries for this `sslmode`, in order.
+ * Returns the TLS options that libpq tries for this `sslmode`, in order. `sslrootcert` is a file with CA certificates, or `system`.
+ * `sslnegotiation=direct` starts TLS without asking the server, so it requires TLS.
  * https://www.postgresql.org/docs/current/libpq-ssl.html#LIBPQ-SSL-PROTECTION
  * @throws Error whose message begins with "must" or "cannot"
  */
-export function tlsAttempts({
-  sslmode: mode,
-  sslnegotiation = 'postgres',
-  minVersion,
-  maxVersion,
-  ...files
-}: TlsParameters): readonly Tls[] {
-  const { sslrootcert, sslpassword } = files;
+export function tlsAttempts({ sslmode: mode, sslnegotiation = 'postgres', ...others }: Parameters): readonly Tls[] {
+  const { sslrootcert, sslcert, sslkey, sslpassword, ssl_min_protocol_version: minVersion, ssl_max_protocol_version: maxVersion } = others;
   const sslmode = mode ?? (sslrootcert === 'system' ? 'verify-full' : undefined);
   // libpq prefers TLS without sslmode, this library does not use it. So these parameters would be ignored.
-  if (sslmode === undefined && [...Object.values(files), minVersion, maxVersion].some((value) => value !== undefined))
+  if (sslmode === undefined && [sslrootcert, sslcert, sslkey, sslpassword, minVersion, maxVersion].some((value) => value !== undefined))
     throw new Error('must have an sslmode such as verify-full with other parameters of TLS');
   if (!['postgres', 'direct'].includes(sslnegotiation)) throw new Error('must have an sslnegotiation of postgres or direct');
   if (sslnegotiation === 'direct' && !REQUIRING_MODES.includes(sslmode ?? ''))
@@ -51,8 +33,8 @@ export function tlsAttempts({
     ...version('ssl_min_protocol_version', 'minVersion', minVersion),
     ...version('ssl_max_protocol_version', 'maxVersion', maxVersion),
     ...(sslrootcert !== undefined && { ca: sslrootcert === 'system' ? getCACertificates('system') : read('sslrootcert', sslrootcert) }),
-    ...(files.sslcert !== undefined && { cert: read('sslcert', files.sslcert) }),
-    ...(files.sslkey !== undefined && { key: read('sslkey', files.sslkey) }),
+    ...(sslcert !== undefined && { cert: read('sslcert', sslcert) }),
+    ...(sslkey !== undefined && { key: read('sslkey', sslkey) }),
     ...(sslpassword !== undefined && { passphrase: sslpassword }),
   };
   const unverified = { ...verified, rejectUnauthorized: false };

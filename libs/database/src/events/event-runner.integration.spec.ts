@@ -1,34 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { Database } from '../database.js';
 import { DatabaseConnection } from '../database-connection.js';
-import { createShop, effects, type Hook, moveOrder, OrderMoved, recorder, type Shop } from '../testing/shop.js';
+import { effects, type Hook, moveOrder, OrderMoved, recorder } from '../testing/shop.js';
+import { useShop } from '../testing/use-shop.js';
 import { appendEvents, registerSubscriptions } from './event-log.js';
-import { type EventObserver, EventRunner, type EventRunnerOptions } from './event-runner.js';
+import type { EventObserver, EventRunnerOptions } from './event-runner.js';
 import { DeleteOldEvents, eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
 import type { Subscription } from '../persistence.js';
 import { subscribe } from './subscription.js';
 
-const FAST = { isOpen: () => true, pollMs: 10, retryMs: 10, maxAttempts: 3 };
-
-let shop: Shop;
-let admin: Database;
-let runners: EventRunner[];
-
-beforeAll(async () => {
-  shop = await createShop();
-  admin = await shop.open();
-});
-
-beforeEach(async () => {
-  runners = [];
-  await admin.query('TRUNCATE events.events, events.subscriptions, events.parked_events, shop.effects');
-});
-
-afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
-
-afterAll(() => shop.close());
+const shop = useShop();
 
 function anObserver(): jest.Mocked<EventObserver> {
   return {
@@ -42,16 +25,9 @@ function anObserver(): jest.Mocked<EventObserver> {
 
 /** Opens a process that may publish. Call `run` to let it handle events, too. */
 async function open(...subscriptions: Subscription[]) {
-  const dataSource = await shop.open(...subscriptions);
-  await registerSubscriptions(dataSource);
+  const dataSource = await shop.start(...subscriptions);
   const observer = anObserver();
-  const run = (options: Partial<EventRunnerOptions> = {}) => {
-    const runner = new EventRunner(dataSource, observer, { ...FAST, ...options });
-    runners.push(runner);
-    runner.start();
-    return runner;
-  };
-  return { dataSource, observer, run };
+  return { dataSource, observer, run: (options?: Partial<EventRunnerOptions>) => shop.run(dataSource, observer, options) };
 }
 
 /** Publishes several events in one transaction. */
@@ -59,9 +35,8 @@ function moveInOneTransaction(dataSource: Database, orderId: bigint, ...steps: r
   return dataSource.transaction((manager) => appendEvents(manager, ...steps.map((step) => OrderMoved.of({ orderId, step }))));
 }
 
-const expectEffects = (subscription: string, expected: readonly string[]) =>
-  waitFor(async () => expect(await effects(admin, subscription)).toEqual(expected), { timeoutMs: 30_000 });
-const parked = async () => (await parkedEvents(admin)).map(({ aggregateId, error }) => `${aggregateId}: ${error}`);
+const { expectEffects } = shop;
+const parked = async () => (await parkedEvents(shop.admin)).map(({ aggregateId, error }) => `${aggregateId}: ${error}`);
 
 describe('a subscription', () => {
   it('handles the events that are published after it was created, in order', async () => {
@@ -88,7 +63,7 @@ describe('a subscription', () => {
   it('continues after a gap of positions', async () => {
     const { dataSource, run } = await open(recorder('gap'));
     await moveOrder(dataSource, 1n, 1);
-    await admin.query(`SELECT setval('events.position_seq', nextval('events.position_seq') + 12000)`);
+    await shop.admin.query(`SELECT setval('events.position_seq', nextval('events.position_seq') + 12000)`);
     await moveOrder(dataSource, 1n, 2);
     run();
     await expectEffects('gap', ['1/1', '1/2']);
@@ -97,7 +72,7 @@ describe('a subscription', () => {
   it('is created when its process connects, before it can publish', async () => {
     const dataSource = await shop.open(recorder('connected'));
     await new DatabaseConnection(dataSource).open();
-    expect((await eventStatus(admin)).map(({ name }) => name)).toEqual(['connected']);
+    expect((await eventStatus(shop.admin)).map(({ name }) => name)).toEqual(['connected']);
   });
 
   // Promise (Events and jobs): A subscription handles each event once, in order per aggregate.
@@ -111,8 +86,8 @@ describe('a subscription', () => {
       }),
     );
     for (const subscription of ['one', 'two']) {
-      await waitFor(async () => expect(await effects(admin, subscription)).toHaveLength(200), { timeoutMs: 60_000 });
-      const handled = Map.groupBy(await effects(admin, subscription), (effect) => effect.split('/')[0]);
+      await waitFor(async () => expect(await effects(shop.admin, subscription)).toHaveLength(200), { timeoutMs: 60_000 });
+      const handled = Map.groupBy(await effects(shop.admin, subscription), (effect) => effect.split('/')[0]);
       for (const [orderId, of] of handled) expect(of).toEqual(steps.map((step) => `${String(orderId)}/${String(step)}`));
     }
     for (const { observer } of processes) expect(observer.interrupted).not.toHaveBeenCalled();
@@ -128,7 +103,7 @@ describe('an event whose transaction commits late', () => {
     await moveOrder(dataSource, 2n, 2);
     run();
     await sleep(300);
-    expect(await effects(admin, 'late')).toEqual([]);
+    expect(await effects(shop.admin, 'late')).toEqual([]);
     await slow.query(end);
     await slow.release();
     await expectEffects('late', end === 'COMMIT' ? ['1/1', '2/2'] : ['2/2']);
@@ -145,7 +120,7 @@ describe('an event whose transaction commits late', () => {
     await quick.commitTransaction();
     run();
     await sleep(300);
-    expect(await effects(admin, 'newest')).toEqual([]);
+    expect(await effects(shop.admin, 'newest')).toEqual([]);
     expect(observer.status).toHaveBeenCalledWith([expect.objectContaining({ name: 'newest', lag: 1 })]);
     await slow.commitTransaction();
     await expectEffects('newest', ['1/1', '2/2']);
@@ -187,16 +162,16 @@ describe('an event that fails', () => {
     await moveInOneTransaction(dataSource, 1n, 1, 2, 3, 4);
     run({ maxAttempts: 1_000 });
     await waitFor(async () => {
-      const [status] = await eventStatus(admin);
+      const [status] = await eventStatus(shop.admin);
       expect(status).toMatchObject({ lag: 2, parked: 0 });
       expect(status?.attempts).toBeGreaterThan(2);
       expect(status?.lagSeconds).toBeGreaterThan(0);
     });
-    expect(await effects(admin, 'retried')).toEqual(['1/1', '1/2']);
+    expect(await effects(shop.admin, 'retried')).toEqual(['1/1', '1/2']);
     steps.clear();
     await expectEffects('retried', ['1/1', '1/2', '1/3', '1/4']);
     expect(observer.failed).toHaveBeenCalledWith('retried', expect.objectContaining({ aggregateid: '1' }), new Error('no stock'), false);
-    expect(await eventStatus(admin)).toMatchObject([{ lag: 0, lagSeconds: 0, attempts: 0 }]);
+    expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 0, lagSeconds: 0, attempts: 0 }]);
   });
 
   it('waits longer after each failure', async () => {
@@ -205,20 +180,20 @@ describe('an event that fails', () => {
     run({ retryMs: 40_000 });
     await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(1));
     const delay = async () => {
-      const [row] = await admin.query<{ delay: number }[]>(
+      const [row] = await shop.admin.query<{ delay: number }[]>(
         'SELECT extract(epoch FROM next_attempt_at - now())::float8 AS delay FROM events.subscriptions',
       );
       return row?.delay;
     };
     expect(await delay()).toBeGreaterThan(20);
     expect(await delay()).toBeLessThanOrEqual(40);
-    await admin.query('UPDATE events.subscriptions SET next_attempt_at = now()');
+    await shop.admin.query('UPDATE events.subscriptions SET next_attempt_at = now()');
     await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(2));
     // At most a minute.
     expect(await delay()).toBeGreaterThan(40);
     expect(await delay()).toBeLessThanOrEqual(60);
     // The clock of the database is set back by an hour.
-    await admin.query("UPDATE events.subscriptions SET next_attempt_at = next_attempt_at + interval '1 h'");
+    await shop.admin.query("UPDATE events.subscriptions SET next_attempt_at = next_attempt_at + interval '1 h'");
     await waitFor(() => expect(observer.failed).toHaveBeenCalledTimes(3));
   });
 
@@ -236,7 +211,7 @@ describe('an event that fails', () => {
     const follower = '1: An earlier event of the aggregate is parked.';
     expect(await parked()).toEqual(['1: Error: no stock', follower, follower]);
     expect(observer.failed.mock.calls.map(([, , , isParked]) => isParked)).toEqual([false, false, true]);
-    expect(await eventStatus(admin)).toMatchObject([{ name: 'parking', lag: 0, parked: 3 }]);
+    expect(await eventStatus(shop.admin)).toMatchObject([{ name: 'parking', lag: 0, parked: 3 }]);
   });
 
   it('is handled again on request, before newer events of its aggregate', async () => {
@@ -247,25 +222,25 @@ describe('an event that fails', () => {
     run();
     await waitFor(async () => expect(await parked()).toHaveLength(5));
     // A retry that fails leaves all of them parked.
-    expect(await retryParkedEvents(admin, 'again')).toBe(5);
-    await waitFor(async () => expect(await admin.query('SELECT FROM events.parked_events WHERE retry')).toEqual([]));
+    expect(await retryParkedEvents(shop.admin, 'again')).toBe(5);
+    await waitFor(async () => expect(await shop.admin.query('SELECT FROM events.parked_events WHERE retry')).toEqual([]));
     expect(await parked()).toHaveLength(5);
 
     steps.clear();
-    const [first] = await parkedEvents(admin);
-    expect(await retryParkedEvents(admin, 'other', first?.position)).toBe(0);
-    expect(await retryParkedEvents(admin, 'again', first?.position)).toBe(3);
+    const [first] = await parkedEvents(shop.admin);
+    expect(await retryParkedEvents(shop.admin, 'other', first?.position)).toBe(0);
+    expect(await retryParkedEvents(shop.admin, 'again', first?.position)).toBe(3);
     await moveOrder(dataSource, 1n, 5);
     await expectEffects('again', ['1/2', '1/3', '1/4', '1/5']);
     expect(await parked()).toHaveLength(2);
-    await retryParkedEvents(admin, 'again');
+    await retryParkedEvents(shop.admin, 'again');
     await expectEffects('again', ['1/2', '1/3', '1/4', '1/5', '5/8', '5/9']);
   });
 
   it('is parked if it cannot be parsed', async () => {
     const { dataSource, run } = await open(recorder('parsing'));
     await moveOrder(dataSource, 1n, 1);
-    await admin.query(`UPDATE events.events SET payload = '{"orderId": 1}'`);
+    await shop.admin.query(`UPDATE events.events SET payload = '{"orderId": 1}'`);
     run();
     await waitFor(async () =>
       expect(await parked()).toEqual(['1: Error: The member step of an event shop.order_moved must be of the type integer.']),
@@ -273,14 +248,14 @@ describe('an event that fails', () => {
   });
 
   it('because of a deferred constraint is parked, and the others go on', async () => {
-    await admin.query('ALTER TABLE shop.effects ADD CONSTRAINT once UNIQUE (order_id, step) DEFERRABLE INITIALLY DEFERRED');
+    await shop.admin.query('ALTER TABLE shop.effects ADD CONSTRAINT once UNIQUE (order_id, step) DEFERRABLE INITIALLY DEFERRED');
     const { dataSource, run } = await open(recorder('deferred'));
     await moveInOneTransaction(dataSource, 1n, 1, 1);
     await moveInOneTransaction(dataSource, 5n, 2);
     run();
     await expectEffects('deferred', ['1/1', '5/2']);
     expect(await parked()).toEqual([expect.stringContaining('duplicate key value violates unique constraint "once"')]);
-    await admin.query('ALTER TABLE shop.effects DROP CONSTRAINT once');
+    await shop.admin.query('ALTER TABLE shop.effects DROP CONSTRAINT once');
   });
 
   it.each(['ECONNREFUSED', '53200', '40P01'])(
@@ -306,7 +281,7 @@ describe('a process', () => {
       recorder('lost', async () => {
         if (!isFirst) return;
         isFirst = false;
-        await admin.query(
+        await shop.admin.query(
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction' AND datname = current_database()`,
         );
       }),
@@ -339,7 +314,7 @@ describe('a process', () => {
     expect(await Promise.race([stopped.then(() => 'stopped'), sleep(100, 'waiting')])).toBe('waiting');
     release.resolve();
     await stopped;
-    expect(await effects(admin, 'shared')).toEqual(['1/1']);
+    expect(await effects(shop.admin, 'shared')).toEqual(['1/1']);
     await moveOrder(second.dataSource, 1n, 2);
     await expectEffects('shared', ['1/1', '1/2']);
     expect(second.observer.processed.mock.calls).toEqual([['shared', 1]]);
@@ -351,7 +326,7 @@ describe('a process', () => {
     await moveOrder(dataSource, 1n, 1);
     run({ isOpen: () => isOpen });
     await sleep(100);
-    expect(await effects(admin, 'opened')).toEqual([]);
+    expect(await effects(shop.admin, 'opened')).toEqual([]);
     isOpen = true;
     await expectEffects('opened', ['1/1']);
     await waitFor(() => expect(observer.status).toHaveBeenCalledWith([expect.objectContaining({ name: 'opened', parked: 0 })]));
@@ -372,13 +347,19 @@ describe('DeleteOldEvents', () => {
     await expectEffects('keeping', ['1/1', '3/3']);
     await runner.stop();
     await moveOrder(dataSource, 4n, 4);
-    await admin.query(`UPDATE events.events SET occurred_at = now() - make_interval(days => CASE aggregateid WHEN '3' THEN 6 ELSE 8 END)`);
-    await admin.query(`INSERT INTO events.events (position, aggregatetype, aggregateid, type, payload, occurred_at)
+    await shop.admin.query(
+      `UPDATE events.events SET occurred_at = now() - make_interval(days => CASE aggregateid WHEN '3' THEN 6 ELSE 8 END)`,
+    );
+    await shop.admin.query(`INSERT INTO events.events (position, aggregatetype, aggregateid, type, payload, occurred_at)
       SELECT -n, 'shop', '0', 'shop.order_moved', '{}', '2020-01-01' FROM generate_series(1, 1200) AS n`);
     // A subscription that is gone from the code, and whose events nobody publishes.
     await registerSubscriptions(await shop.open(subscribe('gone')));
-    await admin.query(`UPDATE events.subscriptions SET position = 0, types = '{shop.other}' WHERE name = 'gone'`);
-    expect(await new DeleteOldEvents(admin).execute()).toBe(1_201);
-    expect(await admin.query('SELECT aggregateid AS id FROM events.events ORDER BY 1')).toEqual([{ id: '2' }, { id: '3' }, { id: '4' }]);
+    await shop.admin.query(`UPDATE events.subscriptions SET position = 0, types = '{shop.other}' WHERE name = 'gone'`);
+    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(1_201);
+    expect(await shop.admin.query('SELECT aggregateid AS id FROM events.events ORDER BY 1')).toEqual([
+      { id: '2' },
+      { id: '3' },
+      { id: '4' },
+    ]);
   });
 });

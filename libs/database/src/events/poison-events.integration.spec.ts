@@ -1,10 +1,11 @@
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { EntityManager } from 'typeorm';
 import type { Database } from '../database.js';
-import { createShop, effects, moveOrder, OrderMoved, type Shop, SILENT_OBSERVER } from '../testing/shop.js';
-import { appendEvents, registerSubscriptions } from './event-log.js';
-import { EventRunner, type EventRunnerOptions } from './event-runner.js';
+import { effects, moveOrder, OrderMoved } from '../testing/shop.js';
+import { useShop } from '../testing/use-shop.js';
+import { appendEvents } from './event-log.js';
+import type { EventRunner, EventRunnerOptions } from './event-runner.js';
 import { eventStatus, parkedEvents, retryParkedEvents } from './event-status.js';
 import { on, subscribe } from './subscription.js';
 
@@ -12,25 +13,13 @@ const POISON = 13;
 const MAX_ATTEMPTS = 3;
 const LOST = 'Error: The attempts did not end: the process ended, lost its transaction, or was too slow.';
 
-let shop: Shop;
-let admin: Database;
-let runners: EventRunner[];
+const shop = useShop();
 let calls: Map<number, number>;
 let failures: unknown[];
 
-beforeAll(async () => {
-  shop = await createShop();
-  admin = await shop.open();
+beforeEach(() => {
+  [calls, failures] = [new Map(), []];
 });
-
-beforeEach(async () => {
-  [runners, calls, failures] = [[], new Map(), []];
-  await admin.query('TRUNCATE events.events, events.subscriptions, events.parked_events, shop.effects');
-});
-
-afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
-
-afterAll(() => shop.close());
 
 type Handler = (manager: EntityManager, step: number) => unknown;
 
@@ -42,24 +31,12 @@ async function open(handler: Handler): Promise<Database> {
     if (step >= POISON) await handler(manager, step);
   };
   const reaction = on(OrderMoved, (manager) => ({ execute: (event) => execute(manager, event) }));
-  const database = await shop.open(subscribe('poison', reaction));
-  await registerSubscriptions(database);
-  return database;
+  return shop.start(subscribe('poison', reaction));
 }
 
 function run(database: Database, options: Partial<EventRunnerOptions> = {}): EventRunner {
   const failed = (_subscription: string, _event: unknown, error: unknown) => void failures.push(error);
-  const runner = new EventRunner(
-    database,
-    { ...SILENT_OBSERVER, failed },
-    {
-      isOpen: () => true,
-      ...{ pollMs: 10, retryMs: 5, maxAttempts: MAX_ATTEMPTS, handlerTimeoutMs: 30_000, ...options },
-    },
-  );
-  runners.push(runner);
-  runner.start();
-  return runner;
+  return shop.run(database, { failed }, { retryMs: 5, maxAttempts: MAX_ATTEMPTS, handlerTimeoutMs: 30_000, ...options });
 }
 
 /** Publishes the steps in one transaction, each for the order with its number. */
@@ -68,10 +45,11 @@ function publish(database: Database, ...steps: readonly number[]): Promise<void>
 }
 
 const expectEffects = (...steps: readonly number[]) =>
-  waitFor(async () => expect(await effects(admin, 'poison')).toEqual(steps.map((step) => `${String(step)}/${String(step)}`)), {
-    timeoutMs: 20_000,
-  });
-const errors = async () => (await parkedEvents(admin)).map(({ error }) => error);
+  shop.expectEffects(
+    'poison',
+    steps.map((step) => `${String(step)}/${String(step)}`),
+  );
+const errors = async () => (await parkedEvents(shop.admin)).map(({ error }) => error);
 
 describe('an event that fails', () => {
   const revoked = Proxy.revocable({}, {});
@@ -133,7 +111,7 @@ describe('an event whose handler ends its transaction', () => {
       await expectEffects(1, 2, 3, 4);
       expect(await errors()).toEqual([LOST]);
       expect(calls.get(POISON)).toBe(MAX_ATTEMPTS);
-      expect(await eventStatus(admin)).toMatchObject([{ lag: 0, attempts: 0 }]);
+      expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 0, attempts: 0 }]);
     },
   );
 
@@ -160,7 +138,7 @@ describe('an event whose handler ends its transaction', () => {
     await publish(database, 1, POISON, 2);
     run(database);
     await expectEffects(1, POISON, 2);
-    expect(await eventStatus(admin)).toMatchObject([{ attempts: 0, parked: 0 }]);
+    expect(await eventStatus(shop.admin)).toMatchObject([{ attempts: 0, parked: 0 }]);
   });
 
   it('is parked after the last attempt with a limit of one, and the events of its batch are not', async () => {
@@ -177,15 +155,15 @@ describe('an event whose handler ends its transaction', () => {
     await publish(database, POISON);
     await moveOrder(database, BigInt(POISON), 1);
     run(database);
-    await waitFor(async () => expect(await parkedEvents(admin)).toHaveLength(2));
+    await waitFor(async () => expect(await parkedEvents(shop.admin)).toHaveLength(2));
     calls.clear();
-    await retryParkedEvents(admin, 'poison');
-    await waitFor(async () => expect(await admin.query('SELECT FROM events.parked_events WHERE retry')).toEqual([]));
+    await retryParkedEvents(shop.admin, 'poison');
+    await waitFor(async () => expect(await shop.admin.query('SELECT FROM events.parked_events WHERE retry')).toEqual([]));
     expect([...calls]).toEqual([[POISON, MAX_ATTEMPTS]]);
     expect((await errors())[0]).toBe(LOST);
     isCured = true;
-    await retryParkedEvents(admin, 'poison');
-    await waitFor(async () => expect(await effects(admin, 'poison')).toEqual(['13/13', '13/1']));
+    await retryParkedEvents(shop.admin, 'poison');
+    await waitFor(async () => expect(await effects(shop.admin, 'poison')).toEqual(['13/13', '13/1']));
   });
 });
 
@@ -211,7 +189,7 @@ describe('an event whose handler does not end', () => {
   });
 
   it('because it waits for a lock is handled after the lock was released', async () => {
-    const other = admin.createQueryRunner();
+    const other = shop.admin.createQueryRunner();
     await other.query('SELECT pg_advisory_lock(13)');
     const database = await open((manager) => manager.query('SELECT pg_advisory_xact_lock(13)'));
     await publish(database, POISON);
@@ -227,7 +205,7 @@ describe('an attempt', () => {
   it('is not counted if the process stops before it begins', async () => {
     const database = await open(() => undefined);
     await publish(database, 1, POISON);
-    const other = admin.createQueryRunner();
+    const other = shop.admin.createQueryRunner();
     const transaction = database.transaction.bind(database);
     let count = 0;
     // Another process gets the lock between the two transactions of the turn.
@@ -236,7 +214,7 @@ describe('an attempt', () => {
       return transaction(...args);
     });
     const runner = run(database);
-    const attempts = async () => (await eventStatus(admin))[0]?.attempts;
+    const attempts = async () => (await eventStatus(shop.admin))[0]?.attempts;
     await waitFor(async () => expect(await attempts()).toBe(1), { timeoutMs: 20_000 });
     await runner.stop();
     expect(await attempts()).toBe(0);

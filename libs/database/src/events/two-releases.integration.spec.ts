@@ -1,69 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { BatchedRepository } from '../batching/batched-repository.js';
 import type { Database } from '../database.js';
-import {
-  createShop,
-  effects,
-  moveOrder,
-  OrderEntity,
-  OrderMoved,
-  OrderPlaced,
-  reactionsOf,
-  type Shop,
-  SILENT_OBSERVER,
-} from '../testing/shop.js';
-import { appendEvents, registerSubscriptions } from './event-log.js';
-import { EventRunner } from './event-runner.js';
+import { effects, moveOrder, OrderEntity, OrderMoved, OrderPlaced, reactionsOf } from '../testing/shop.js';
+import { useShop } from '../testing/use-shop.js';
+import { appendEvents } from './event-log.js';
+import type { EventRunner } from './event-runner.js';
 import { DeleteOldEvents, eventStatus, forgetSubscription, parkedEvents } from './event-status.js';
-import type { Subscription } from '../persistence.js';
 import { ignore, subscribe } from './subscription.js';
 
-let shop: Shop;
-let admin: Database;
-let runners: EventRunner[];
-let errors: unknown[];
+const shop = useShop();
+const { start } = shop;
+const errors: unknown[] = [];
 
 const { placed, moved } = reactionsOf('follow');
 const older = subscribe('follow', placed);
 const newer = subscribe('follow', placed, moved);
 
-beforeAll(async () => {
-  shop = await createShop();
-  admin = await shop.open();
-});
-
-beforeEach(async () => {
-  [runners, errors] = [[], []];
-  await admin.query('TRUNCATE events.events, events.subscriptions, events.parked_events, shop.effects');
-});
-
-afterEach(async () => {
-  await Promise.all(runners.map((runner) => runner.stop()));
-  expect(errors).toEqual([]);
-});
-
-afterAll(() => shop.close());
-
-/** Starts a process of a release. */
-async function start(...subscriptions: Subscription[]): Promise<Database> {
-  const dataSource = await shop.open(...subscriptions);
-  await registerSubscriptions(dataSource);
-  return dataSource;
-}
+afterEach(() => expect(errors.splice(0)).toEqual([]));
 
 function run(dataSource: Database, leaveMs = 100): EventRunner {
   const interrupted = (error: unknown) => void errors.push(error);
-  const observer = {
-    ...SILENT_OBSERVER,
-    failed: (_subscription: string, _event: unknown, error: unknown) => interrupted(error),
-    interrupted,
-  };
-  const runner = new EventRunner(dataSource, observer, { isOpen: () => true, pollMs: 10, retryMs: 10, maxAttempts: 3, leaveMs });
-  runners.push(runner);
-  runner.start();
-  return runner;
+  const failed = (_subscription: string, _event: unknown, error: unknown) => interrupted(error);
+  return shop.run(dataSource, { failed, interrupted }, { leaveMs });
 }
 
 function placeOrder(dataSource: Database, orderId: bigint): Promise<void> {
@@ -71,14 +31,14 @@ function placeOrder(dataSource: Database, orderId: bigint): Promise<void> {
   return dataSource.transaction((manager) => appendEvents(manager, OrderPlaced.of(order)));
 }
 
-const expectEffects = (expected: readonly string[]) =>
-  waitFor(async () => expect(await effects(admin, 'follow')).toEqual(expected), { timeoutMs: 30_000 });
-const expectParked = (count: number) => waitFor(async () => expect(await parkedEvents(admin)).toHaveLength(count), { timeoutMs: 30_000 });
+const expectEffects = (expected: readonly string[]) => shop.expectEffects('follow', expected);
+const expectParked = (count: number) =>
+  waitFor(async () => expect(await parkedEvents(shop.admin)).toHaveLength(count), { timeoutMs: 30_000 });
 const types = async () => {
-  const rows = await admin.query<{ types: string[] }[]>('SELECT types FROM events.subscriptions');
+  const rows = await shop.admin.query<{ types: string[] }[]>('SELECT types FROM events.subscriptions');
   return rows.flatMap((row) => row.types).sort();
 };
-const age = () => admin.query(`UPDATE events.events SET occurred_at = now() - interval '8 days'`);
+const age = () => shop.admin.query(`UPDATE events.events SET occurred_at = now() - interval '8 days'`);
 
 describe('a release that adds a reaction', () => {
   it('gets the events of its type that an older process has reached, and those after them of the same aggregate', async () => {
@@ -92,10 +52,10 @@ describe('a release that adds a reaction', () => {
     // Other aggregates do not wait.
     await expectEffects(['2/0']);
     await expectParked(3);
-    expect((await parkedEvents(admin))[0]?.error).toBe('Waits for a process that handles the event shop.order_moved.');
+    expect((await parkedEvents(shop.admin))[0]?.error).toBe('Waits for a process that handles the event shop.order_moved.');
     run(release);
     await expectEffects(['2/0', '1/1', '1/0', '1/2']);
-    expect(await eventStatus(admin)).toMatchObject([{ lag: 0, parked: 0, attempts: 0 }]);
+    expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 0, parked: 0, attempts: 0 }]);
   });
 
   it('has some time to handle the events of its type before an older process parks them for it', async () => {
@@ -111,9 +71,9 @@ describe('a release that adds a reaction', () => {
       { name: 'follow', lag: 2, parked: 0, attempts: 0 },
       { name: 'idle', lag: 0 },
     ];
-    await waitFor(async () => expect(await eventStatus(admin)).toMatchObject(expected));
+    await waitFor(async () => expect(await eventStatus(shop.admin)).toMatchObject(expected));
     await sleep(200);
-    expect(await eventStatus(admin)).toMatchObject(expected);
+    expect(await eventStatus(shop.admin)).toMatchObject(expected);
     await runner.stop();
     run(release);
     await expectEffects(['1/0', '1/0', '1/2', '1/0']);
@@ -133,8 +93,8 @@ describe('a release that adds a reaction', () => {
         }
       }),
     );
-    await waitFor(async () => expect(await effects(admin, 'follow')).toHaveLength(80), { timeoutMs: 60_000 });
-    const handled = Map.groupBy(await effects(admin, 'follow'), (effect) => effect.split('/')[0]);
+    await waitFor(async () => expect(await effects(shop.admin, 'follow')).toHaveLength(80), { timeoutMs: 60_000 });
+    const handled = Map.groupBy(await effects(shop.admin, 'follow'), (effect) => effect.split('/')[0]);
     for (const [orderId, of] of handled)
       expect(of).toEqual(steps.map((step) => `${String(orderId)}/${step % 3 === 0 ? '0' : String(step)}`));
     await expectParked(0);
@@ -148,18 +108,18 @@ describe('a release that adds a reaction', () => {
     await placeOrder(old, 1n);
     await placeOrder(old, 2n);
     await age();
-    expect(await new DeleteOldEvents(admin).execute()).toBe(0);
+    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(0);
     const runner = run(old);
     await expectEffects(['2/0']);
     await expectParked(2);
     await runner.stop();
     await age();
-    expect(await new DeleteOldEvents(admin).execute()).toBe(1);
+    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(1);
     run(await start(newer));
     await expectEffects(['2/0', '1/1', '1/0']);
     await expectParked(0);
     await age();
-    expect(await new DeleteOldEvents(admin).execute()).toBe(2);
+    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(2);
   });
 
   it('may be rolled back for good: the type is forgotten, and what waits for it is handled', async () => {
@@ -172,13 +132,13 @@ describe('a release that adds a reaction', () => {
     await placeOrder(old, 3n);
     await expectEffects(['3/0']);
     await expectParked(3);
-    expect(await forgetSubscription(admin, 'follow', OrderMoved.type)).toBe(true);
+    expect(await forgetSubscription(shop.admin, 'follow', OrderMoved.type)).toBe(true);
     await expectEffects(['3/0', '1/0']);
-    expect(await forgetSubscription(admin, 'follow', OrderMoved.type)).toBe(false);
+    expect(await forgetSubscription(shop.admin, 'follow', OrderMoved.type)).toBe(false);
     expect(await types()).toEqual(['shop.order_placed']);
     // Events of the type are no longer stored.
     await moveOrder(old, 1n, 3);
-    expect(await admin.query(`SELECT FROM events.events WHERE payload ->> 'step' = '3'`)).toEqual([]);
+    expect(await shop.admin.query(`SELECT FROM events.events WHERE payload ->> 'step' = '3'`)).toEqual([]);
     await expectParked(0);
   });
 });
@@ -193,8 +153,8 @@ describe('a release that removes a reaction', () => {
     await expectEffects(['1/0']);
     expect(await types()).toEqual(['shop.order_placed']);
     await moveOrder(release, 1n, 2);
-    expect(await eventStatus(admin)).toMatchObject([{ lag: 0, parked: 0 }]);
-    expect(await admin.query('SELECT FROM events.events')).toHaveLength(2);
+    expect(await eventStatus(shop.admin)).toMatchObject([{ lag: 0, parked: 0 }]);
+    expect(await shop.admin.query('SELECT FROM events.events')).toHaveLength(2);
     const next = await start(older);
     await placeOrder(next, 2n);
     run(next);
@@ -224,18 +184,18 @@ describe('a subscription that only another release has', () => {
     const id = await orders.insert({ petId: 1n, customer: 'Ann', placedAt: new Date(), note: null });
     await expectEffects([`${String(id)}/0`]);
     await sleep(100);
-    expect(await effects(admin, 'other')).toEqual([]);
+    expect(await effects(shop.admin, 'other')).toEqual([]);
     await age();
-    expect(await new DeleteOldEvents(admin).execute()).toBe(0);
+    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(0);
     run(release);
-    await waitFor(async () => expect(await effects(admin, 'other')).toEqual(['7/1', `${String(id)}/0`]));
-    expect(await new DeleteOldEvents(admin).execute()).toBe(2);
+    await waitFor(async () => expect(await effects(shop.admin, 'other')).toEqual(['7/1', `${String(id)}/0`]));
+    expect(await new DeleteOldEvents(shop.admin).execute()).toBe(2);
   });
 
   it('may be forgotten', async () => {
     await start(older);
-    expect(await forgetSubscription(admin, 'other')).toBe(false);
-    expect(await forgetSubscription(admin, 'follow')).toBe(true);
-    expect(await eventStatus(admin)).toEqual([]);
+    expect(await forgetSubscription(shop.admin, 'other')).toBe(false);
+    expect(await forgetSubscription(shop.admin, 'follow')).toBe(true);
+    expect(await eventStatus(shop.admin)).toEqual([]);
   });
 });
