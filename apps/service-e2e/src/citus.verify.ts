@@ -2,8 +2,8 @@ import { Api } from '@animal-store/api-e2e/support/api';
 import { readPet } from '@animal-store/api-e2e/support/json';
 import { readAllPages } from '@animal-store/api-e2e/support/read-pages';
 import { runAnimalStore, createKey, Service } from '@animal-store/api-e2e/support/service';
+import { query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 
 // `npm run verify -- citus`. Not part of `npm test`, since Citus is in neither npm nor Debian. CITUS_DATABASE_URL must name an empty database
 // and its owner. The database must be on a coordinator with the extension and at least one worker.
@@ -14,13 +14,10 @@ const HIDDEN = '{"name":"Hidden","categoryId":7,"status":"sold"}';
 const api = new Api();
 let url: string;
 let services: readonly [Service, Service];
-let database: Client;
 
 beforeAll(async () => {
   url = process.env['CITUS_DATABASE_URL'] ?? '';
   if (url === '') throw new Error('CITUS_DATABASE_URL is not set: an empty database of a Citus coordinator, as its owner');
-  database = new Client({ connectionString: url });
-  await database.connect();
   const environment = { CITUS: 'on', MIGRATION_DATABASE_URL: url, RATE_LIMIT: '0' };
   const first = await Service.start(url, environment);
   services = [first, await Service.start(url, environment)];
@@ -30,12 +27,12 @@ beforeAll(async () => {
 afterAll(async () => {
   api.close();
   for (const service of services) await service.stop();
-  await database.end();
 });
 
 describe('on a Citus coordinator', () => {
   it('the tables of the catalogue are distributed once', async () => {
-    const { rows } = await database.query(
+    const rows = await query(
+      url,
       `SELECT logicalrelid::text AS name, column_to_column_name(logicalrelid, partkey) AS "column" FROM pg_dist_partition
        WHERE partmethod = 'h' ORDER BY 1`,
     );
@@ -66,6 +63,6 @@ describe('on a Citus coordinator', () => {
     const responses = await Promise.all(Array.from({ length: 30 }, (_, n) => create(services[n % 2] as Service)));
     expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(responses.filter(({ replayed }) => replayed === null)).toHaveLength(1);
-    expect((await database.query(`SELECT 1 FROM pets.pets WHERE name = 'Hidden'`)).rowCount).toBe(1);
+    expect(await query(url, `SELECT FROM pets.pets WHERE name = 'Hidden'`)).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertKey } from '@animal-store/api-e2e/support/keys';
 import { createStoreDatabase, type Environment, Service } from '@animal-store/api-e2e/support/service';
-import { type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
+import { query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { Balancer } from '@animal-store/test-kit/balancer';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
@@ -48,9 +48,7 @@ describe('SIGTERM', () => {
     await other.query('LOCK TABLE pets.pets IN ACCESS EXCLUSIVE MODE');
     const [read, creation] = [send(service.url), send(service.url, '/v1/pets', '{"name":"Last","categoryId":1}')];
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    const watcher = new Client({ connectionString: database.url });
-    await watcher.connect();
-    await waitFor(async () => expect((await watcher.query(waiting)).rowCount).toBe(2));
+    await waitFor(async () => expect(await query(database.url, waiting)).toHaveLength(2));
 
     const exit = service.stop('SIGTERM');
     await waitFor(async () => expect(await send(service.url, '/health/ready')).toMatchObject({ status: 503, connection: 'close' }));
@@ -63,9 +61,8 @@ describe('SIGTERM', () => {
     expect(status).toBe(201);
     expect(await exit).toBe(0);
     const { id } = JSON.parse(body) as { id: number };
-    expect((await watcher.query('SELECT name FROM pets.pets WHERE id = $1', [id])).rows).toEqual([{ name: 'Last' }]);
+    expect(await query(database.url, `SELECT name FROM pets.pets WHERE id = ${id}`)).toEqual([{ name: 'Last' }]);
     await other.end();
-    await watcher.end();
   });
 
   it('has no effect the second time, and SIGINT ends the drain period', async () => {

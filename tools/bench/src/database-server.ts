@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type * as AccessInfrastructure from '@animal-store/access-infrastructure';
 import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
-import { Client } from 'pg';
 import type { CleanUp } from './clean-up.js';
 import { runProcess } from './processes.js';
 import type { ListRequest, PageStart, Status } from './workloads.js';
@@ -63,11 +62,7 @@ export class DatabaseServer {
     const share = options.pendingShare === undefined ? [] : ['--pending-share', `${options.pendingShare}`];
     await cli('seed', '--count', `${options.rows}`, '--json', ...share);
     const keys = await createKeys(url.href, options.keys, workspace);
-    const client = new Client({ connectionString: url.href });
-    // Stopping the server closes the connection. Running queries then fail on their own.
-    client.on('error', () => undefined);
-    await client.connect();
-    return new Catalogue(this, url.href, options.rows, keys, client);
+    return new Catalogue(this, url.href, options.rows, keys);
   }
 }
 
@@ -82,35 +77,30 @@ export class Catalogue {
     /** Number of seeded pets. Their ids start at 1. */
     readonly rows: number,
     readonly keys: readonly string[],
-    private readonly client: Client,
   ) {}
 
   page({ limit, status, after = 0 }: Pick<ListRequest, 'limit' | 'status' | 'after'>): Promise<Pet[]> {
-    return this.select('WHERE id > $1 AND ($2::text IS NULL OR status = $2) ORDER BY id LIMIT $3', [after, status ?? null, limit]);
+    return this.select(`WHERE id > ${after} ${status ? `AND status = '${status}'` : ''} ORDER BY id LIMIT ${limit}`);
   }
 
   async pet(id: number): Promise<Pet | undefined> {
-    const [pet] = await this.select('WHERE id = $1', [id]);
+    const [pet] = await this.select(`WHERE id = ${id}`);
     return pet;
   }
 
   /** Restores the seeded rows and runs a checkpoint, so that all targets start with the same state. */
   async restore(): Promise<void> {
-    await this.client.query('DELETE FROM pets.pets WHERE id > $1', [this.rows]);
-    await this.client.query('VACUUM (ANALYZE) pets.pets');
-    await this.checkpoint();
+    await query(this.url, `DELETE FROM pets.pets WHERE id > ${this.rows}`, 'VACUUM (ANALYZE) pets.pets', 'CHECKPOINT');
   }
 
   /** Runs a checkpoint, so that each target starts without dirty pages and writes its own full-page images. */
   async checkpoint(): Promise<void> {
-    await this.client.query('CHECKPOINT');
+    await query(this.url, 'CHECKPOINT');
   }
 
-  private async select(condition: string, values: readonly unknown[]): Promise<Pet[]> {
-    const { rows } = await this.client.query<Pet & { id: string; categoryId: string }>(
-      `SELECT id, name, category_id AS "categoryId", status FROM pets.pets ${condition}`,
-      [...values],
-    );
+  private async select(condition: string): Promise<Pet[]> {
+    type Row = Pick<Pet, 'name' | 'status'> & Readonly<Record<'id' | 'categoryId', string>>;
+    const rows = await query<Row>(this.url, `SELECT id, name, category_id AS "categoryId", status FROM pets.pets ${condition}`);
     return rows.map((row) => ({ ...row, id: Number(row.id), categoryId: Number(row.categoryId) }));
   }
 }

@@ -1,6 +1,5 @@
-import { createTestDatabase } from '@animal-store/local-postgres/testing';
+import { createTestDatabase, query } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { Ledger } from './ledger.js';
 
 const error = (status: number) => JSON.stringify({ code: 'some_code', message: 'Some message.', status });
@@ -49,11 +48,11 @@ describe('the comparison with the database', () => {
   let database: Awaited<ReturnType<typeof createTestDatabase>>;
   beforeAll(async () => {
     database = await createTestDatabase();
-    const client = new Client({ connectionString: database.url });
-    await client.connect();
-    await client.query(`CREATE SCHEMA pets CREATE TABLE pets (id bigint, name text)`);
-    await client.query(`INSERT INTO pets.pets VALUES (1, 'chaos 1'), (2, 'chaos 2'), (3, 'chaos 2'), (4, 'Rex')`);
-    await client.end();
+    await query(
+      database.url,
+      `CREATE SCHEMA pets CREATE TABLE pets (id bigint, name text)`,
+      `INSERT INTO pets.pets VALUES (1, 'chaos 1'), (2, 'chaos 2'), (3, 'chaos 2'), (4, 'Rex')`,
+    );
   });
   afterAll(() => database.drop());
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Client } from 'pg';
+import { query } from '@animal-store/local-postgres/testing';
 
 const DOCUMENT = new URL('../../../docs/openapi.json', import.meta.url);
 
@@ -53,19 +53,13 @@ export class Ledger {
   }
 
   async compare(databaseUrl: string): Promise<Verdict> {
-    const client = new Client({ connectionString: databaseUrl });
-    await client.connect();
-    try {
-      const { rows } = await client.query<{ id: string; name: string }>(`SELECT id::text, name FROM pets.pets WHERE name LIKE 'chaos %'`);
-      const stored = new Map(rows.map(({ id, name }) => [id, name]));
-      const lost = [...this.acknowledged].filter(([name, id]) => stored.get(id) !== name);
-      for (const [name, id] of lost.slice(0, 5)) this.addProblem(`lost: ${name}, acknowledged with id ${id}`);
-      const duplicates = rows.length - new Set(rows.map(({ name }) => name)).size;
-      if (duplicates > 0) this.addProblem(`${duplicates} animals are duplicates`);
-      return { acknowledged: this.acknowledged.size, stored: rows.length, lost: lost.length, duplicates };
-    } finally {
-      await client.end();
-    }
+    const rows = await query<{ id: string; name: string }>(databaseUrl, `SELECT id::text, name FROM pets.pets WHERE name LIKE 'chaos %'`);
+    const stored = new Map(rows.map(({ id, name }) => [id, name]));
+    const lost = [...this.acknowledged].filter(([name, id]) => stored.get(id) !== name);
+    for (const [name, id] of lost.slice(0, 5)) this.addProblem(`lost: ${name}, acknowledged with id ${id}`);
+    const duplicates = rows.length - new Set(rows.map(({ name }) => name)).size;
+    if (duplicates > 0) this.addProblem(`${duplicates} animals are duplicates`);
+    return { acknowledged: this.acknowledged.size, stored: rows.length, lost: lost.length, duplicates };
   }
 }
 

@@ -4,7 +4,6 @@ import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { packageService } from './package-service.js';
 import { testDeployedService } from './testing/deployed.contract.js';
 import type { Run } from './testing/deployed-service.js';
 import { WORKSPACE } from './testing/dockerfile.js';
@@ -102,7 +101,7 @@ describe('the packaged folder', () => {
     const contents = () => filesOf(out).map((file) => [file, read(file)]);
     const before = contents();
     writeFileSync(join(out, 'left-over.js'), '');
-    packageService(WORKSPACE, out);
+    expect(main('--out', out).status).toBe(0);
     expect(contents()).toEqual(before);
   });
 

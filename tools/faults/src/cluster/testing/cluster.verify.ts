@@ -11,10 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeRuns, recordFaults } from '../../fault-record.js';
 import { Ledger, type Verdict } from '../../ledger.js';
-import { waitFor } from '@animal-store/local-postgres/testing';
+import { query, waitFor } from '@animal-store/local-postgres/testing';
 import { kill } from '@animal-store/test-kit/service-process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { Cluster } from '../cluster.js';
 import { patroniOf } from '../configuration.js';
 import { API_PROCESSES, LOOPBACK, tlsFolderOf } from '../layout.js';
@@ -248,17 +247,6 @@ describe.each(environments)('a cluster %s', (_where, { network, faults }) => {
     return Object.fromEntries(await Promise.all(API_PROCESSES.map(async (name) => [name, await cluster.pidsOf(name)] as const)));
   }
 });
-
-async function query(connectionString: string, text: string): Promise<unknown[]> {
-  const client = new Client({ connectionString });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query(text)).rows as unknown[];
-  } finally {
-    await client.end();
-  }
-}
 
 function omit<T>(record: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
