@@ -53,15 +53,11 @@ export async function printNewKey<Issued, Result>(
 
 /** Returns OPERATOR or the name of the operating system user. Neither is verified; the audit trail adds the database role. */
 function operatorOf({ env }: Terminal): Operator {
-  const given = env['OPERATOR'];
-  if (!given) return parseOperator(userName()) ?? UNKNOWN_OPERATOR;
-  const operator = parseOperator(given);
-  if (operator === undefined) throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and must not contain an API key`, EXIT_USAGE);
-  return operator;
-}
-
-function parseOperator(text: string): Operator | undefined {
-  return isClientName(text) && redactKeys(text) === text ? (text as string as Operator) : undefined;
+  const given = env['OPERATOR'] || undefined;
+  const name = given ?? userName();
+  if (isClientName(name) && redactKeys(name) === name) return name as string as Operator;
+  if (given === undefined) return UNKNOWN_OPERATOR;
+  throw new CliError(`OPERATOR ${CLIENT_NAME_RULE}, and must not contain an API key`, EXIT_USAGE);
 }
 
 /** Returns the name of the operating system user, or its uid if it has no name, as in a container. */

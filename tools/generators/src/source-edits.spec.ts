@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { addImport, addToArray, exportsOf } from './source-edits.js';
+import { addImport, addLine, addToArray, exportsOf } from './source-edits.js';
 
 describe('addImport', () => {
   it.each([
@@ -44,4 +44,12 @@ it('exportsOf returns the named exports of an index', () => {
     'a',
     'B',
   ]);
+});
+
+it.each([
+  ['between two others', 'head\n- a\n- c\nfoot\n', 'head\n- a\n- b\n- c\nfoot\n'],
+  ['after the last one', 'head\n- a\nfoot\n', 'head\n- a\n- b\nfoot\n'],
+  ['at the end of a text without matching lines', 'head\n', 'head\n- b\n'],
+])('adds a line %s', (_, before, after) => {
+  expect(addLine(before, '- b', /^- /)).toBe(after);
 });

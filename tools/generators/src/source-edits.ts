@@ -39,6 +39,14 @@ export function addToArray(source: string, property: string, element: string): s
   return insertAt(source, (elements.at(-1) as ts.Expression).getEnd(), `, ${element}`);
 }
 
+/** Inserts a line into the sorted lines that match `among`, or at the end of the text if none matches. */
+export function addLine(text: string, line: string, among: RegExp): string {
+  const lines = text.split('\n');
+  const matching = lines.flatMap((other, index) => (among.test(other) ? [index] : []));
+  const before = matching.find((index) => (lines[index] ?? '') > line) ?? (matching.at(-1) ?? lines.length - 2) + 1;
+  return [...lines.slice(0, before), line, ...lines.slice(before)].join('\n');
+}
+
 /** Returns the names that an index exports. */
 export function exportsOf(source: string): readonly string[] {
   return parse(source).statements.flatMap((statement) =>

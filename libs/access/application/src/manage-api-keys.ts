@@ -44,20 +44,20 @@ export interface ListedApiKey {
   readonly state: ApiKeyState;
 }
 
-export interface ListApiKeysInput {
+interface ListApiKeysInput {
   readonly clientName?: string | undefined;
   /** Only active keys that expire within this time. */
   readonly expiresWithinMs?: number | undefined;
 }
 
-export interface ListAuditInput {
+interface ListAuditInput {
   /** From 1 to `MAX_AUDIT_LIMIT`. */
   readonly limit?: number | undefined;
   /** The last event of the previous page. */
   readonly after?: bigint | undefined;
 }
 
-export interface AuditTrailPage {
+interface AuditTrailPage {
   readonly events: readonly AuditEvent[];
   /** The `after` of the next page; undefined on the last page. */
   readonly next: AuditEventId | undefined;

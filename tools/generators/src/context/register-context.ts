@@ -1,7 +1,7 @@
 import { type Tree, updateJson } from '@nx/devkit';
 import type { ContextNames } from '../names.ts';
-import { addImport, exportsOf } from '../source-edits.ts';
-import { addLine, editFile, readText } from '../tree.ts';
+import { addImport, addLine, exportsOf } from '../source-edits.ts';
+import { editFile, readText } from '../tree.ts';
 import { LIBRARIES } from './libraries.ts';
 
 const CLIENT = 'libs/client/src';

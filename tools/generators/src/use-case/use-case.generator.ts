@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
 import { assertKebabCase, camelCase, namesOfContext, pascalCase } from '../names.ts';
-import { addImport, addToArray, exportsOf } from '../source-edits.ts';
-import { addLine, assertContext, editFile, readText } from '../tree.ts';
+import { addImport, addLine, addToArray, exportsOf } from '../source-edits.ts';
+import { assertContext, editFile, readText } from '../tree.ts';
 
 export interface UseCaseOptions {
   readonly name: string;
