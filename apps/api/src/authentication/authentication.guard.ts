@@ -6,7 +6,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { type Quota, rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
-import { authorizationOf, CHALLENGE, operationOf } from './scopes.guard.js';
+import { CHALLENGE, routeOf } from './scopes.guard.js';
 
 // RFC 9110, section 11.1: the scheme is case-insensitive.
 const BEARER = /^bearer +(\S.*)$/i;
@@ -23,9 +23,10 @@ export class AuthenticationGuard implements CanActivate {
   canActivate(context: ExecutionContext): true | Promise<true> {
     // Unlike switchToHttp(), this creates no closures.
     const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
-    if (authorizationOf(context) === 'public') return true;
+    const { authorization, operation } = routeOf(context);
+    if (authorization === 'public') return true;
     // For logs and metrics: no earlier hook knows the handler.
-    request.operation = operationOf(context);
+    request.operation = operation;
     if (!this.connection.isOpen) throw new DomainError(SERVICE_UNAVAILABLE);
     const identify = (principal: Principal): true => {
       request.principal = principal;

@@ -8,14 +8,18 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export const CHALLENGE = 'Bearer realm="animal-store"';
 
-/** `public`, or the required scopes. Empty if the route declares nothing; ScopesGuard rejects such routes. */
-type RouteAuthorization = 'public' | readonly string[];
+interface Route {
+  /** `public`, or the required scopes. Empty if the route declares nothing; ScopesGuard rejects such routes. */
+  readonly authorization: 'public' | readonly string[];
+  /** The name in logs and metrics: that of the handler, followed by its version unless that is 1. */
+  readonly operation: string;
+}
 
 /** Requires the scopes of the route. Rejects all requests to routes that declare neither scopes nor `@Public`. */
 @Injectable()
 export class ScopesGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
-    const required = authorizationOf(context);
+    const { authorization: required } = routeOf(context);
     if (required === 'public') return true;
     const [request, reply] = context.getArgs<[FastifyRequest, FastifyReply]>();
     const granted = request.principal?.scopes ?? [];
@@ -27,33 +31,24 @@ export class ScopesGuard implements CanActivate {
 
 const reflector = new Reflector();
 
-/** Returns what `@Public` or `@RequireScopes` declares. */
-export const authorizationOf = cachedByRoute((context): RouteAuthorization => {
-  const targets = [context.getHandler(), context.getClass()];
-  const isPublic = reflector.getAllAndOverride<boolean | undefined>(PUBLIC, targets);
-  return isPublic ? 'public' : (reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, targets) ?? []);
-});
+/** By controller and handler: controllers of several versions may inherit a handler. */
+const routes = new WeakMap<object, Map<object, Route>>();
 
-/** Returns the name of the operation in logs and metrics: that of its handler, followed by its version unless that is 1. */
-export const operationOf = cachedByRoute((context) => {
+/** Returns what the decorators of the route declare. */
+export function routeOf(context: ExecutionContext): Route {
+  const controller = context.getClass();
   const handler = context.getHandler();
-  const version = reflector.getAllAndOverride<unknown>(VERSION_METADATA, [handler, context.getClass()]);
+  const known = routes.get(controller)?.get(handler);
+  if (known) return known;
+  const targets = [handler, controller];
+  const isPublic = reflector.getAllAndOverride<boolean | undefined>(PUBLIC, targets);
+  const scopes = reflector.getAllAndOverride<readonly string[] | undefined>(REQUIRED_SCOPES, targets) ?? [];
+  const version = reflector.getAllAndOverride<unknown>(VERSION_METADATA, targets);
   const versions = [version].flat().filter((each) => typeof each === 'string');
-  return versions.length === 0 || versions.includes('1') ? handler.name : `${handler.name}_v${versions.join('_')}`;
-});
-
-/** Returns a function that caches the results of `read` by controller and handler: controllers of several versions may inherit a handler. */
-function cachedByRoute<Value extends object | string>(read: (context: ExecutionContext) => Value): (context: ExecutionContext) => Value {
-  const values = new WeakMap<object, Map<object, Value>>();
-  return (context) => {
-    const controller = context.getClass();
-    const handler = context.getHandler();
-    let value = values.get(controller)?.get(handler);
-    if (value === undefined) {
-      value = read(context);
-      const ofController = values.get(controller) ?? new Map<object, Value>();
-      values.set(controller, ofController.set(handler, value));
-    }
-    return value;
+  const route: Route = {
+    authorization: isPublic ? 'public' : scopes,
+    operation: versions.length === 0 || versions.includes('1') ? handler.name : `${handler.name}_v${versions.join('_')}`,
   };
+  routes.set(controller, (routes.get(controller) ?? new Map<object, Route>()).set(handler, route));
+  return route;
 }

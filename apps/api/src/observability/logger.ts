@@ -8,7 +8,7 @@ import { createTerminalDestination } from './terminal-destination.js';
 export type LogFormatName = 'json' | 'gcp' | 'ecs';
 
 /** How level, time and message are written, and constant members. All other members of log lines are the same in every format. */
-export interface LogFormat {
+interface LogFormat {
   readonly level: (label: string, value: number) => Readonly<Record<string, string | number>>;
   /** Returns JSON text that begins with a comma. */
   readonly time: () => string;

@@ -23,13 +23,14 @@ export function explainFailedStart(error: unknown, config: Addresses & Pick<Conf
   // The supervisor binds the port of the workers, with the syscall `bind`.
   if (syscall === 'listen' || syscall === 'bind' || isAboutHost(error as ListenError, config))
     return explainListen(error as ListenError, config);
-  const database = () => formatServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
-  if (error instanceof UnsuitableDatabaseError) return new StartupError(`The database at ${database()} cannot be used: ${message}`);
-  if (code === READ_ONLY) return new StartupError(`The database at ${database()} is read-only: ${firstLine(message, code)}`);
+  const server = () => formatServers(parseDatabaseUrl(readSecretUrl(config.databaseUrl)));
+  const database = (problem: string) => new StartupError(`The database at ${server()} ${problem}: ${firstLine(message, code)}`);
+  if (error instanceof UnsuitableDatabaseError) return database('cannot be used');
+  if (code === READ_ONLY) return database('is read-only');
   if (isStoppedByTimeout(error))
-    return new StartupError(`A timeout of the database at ${database()} stopped a statement: ${firstLine(message, code)}`);
-  if (isLoginRejected(error)) return new StartupError(`The database at ${database()} rejects the connection: ${firstLine(message, code)}`);
-  if (isDatabaseUnavailable(error)) return new StartupError(`The database at ${database()} cannot be reached: ${firstLine(message, code)}`);
+    return new StartupError(`A timeout of the database at ${server()} stopped a statement: ${firstLine(message, code)}`);
+  if (isLoginRejected(error)) return database('rejects the connection');
+  if (isDatabaseUnavailable(error)) return database('cannot be reached');
   if (code === INSUFFICIENT_PRIVILEGE)
     return new StartupError(
       `The database role lacks the privileges to migrate (${firstLine(message)}): run "animal-store migrate up" as the owner first.`,
