@@ -15,6 +15,9 @@ export const visibleByte = latin1(0x21, 0xff);
 export const visible = latin1(0x21, 0x7e);
 export const bytes = fc.string({ unit: anyByte, maxLength: MAX_LENGTH });
 
+/** Returns the words of a text, which are separated by white space. A backslash is one character. */
+export const words = (text: TemplateStringsArray): string[] => String.raw(text).trim().split(/\s+/);
+
 export const filler = (text: string, ...times: number[]): Arbitrary<Bytes> =>
   fc.constantFrom(...times).map((count) => ({ filler: text, times: count }));
 

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { bodyBytes } from './hostile-bodies.js';
-import { type Bytes, KEY, mostly } from './hostile-bytes.js';
+import { type Bytes, KEY, mostly, words } from './hostile-bytes.js';
 import { type HeaderField, headers, knownHeader } from './hostile-headers.js';
 import { rawPiece } from './hostile-sockets.js';
 import { target } from './hostile-targets.js';
@@ -24,8 +24,8 @@ const VALID_HEADERS: readonly HeaderField[] = [
 ];
 
 const method = mostly(
-  fc.constantFrom('GET', 'POST', 'GET', 'POST', 'HEAD', 'OPTIONS'),
-  fc.constantFrom('PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'PURGE', 'SUBSCRIBE', 'SEARCH', 'LINK', 'ACL'),
+  fc.constantFrom(...words`GET POST GET POST HEAD OPTIONS`),
+  fc.constantFrom(...words`PUT PATCH DELETE TRACE PROPFIND QUERY M-SEARCH PURGE SUBSCRIBE SEARCH LINK ACL`),
   fc.constantFrom('get', 'G', 'GETT', 'POST\t', 'X-METHOD', '__proto__'),
 );
 
