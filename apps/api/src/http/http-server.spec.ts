@@ -7,8 +7,8 @@ import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { RawConnection } from './testing/raw-connection.js';
-import { connectionOf } from './connection.js';
-import { ConnectionLimit, createHttpServer } from './http-server.js';
+import { ConnectionLimit, connectionOf } from './connection.js';
+import { createHttpServer } from './http-server.js';
 import { SocketErrors } from './socket-errors.js';
 
 const MAX = 200;
