@@ -10,7 +10,7 @@ import { ErrorsModule } from './errors/errors.module.js';
 import { ApiExceptionFilter } from './errors/exception.filter.js';
 import { PreconditionGuard } from './http/entity-tags.js';
 import { HttpModule } from './http/http.module.js';
-import type { HttpServer } from './http/pipeline.js';
+import type { HttpServer } from './http/http-server.js';
 import { DeprecationGuard } from './http/routes.js';
 import { type Observability, ObservabilityModule } from './observability/observability.module.js';
 import type { Config } from './process/config.js';

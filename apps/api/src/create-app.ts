@@ -7,7 +7,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule } from './app.module.js';
 import type { Context } from './contexts/contexts.module.js';
 import { JsonAdapter } from './http/json-adapter.js';
-import { HttpServer } from './http/pipeline.js';
+import { HttpServer } from './http/http-server.js';
 import { createLogger, NestLogger, type ServiceLogger } from './observability/logger.js';
 import { startObservability } from './observability/observability.module.js';
 import type { Config } from './process/config.js';

@@ -129,7 +129,7 @@ export const PROBES: readonly Probe[] = [
   inFolder('http', '../validation/validation.pipe.js', '../rate-limit/rate-limits.js'),
   inFolder('validation', '../authentication/authentication.guard.js', '../http/request-body.js'),
   inFolder('authentication', '../reference/docs.controller.js', '../validation/validation.pipe.js'),
-  inFolder('reference', '../process/config.js', '../http/pipeline.js'),
+  inFolder('reference', '../process/config.js', '../http/http-server.js'),
   inFolder('process', '../contexts/job-runner.js', '../reference/docs.controller.js'),
   inFolder('contexts', '../create-app.js', '../process/config.js'),
   inRoom('connection', '../statements/table.js', '../persistence.js'),

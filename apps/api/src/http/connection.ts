@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RequestError } from '../errors/http-errors.js';
+import type { ShedRequests } from '../observability/shed-requests.js';
 
 /** Maximum size of a rejected body that is always read completely, so that the connection can be reused. */
 const DRAIN_LIMIT_BYTES = 1024 * 1024;
@@ -100,6 +101,11 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
 }
 
+/** Returns whether the request has a body that the service reads. Bodies of GET and HEAD are ignored. */
+export function isBodyReceived(request: IncomingMessage): boolean {
+  return request.method !== 'GET' && request.method !== 'HEAD' && hasBody(request);
+}
+
 /** Whether the process is draining: it still serves requests, but is no longer ready. */
 export class Draining {
   isActive = false;
@@ -159,4 +165,69 @@ export function stopListening(server: Server): Promise<void> {
   NetServer.prototype.close.call(server, () => resolve());
   server.closeIdleConnections();
   return promise;
+}
+
+/** Share of `max`. At most this many idle connections are closed at a time, and at most this many connections above `max` get a 503. */
+const SHARE = 1 / 100;
+/** Minimum time between a search that found no idle connection and the next search. */
+const SEARCH_AGAIN_AFTER_MS = 100;
+
+/** Keeps at most `max` connections. Above that, idle ones are closed; if there are none, the new one is refused. */
+export class ConnectionLimit {
+  /** Oldest first. */
+  private readonly connections = new Set<Connection>();
+  private readonly batch: number;
+  private searchAfter = 0;
+
+  constructor(
+    private readonly max: number,
+    private readonly errors: { refuse(socket: Socket): void },
+    private readonly shed: Pick<ShedRequests, 'count'>,
+  ) {
+    this.batch = Math.ceil(max * SHARE);
+  }
+
+  register(server: Server): void {
+    // Without a listener, a connection that the process has no file descriptor for would be an uncaught error.
+    server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
+      if (syscall === 'accept') this.shed.count('connections');
+    });
+    server.on('connection', (socket) => this.add(connectionOf(socket)));
+  }
+
+  private add(connection: Connection): void {
+    const { connections, max, batch } = this;
+    const { socket } = connection;
+    connections.add(connection);
+    socket.once('close', () => connections.delete(connection));
+    if (connections.size <= max || this.closeIdle(connection)) return;
+    connection.isEnded = true;
+    this.shed.count('connections');
+    if (connections.size > max + batch) socket.destroy();
+    else this.errors.refuse(socket);
+  }
+
+  private closeIdle(newest: Connection): boolean {
+    const now = performance.now();
+    if (now < this.searchAfter) return false;
+    const closed = this.findIdle(newest);
+    for (const connection of closed) {
+      this.connections.delete(connection);
+      connection.socket.destroy();
+    }
+    if (closed.length === 0) this.searchAfter = now + SEARCH_AGAIN_AFTER_MS;
+    return closed.length > 0;
+  }
+
+  /** Returns a batch of connections that never sent a request, or else of idle ones. */
+  private findIdle(newest: Connection): readonly Connection[] {
+    const unused: Connection[] = [];
+    const idle: Connection[] = [];
+    for (const connection of this.connections) {
+      if (connection.pending > 0 || connection === newest) continue;
+      (connection.isUsed ? idle : unused).push(connection);
+      if (unused.length === this.batch) break;
+    }
+    return unused.length > 0 ? unused : idle.slice(0, this.batch);
+  }
 }

@@ -32,7 +32,7 @@ const creation = () =>
   Buffer.from(
     `POST /v1/pets HTTP/1.1\r\nHost: localhost\r\n${authorization()}Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n\r\n${PET}`,
   );
-const next = (connection: RawConnection) => connection.read({ isHead: false });
+const next = (connection: RawConnection) => connection.read();
 /** Returns the status of each of the next responses, and whether it closes the connection. */
 const statusesOf = async (connection: RawConnection, count: number) => {
   const statuses: unknown[] = [];

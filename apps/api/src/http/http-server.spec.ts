@@ -7,8 +7,8 @@ import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { RawConnection } from './testing/raw-connection.js';
-import { connectionOf } from './connection.js';
-import { ConnectionLimit, createHttpServer } from './http-server.js';
+import { ConnectionLimit, connectionOf } from './connection.js';
+import { createHttpServer } from './http-server.js';
 import { SocketErrors } from './socket-errors.js';
 
 const MAX = 200;
@@ -105,18 +105,18 @@ it('a client above the maximum gets 503 while the other clients wait for their r
   await http.listen({ host: '127.0.0.1', port: 0 });
   const { port } = http.server.address() as AddressInfo;
   const busy = await RawConnection.open(port);
-  busy.write(Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
+  busy.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await requested.promise;
   const refused = await RawConnection.open(port);
-  const response = await refused.read({ isHead: false });
+  const response = await refused.read();
   expect(response).toMatchObject({
     status: 503,
     headers: { connection: 'close', 'retry-after': '1', link: '</docs/errors#service_unavailable>; rel="help"' },
   });
   expect(JSON.parse(response?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
-  expect(await refused.read({ isHead: false })).toBeUndefined();
+  expect(await refused.read()).toBeUndefined();
   released.resolve('done');
-  expect(await busy.read({ isHead: false })).toMatchObject({ status: 200, body: 'done' });
+  expect(await busy.read()).toMatchObject({ status: 200, body: 'done' });
   busy.reset();
   await http.close();
 });

@@ -1,11 +1,19 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { PublicUrl } from '@animal-store/http-contract';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
-import { requestIdOf } from '../observability/identify-requests.js';
-import type { ShedRequests } from '../observability/shed-requests.js';
+import { identifyRequests, requestIdOf } from '../observability/identify-requests.js';
+import { measureRequests } from '../observability/metrics.js';
+import type { Observability } from '../observability/observability.module.js';
+import { logRequests } from '../observability/request-log.js';
+import { ShedRequests } from '../observability/shed-requests.js';
 import { removePorts } from '../rate-limit/address-group.js';
-import { type Connection, connectionOf } from './connection.js';
-import { hasUnknownFraming } from './request-body.js';
+import { ConnectionLimit, connectionOf, Draining, endConnections } from './connection.js';
+import { allowOrigins } from './cors.js';
+import { addEntityTags } from './entity-tags.js';
+import { type LoadLimits, LoadShedding } from './load-shedding.js';
+import { HalfReceivedRequests, hasUnknownFraming, RequestBodies } from './request-body.js';
+import { announceDeprecations, respondToOptions, RouteTable } from './routes.js';
 import { type SocketErrorOptions, SocketErrors } from './socket-errors.js';
 
 export const HEADERS_TIMEOUT_MS = 5_000;
@@ -20,18 +28,66 @@ const UNREADABLE_TARGET = '/ ';
 /** uri-host [ ":" port ] (RFC 9112, section 3.2). A comma means that the field was repeated. */
 const HOST = /^(?:\[[\w.~!$&'()*+;=:-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
 
-/** Share of `max`. At most this many idle connections are closed at a time, and at most this many connections above `max` get a 503. */
-const SHARE = 1 / 100;
-/** Minimum time between a search that found no idle connection and the next search. */
-const SEARCH_AGAIN_AFTER_MS = 100;
-
-export interface HttpServerOptions extends SocketErrorOptions {
+export interface HttpOptions extends LoadLimits {
+  readonly publicBaseUrl: string | undefined;
+  readonly corsOrigins: readonly string[];
   readonly trustedProxies: readonly string[];
   readonly maxConnections: number;
+  readonly logRequestsSample: number;
+}
+
+/**
+ * Fastify with every hook, in the order in which they run. Guards, pipes and the handler follow (app.module.ts).
+ * Created before the container, because the hooks that Nest's adapter adds must run after these.
+ */
+export class HttpServer {
+  readonly publicUrl: PublicUrl;
+  readonly routes = new RouteTable();
+  readonly draining = new Draining();
+  readonly fastify: FastifyInstance;
+
+  constructor(options: HttpOptions, { logger, metrics, tracing }: Observability) {
+    const { corsOrigins } = options;
+    const publicUrl = new PublicUrl(options.publicBaseUrl);
+    const shed = new ShedRequests(metrics, logger);
+    const server = createHttpServer({ ...options, publicUrl, shed });
+    this.publicUrl = publicUrl;
+    this.fastify = server;
+
+    // Hooks on routes, before Nest adds its routes.
+    this.routes.recordRoutesOf(server);
+    announceDeprecations(server, publicUrl);
+    addEntityTags(server);
+
+    // First, because a later hook may respond without reading the body, and its response may be the last one of its connection.
+    endConnections(server, this.draining);
+    // Before all hooks that may reject a request, so that rejected requests have a span too.
+    tracing?.traceRequests(server);
+    // Before all hooks that may reject a request, so that every error carries the request id.
+    identifyRequests(server);
+    // Before all hooks that may reject a request, so that scripts can read every error.
+    if (corsOrigins.length > 0) allowOrigins(server, corsOrigins);
+    // Before any hook that trusts the request line or the headers.
+    rejectMalformedRequests(server);
+    // Before load shedding, because responses to OPTIONS are cheap and need no key.
+    respondToOptions(server, this.routes, corsOrigins);
+    // These two run after the response, so they cover every request.
+    logRequests(server, logger, options.logRequestsSample);
+    measureRequests(server, metrics);
+    // Before any work on the request.
+    const load = new LoadShedding(options, publicUrl, metrics, shed);
+    load.register(server);
+    // Last: reads the body, before the guards run.
+    new RequestBodies(new HalfReceivedRequests(options.maxInFlight, load, shed)).register(server);
+  }
 }
 
 /** Creates the Fastify instance with its limits, without routes. */
-export function createHttpServer({ trustedProxies, maxConnections, ...options }: HttpServerOptions): FastifyInstance {
+export function createHttpServer({
+  trustedProxies,
+  maxConnections,
+  ...options
+}: SocketErrorOptions & Pick<HttpOptions, 'trustedProxies' | 'maxConnections'>): FastifyInstance {
   const errors = new SocketErrors(options);
   const instance: FastifyInstance = fastify({
     logger: false,
@@ -110,66 +166,6 @@ function escapeInvalidEncoding(url: string): string {
     return url;
   } catch {
     return [path.replaceAll('%', '%25'), ...query].join('?');
-  }
-}
-
-/** Keeps at most `max` connections. Above that, idle ones are closed; if there are none, the new one is refused. */
-export class ConnectionLimit {
-  /** Oldest first. */
-  private readonly connections = new Set<Connection>();
-  private readonly batch: number;
-  private searchAfter = 0;
-
-  constructor(
-    private readonly max: number,
-    private readonly errors: Pick<SocketErrors, 'refuse'>,
-    private readonly shed: Pick<ShedRequests, 'count'>,
-  ) {
-    this.batch = Math.ceil(max * SHARE);
-  }
-
-  register(server: Server): void {
-    // Without a listener, a connection that the process has no file descriptor for would be an uncaught error.
-    server.on('error', ({ syscall }: NodeJS.ErrnoException) => {
-      if (syscall === 'accept') this.shed.count('connections');
-    });
-    server.on('connection', (socket) => this.add(connectionOf(socket)));
-  }
-
-  private add(connection: Connection): void {
-    const { connections, max, batch } = this;
-    const { socket } = connection;
-    connections.add(connection);
-    socket.once('close', () => connections.delete(connection));
-    if (connections.size <= max || this.closeIdle(connection)) return;
-    connection.isEnded = true;
-    this.shed.count('connections');
-    if (connections.size > max + batch) socket.destroy();
-    else this.errors.refuse(socket);
-  }
-
-  private closeIdle(newest: Connection): boolean {
-    const now = performance.now();
-    if (now < this.searchAfter) return false;
-    const closed = this.findIdle(newest);
-    for (const connection of closed) {
-      this.connections.delete(connection);
-      connection.socket.destroy();
-    }
-    if (closed.length === 0) this.searchAfter = now + SEARCH_AGAIN_AFTER_MS;
-    return closed.length > 0;
-  }
-
-  /** Returns a batch of connections that never sent a request, or else of idle ones. */
-  private findIdle(newest: Connection): readonly Connection[] {
-    const unused: Connection[] = [];
-    const idle: Connection[] = [];
-    for (const connection of this.connections) {
-      if (connection.pending > 0 || connection === newest) continue;
-      (connection.isUsed ? idle : unused).push(connection);
-      if (unused.length === this.batch) break;
-    }
-    return unused.length > 0 ? unused : idle.slice(0, this.batch);
   }
 }
 

@@ -85,7 +85,7 @@ async function timeOf({ method = 'GET', target, headers = {}, body = '' }: Sent)
   const bytes = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n${body}`, 'latin1');
   const start = performance.now();
   connection.write(bytes);
-  const response = await connection.read({ isHead: false });
+  const response = await connection.read();
   const elapsed = performance.now() - start;
   expect(response?.status).toBeLessThan(500);
   if (response?.headers['connection'] === 'close') {

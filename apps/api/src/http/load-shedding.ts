@@ -12,8 +12,7 @@ import { errorBody, errorHeaders, helpLink } from '../errors/error-response.js';
 import { RETRY_AFTER_SECONDS, SERVICE_UNAVAILABLE, type RequestError } from '../errors/http-errors.js';
 import type { Metrics } from '../observability/metrics.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
-import { isBodyReceived } from './request-body.js';
-import { type Connection, connectionOf } from './connection.js';
+import { type Connection, connectionOf, isBodyReceived } from './connection.js';
 import { sendJson } from './json-adapter.js';
 
 const LAG_SAMPLE_MS = 100;

@@ -172,15 +172,15 @@ describe('load shedding', () => {
       const body = '{"name":"Rex","categoryId":1}';
       const fields = `Host: x\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
       // The headers of the second request arrive with the first request.
-      connection.write(Buffer.from(`GET /health/live HTTP/1.1\r\nHost: x\r\n\r\nPOST /v1/pets HTTP/1.1\r\n${fields}\r\n\r\n`));
-      expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
+      connection.write(`GET /health/live HTTP/1.1\r\nHost: x\r\n\r\nPOST /v1/pets HTTP/1.1\r\n${fields}\r\n\r\n`);
+      expect(await connection.read()).toMatchObject({ status: 200 });
       const release = await lockPets();
       const accepted = Array.from({ length: MAX_IN_FLIGHT }, () => list());
       await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
       const shedBefore = (await shedInFlight()) || 0;
-      connection.write(Buffer.from(`${body}GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`));
-      expect(await connection.read({ isHead: false })).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
-      expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
+      connection.write(`${body}GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n`);
+      expect(await connection.read()).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
+      expect(await connection.read()).toMatchObject({ status: 200 });
       expect(await shedInFlight()).toBe(shedBefore + 1);
       await release();
       for (const { status } of await Promise.all(accepted)) expect(status).toBe(200);
@@ -192,7 +192,7 @@ describe('load shedding', () => {
       const giveUp = new AbortController();
       const abandoned = Array.from({ length: MAX_IN_FLIGHT / 2 }, () => list(giveUp.signal).catch(() => 'abandoned'));
       const connections = await Promise.all(abandoned.map(() => RawConnection.open(port())));
-      for (const connection of connections) connection.write(Buffer.from(get('/v1/pets', `Authorization: Bearer ${service.key}\r\n`)));
+      for (const connection of connections) connection.write(get('/v1/pets', `Authorization: Bearer ${service.key}\r\n`));
       await waitFor(async () => expect(await inFlight()).toBe(MAX_IN_FLIGHT));
       giveUp.abort();
       for (const connection of connections) connection.reset();
@@ -237,8 +237,8 @@ describe('load shedding', () => {
     });
 
     async function statusOf(path: string): Promise<number | undefined> {
-      connection.write(Buffer.from(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`));
-      return (await connection.read({ isHead: false }))?.status;
+      connection.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
+      return (await connection.read())?.status;
     }
 
     // Promise (Overload): Above `MAX_IN_FLIGHT` or `MAX_EVENT_LOOP_LAG_MS`, requests get 503, except probes.
@@ -272,15 +272,15 @@ describe('pipelined requests', () => {
   it('get responses up to the limit; then the connection is closed with 503', async () => {
     const shedBefore = await shedPipelined();
     const connection = await RawConnection.open(port());
-    connection.write(Buffer.from(get('/health/live').repeat(1_000)));
+    connection.write(get('/health/live').repeat(1_000));
     for (let i = 0; i < MAX_PIPELINED; i++) {
-      const response = await connection.read({ isHead: false });
+      const response = await connection.read();
       expect([response?.status, response?.headers['connection']]).toEqual([200, 'keep-alive']);
     }
-    const last = await connection.read({ isHead: false });
+    const last = await connection.read();
     expect(last).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } });
     expect(JSON.parse(last?.body ?? '')).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
-    expect(await connection.read({ isHead: false })).toBeUndefined();
+    expect(await connection.read()).toBeUndefined();
     expect(await shedPipelined()).toBe(shedBefore + 1);
   });
 

@@ -5,7 +5,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BODY_LIMIT_BYTES, HTTP_ERRORS, HttpError, MERGE_PATCH, type RequestError, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import type { ShedRequests } from '../observability/shed-requests.js';
 import { addressGroup } from '../rate-limit/address-group.js';
-import { connectionOf, hasBody, MAX_DROPPED_BYTES, type Reception } from './connection.js';
+import { connectionOf, MAX_DROPPED_BYTES, type Reception } from './connection.js';
+import type { LoadShedding } from './load-shedding.js';
 
 /** Maximum share of half-received requests per address. */
 const SHARE_OF_ADDRESS = 1 / 4;
@@ -97,11 +98,6 @@ class BodyReception implements Reception {
   }
 }
 
-/** Returns whether the request has a body that the service reads. Bodies of GET and HEAD are ignored. */
-export function isBodyReceived(request: IncomingMessage): boolean {
-  return request.method !== 'GET' && request.method !== 'HEAD' && hasBody(request);
-}
-
 /** `chunked`, with the empty list elements that RFC 9110, section 5.6.1.2, allows. */
 const CHUNKED = /^[\s,]*chunked[\s,]*$/i;
 
@@ -156,12 +152,6 @@ function isJsonInUtf8(contentType: string | undefined, isPatch: boolean): boolea
   );
 }
 
-/** Decides about requests whose bodies have been received. */
-export interface Admission {
-  /** Counts the request, or returns why it is shed. */
-  admit(request: FastifyRequest): RequestError | undefined;
-}
-
 /**
  * Limits the number of requests whose bodies are being received, in total and per address. Above the limit, the oldest one is shed.
  * Most bodies are complete at the end of the turn of the event loop in which they begin. They are not counted.
@@ -173,7 +163,7 @@ export class HalfReceivedRequests {
 
   constructor(
     private readonly max: number,
-    private readonly load: Admission,
+    private readonly load: Pick<LoadShedding, 'admit'>,
     private readonly shed: Pick<ShedRequests, 'count'>,
   ) {}
 

@@ -113,8 +113,8 @@ describe('addresses in requests', () => {
     const connection = await RawConnection.open(Number(new URL(service.url).port));
     const fields = [`Authorization: Bearer ${service.key}`, `Content-Length: ${String(Buffer.byteLength(body))}`, ...headers];
     if (!headers.some((header) => header.startsWith('Host:'))) fields.push('Host: localhost');
-    connection.write(Buffer.from(`${method} ${target} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body}`));
-    const response = await connection.read({ isHead: false });
+    connection.write(`${method} ${target} HTTP/1.1\r\n${fields.join('\r\n')}\r\n\r\n${body}`);
+    const response = await connection.read();
     connection.reset();
     return response?.status;
   }

@@ -213,9 +213,9 @@ describe('CORS', () => {
   ])('lets a configured origin read the error for %s', async (what, status, beginning, end) => {
     const connection = await RawConnection.open(Number(new URL(service.url).port));
     const count = status === 503 ? 65 : 1;
-    connection.write(Buffer.from(`${beginning}Origin: ${ORIGIN}\r\n${end}\r\n`.repeat(count)));
-    let response = await connection.read({ isHead: false });
-    for (let i = 1; i < count; i++) response = await connection.read({ isHead: false });
+    connection.write(`${beginning}Origin: ${ORIGIN}\r\n${end}\r\n`.repeat(count));
+    let response = await connection.read();
+    for (let i = 1; i < count; i++) response = await connection.read();
     connection.reset();
     expect([what, response?.status, response?.headers['access-control-allow-origin']]).toEqual([what, status, ORIGIN]);
     expect(response?.headers['access-control-expose-headers']).toMatch(/\bLink\b.*\bRetry-After\b/);
@@ -225,8 +225,8 @@ describe('CORS', () => {
 
   it('allows none of several origins if the request cannot be read', async () => {
     const connection = await RawConnection.open(Number(new URL(service.url).port));
-    connection.write(Buffer.from('GET\r\n\r\n'));
-    const { status, headers } = (await connection.read({ isHead: false })) ?? {};
+    connection.write('GET\r\n\r\n');
+    const { status, headers } = (await connection.read()) ?? {};
     expect([status, headers?.['vary'], headers?.['access-control-allow-origin']]).toEqual([400, 'Origin', undefined]);
     connection.reset();
   });
@@ -239,7 +239,7 @@ describe('CORS', () => {
     async function exchange(app: TestApp, apiKey: string, method: string, target: string, fields: readonly string[]) {
       const connection = await RawConnection.open(Number(new URL(app.url).port));
       const lines = [`${method} ${target} HTTP/1.1`, `Authorization: Bearer ${apiKey}`, ...fields, '', ''];
-      connection.write(Buffer.from(lines.join('\r\n')));
+      connection.write(lines.join('\r\n'));
       const response = await connection.read({ isHead: method === 'HEAD' });
       connection.reset();
       if (!response) throw new Error('no response');

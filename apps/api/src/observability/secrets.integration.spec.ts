@@ -25,7 +25,7 @@ let port: number;
 async function exchange(request: string): Promise<RawResponse | undefined> {
   const connection = await RawConnection.open(port);
   connection.write(Buffer.from(request, 'latin1'));
-  const response = await connection.read({ isHead: false });
+  const response = await connection.read();
   connection.reset();
   if (!response) return undefined;
   statuses.add(response.status);

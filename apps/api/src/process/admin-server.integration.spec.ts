@@ -121,10 +121,10 @@ it('responds to a client that ends its side of the connection', async () => {
   // Workers report their metrics asynchronously.
   const slow = await startAdminServer({ host: '127.0.0.1', port: 0 }, { contentType: 'text/plain', metrics: () => sleep(20, '') });
   const connection = await RawConnection.open(slow.port);
-  connection.write(Buffer.from('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'));
+  connection.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
   connection.end();
-  expect(await connection.read({ isHead: false })).toMatchObject({ status: 200 });
-  expect(await connection.read({ isHead: false })).toBeUndefined();
+  expect(await connection.read()).toMatchObject({ status: 200 });
+  expect(await connection.read()).toBeUndefined();
   await slow.close();
 });
 
@@ -138,7 +138,7 @@ it('responds with 500 if the metrics cannot be collected, and ends open connecti
   expect([response.status, response.headers.get('cache-control'), await response.json()]).toEqual([500, 'no-store', body]);
   const idle = await RawConnection.open(failing.port);
   await failing.close();
-  expect(await idle.read({ isHead: false })).toBeUndefined();
+  expect(await idle.read()).toBeUndefined();
 });
 
 it('if the port is taken, the start fails with an error that names the variable', async () => {

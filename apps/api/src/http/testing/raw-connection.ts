@@ -39,7 +39,7 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  write(bytes: Buffer): void {
+  write(bytes: string | Buffer): void {
     if (!this.socket.destroyed) this.socket.write(bytes);
   }
 
@@ -54,7 +54,7 @@ export class RawConnection {
   }
 
   /** Reads the next final response. Returns undefined if the server has closed the connection, or after `patienceMs` without one. */
-  async read({ isHead, patienceMs }: { isHead: boolean; patienceMs?: number }): Promise<RawResponse | undefined> {
+  async read({ isHead = false, patienceMs }: { isHead?: boolean; patienceMs?: number } = {}): Promise<RawResponse | undefined> {
     const deadline = Date.now() + (patienceMs ?? RESPONSE_TIMEOUT_MS);
     for (;;) {
       const parsed = parseResponse(this.received, isHead, this.isClosed);
