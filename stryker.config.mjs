@@ -19,7 +19,7 @@ const AREAS = {
     minScore: 90,
   },
   client: area('libs/client'),
-  'http-contract': area('libs/http-contract'),
+  'http-kit': area('libs/http-kit'),
   // The files whose logic has specs in the process, and those that need SQL.
   database: {
     ...area('libs/database'),

@@ -6,7 +6,7 @@ const LAYERS_OF_CONTEXTS = ['contract', 'domain', 'application', 'infrastructure
 const PLATFORM: Readonly<Record<string, string>> = {
   kernel: 'kernel',
   client: 'client',
-  'http-contract': 'http-contract',
+  'http-kit': 'http-kit',
   database: 'platform',
   'local-postgres': 'local',
   'test-kit': 'test-kit',

@@ -93,7 +93,7 @@ describe.each([
         `libs/${context}/domain/src/${singular}.ts`,
         `libs/${context}/http/src/${context}.controller.ts`,
         `libs/${context}/infrastructure/src/${context}.integration.spec.ts`,
-        `libs/${context}/testing/src/${context}-contract.ts`,
+        `libs/${context}/testing/src/${context}-suite.ts`,
       ]),
     );
     expect(changes.flatMap((file) => (/<%|%>|__/.test(contentOf(file)) ? file.path : []))).toEqual([]);

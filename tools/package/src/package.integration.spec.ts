@@ -4,7 +4,7 @@ import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDeployedService } from './testing/deployed.contract.js';
+import { testDeployedService } from './testing/deployed.suite.js';
 import type { Run } from './testing/deployed-service.js';
 import { WORKSPACE } from './testing/dockerfile.js';
 

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { expect } from '@jest/globals';
 import { type HttpResponse, expectCommonHeaders, expectStatus } from './http-response.js';
-import { expectDocumented } from './openapi-contract.js';
+import { expectDocumented } from './openapi-conformance.js';
 import { type Pet, readPet, readPets } from './json.js';
 import { rawExchange } from './raw-exchange.js';
 

@@ -1,7 +1,7 @@
 import type { AuthenticateApiKey } from '@animal-store/access-application';
 import { INVALID_API_KEY, MISSING_API_KEY } from '@animal-store/access-domain';
 import type { DatabaseConnection } from '@animal-store/database';
-import { Public } from '@animal-store/http-contract';
+import { Public } from '@animal-store/http-kit';
 import { DomainError, type Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Controller } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import { Public, RequireScopes } from '@animal-store/http-contract';
+import { Public, RequireScopes } from '@animal-store/http-kit';
 import type { Principal } from '@animal-store/kernel';
 import { expect, it } from '@jest/globals';
 import { guardContext } from '../http/testing/guard-context.js';

@@ -1,5 +1,5 @@
 import { INSUFFICIENT_SCOPE } from '@animal-store/access-domain';
-import { PUBLIC, REQUIRED_SCOPES } from '@animal-store/http-contract';
+import { PUBLIC, REQUIRED_SCOPES } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { VERSION_METADATA } from '@nestjs/common/constants.js';

@@ -1,5 +1,5 @@
 import { Database } from '@animal-store/database';
-import { provideUseCase, PublicUrl } from '@animal-store/http-contract';
+import { provideUseCase, PublicUrl } from '@animal-store/http-kit';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import { PetReader } from '@animal-store/pets-domain';
 import { PetsModule } from '@animal-store/pets-http';

@@ -1,5 +1,5 @@
 import { ExpireIdempotencyKeys, jobsPersistence } from '@animal-store/database';
-import { provideUseCase } from '@animal-store/http-contract';
+import { provideUseCase } from '@animal-store/http-kit';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 

@@ -1,5 +1,5 @@
 import { redactKeys } from '@animal-store/access-domain';
-import type { PublicUrl } from '@animal-store/http-contract';
+import type { PublicUrl } from '@animal-store/http-kit';
 import { DomainError, type ErrorDefinition, type ErrorKind } from '@animal-store/kernel';
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import { HttpError, type HttpErrorDefinition } from './http-errors.js';

@@ -1,4 +1,4 @@
-import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-contract';
+import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { BadRequestException, ConflictException, HttpException, NotFoundException } from '@nestjs/common';

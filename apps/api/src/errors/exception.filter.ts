@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable, isNamedStatementLost } from '@animal-store/database';
-import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-contract';
+import { INVALID_REQUEST, PublicUrl } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Inject } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';

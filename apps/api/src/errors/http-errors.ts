@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { INVALID_REQUEST } from '@animal-store/http-kit';
 import { DomainError, type ErrorDefinition } from '@animal-store/kernel';
 
 /** An error of the HTTP layer, in contrast to those of contexts. */

@@ -8,7 +8,7 @@ import {
   Rule,
   SendsEntityTag,
   Throws,
-} from '@animal-store/http-contract';
+} from '@animal-store/http-kit';
 import { DomainError, type Precondition } from '@animal-store/kernel';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Body, ConflictException, Controller, Delete, Get, HttpCode, Module, Param, Patch, Post, Put } from '@nestjs/common';

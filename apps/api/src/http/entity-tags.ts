@@ -1,4 +1,4 @@
-import { entityTagOf, matchesStrongly } from '@animal-store/http-contract';
+import { entityTagOf, matchesStrongly } from '@animal-store/http-kit';
 import { DomainError, PRECONDITION_FAILED } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

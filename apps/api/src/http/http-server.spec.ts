@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
-import { PublicUrl } from '@animal-store/http-contract';
+import { PublicUrl } from '@animal-store/http-kit';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';

@@ -1,4 +1,4 @@
-import { PublicUrl } from '@animal-store/http-contract';
+import { PublicUrl } from '@animal-store/http-kit';
 import { type BeforeApplicationShutdown, type DynamicModule, Global, Inject, Module, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Routes } from '../errors/exception.filter.js';

@@ -1,4 +1,4 @@
-import type { PublicUrl } from '@animal-store/http-contract';
+import type { PublicUrl } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import type {
   FastifyInstance,

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
-import { PublicUrl } from '@animal-store/http-contract';
+import { PublicUrl } from '@animal-store/http-kit';
 import { createLogger } from '../observability/logger.js';
 import { Metrics } from '../observability/metrics.js';
 import { ShedRequests } from '../observability/shed-requests.js';

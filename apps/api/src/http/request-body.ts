@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { INVALID_REQUEST } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BODY_LIMIT_BYTES, HTTP_ERRORS, HttpError, MERGE_PATCH, type RequestError, SERVICE_UNAVAILABLE } from '../errors/http-errors.js';

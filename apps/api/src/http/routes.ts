@@ -1,4 +1,4 @@
-import type { Deprecation, PublicUrl } from '@animal-store/http-contract';
+import type { Deprecation, PublicUrl } from '@animal-store/http-kit';
 import { Clock, DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';

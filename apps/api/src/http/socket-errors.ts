@@ -1,6 +1,6 @@
 import { type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { PublicUrl } from '@animal-store/http-contract';
+import type { PublicUrl } from '@animal-store/http-kit';
 import type { ErrorDefinition } from '@animal-store/kernel';
 import { defaultErrorBody, helpLink } from '../errors/error-response.js';
 import {

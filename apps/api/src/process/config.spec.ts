@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readSecretUrl } from '@animal-store/database';
-import { PublicUrl } from '@animal-store/http-contract';
+import { PublicUrl } from '@animal-store/http-kit';
 import { readConfig } from './config.js';
 import { StartupError } from './startup-error.js';
 

@@ -1,4 +1,4 @@
-import { Public } from '@animal-store/http-contract';
+import { Public } from '@animal-store/http-kit';
 import { Controller, Get, Header, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Readiness } from './readiness.js';

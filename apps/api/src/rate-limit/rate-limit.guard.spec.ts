@@ -1,4 +1,4 @@
-import { RateLimit } from '@animal-store/http-contract';
+import { RateLimit } from '@animal-store/http-kit';
 import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { ModulesContainer } from '@nestjs/core';

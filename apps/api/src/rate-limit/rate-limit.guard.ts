@@ -1,4 +1,4 @@
-import { RATE_LIMIT, type RateLimitPolicy } from '@animal-store/http-contract';
+import { RATE_LIMIT, type RateLimitPolicy } from '@animal-store/http-kit';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,6 +1,6 @@
 import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { RateLimit, RequireScopes } from '@animal-store/http-contract';
+import { RateLimit, RequireScopes } from '@animal-store/http-kit';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { SecretUrl } from '@animal-store/database';
-import type { RateLimitPolicy } from '@animal-store/http-contract';
+import type { RateLimitPolicy } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';

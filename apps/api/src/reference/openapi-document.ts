@@ -10,7 +10,7 @@ import {
   type RateLimitPolicy,
   SCOPES_EXTENSION,
   THROWS_EXTENSION,
-} from '@animal-store/http-contract';
+} from '@animal-store/http-kit';
 import { type ErrorDefinition, PRECONDITION_FAILED } from '@animal-store/kernel';
 import type { INestApplication } from '@nestjs/common';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';

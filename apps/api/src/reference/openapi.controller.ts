@@ -1,4 +1,4 @@
-import { Public, Revalidated } from '@animal-store/http-contract';
+import { Public, Revalidated } from '@animal-store/http-kit';
 import { JsonText } from '@animal-store/kernel';
 import { Controller, Get, type INestApplication, VERSION_NEUTRAL } from '@nestjs/common';
 import { ApiExcludeController, type OpenAPIObject } from '@nestjs/swagger';

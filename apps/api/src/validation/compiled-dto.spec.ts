@@ -1,4 +1,4 @@
-import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
+import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-kit';
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module, Query, type Type as Class } from '@nestjs/common';
 import { APP_PIPE, NestFactory } from '@nestjs/core';

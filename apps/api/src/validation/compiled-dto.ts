@@ -1,4 +1,4 @@
-import { DomainRule, INVALID_REQUEST } from '@animal-store/http-contract';
+import { DomainRule, INVALID_REQUEST } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import type { Type } from '@nestjs/common';
 import { plainToInstance, TransformationType, type TypeMetadata } from 'class-transformer';

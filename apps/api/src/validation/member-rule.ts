@@ -1,5 +1,5 @@
 import { isPromise } from 'node:util/types';
-import { DomainRule } from '@animal-store/http-contract';
+import { DomainRule } from '@animal-store/http-kit';
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage, IS_ENUM, type MetadataStorage, type ValidationArguments, ValidationTypes } from 'class-validator';
 

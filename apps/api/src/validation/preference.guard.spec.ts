@@ -1,4 +1,4 @@
-import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
+import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-kit';
 import type { Principal } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Body, Controller, Get, Param, Post, Query } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { INVALID_REQUEST } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-import { INVALID_REQUEST, MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-contract';
+import { INVALID_REQUEST, MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Transform, Type } from 'class-transformer';

@@ -1,4 +1,4 @@
-import { MayBeAbsent, QueryInteger } from '@animal-store/http-contract';
+import { MayBeAbsent, QueryInteger } from '@animal-store/http-kit';
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { INVALID_REQUEST } from '@animal-store/http-contract';
+import { INVALID_REQUEST } from '@animal-store/http-kit';
 import { DomainError, int64FromJsonNumber } from '@animal-store/kernel';
 import { type ArgumentMetadata, Inject, Injectable, type OnModuleInit, Optional, type PipeTransform, type Type } from '@nestjs/common';
 import { PARAMTYPES_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants';

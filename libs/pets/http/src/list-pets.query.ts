@@ -1,4 +1,4 @@
-import { INT64_SCHEMA, MayBeAbsent, PageQueryOf, QueryInt64 } from '@animal-store/http-contract';
+import { INT64_SCHEMA, MayBeAbsent, PageQueryOf, QueryInt64 } from '@animal-store/http-kit';
 import { PET_STATUS_RULE, PetStatus } from '@animal-store/pets-domain';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsEnum } from 'class-validator';

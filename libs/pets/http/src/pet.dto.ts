@@ -1,4 +1,4 @@
-import { EXAMPLE_ID, INT64_SCHEMA, IsInt64, IsVisibleText, MayBeAbsent } from '@animal-store/http-contract';
+import { EXAMPLE_ID, INT64_SCHEMA, IsInt64, IsVisibleText, MayBeAbsent } from '@animal-store/http-kit';
 import { VISIBLE_TEXT_PATTERN } from '@animal-store/kernel';
 import { DEFAULT_PET_STATUS, PET_NAME_MAX_LENGTH, PET_STATUS_RULE, PetStatus } from '@animal-store/pets-domain';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';

@@ -14,7 +14,7 @@ import {
   Revalidated,
   REVALIDATION_HEADERS,
   Throws,
-} from '@animal-store/http-contract';
+} from '@animal-store/http-kit';
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText } from '@animal-store/kernel';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
 import { type Pet, PET_NOT_FOUND, type PetView } from '@animal-store/pets-domain';

@@ -1,4 +1,4 @@
-import { provideUseCase } from '@animal-store/http-contract';
+import { provideUseCase } from '@animal-store/http-kit';
 import { CreatePet, GetPet, ListPets } from '@animal-store/pets-application';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import { PetReader, PetRepository } from '@animal-store/pets-domain';

@@ -1,4 +1,4 @@
-import { describePetsContract } from '@animal-store/pets-testing';
+import { describePetsSuite } from '@animal-store/pets-testing';
 import { Database } from '@animal-store/database';
 import { INT64_MAX, INT64_MIN } from '@animal-store/kernel';
 import { describeMigrations, useDatabase } from '@animal-store/test-kit';
@@ -14,7 +14,7 @@ const STEP = 2n ** 48n;
 
 describeMigrations(petsPersistence);
 
-describePetsContract('PostgreSQL', async () => {
+describePetsSuite('PostgreSQL', async () => {
   await database.empty();
   return { repository: new TypeOrmPetRepository(database.dataSource), reader: new TypeOrmPetReader(database.dataSource) };
 });
@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => sharded.destroy());
 
-describePetsContract('PostgreSQL, with the statements for Citus and identifiers in descending order, far apart', async () => {
+describePetsSuite('PostgreSQL, with the statements for Citus and identifiers in descending order, far apart', async () => {
   const range = `MINVALUE ${String(INT64_MIN)} MAXVALUE ${String(INT64_MAX)} START ${String(INT64_MAX - STEP)}`;
   await sharded.query(`ALTER SEQUENCE pets.pets_id_seq INCREMENT ${String(-STEP)} ${range}`);
   await database.empty();

@@ -1,7 +1,7 @@
 import { InMemoryPets } from './in-memory-pets.js';
-import { describePetsContract } from './pets-contract.js';
+import { describePetsSuite } from './pets-suite.js';
 
-describePetsContract('InMemoryPets', () => {
+describePetsSuite('InMemoryPets', () => {
   const pets = new InMemoryPets();
   return Promise.resolve({ repository: pets, reader: pets });
 });

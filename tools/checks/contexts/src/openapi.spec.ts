@@ -61,7 +61,7 @@ it('each error response has a link to the explanation of its code', async () => 
 });
 
 /** Files that define errors: of the API, of the libraries that contexts share, and of each context. */
-const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/{kernel,http-contract}/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
+const SOURCES = ['apps/api/src/errors/*-errors.ts', 'libs/{kernel,http-kit}/src/index.ts', 'libs/*/domain/src/*-errors.ts'];
 
 const PRECONDITIONS = [PRECONDITION_FAILED, PRECONDITION_REQUIRED].map(defaultErrorBody);
 /** Errors that only the command-line tool reports. */

@@ -12,7 +12,7 @@ const SOURCE = /^(?!file:).*\/(?:apps|libs|tools)\/.*\/src\/.*\.ts$/;
 const BUILT = /^file:.*\/(?:apps|tools|libs(?!\/(?:kernel|[^/]+\/(?:domain|application))\/))\/.*\/dist\/.*\.js$/;
 const COVERED = /^(?:apps|libs|tools)\/.*\/src\/.*\.ts$/;
 const NOT_COVERED = [
-  /\.(?:spec|verify|contract)\.ts$/,
+  /\.(?:spec|verify|suite)\.ts$/,
   /\/src\/testing\//,
   /^libs\/[^/]+\/testing\//,
   /^apps\/(?:api|service)-e2e\//,

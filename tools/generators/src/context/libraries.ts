@@ -31,7 +31,7 @@ export const LIBRARIES: readonly Library[] = [
   },
   {
     layer: 'http',
-    references: ['../infrastructure', '../application', '../../kernel', '../domain', '../contract', '../../http-contract'],
+    references: ['../infrastructure', '../application', '../../kernel', '../domain', '../contract', '../../http-kit'],
     contents: () => 'the controller, its DTOs, and the Nest module that wires the use cases',
   },
   {

@@ -33,7 +33,7 @@ export async function generateUseCase(tree: Tree, { name, context, singular, kin
     const withClass = addImport(module, UseCase, `@animal-store/${context}-application`);
     const withPort = addImport(withClass, port, `@animal-store/${context}-domain`);
     return addToArray(
-      addImport(withPort, 'provideUseCase', '@animal-store/http-contract'),
+      addImport(withPort, 'provideUseCase', '@animal-store/http-kit'),
       'providers',
       `provideUseCase(${UseCase}, ${port})`,
     );

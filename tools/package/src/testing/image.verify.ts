@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDeployedService } from './deployed.contract.js';
+import { testDeployedService } from './deployed.suite.js';
 import { type Run, waitForExit } from './deployed-service.js';
 import { command, healthCheck, nodeImage, WORKSPACE } from './dockerfile.js';
 

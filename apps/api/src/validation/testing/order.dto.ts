@@ -1,4 +1,4 @@
-import { MayBeAbsent, Rule } from '@animal-store/http-contract';
+import { MayBeAbsent, Rule } from '@animal-store/http-kit';
 
 /** A body for specs of validation: a string, an exact integer, and an optional member. */
 export class OrderDto {

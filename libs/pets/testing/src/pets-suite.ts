@@ -10,9 +10,9 @@ export interface PetsAdapter {
   readonly reader: PetReader & PetCatalogue;
 }
 
-/** Contract tests for adapters of the ports. `empty` returns an adapter without pets. */
-export function describePetsContract(adapterName: string, empty: () => Promise<PetsAdapter>): void {
-  describe(`${adapterName} fulfils the contract of PetRepository, PetReader and PetCatalogue`, () => {
+/** Tests for every adapter of the ports. `empty` returns an adapter without pets. */
+export function describePetsSuite(adapterName: string, empty: () => Promise<PetsAdapter>): void {
+  describe(`${adapterName} works as PetRepository, PetReader and PetCatalogue`, () => {
     let repository: PetRepository;
     let reader: PetReader & PetCatalogue;
 

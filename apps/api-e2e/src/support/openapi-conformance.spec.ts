@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { HttpResponse } from './http-response.js';
-import { OpenApiContract } from './openapi-contract.js';
+import { OpenApiConformance } from './openapi-conformance.js';
 
-const contract = new OpenApiContract();
+const conformance = new OpenApiConformance();
 const COMMON = { 'content-type': 'application/json', 'x-request-id': '1', 'x-content-type-options': 'nosniff' };
 const PET = '{"id":9223372036854775807,"name":"Rex","categoryId":-9223372036854775808,"status":"sold"}';
 const NOT_FOUND = '{"code":"route_not_found","message":"No resource has this path.","status":404}';
@@ -14,11 +14,11 @@ const created = ({ headers = {}, ...changes }: Partial<HttpResponse> = {}): Http
   ...changes,
 });
 
-describe('the OpenAPI contract', () => {
+describe('the conformance to the OpenAPI document', () => {
   it('accepts a documented response, with int64 values at the limits', () => {
-    expect(contract.violations('POST', '/v1/pets', created())).toEqual([]);
+    expect(conformance.violations('POST', '/v1/pets', created())).toEqual([]);
     expect(
-      contract.violations('POST', '/v1/pets?x=1', created({ headers: { 'content-type': 'Application/JSON; charset=utf-8' } })),
+      conformance.violations('POST', '/v1/pets?x=1', created({ headers: { 'content-type': 'Application/JSON; charset=utf-8' } })),
     ).toEqual([]);
   });
 
@@ -39,11 +39,11 @@ describe('the OpenAPI contract', () => {
       'the body/id must pass "int64" keyword validation',
     ],
   ])('reports %s', (_what, response, violation) => {
-    expect(contract.violations('POST', '/v1/pets', response)).toEqual([violation]);
+    expect(conformance.violations('POST', '/v1/pets', response)).toEqual([violation]);
   });
 
   it('reports a missing header, documented inline or by reference', () => {
-    expect(contract.violations('POST', '/v1/pets', { status: 201, text: PET, headers: { 'content-type': 'application/json' } })).toEqual([
+    expect(conformance.violations('POST', '/v1/pets', { status: 201, text: PET, headers: { 'content-type': 'application/json' } })).toEqual([
       'the header X-Request-Id is missing',
       'the header X-Content-Type-Options is missing',
       'the header Location is missing',
@@ -53,12 +53,12 @@ describe('the OpenAPI contract', () => {
   it('reports a missing header and another body of a shared response', () => {
     const text = '{"code":"missing_api_key","message":"Send an API key.","status":401}';
     const headers = { ...COMMON, 'cache-control': 'no-store', 'www-authenticate': 'Bearer' };
-    expect(contract.violations('POST', '/v1/pets', { status: 401, text, headers })).toEqual(['the header Link is missing']);
-    expect(contract.violations('POST', '/v1/pets', { status: 401, text: '{}', headers: { ...headers, link: '<x>' } })).not.toEqual([]);
+    expect(conformance.violations('POST', '/v1/pets', { status: 401, text, headers })).toEqual(['the header Link is missing']);
+    expect(conformance.violations('POST', '/v1/pets', { status: 401, text: '{}', headers: { ...headers, link: '<x>' } })).not.toEqual([]);
   });
 
   it('reports a header that is documented only for other responses', () => {
-    expect(contract.violations('POST', '/v1/pets', created({ headers: { etag: '"x"', via: '1.1 proxy' } }))).toEqual([
+    expect(conformance.violations('POST', '/v1/pets', created({ headers: { etag: '"x"', via: '1.1 proxy' } }))).toEqual([
       'the header etag is not documented for 201',
     ]);
   });
@@ -66,10 +66,10 @@ describe('the OpenAPI contract', () => {
   it('finds an operation by template, by path and by its path below a server URL', () => {
     const undocumented: HttpResponse = { status: 299, text: '', headers: {} };
     for (const path of ['/v1/pets/{petId}', '/v1/pets/7', '/v1/pets/%20?x=y']) {
-      expect(contract.violations('GET', path, undocumented)).toEqual(['status 299 is not documented']);
+      expect(conformance.violations('GET', path, undocumented)).toEqual(['status 299 is not documented']);
     }
     const document = { servers: [{ url: 'https://store.test/animals/v1' }], paths: { '/pets': { get: { responses: {} } } } };
-    const below = new OpenApiContract(JSON.stringify(document));
+    const below = new OpenApiConformance(JSON.stringify(document));
     for (const path of ['/v1/pets', '/animals/v1/pets']) {
       expect(below.violations('GET', path, undocumented)).toEqual(['status 299 is not documented']);
     }
@@ -83,17 +83,17 @@ describe('the OpenAPI contract', () => {
       ['DELETE', '/v1/pets'],
       ['GET', '/health/live'],
     ] as const) {
-      expect(contract.violations(method, path, { status: 404, text: NOT_FOUND, headers: COMMON })).toEqual([]);
-      expect(contract.violations(method, path, { status: 404, text: '{"error":"no"}', headers: COMMON })).not.toEqual([]);
-      expect(contract.violations(method, path, { status: 200, text: 'anything', headers: {} })).toEqual([]);
+      expect(conformance.violations(method, path, { status: 404, text: NOT_FOUND, headers: COMMON })).toEqual([]);
+      expect(conformance.violations(method, path, { status: 404, text: '{"error":"no"}', headers: COMMON })).not.toEqual([]);
+      expect(conformance.violations(method, path, { status: 200, text: 'anything', headers: {} })).toEqual([]);
     }
   });
 
   it('checks HEAD like GET but without the body, and requires an empty body for 304', () => {
     const headers = { ...COMMON, 'cache-control': 'private, no-cache', etag: '"x"' };
-    expect(contract.violations('HEAD', '/v1/pets', { status: 200, text: '', headers })).toEqual([]);
-    expect(contract.violations('HEAD', '/v1/pets', { status: 200, text: '', headers: COMMON })).toContain('the header ETag is missing');
-    expect(contract.violations('GET', '/v1/pets', { status: 304, text: '', headers })).toEqual([]);
-    expect(contract.violations('GET', '/v1/pets', { status: 304, text: '[]', headers })).toEqual(['there is a body: []']);
+    expect(conformance.violations('HEAD', '/v1/pets', { status: 200, text: '', headers })).toEqual([]);
+    expect(conformance.violations('HEAD', '/v1/pets', { status: 200, text: '', headers: COMMON })).toContain('the header ETag is missing');
+    expect(conformance.violations('GET', '/v1/pets', { status: 304, text: '', headers })).toEqual([]);
+    expect(conformance.violations('GET', '/v1/pets', { status: 304, text: '[]', headers })).toEqual(['there is a body: []']);
   });
 });

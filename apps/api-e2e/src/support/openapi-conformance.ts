@@ -33,7 +33,7 @@ interface OpenApi {
 }
 
 /** Checks responses against an OpenAPI document. */
-export class OpenApiContract {
+export class OpenApiConformance {
   private readonly document: OpenApi;
   private readonly ajv = addFormats.default(new Ajv2020({ strict: false, allErrors: true }));
   private readonly prefixes: ReadonlySet<string>;
@@ -134,17 +134,17 @@ function stepsOf({ $ref }: Reference): string[] {
   return $ref.slice('#/'.length).split('/');
 }
 
-let current: OpenApiContract | undefined;
+let current: OpenApiConformance | undefined;
 
 /** Expects that the response conforms to the document, by default docs/openapi.json. */
 export function expectDocumented(
   method: string,
   path: string,
   response: HttpResponse,
-  contract: OpenApiContract = (current ??= new OpenApiContract()),
+  conformance: OpenApiConformance = (current ??= new OpenApiConformance()),
 ): void {
   const request = `${method} ${path}: ${response.status} ${response.text.slice(0, 200)}`;
-  expect({ request, violations: contract.violations(method, path, response) }).toEqual({ request, violations: [] });
+  expect({ request, violations: conformance.violations(method, path, response) }).toEqual({ request, violations: [] });
 }
 
 /** Returns a bigint for an integer that a number cannot represent exactly, and other values unchanged. */

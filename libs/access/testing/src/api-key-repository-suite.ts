@@ -16,9 +16,9 @@ import { aNewApiKey } from './api-key-builder.js';
 const noon = new Date('2026-11-21T12:00:00.123Z');
 const after = (ms: number) => new Date(noon.getTime() + ms);
 
-/** Contract tests for adapters of the port. `empty` returns an adapter without data that writes `operator` to the audit trail. */
+/** Tests for every adapter of the port. `empty` returns an adapter without data that writes `operator` to the audit trail. */
 export function describeApiKeyRepository(adapterName: string, operator: string, empty: () => Promise<ApiKeyRepository>): void {
-  describe(`${adapterName} fulfils the contract of ApiKeyRepository`, () => {
+  describe(`${adapterName} works as ApiKeyRepository`, () => {
     let keys: ApiKeyRepository;
     const theOnly = async (): Promise<ApiKey> => {
       const [key, ...others] = await keys.list();
