@@ -43,11 +43,9 @@ describe('the conformance to the OpenAPI document', () => {
   });
 
   it('reports a missing header, documented inline or by reference', () => {
-    expect(conformance.violations('POST', '/v1/pets', { status: 201, text: PET, headers: { 'content-type': 'application/json' } })).toEqual([
-      'the header X-Request-Id is missing',
-      'the header X-Content-Type-Options is missing',
-      'the header Location is missing',
-    ]);
+    expect(conformance.violations('POST', '/v1/pets', { status: 201, text: PET, headers: { 'content-type': 'application/json' } })).toEqual(
+      ['the header X-Request-Id is missing', 'the header X-Content-Type-Options is missing', 'the header Location is missing'],
+    );
   });
 
   it('reports a missing header and another body of a shared response', () => {

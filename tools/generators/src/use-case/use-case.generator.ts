@@ -32,11 +32,7 @@ export async function generateUseCase(tree: Tree, { name, context, singular, kin
   editFile(tree, `libs/${context}/http/src/${context}.module.ts`, (module) => {
     const withClass = addImport(module, UseCase, `@animal-store/${context}-application`);
     const withPort = addImport(withClass, port, `@animal-store/${context}-domain`);
-    return addToArray(
-      addImport(withPort, 'provideUseCase', '@animal-store/http-kit'),
-      'providers',
-      `provideUseCase(${UseCase}, ${port})`,
-    );
+    return addToArray(addImport(withPort, 'provideUseCase', '@animal-store/http-kit'), 'providers', `provideUseCase(${UseCase}, ${port})`);
   });
   await formatFiles(tree);
 }
