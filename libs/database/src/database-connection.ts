@@ -12,12 +12,12 @@ interface OpenOptions {
 
 /** Tracks whether requests may use the database: only after it was first connected and migrated. */
 export class DatabaseConnection {
-  private hasOpened = false;
+  private opened = false;
 
   constructor(private readonly database: Database) {}
 
-  get isOpen(): boolean {
-    return this.hasOpened;
+  get hasOpened(): boolean {
+    return this.opened;
   }
 
   /**
@@ -36,11 +36,11 @@ export class DatabaseConnection {
       await sleep(POLL_MS);
     }
     if (hasSubscriptions) await registerSubscriptions(database);
-    this.hasOpened = true;
+    this.opened = true;
   }
 
   async close(): Promise<void> {
-    this.hasOpened = false;
+    this.opened = false;
     await this.database.replicas?.close();
     if (this.database.isInitialized) await this.database.destroy();
   }

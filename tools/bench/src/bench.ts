@@ -5,10 +5,10 @@ import { checkResponses } from './check-responses.js';
 import type { CleanUp } from './clean-up.js';
 import { type Catalogue, DatabaseServer } from './database-server.js';
 import { httpRequest } from './http-requests.js';
+import { chooseLoadGenerator, type LoadGenerator, sendLoad } from './load.js';
 import { cpuMsOf, type Measurement, requireProc, residentMbOf, type Rounds } from './measurement.js';
 import type { Target } from './targets.js';
 import type { PetRequest } from './workloads.js';
-import { requireWrk, sendLoad } from './wrk.js';
 
 const OFFSET_PER_ROUND = 1_237;
 
@@ -22,6 +22,7 @@ export interface BenchOptions {
 export interface Origin {
   readonly measuredAt: string;
   readonly machine: { readonly cpu: string; readonly cores: number; readonly node: string };
+  readonly generator: LoadGenerator;
   readonly options: BenchOptions;
 }
 
@@ -58,6 +59,7 @@ export class Bench {
     readonly server: DatabaseServer,
     private readonly options: BenchOptions,
     private readonly cleanUp: CleanUp,
+    private readonly generator: LoadGenerator,
     readonly report: (line: string) => void,
   ) {
     this.random = new Random(options.seed);
@@ -65,14 +67,14 @@ export class Bench {
 
   static async start(options: BenchOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<Bench> {
     requireProc();
-    await requireWrk();
-    return new Bench(await DatabaseServer.start(cleanUp), options, cleanUp, report);
+    const generator = await chooseLoadGenerator();
+    return new Bench(await DatabaseServer.start(cleanUp), options, cleanUp, generator, report);
   }
 
   get origin(): Origin {
     const [first] = cpus();
     const machine = { cpu: first?.model ?? 'unknown', cores: cpus().length, node: process.version };
-    return { measuredAt: new Date().toISOString(), machine, options: this.options };
+    return { measuredAt: new Date().toISOString(), machine, generator: this.generator, options: this.options };
   }
 
   async startTarget(target: Target, catalogue: Catalogue, start = target.start): Promise<RunningTarget> {
@@ -97,7 +99,7 @@ export class Bench {
     for (const name of targets.keys()) {
       await attempt(name, async (target, requests) => {
         await checkResponses(target, requests);
-        if (warmUpSeconds > 0) await measure(target, { requests, connections, seconds: warmUpSeconds, round: 0 });
+        if (warmUpSeconds > 0) await this.measure(target, { requests, connections, seconds: warmUpSeconds, round: 0 });
       });
     }
     const written = [...targets.values()].filter(({ requests }) => requests.some(({ operation }) => operation === 'create'));
@@ -106,7 +108,7 @@ export class Bench {
       for (const name of this.random.shuffle([...targets.keys()])) {
         await attempt(name, async (target, requests) => {
           if (catalogues.has(target.catalogue)) await target.catalogue.checkpoint();
-          const measured = await measure(target, { requests, connections, seconds, round });
+          const measured = await this.measure(target, { requests, connections, seconds, round });
           (rounds[name] ??= []).push(measured);
           this.report(`${workload} at ${connections}, round ${round} of ${count}: ${name} ${Math.round(measured.perSecond)}/s`);
         });
@@ -115,30 +117,34 @@ export class Bench {
     for (const catalogue of catalogues) await catalogue.restore();
     return { workload, connections, rounds, failures };
   }
+
+  private async measure({ target, service, catalogue }: RunningTarget, load: Requests): Promise<Measurement> {
+    const requests = load.requests.map((request) => httpRequest(request, target.paging, catalogue.keys));
+    const usage = () => ({ service: cpuMsOf(service.pid), postgres: cpuMsOf(catalogue.server.pid) });
+    const before = usage();
+    const result = await sendLoad(
+      this.generator,
+      { ...load, url: service.url, requests, offset: load.round * OFFSET_PER_ROUND },
+      catalogue.server.folder,
+    );
+    const after = usage();
+    if (result.requests === 0) throw new Error(`no response within ${load.seconds} s:\n${service.output.slice(-1_000)}`);
+    return {
+      perSecond: result.requests / result.seconds,
+      p50Ms: result.p50Ms,
+      p99Ms: result.p99Ms,
+      errors: result.errors,
+      serviceCpu: ((after.service - before.service) * 1_000) / result.requests,
+      postgresCpu: ((after.postgres - before.postgres) * 1_000) / result.requests,
+      residentMb: residentMbOf(service.pid),
+    };
+  }
 }
 
-interface Load {
+interface Requests {
   readonly requests: readonly PetRequest[];
   readonly connections: number;
   readonly seconds: number;
   /** Number of the measurement within a scenario. */
   readonly round: number;
-}
-
-async function measure({ target, service, catalogue }: RunningTarget, load: Load): Promise<Measurement> {
-  const requests = load.requests.map((request) => httpRequest(request, target.paging, catalogue.keys));
-  const usage = () => ({ service: cpuMsOf(service.pid), postgres: cpuMsOf(catalogue.server.pid) });
-  const before = usage();
-  const result = await sendLoad({ ...load, url: service.url, requests, offset: load.round * OFFSET_PER_ROUND }, catalogue.server.folder);
-  const after = usage();
-  if (result.requests === 0) throw new Error(`no response within ${load.seconds} s:\n${service.output.slice(-1_000)}`);
-  return {
-    perSecond: result.requests / result.seconds,
-    p50Ms: result.p50Ms,
-    p99Ms: result.p99Ms,
-    errors: result.errors,
-    serviceCpu: ((after.service - before.service) * 1_000) / result.requests,
-    postgresCpu: ((after.postgres - before.postgres) * 1_000) / result.requests,
-    residentMb: residentMbOf(service.pid),
-  };
 }

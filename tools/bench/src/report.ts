@@ -14,8 +14,8 @@ export interface Report {
 }
 
 export function reportComparison(comparison: Comparison): Report {
-  const { scenarios, options, startTimesMs } = comparison;
-  const size = `${ROWS.toLocaleString('en')} rows, ${options.rounds} rounds of ${options.seconds} s, load by wrk.`;
+  const { scenarios, options, generator, startTimesMs } = comparison;
+  const size = `${ROWS.toLocaleString('en')} rows, ${options.rounds} rounds of ${options.seconds} s, load by ${generator}.`;
   return {
     goals: goalTables(judge(scenarios, median(startTimesMs))),
     results: [`${size} ${describe(comparison)}`, ...problems(comparison), ...metricTables(scenarios)],

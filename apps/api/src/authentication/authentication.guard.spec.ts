@@ -25,8 +25,8 @@ const principal = { clientId: 1n, keyId: 2n } as Principal;
 const createLimits = (rateLimit: number) =>
   RateLimits.create({ rateLimit, redisUrl: undefined, workers: 1, environment: 'test' }, pino({ level: 'silent' }));
 const defaultLimits = await createLimits(1);
-const guardWith = (execute: (key: string) => Principal | Promise<Principal>, { limits = defaultLimits, isOpen = true } = {}) =>
-  new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { isOpen } as DatabaseConnection);
+const guardWith = (execute: (key: string) => Principal | Promise<Principal>, { limits = defaultLimits, hasOpened = true } = {}) =>
+  new AuthenticationGuard({ execute } as AuthenticateApiKey, limits, { hasOpened } as DatabaseConnection);
 const guardWithoutClients = guardWith(() => {
   throw new DomainError(INVALID_API_KEY);
 });
@@ -75,14 +75,14 @@ it.each(['', 'Bearer', 'Bearer ', 'Bearerkey', 'Basic a2V5', 'x Bearer key'])('f
 it('requires no key on a public route', () => {
   const { context, request } = guardContext(Pets, 'open');
   expect(guardWithoutClients.canActivate(context)).toBe(true);
-  expect(guardWith(() => principal, { isOpen: false }).canActivate(context)).toBe(true);
+  expect(guardWith(() => principal, { hasOpened: false }).canActivate(context)).toBe(true);
   expect(request).not.toHaveProperty('principal');
   expect(request).not.toHaveProperty('operation');
 });
 
 it('rejects all other requests before the database is connected', () => {
   const { context, request, headers } = guardContext(Pets, 'closed', withKey('known'));
-  expect(() => guardWith(() => principal, { isOpen: false }).canActivate(context)).toThrow(
+  expect(() => guardWith(() => principal, { hasOpened: false }).canActivate(context)).toThrow(
     expect.objectContaining({ code: 'service_unavailable' }),
   );
   expect(request).toMatchObject({ operation: 'closed' });

@@ -6,7 +6,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SERVICE_UNAVAILABLE } from '../errors/http-errors.js';
 import { type Quota, rateLimitedError, RateLimits } from '../rate-limit/rate-limits.js';
-import { CHALLENGE, routeOf } from './scopes.guard.js';
+import { CHALLENGE, routeOf } from './route.js';
 
 // RFC 9110, section 11.1: the scheme is case-insensitive.
 const BEARER = /^bearer +(\S.*)$/i;
@@ -27,7 +27,7 @@ export class AuthenticationGuard implements CanActivate {
     if (authorization === 'public') return true;
     // For logs and metrics: no earlier hook knows the handler.
     request.operation = operation;
-    if (!this.connection.isOpen) throw new DomainError(SERVICE_UNAVAILABLE);
+    if (!this.connection.hasOpened) throw new DomainError(SERVICE_UNAVAILABLE);
     const identify = (principal: Principal): true => {
       request.principal = principal;
       return true;

@@ -20,7 +20,7 @@ export class DatabaseModule implements OnApplicationShutdown {
   static forRoot(config: Config, contexts: readonly Context[], observability: Observability): DynamicModule {
     const database = createDatabase(config, contexts, observability);
     const connection = new DatabaseConnection(database);
-    observability.metrics.observePool(() => (connection.isOpen ? database.pool : undefined));
+    observability.metrics.observePool(() => (connection.hasOpened ? database.pool : undefined));
     if (database.replicas) observability.metrics.observeReplicas(database.replicas, observability.logger);
     return {
       module: DatabaseModule,

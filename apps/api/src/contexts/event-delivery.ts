@@ -53,7 +53,7 @@ export class EventDelivery implements EventObserver, OnApplicationBootstrap, Bef
     connection: DatabaseConnection,
     private readonly metrics: Metrics,
   ) {
-    this.runner = new EventRunner(database, this, { isOpen: () => connection.isOpen });
+    this.runner = new EventRunner(database, this, { isOpen: () => connection.hasOpened });
   }
 
   onApplicationBootstrap(): void {

@@ -71,7 +71,7 @@ export class JobRunner implements OnApplicationBootstrap, BeforeApplicationShutd
   private async runIfDue(job: Job, useCase: UseCase): Promise<number> {
     const { database, connection, draining, metrics, logger } = this;
     const pauseMs = Math.min(job.every, MAX_PAUSE_MS);
-    if (!connection.isOpen || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
+    if (!connection.hasOpened || draining.isActive) return Math.min(pauseMs, START_POLL_MS);
     try {
       const { dueInMs, succeededAt } = await jobState(database, job);
       if (succeededAt) metrics.jobSuccesses.set({ job_name: job.name }, succeededAt.getTime() / 1000);

@@ -96,7 +96,7 @@ export function connectionOf(socket: Socket): Connection {
 }
 
 /** Returns whether the headers announce a body. */
-export function hasBody({ headers }: IncomingMessage): boolean {
+function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
 }

@@ -170,7 +170,7 @@ function escapeInvalidEncoding(url: string): string {
 }
 
 /** Rejects malformed requests that Node's HTTP parser accepts. */
-export function rejectMalformedRequests(fastify: FastifyInstance): void {
+function rejectMalformedRequests(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     done(errorOf(request, reply));
   });

@@ -15,7 +15,7 @@ it('is not ready after 2 s without a response of the database, and ready with it
   const { promise: response, resolve: respond } = Promise.withResolvers<{ rows: [] }>();
   const query = jest.fn(() => response);
   const database = { migrations: [], pool: { query } } as unknown as Database;
-  const readiness = new Readiness(database, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup(), new Metrics());
+  const readiness = new Readiness(database, { hasOpened: true } as DatabaseConnection, new Draining(), new WorkerGroup(), new Metrics());
   const probes = Promise.allSettled([readiness.check(), readiness.check()]);
   await jest.advanceTimersByTimeAsync(1_999);
   const late = readiness.check();
@@ -38,7 +38,7 @@ it('is not ready after 2 s without a response of the database, and ready with it
 it('names the cause if the query fails', async () => {
   const cause = new Error('ECONNREFUSED');
   const database = { migrations: [], pool: { query: () => Promise.reject(cause) } } as unknown as Database;
-  const readiness = new Readiness(database, { isOpen: true } as DatabaseConnection, new Draining(), new WorkerGroup(), new Metrics());
+  const readiness = new Readiness(database, { hasOpened: true } as DatabaseConnection, new Draining(), new WorkerGroup(), new Metrics());
   await expect(readiness.check()).rejects.toMatchObject({ reason: 'database', cause });
 });
 
@@ -50,7 +50,7 @@ it('metrics have the state of the migrations before the service connects, and th
   );
   const migrations = ['One1700000000001', 'Two1700000000002'].map((name) => ({ name }));
   const metrics = new Metrics();
-  const connection = { isOpen: false };
+  const connection = { hasOpened: false };
   const database = { migrations, pool: { query } } as unknown as Database;
   const readiness = new Readiness(database, connection as DatabaseConnection, new Draining(), new WorkerGroup(), metrics);
   const lines = async () =>
@@ -59,7 +59,7 @@ it('metrics have the state of the migrations before the service connects, and th
   expect((await lines()).sort()).toEqual(pending.toSorted());
   applied = new Error('connect ECONNREFUSED');
   expect((await lines()).sort()).toEqual(pending.toSorted());
-  connection.isOpen = true;
+  connection.hasOpened = true;
   applied = migrations.map(({ name }) => name);
   query.mockClear();
   expect((await lines()).sort()).toEqual(

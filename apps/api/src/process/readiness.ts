@@ -52,7 +52,7 @@ export class Readiness {
   /** @throws NotReadyError */
   async check(): Promise<void> {
     if (this.draining.isActive) throw new NotReadyError('draining');
-    if (!this.connection.isOpen) throw new NotReadyError('connecting');
+    if (!this.connection.hasOpened) throw new NotReadyError('connecting');
     if (!this.workers.isReady) throw new NotReadyError('workers');
     const { pending } = await this.readMigrations();
     if (pending > 0) throw new NotReadyError('migrations');

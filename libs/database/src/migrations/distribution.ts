@@ -26,8 +26,10 @@ export async function tablesToDistribute(database: Database): Promise<readonly D
   const { pool } = database;
   if ((await pool.query(`SELECT FROM pg_extension WHERE extname = 'citus'`)).rowCount === 0) return undefined;
   const { rows } = await pool.query<DistributedTable>(
-    `SELECT name, "column" FROM jsonb_to_recordset($1) AS wanted (name text, "column" text)
-     WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(name) AND partmethod = 'h')`,
+    `SELECT name, "column"
+     FROM ROWS FROM (jsonb_to_recordset($1) AS (name text, "column" text)) WITH ORDINALITY AS wanted (name, "column", position)
+     WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass(name) AND partmethod = 'h')
+     ORDER BY position`,
     [JSON.stringify(distributedTables(database))],
   );
   return rows;

@@ -168,20 +168,20 @@ describe('a DatabaseConnection', () => {
     const other = new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence });
     const [connect, onWaiting] = [jest.spyOn(other, 'connect'), jest.fn()];
     const connection = new DatabaseConnection(other);
-    expect(connection.isOpen).toBe(false);
+    expect(connection.hasOpened).toBe(false);
     events.push(
-      async () => expect([connection.isOpen, other.isInitialized, onWaiting.mock.calls]).toEqual([false, true, [[]]]),
+      async () => expect([connection.hasOpened, other.isInitialized, onWaiting.mock.calls]).toEqual([false, true, [[]]]),
       () => migrateUp(dataSource),
     );
     await connection.open({ awaitsMigrations: true, onWaiting });
     expect(sleep.mock.calls).toEqual([[200], [200]]);
-    expect(connection.isOpen).toBe(true);
+    expect(connection.hasOpened).toBe(true);
     expect(await isMigrated(other)).toBe(true);
     // Connects only once.
     await connection.open();
     expect(connect).toHaveBeenCalledTimes(1);
     await connection.close();
-    expect([connection.isOpen, other.isInitialized]).toEqual([false, false]);
+    expect([connection.hasOpened, other.isInitialized]).toEqual([false, false]);
     await connection.close();
   });
 
@@ -189,7 +189,7 @@ describe('a DatabaseConnection', () => {
     const { persistence } = dataSource.settings;
     const connection = new DatabaseConnection(new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence }));
     await connection.open();
-    expect([connection.isOpen, sleep.mock.calls]).toEqual([true, []]);
+    expect([connection.hasOpened, sleep.mock.calls]).toEqual([true, []]);
     await connection.close();
   });
 });

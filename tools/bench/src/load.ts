@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { type HttpRequest, rawRequest } from './http-requests.js';
 import { isInstalled, runProcess } from './processes.js';
 
+/** For wrk: only sends prepared requests. */
 const SCRIPT = fileURLToPath(new URL('../lua/requests.lua', import.meta.url));
+const AUTOCANNON = fileURLToPath(new URL('./autocannon-process.js', import.meta.url));
 
 export interface Load {
   readonly url: string;
@@ -24,15 +26,21 @@ export interface LoadResult {
   readonly errors: number;
 }
 
-/** @throws Error if wrk, whose load takes a fraction of a core, is missing */
-export async function requireWrk(): Promise<void> {
-  if (!(await isInstalled('wrk'))) throw new Error('The bench requires wrk: apt-get install wrk');
+/** The program that sends the load: wrk takes a fraction of the CPU of autocannon, which is an npm package. */
+export type LoadGenerator = 'wrk' | 'autocannon';
+
+export async function chooseLoadGenerator(): Promise<LoadGenerator> {
+  return (await isInstalled('wrk')) ? 'wrk' : 'autocannon';
 }
 
-/** Runs wrk with one thread. The Lua script only sends prepared requests, from a file in the folder. */
-export async function sendLoad({ url, requests, connections, seconds, offset }: Load, folder: string): Promise<LoadResult> {
-  const { host } = new URL(url);
+export async function sendLoad(generator: LoadGenerator, load: Load, folder: string): Promise<LoadResult> {
   const file = join(folder, 'requests');
+  if (generator === 'autocannon') {
+    await writeFile(file, JSON.stringify(load));
+    return JSON.parse(await runProcess(process.execPath, [AUTOCANNON, file])) as LoadResult;
+  }
+  const { url, requests, connections, seconds, offset } = load;
+  const { host } = new URL(url);
   await writeFile(file, requests.map((request) => rawRequest(request, host)).join('\0'));
   const options = ['--threads', '1', '--connections', `${connections}`, '--duration', `${seconds}s`, '--timeout', '10s'];
   return parseWrk(await runProcess('wrk', [...options, '--script', SCRIPT, url, '--', file, `${offset}`]));

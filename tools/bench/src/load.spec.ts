@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { parseWrk } from './wrk.js';
+import { parseWrk } from './load.js';
 
 it('reads the result of the Lua script among the lines of wrk', () => {
   const result = { requests: 30_000, seconds: 3, p50Ms: 6.25, p99Ms: 12.5, errors: 3 };
