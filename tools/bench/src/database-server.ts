@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import type * as AccessInfrastructure from '@animal-store/access-infrastructure';
+import { fileURLToPath } from 'node:url';
 import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
 import type { CleanUp } from './clean-up.js';
 import { runProcess } from './processes.js';
@@ -61,7 +60,11 @@ export class DatabaseServer {
     await cli('migrate', 'up');
     const share = options.pendingShare === undefined ? [] : ['--pending-share', `${options.pendingShare}`];
     await cli('seed', '--count', `${options.rows}`, '--json', ...share);
-    const keys = await createKeys(url.href, options.keys, workspace);
+    const keys: string[] = [];
+    for (let client = 0; client < options.keys; client++) {
+      const created = JSON.parse(await cli('keys', 'create', '--client', `bench ${client}`, '--json')) as { readonly key: string };
+      keys.push(created.key);
+    }
     return new Catalogue(this, url.href, options.rows, keys);
   }
 }
@@ -103,21 +106,4 @@ export class Catalogue {
     const rows = await query<Row>(this.url, `SELECT id, name, category_id AS "categoryId", status FROM pets.pets ${condition}`);
     return rows.map((row) => ({ ...row, id: Number(row.id), categoryId: Number(row.categoryId) }));
   }
-}
-
-async function createKeys(url: string, count: number, workspace: string): Promise<string[]> {
-  const file = pathToFileURL(join(workspace, 'libs/access/infrastructure/dist/index.js'));
-  const { connectAccessUseCases } = (await import(file.href)) as typeof AccessInfrastructure;
-  const access = await connectAccessUseCases(url);
-  const secrets: string[] = [];
-  for (let client = 0; client < count; client++) {
-    const { secret } = await access.manageApiKeys.create({
-      clientName: `bench ${client}`,
-      environment: 'bench',
-      scopes: ['pets:read', 'pets:write'],
-    });
-    secrets.push(secret);
-  }
-  await access.close();
-  return secrets;
 }
