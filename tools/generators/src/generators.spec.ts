@@ -13,7 +13,8 @@ import { generateContext, generateLibraries, nextSteps } from './context/context
 import { registerContext } from './context/register-context.js';
 import { generateMigration } from './migration/migration.generator.js';
 import { namesOfContext, USED_BY_TEMPLATES } from './names.js';
-import { missingParts, PAGE, PATCHES, sectionsOf } from './testing/tutorial.js';
+import { declaredNames } from './testing/declared-names.js';
+import { missingParts, PAGE, PATCHES, resultOf, sectionsOf } from './testing/tutorial.js';
 import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
@@ -362,21 +363,6 @@ describe('docs/adding-a-context.md', () => {
     }
     expect(readFileSync(join(root, 'libs/orders/http/src/orders.module.ts'), 'utf8')).toContain('jobs');
   });
-
-  /** Returns the lines that a patch adds to a file, with the lines around them. */
-  function resultOf(patch: string | undefined, path: string): string {
-    const text = readFileSync(join(WORKSPACE, PATCHES, `${patch ?? ''}.patch`), 'utf8');
-    const [, change = ''] =
-      text
-        .split(/^diff --git /m)
-        .map((part) => [part.slice(0, part.indexOf('\n')), part] as const)
-        .find(([head]) => head.endsWith(` b/${path}`)) ?? [];
-    return change
-      .split('\n')
-      .filter((line) => /^(?:[ +]|$)/.test(line) && !line.startsWith('+++'))
-      .map((line) => line.slice(1))
-      .join('\n');
-  }
 });
 
 it('a context cannot have a name that the templates declare or import', () => {
@@ -386,26 +372,6 @@ it('a context cannot have a name that the templates declare or import', () => {
   const unreserved = names.filter((name) => /^[A-Za-z]+$/.test(name) && !/zebra/i.test(name) && !USED_BY_TEMPLATES.has(name));
   expect([...new Set(unreserved)].sort()).toEqual([]);
 });
-
-function declaredNames(source: string): string[] {
-  const names: string[] = [];
-  const visit = (node: ts.Node): void => {
-    const isDeclaration =
-      ts.isVariableDeclaration(node) ||
-      ts.isParameter(node) ||
-      ts.isBindingElement(node) ||
-      ts.isFunctionDeclaration(node) ||
-      ts.isClassDeclaration(node) ||
-      ts.isInterfaceDeclaration(node) ||
-      ts.isTypeAliasDeclaration(node) ||
-      ts.isImportSpecifier(node) ||
-      ts.isImportClause(node);
-    if (isDeclaration && node.name && ts.isIdentifier(node.name)) names.push(node.name.text);
-    ts.forEachChild(node, visit);
-  };
-  visit(ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true));
-  return names;
-}
 
 describe.each(['context', 'use-case', 'migration'])('the options of %s', (generator) => {
   it('are prompted for if they are missing', () => {

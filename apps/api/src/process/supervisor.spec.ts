@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
-import { EventEmitter } from 'node:events';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Logger, pino } from 'pino';
 import { EX_CONFIG } from './startup-error.js';
 import { Supervisor } from './supervisor.js';
+import { StubWorker } from './testing/stub-worker.js';
 import { findWorkerPort } from './worker-port.js';
 import type { GroupState, WorkerReport } from './worker-messages.js';
 
@@ -18,43 +18,6 @@ const FAKEABLE = [
   ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
   ...(['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
 ];
-
-/** A worker without a process. */
-class StubWorker extends EventEmitter {
-  readonly signals: string[] = [];
-  readonly sent: unknown[] = [];
-  readonly process = { pid: 1 as number | undefined, kill: (signal: string) => void this.signals.push(signal) };
-
-  isConnected(): boolean {
-    return true;
-  }
-
-  send(message: { readonly isMetricsRequest?: boolean }): void {
-    if (message.isMetricsRequest) this.emit('message', { metrics: [] });
-    else this.sent.push(message);
-  }
-
-  report(state: WorkerReport['state']): void {
-    this.emit('message', { isWorker: true, state });
-  }
-
-  listen(): void {
-    this.emit('message', { isWorker: true, listening: address });
-  }
-
-  beat(): void {
-    this.emit('message', { isWorker: true });
-  }
-
-  fail(code: string): void {
-    this.process.pid = undefined;
-    this.emit('error', Object.assign(new Error(`spawn node ${code}`), { code }));
-  }
-
-  exit(code: number | null, signal: string | null = null): void {
-    this.emit('exit', code, signal);
-  }
-}
 
 interface Pause {
   readonly ms: number;
@@ -108,7 +71,7 @@ async function start(): Promise<void> {
   const started = supervisor.start();
   for (const index of [FIRST, SECOND]) {
     await waitFor(() => expect(workers).toHaveLength(index + 1));
-    worker(index).listen();
+    worker(index).listen(address);
   }
   expect(await started).toBe(address);
 }
@@ -122,7 +85,7 @@ async function exit(index: number, code: number | null, signal?: string): Promis
 it('starts the second worker after the first one listens, on the same port', async () => {
   const started = supervisor.start();
   await waitFor(() => expect(workers).toHaveLength(1));
-  worker(FIRST).listen();
+  worker(FIRST).listen(address);
   await settle();
   expect(workers).toHaveLength(2);
   expect(env).toEqual({ HOST: 'h', PORT: String(address?.port) });
@@ -216,7 +179,7 @@ describe('a worker that cannot be forked', () => {
     }
     expect(pauses.map(({ ms }) => ms)).toEqual([100, 200, 400, 800, 1_600, 2_000, 2_000]);
     expect(await metric('workers')).toBe('2');
-    worker(workers.length - 1).listen();
+    worker(workers.length - 1).listen(address);
     worker(workers.length - 1).report('ready');
     expect([await metric('workers_ready'), onGiveUp.mock.calls]).toEqual(['2', []]);
     expect(messages.slice(0, 2)).toEqual(['a worker ended unexpectedly', 'a worker process could not be started']);

@@ -44,5 +44,20 @@ export function missingParts({ lines }: Excerpt, text: string): string[] {
   return parts.map((part) => part.trim()).filter((part) => !actual.includes(part));
 }
 
+/** Returns the lines that a patch adds to a file, with the lines around them. */
+export function resultOf(patch: string | undefined, path: string): string {
+  const text = readFileSync(join(WORKSPACE, PATCHES, `${patch ?? ''}.patch`), 'utf8');
+  const [, change = ''] =
+    text
+      .split(/^diff --git /m)
+      .map((part) => [part.slice(0, part.indexOf('\n')), part] as const)
+      .find(([head]) => head.endsWith(` b/${path}`)) ?? [];
+  return change
+    .split('\n')
+    .filter((line) => /^(?:[ +]|$)/.test(line) && !line.startsWith('+++'))
+    .map((line) => line.slice(1))
+    .join('\n');
+}
+
 /** Returns the lines without indentation, and without empty lines. */
 const linesOf = (text: string) => text.split('\n').flatMap((line) => line.trim() || []);

@@ -1,0 +1,95 @@
+import type { IdempotencyKey } from '@animal-store/kernel';
+import { describe, expect, it } from '@jest/globals';
+import { aLine, OrderLineEntity, OrderLineKeyEntity } from '../testing/order-lines.js';
+import { useOrderLines } from '../testing/use-order-lines.js';
+import { BatchedRepository } from './batched-repository.js';
+import { ExpireIdempotencyKeys } from './expire-idempotency-keys.js';
+
+const lines = useOrderLines();
+
+describe('insertOnce', () => {
+  const key: IdempotencyKey = { clientId: 1n, key: 'once' };
+
+  it('inserts one row for concurrent repetitions in several processes', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => (index % 2 ? lines.first : lines.second).insertOnce(aLine(), key)),
+    );
+    expect(new Set(results.map(({ id }) => id)).size).toBe(1);
+    expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(await lines.all()).toHaveLength(1);
+  });
+
+  it('returns the row of the lines.first call for a key, even if the new row is different', async () => {
+    const statements = lines.recordStatements();
+    const [one, other] = await Promise.all([
+      lines.first.insertOnce(aLine({ key: 'one' }), key),
+      lines.first.insertOnce(aLine({ key: 'other' }), key),
+    ]);
+    expect([one.row.key, other.row.key]).toEqual(['one', 'one']);
+    expect([one.replayed, other.replayed]).toEqual([false, true]);
+    expect((await lines.second.insertOnce(aLine({ key: 'other' }), key)).row.key).toBe('one');
+    expect(await lines.all()).toHaveLength(1);
+    const once = 'insert once shop.Order lines';
+    expect(statements).toEqual([once, once, 'find by key shop.Order lines', 'list shop.Order lines']);
+  });
+
+  it('distinguishes clients and keys', async () => {
+    const others = [key, { ...key, clientId: 2n }, { ...key, key: 'Once' }];
+    const results = await Promise.all(others.map((other) => lines.first.insertOnce(aLine(), other)));
+    expect(results.map(({ replayed }) => replayed)).toEqual([false, false, false]);
+  });
+
+  it('never delays an insert without a key', async () => {
+    const runner = lines.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query(`INSERT INTO shop.order_line_keys (client_id, key, line_id, request) VALUES (1, 'once', 0, '{}')`);
+    const held = lines.first.insertOnce(aLine({ key: 'waits' }), key);
+    await lines.first.insert(aLine({ key: 'goes on' }));
+    expect(await lines.all()).toEqual(['goes on']);
+    await runner.rollbackTransaction();
+    await runner.release();
+    expect(await held).toMatchObject({ replayed: false });
+  });
+
+  it('does not deadlock with another process on the same keys', async () => {
+    for (let round = 0; round < 20; round++) {
+      const keys = Array.from({ length: 20 }, (_, index) => ({ clientId: 2n, key: `${String(round)} ${String(index)}` }));
+      const results = await Promise.all([
+        ...keys.map((one) => lines.first.insertOnce(aLine(), one)),
+        ...keys.toReversed().map((one) => lines.second.insertOnce(aLine(), one)),
+      ]);
+      expect(results.filter(({ replayed }) => !replayed)).toHaveLength(20);
+    }
+    expect(await lines.dataSource.getRepository(OrderLineEntity).count()).toBe(400);
+  });
+
+  it('inserts again after the key was deleted, which happens after 24 hours by the clock of the database, in batches', async () => {
+    await lines.first.insertOnce(aLine(), key);
+    await lines.dataSource.query(
+      `INSERT INTO shop.order_line_keys (client_id, key, line_id, request, created_at)
+       SELECT 1, 'old ' || n, n, '{}', now() - interval '24 hours 1 second' FROM generate_series(1, 1100) AS n`,
+    );
+    await lines.dataSource.query(
+      `INSERT INTO shop.order_line_keys (client_id, key, line_id, request, created_at) VALUES (1, 'young', 1, '{}', now() - interval '23 hours 59 minutes')`,
+    );
+    expect(await new ExpireIdempotencyKeys(lines.dataSource).execute()).toBe(1100);
+    expect(await new ExpireIdempotencyKeys(lines.dataSource).execute()).toBe(0);
+    const remaining = await lines.dataSource.getRepository(OrderLineKeyEntity).find({ order: { key: 'ASC' } });
+    expect(remaining.map((record) => record.key)).toEqual(['once', 'young']);
+    expect(await lines.second.insertOnce(aLine(), key)).toMatchObject({ replayed: true });
+    expect(await lines.second.insertOnce(aLine(), { ...key, key: 'old 1' })).toMatchObject({ replayed: false });
+  });
+
+  it("returns the row's value of a column that was added after the request was recorded", async () => {
+    const { id } = await lines.first.insertOnce(aLine({ quantity: 7, note: 'original' }), key);
+    await lines.dataSource.query(`UPDATE shop.order_line_keys SET request = request - 'quantity' - 'ordinal'`);
+    await lines.dataSource.query(`UPDATE shop."Order lines" SET quantity = 9, ordinal = 5, note = 'changed'`);
+    const row = aLine({ quantity: 9, ordinal: 5n, note: 'original' });
+    expect(await lines.second.insertOnce(aLine(), key)).toEqual({ id, row, replayed: true });
+  });
+
+  it('requires a table of keys', async () => {
+    const keyless = new BatchedRepository(lines.dataSource.getRepository(OrderLineEntity));
+    await expect(keyless.insertOnce(aLine(), key)).rejects.toThrow('insertOnce requires a repository for idempotency keys.');
+  });
+});
