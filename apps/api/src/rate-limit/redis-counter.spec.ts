@@ -133,7 +133,8 @@ it.each([
   redis.respond = ([name]) => (name === 'EVAL' ? response : '+OK\r\n');
   expect(await add()).toBeUndefined();
   expect(counter.isConnected).toBe(false);
-  await waitFor(() => expect(lines).toEqual([expect.objectContaining({ level: 40, reason: expect.stringMatching(reason) })]));
+  // On a busy machine, a response may have been late before, which is logged too.
+  await logged(expect.objectContaining({ level: 40, reason: expect.stringMatching(reason) }));
 });
 
 it('an idle connection is checked: one that is lost is noticed without traffic, also if it was not closed', async () => {
