@@ -8,6 +8,7 @@ export {
   IDEMPOTENCY_KEY_LIFETIME_HOURS,
   IDEMPOTENCY_KEY_REUSED,
   type IdempotencyKey,
+  type Outcome,
   type Precondition,
   PRECONDITION_FAILED,
   PRECONDITION_REQUIRED,

@@ -9,11 +9,11 @@ import {
   type PageRequest,
 } from '@animal-store/kernel';
 import type { Repository } from 'typeorm';
-import { Batcher, BatchSlots } from '../statements/batcher.js';
+import { Batcher, BatchSlots, Failure } from '../statements/batcher.js';
 import { Database } from '../database.js';
-import { isDatabaseUnavailable, isRowError } from '../connection/database-unavailable.js';
+import { isDatabaseUnavailable, isRowError } from '../connection/error-meaning.js';
 import { activeTraceParent, type Publication, publicationOf } from '../statements/publication.js';
-import { type IdempotencyKeyEntity, keyTableOf } from './idempotency-key.entity.js';
+import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-key.entity.js';
 import { checkedValue, elementOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
 import { retryConflict, retryRead } from '../connection/retry.js';
 import {
@@ -209,10 +209,10 @@ export class BatchedRepository<Entity extends EntityWithId> {
   }
 
   /** Requires that no two rows have the same key. */
-  private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<InsertOnceResult<Entity>[]> {
+  private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<(InsertOnceResult<Entity> | Failure)[]> {
     const { pool, insertOnce, findRecorded } = this.prepared();
     if (!insertOnce || !findRecorded) throw new Error('insertOnce requires a repository for idempotency keys.');
-    const results = new Map<KeyedRow<Entity>, InsertOnceResult<Entity>>();
+    const results = new Map<KeyedRow<Entity>, InsertOnceResult<Entity> | Failure>();
     for (let pending = keyedRows; pending.length > 0; pending = pending.filter((keyed) => !results.has(keyed))) {
       const keys = [pending.map(({ key }) => key.clientId), pending.map(({ key }) => key.key)];
       const columns = arraysOf(pending.map(({ values }) => values));
@@ -222,12 +222,15 @@ export class BatchedRepository<Entity extends EntityWithId> {
       }
       if (results.size === keyedRows.length) break;
       // Keys that are neither inserted nor found were deleted in between, so the loop inserts them again.
-      for (const { index, id, row } of await findRecorded.run(pool, keys)) {
+      for (const { index, id, row } of await retryRead(() => findRecorded.run(pool, keys))) {
         const keyed = pending[index] as KeyedRow<Entity>;
-        if (!results.has(keyed)) results.set(keyed, { id, row: await this.completed(id, row), replayed: true });
+        if (results.has(keyed)) continue;
+        // The record of a command is an array.
+        const isOfCommand = Array.isArray(row);
+        results.set(keyed, isOfCommand ? new Failure(keyReused()) : { id, row: await this.completed(id, row), replayed: true });
       }
     }
-    return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity>);
+    return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity> | Failure);
   }
 
   /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
@@ -269,6 +272,8 @@ function prepare<Entity extends EntityWithId>(
   event: Publication | undefined,
 ) {
   const { pool, replicas, settings } = Database.of(repository.manager);
+  if (repository.queryRunner?.isTransactionActive)
+    throw new Error("A BatchedRepository is not part of a transaction: use TypeORM's repository in it.");
   if (keys && isSharded(keys.metadata, settings.persistence) !== isSharded(repository.metadata, settings.persistence))
     throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
   const table = new Table(repository.metadata);
