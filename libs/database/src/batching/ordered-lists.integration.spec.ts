@@ -8,7 +8,7 @@ import { useOrderLines } from '../testing/use-order-lines.js';
 type OrderedBy = 'clientId' | 'dueAt' | 'key' | 'priority' | 'quantity';
 
 const FILTERS = [[], ['note'], ['size'], ['note', 'size']];
-const ORDERS = ['clientId', 'dueAt', 'key', 'priority', 'quantity', 'note', 'token'];
+const ORDERS = ['clientId', 'dueAt', 'key', 'priority', 'quantity', 'note', 'token', 'isGift'];
 const LISTS: readonly List[] = [undefined, ...ORDERS].map((orderBy) => ({
   entity: OrderLineEntity,
   filters: FILTERS,
