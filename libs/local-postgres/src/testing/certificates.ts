@@ -1,7 +1,6 @@
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
 import { findAccount } from '../account.js';
 
 /** Paths of PEM files for a server on this machine. */
@@ -16,6 +15,8 @@ export interface Certificates {
 }
 
 export async function createCertificates(): Promise<Certificates> {
+  // Takes as long to load as all other packages of a spec that uses the database, and most of those need no certificate.
+  const { generate } = await import('selfsigned');
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-certificates-'));
   const account = process.getuid?.() === 0 ? await findAccount(folder) : undefined;
   const own = (path: string) => account && chown(path, account.uid, account.gid);
@@ -27,6 +28,14 @@ export async function createCertificates(): Promise<Certificates> {
     return file;
   };
   await own(folder);
+  const createCa = (name: string) =>
+    generate([{ name: 'commonName', value: name }], {
+      algorithm: 'sha256',
+      extensions: [
+        { name: 'basicConstraints', cA: true, critical: true },
+        { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+      ],
+    });
   const ca = await createCa('animal-store test CA');
   const otherCa = await createCa('another test CA');
   const server = await generate([{ name: 'commonName', value: 'localhost' }], {
@@ -44,14 +53,4 @@ export async function createCertificates(): Promise<Certificates> {
     otherCa: await write('other-ca.pem', otherCa.cert),
     remove: () => rm(folder, { recursive: true }),
   };
-}
-
-function createCa(name: string) {
-  return generate([{ name: 'commonName', value: name }], {
-    algorithm: 'sha256',
-    extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
-    ],
-  });
 }
