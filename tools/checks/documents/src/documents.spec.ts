@@ -96,23 +96,18 @@ describe('the decisions', () => {
 });
 
 describe('READMEs', () => {
-  const folderOf = (project: Project) => {
-    const context = contextOf(project);
-    return context === undefined ? project.root.split('/').slice(0, 2).join('/') : `libs/${context}`;
-  };
+  const folderOf = ({ root }: Project) => root.split('/').slice(0, 2).join('/');
 
   it('of packages have their name; that of a context lists its libraries, which have none', () => {
     for (const [folder, members] of Map.groupBy(readProjects(), folderOf)) {
-      const [first] = members as [Project, ...Project[]];
-      const context = contextOf(first);
+      const published = members.find(({ isPublished }) => isPublished)?.packageName;
       const text = readText(`${folder}/README.md`);
-      const name = first.isPublished ? first.packageName : (context ?? folder.split('/').slice(1).join('-'));
-      expect(text).toMatch(new RegExp(`^# ${name}\n\n\\S`));
-      if (context === undefined) continue;
-      const listed = [...text.matchAll(/^- `([\w-]+)`: /gm)].map(([, library]) => `libs/${context}/${library}`);
+      expect(text).toMatch(new RegExp(`^# ${published ?? folder.split('/').slice(1).join('-')}\n\n\\S`));
+      if (!members.some((project) => contextOf(project) !== undefined)) continue;
+      const listed = [...text.matchAll(/^- `([\w-]+)`: /gm)].map(([, library]) => `${folder}/${library}`);
       expect(listed.sort()).toEqual(members.map(({ root }) => root).sort());
     }
-    expect(files.filter((file) => /^libs\/[^/]+\/[^/]+\/README\.md$/.test(file))).toEqual([]);
+    expect(files.filter((file) => /^(?:libs|examples)\/[^/]+\/[^/]+\/README\.md$/.test(file))).toEqual([]);
   });
 
   it('are joined by a list of contexts in docs/architecture.md, which ends where the generator of contexts adds one', () => {
