@@ -69,6 +69,12 @@ export function isRowError(error: unknown): boolean {
   return hasTrait(error, 'row');
 }
 
+/** Whether the value of one call, or one stored row that cannot be read, may have caused the error of a read. */
+export function isReadItemError(error: unknown): boolean {
+  const { code } = error as Details;
+  return isRowError(error) || (code === undefined && !isDatabaseUnavailable(error));
+}
+
 /** Whether the statement failed, but its session can execute others. */
 export function isSessionUsable(error: unknown): boolean {
   return hasTrait(error, 'usable');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseError } from 'pg';
 import { QueryFailedError, QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError } from 'typeorm';
-import { connectError, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './database-unavailable.js';
+import { connectError, isDatabaseUnavailable, isNamedStatementLost, mayRecover } from './error-meaning.js';
 
 const coded = (code: string, message = code) => Object.assign(new Error(message), { code });
 const group = (...errors: Error[]) => new AggregateError(errors);
