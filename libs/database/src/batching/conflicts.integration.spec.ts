@@ -23,7 +23,7 @@ let processes: Database[];
 let clinics: ReturnType<typeof clinicOf>[];
 let first: Database;
 let clinic: ReturnType<typeof clinicOf>;
-let restore: (() => void)[] = [];
+const restore: (() => void)[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -51,7 +51,7 @@ function recordStatements(): { readonly names: string[]; readonly codes: string[
     pool.execute = (execution) => {
       seen.names.push(execution.name);
       const rows = execute(execution);
-      rows.catch(({ code }: { code: string }) => seen.codes.push(code));
+      rows.catch((error: unknown) => seen.codes.push((error as { code: string }).code));
       return rows;
     };
     restore.push(() => (pool.execute = execute));

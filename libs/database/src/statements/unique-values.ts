@@ -40,5 +40,8 @@ export function violationOf({ constraint, isExclusion }: UniqueValues): Database
   const message = isExclusion
     ? `conflicting key value violates exclusion constraint "${constraint}"`
     : `duplicate key value violates unique constraint "${constraint}"`;
-  return Object.assign(new DatabaseError(message, message.length, 'error'), { code: isExclusion ? EXCLUSION_VIOLATION : UNIQUE_VIOLATION, constraint });
+  return Object.assign(new DatabaseError(message, message.length, 'error'), {
+    code: isExclusion ? EXCLUSION_VIOLATION : UNIQUE_VIOLATION,
+    constraint,
+  });
 }
