@@ -1,6 +1,7 @@
 import { Database, migrateDown, migrateUp, migrationStatus, type Persistence } from '@animal-store/database';
 import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { missingForLists } from './list-indexes.js';
 import { breakingSchemaChanges, readColumns, unlimitedChanges } from './schema-changes.js';
 
 const PROCESSES = 4;
@@ -77,6 +78,11 @@ export function describeMigrations(persistence: Persistence): void {
             .map(({ databaseName, precision }) => [`${tablePath}.${databaseName}`, precision === 3 ? '(3)' : ''] as const),
         );
         for (const [name, precision] of times) expect([name, types.get(name)]).toEqual([name, `timestamp${precision} with time zone`]);
+      });
+
+      it('create the index of each declared list', async () => {
+        await migrateUp(dataSource);
+        expect(await missingForLists(dataSource, persistence)).toEqual([]);
       });
 
       // Promise (Migrations): Migrations only add, so releases can be rolled back.

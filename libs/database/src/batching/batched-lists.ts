@@ -24,7 +24,7 @@ const MAX_PAGES = 32;
 /** If this many pages wait, their batch starts although another one is running: PostgreSQL takes longer for a page than for a row. */
 const MAX_WAITING_PAGES = 8;
 
-const ORDER_TYPES = ['bigint', 'integer', 'smallint', 'text', 'character varying', 'timestamp with time zone'];
+const ORDER_TYPES = ['bigint', 'integer', 'text', 'character varying', 'timestamp with time zone'];
 
 interface Prepared {
   readonly table: Table;
