@@ -1,11 +1,13 @@
 import { backfill, Database } from '@animal-store/database';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Column, Entity, PrimaryGeneratedColumn, type QueryRunner } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn, type QueryRunner, Unique } from 'typeorm';
 import { missingForLists } from './list-indexes.js';
 import { breakingSchemaChanges, readColumns, unlimitedChanges } from './schema-changes.js';
+import { undeclaredConstraints } from './unique-values.js';
 
 @Entity({ schema: 'shop', name: 'orders' })
+@Unique('orders_label_key', ['label'])
 class OrderEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint' })
   id!: bigint;
@@ -108,4 +110,15 @@ it('lists require an index on each combination of filters, the column of the ord
   await expect(missingForLists(dataSource, misspelt)).rejects.toThrow(
     'A list of OrderEntity names lable, which is not one of its columns.',
   );
+});
+
+it('entities declare the unique and exclusion constraints of their tables', async () => {
+  const absent = 'OrderEntity declares orders_label_key, which does not exist';
+  expect(await undeclaredConstraints(dataSource)).toEqual([absent]);
+  await dataSource.query(`ALTER TABLE shop.orders ADD CONSTRAINT sizes EXCLUDE USING gist (int4range(size, size, '[]') WITH &&)`);
+  await dataSource.query('CREATE UNIQUE INDEX tokens ON shop.orders (token) WHERE size > 0');
+  const undeclared = ["OrderEntity lacks @Exclusion('sizes', …)", "OrderEntity lacks @Unique('tokens', …)"];
+  expect(await undeclaredConstraints(dataSource)).toEqual([...undeclared, absent]);
+  await dataSource.query('ALTER TABLE shop.orders ADD CONSTRAINT orders_label_key UNIQUE (label)');
+  expect(await undeclaredConstraints(dataSource)).toEqual(undeclared);
 });
