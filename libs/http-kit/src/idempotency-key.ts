@@ -1,4 +1,4 @@
-import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey } from '@animal-store/kernel';
+import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -62,6 +62,21 @@ export const createdHeaders = (example: string) =>
       example: 'true',
     },
   }) as const;
+
+/** The OpenAPI `headers` of the 200 of a command with `@ApiIdempotencyKey`. */
+export const replayedHeaders = {
+  'Idempotent-Replayed': {
+    description: '`true` if an earlier request with the same Idempotency-Key had the effect.',
+    schema: { type: 'string' },
+    example: 'true',
+  },
+} as const;
+
+/** Sets the headers of the response to a command and returns the body. */
+export function respondWithOutcome<Body>(reply: FastifyReply, { result, replayed }: Outcome<Body>): Body {
+  if (replayed) reply.header('idempotent-replayed', 'true');
+  return result;
+}
 
 /** Sets the headers of a 201 and returns the body. `replayed`: an earlier request with the same Idempotency-Key created the resource. */
 export function respondWithCreated<Body>(reply: FastifyReply, url: string, body: Body, replayed: boolean): Body {

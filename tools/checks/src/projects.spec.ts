@@ -20,6 +20,7 @@ function expectedTags(root: string): string[] {
   const [top, first = '', second] = root.split('/');
   if (top === 'tools') return ['layer:tool', 'scope:tools'];
   if (top === 'apps') return [first.endsWith('-e2e') ? 'layer:e2e' : 'layer:app', 'scope:apps'];
+  if (top === 'examples' && second === 'app') return ['layer:app', 'scope:apps'];
   if (second !== undefined) return [`layer:${LAYERS_OF_CONTEXTS.includes(second) ? second : '?'}`, `scope:${first}`];
   return [`layer:${PLATFORM[first] ?? '?'}`, 'scope:platform'];
 }

@@ -250,11 +250,13 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   } = operation;
   const { [SCOPES_EXTENSION]: scopes = [], [RATE_LIMIT_EXTENSION]: policy } = operation;
   const rateLimit = policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
+  // A 304 has the Link of the cached page.
+  const link = linkOf(published.responses['200']);
   for (const [status, response] of Object.entries(published.responses)) {
     if (!response || '$ref' in response) continue;
     const tag = precondition && ['200', '201'].includes(status) && { ETag: ETAG_HEADER };
     response.headers = {
-      ...headersOf(status, { ...response.headers, ...tag }),
+      ...headersOf(status, { ...(status === '304' && link), ...response.headers, ...tag }),
       ...(deprecation && deprecationHeaders(deprecation, publicUrl)),
     };
   }
@@ -273,6 +275,11 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
       ),
     },
   };
+}
+
+function linkOf(response: Responses[string] | undefined): Headers {
+  const { Link } = (response as Response | undefined)?.headers ?? {};
+  return Link ? { Link } : {};
 }
 
 /** Returns the headers of every response with this status, plus its own. */

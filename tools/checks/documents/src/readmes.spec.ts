@@ -4,18 +4,14 @@ import { describe, expect, it } from '@jest/globals';
 const projects = readProjects();
 const files = workspaceFiles();
 
-function folderOf(project: Project): string {
-  const context = contextOf(project);
-  return context === undefined ? project.root.split('/').slice(0, 2).join('/') : `libs/${context}`;
-}
+const folderOf = ({ root }: Project): string => root.split('/').slice(0, 2).join('/');
 
 /** A context has one README for all its libraries, a package one for all its projects. */
 describe.each([...Map.groupBy(projects, folderOf)])('the README of %s', (folder, members) => {
   const [first] = members as [Project, ...Project[]];
-  const context = contextOf(first);
-  const isContext = context !== undefined;
+  const isContext = members.some((project) => contextOf(project) !== undefined);
   // A nested project is named after its package.
-  const name = context ?? folder.split('/').slice(1).join('-');
+  const name = folder.split('/').slice(1).join('-');
   const { isPublished } = first;
   const path = `${folder}/README.md`;
 
@@ -30,13 +26,13 @@ describe.each([...Map.groupBy(projects, folderOf)])('the README of %s', (folder,
 
   if (isContext)
     it('lists its libraries', () => {
-      const listed = [...readText(path).matchAll(/^- `([\w-]+)`: /gm)].map(([, library]) => `libs/${name}/${library}`);
+      const listed = [...readText(path).matchAll(/^- `([\w-]+)`: /gm)].map(([, library]) => `${folder}/${library}`);
       expect(listed.sort()).toEqual(members.map(({ root }) => root).sort());
     });
 });
 
 it('libraries of contexts have no README', () => {
-  expect(files.filter((file) => /^libs\/[^/]+\/[^/]+\/README\.md$/.test(file))).toEqual([]);
+  expect(files.filter((file) => /^(?:libs|examples)\/[^/]+\/[^/]+\/README\.md$/.test(file))).toEqual([]);
 });
 
 it('the list of contexts in docs/architecture.md ends where the generator of contexts adds one', () => {

@@ -1,0 +1,1 @@
+export { VisitCatalogue } from './visit-catalogue.js';

@@ -1,0 +1,3 @@
+export { InMemoryVisits } from './in-memory-visits.js';
+export { aNewVisit, OTHER_VISIT_VALUES } from './visit-builder.js';
+export { describeVisitsSuite, type VisitsAdapter } from './visits-suite.js';
