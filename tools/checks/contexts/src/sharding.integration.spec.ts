@@ -44,7 +44,7 @@ beforeAll(async () => {
   // The service rejects subscriptions with CITUS=on. The statements of the operations are checked without them.
   for (const context of contexts) if (context.subscriptions) jest.replaceProperty(context, 'subscriptions', []);
   // Without the extension, tables are not distributed, but the service sends the statements for distributed tables.
-  service = await startTestApp({ env: { CITUS: 'on' } });
+  service = await startTestApp({ env: { CITUS: 'on', RATE_LIMIT: '0' } });
   dataSource = service.app.get(DataSource);
   shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
   shardsOfPets = new Map([...shards].filter(([table]) => table.startsWith('pets.')));
