@@ -8,6 +8,14 @@ export interface VisitDay {
   readonly visits: number;
 }
 
+export const VISIT_DAY_RULE = 'must be a day such as 2030-01-07';
+
+export function isVisitDay(value: unknown): value is string {
+  return (
+    typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)) && dayOf(new Date(value)) === value
+  );
+}
+
 export const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
 
 /** Counts visits per day. */

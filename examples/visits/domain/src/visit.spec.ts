@@ -1,7 +1,7 @@
 import { DomainError, INT64_MAX } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { isVisitMinutes, NewVisit, Visit, VisitStatus } from './visit.js';
-import { dayOf } from './visit-days.js';
+import { dayOf, isVisitDay } from './visit-days.js';
 
 const INPUT = { petId: 1n, startsAt: new Date('2030-01-07T09:00:00.000Z'), durationMinutes: 30, reason: ' Réx limps ' };
 const aVisit = (status = VisitStatus.Booked) => Visit.rehydrate({ id: 7n, ...NewVisit.create(INPUT), status });
@@ -19,7 +19,7 @@ describe('NewVisit.create', () => {
 
   it.each([
     [{ petId: INT64_MAX + 1n }, /^petId must [^;]+$/],
-    [{ startsAt: new Date('never') }, /^startsAt must be a time$/],
+    [{ startsAt: new Date('never') }, /^startsAt must be [^;]+$/],
     [{ durationMinutes: 4 }, /^durationMinutes must be an integer from 5 to 480$/],
     [{ reason: '' }, /^reason must be a string of 1 to 200 characters[^;]+$/],
     [{ reason: 'x'.repeat(201) }, /^reason must [^;]+$/],
@@ -59,6 +59,11 @@ describe('Visit', () => {
     for (const change of [() => visit.checkIn(), () => visit.cancel()])
       expect(change).toThrow(expect.objectContaining({ code: 'visit_not_booked', kind: 'conflict' }));
   });
+});
+
+it('isVisitDay accepts the days of a calendar', () => {
+  expect(['2030-01-07', '2028-02-29'].every(isVisitDay)).toBe(true);
+  expect(['2030-02-30', '2030-1-7', '2030-01-07T00:00:00Z', '', 7, undefined].some(isVisitDay)).toBe(false);
 });
 
 it('dayOf returns the day in UTC', () => {

@@ -1,4 +1,13 @@
-import { DomainError, IDEMPOTENCY_KEY_REUSED, INT64_RULE, isInt64, isVisibleText, visibleTextRule } from '@animal-store/kernel';
+import {
+  DomainError,
+  IDEMPOTENCY_KEY_REUSED,
+  INT64_RULE,
+  isInt64,
+  isUtcTime,
+  isVisibleText,
+  UTC_TIME_RULE,
+  visibleTextRule,
+} from '@animal-store/kernel';
 import { INVALID_VISIT, VISIT_NOT_BOOKED } from './visit-errors.js';
 
 export enum VisitStatus {
@@ -6,6 +15,8 @@ export enum VisitStatus {
   CheckedIn = 'checked_in',
   Cancelled = 'cancelled',
 }
+
+export const VISIT_STATUS_RULE = `must be one of ${Object.values(VisitStatus).join(', ')}`;
 
 export const VISIT_MINUTES = { minimum: 5, maximum: 480 } as const;
 export const VISIT_MINUTES_RULE = `must be an integer from ${String(VISIT_MINUTES.minimum)} to ${String(VISIT_MINUTES.maximum)}`;
@@ -42,7 +53,7 @@ export class NewVisit {
   static create({ petId, startsAt, durationMinutes, reason, notes = null }: NewVisitInput): NewVisit {
     const violations = [
       ...(isInt64(petId) ? [] : [`petId ${INT64_RULE}`]),
-      ...(Number.isNaN(startsAt.getTime()) ? ['startsAt must be a time'] : []),
+      ...(isUtcTime(startsAt) ? [] : [`startsAt ${UTC_TIME_RULE}`]),
       ...(isVisitMinutes(durationMinutes) ? [] : [`durationMinutes ${VISIT_MINUTES_RULE}`]),
       ...(isVisibleText(reason, VISIT_REASON_MAX_LENGTH) ? [] : [`reason ${visibleTextRule(VISIT_REASON_MAX_LENGTH)}`]),
       ...(notes === null || isVisibleText(notes, VISIT_NOTES_MAX_LENGTH) ? [] : [`notes ${visibleTextRule(VISIT_NOTES_MAX_LENGTH)}`]),

@@ -98,7 +98,7 @@ export function describeVisitsSuite(adapterName: string, empty: () => Promise<Vi
       it('rejects the key for another visit, another command and a creation', async () => {
         const [first, second] = [await repository.add(aVisitInSlot(0)), await repository.add(aVisitInSlot(1))];
         await repository.change(first.id, { ...cancel, key: KEY });
-        const reused = expect.objectContaining(IDEMPOTENCY_KEY_REUSED);
+        const reused = expect.objectContaining({ code: IDEMPOTENCY_KEY_REUSED.code });
         await expect(repository.change(second.id, { ...cancel, key: KEY })).rejects.toThrow(reused);
         await expect(repository.change(first.id, { ...cancel, name: 'other', key: KEY })).rejects.toThrow(reused);
         await expect(repository.addOnce(aVisitInSlot(2), KEY)).rejects.toThrow(reused);
