@@ -193,6 +193,10 @@ describe('the decorators of an operation', () => {
     });
   });
 
+  it('document no Location of a resource without a URL', () => {
+    expect(Object.keys(createdHeaders())).toEqual(['Idempotent-Replayed']);
+  });
+
   it('document the policy of the rate limit, the ETag of a change, If-Match and its errors', () => {
     const entityTag = { [ENTITY_TAG_EXTENSION]: { ETag: REVALIDATION_HEADERS.ETag } };
     expect(document.paths['/toys']?.put).toMatchObject({ [RATE_LIMIT_EXTENSION]: POLICY, ...entityTag });

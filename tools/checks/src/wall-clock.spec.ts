@@ -14,7 +14,6 @@ const TIME_OF_DAY = [
   'libs/client/src/retry.ts',
   'libs/kernel/src/clock.ts',
   'tools/faults/src/chaos/main.ts',
-  'tools/faults/src/cluster/certificates.ts',
   'tools/faults/src/fault-record.ts',
 ];
 

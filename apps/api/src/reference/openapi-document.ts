@@ -257,7 +257,7 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   const { [SCOPES_EXTENSION]: scopes = [], [RATE_LIMIT_EXTENSION]: policy } = operation;
   const rateLimit = policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
   const { 200: ok } = published.responses;
-  // A 304 has the `Link` of the page (RFC 9110, section 15.4.5).
+  // A 304 has the Link of the cached page.
   const link = ok && 'headers' in ok && ok.headers?.['Link'];
   const added: Record<string, Headers | undefined> = {
     200: { ...revalidation, ...entityTag },

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Ledger } from '../ledger.js';
-import { Load, Observations } from './load.js';
 import { Random } from '../random.js';
+import { promisesBrokenByFault, promisesBrokenByOverload, reportChaos } from './chaos-report.js';
+import { Load, Observations } from './load.js';
 
 const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -97,4 +98,77 @@ it('returns quantiles, also of an empty list', () => {
   expect(observations.quantile(0.99)).toBe(0);
   observations.acceptedMs.push(3, 1, 2);
   expect([0, 0.5, 1].map((share) => observations.quantile(share))).toEqual([1, 2, 3]);
+});
+
+const DROPPED = ['a', 'b', 'c', 'd'];
+const fault = { name: 'database stopped', recoversWithinMs: 2_000 };
+const kept = { recoveryMs: 1_999, seen: { dropped: [] as string[] }, isRunning: true };
+
+describe('a fault', () => {
+  it('breaks no promise if all are kept', () => {
+    expect(promisesBrokenByFault(fault, kept, true)).toEqual([]);
+    expect(promisesBrokenByFault({ name: 'kill -9' }, { ...kept, recoveryMs: 29_000 }, true)).toEqual([]);
+  });
+
+  it.each([
+    [{ recoveryMs: undefined }, 'no recovery'],
+    [{ recoveryMs: 2_000.6 }, 'recovered after 2001 ms instead of within 2000 ms'],
+    [{ seen: { dropped: DROPPED } }, '4 requests got no response (a; b; c)'],
+    [{ isRunning: false }, 'the service exited'],
+  ])('breaks a promise with %o', (outcome, problem) => {
+    expect(promisesBrokenByFault(fault, { ...kept, ...outcome }, true)).toEqual([`database stopped: ${problem}`]);
+  });
+
+  it('breaks no promise by slow recovery unless the run is strict', () => {
+    expect(promisesBrokenByFault(fault, { ...kept, recoveryMs: 20_000 }, false)).toEqual([]);
+  });
+});
+
+describe('an overload', () => {
+  const observations = ({ ms = 1_500, dropped = [] as string[] } = {}) => Object.assign(new Observations(), { acceptedMs: [ms], dropped });
+
+  it('breaks no promise if accepted requests get a fast response', () => {
+    expect(promisesBrokenByOverload('flood', observations(), observations(), true)).toEqual([]);
+    expect(promisesBrokenByOverload('flood', observations({ ms: 9_000 }), observations(), false)).toEqual([]);
+  });
+
+  it('breaks promises by late and missing responses', () => {
+    expect(
+      promisesBrokenByOverload('flood', observations({ ms: 1_501, dropped: ['a', 'b'] }), observations({ dropped: ['c'] }), true),
+    ).toEqual([
+      'flood: other clients: 1 requests got no response (c)',
+      'flood: accepted requests took 1501 ms at p99',
+      'flood: 2 requests got no response (a; b)',
+    ]);
+  });
+});
+
+describe('the report', () => {
+  const calm = Object.assign(new Observations(), { acceptedMs: [1, 2, 30], shed: 4, dropped: ['a', 'b'], excused: 3 });
+  const verdict = { acknowledged: 7, stored: 8, lost: 0, duplicates: 0 };
+  const statuses = new Map([
+    [503, 4],
+    [200, 3],
+  ]);
+  const phases = [
+    { name: 'calm', seen: calm },
+    { name: 'database stopped', seen: new Observations(), recoveryMs: 1_234.5 },
+  ];
+
+  it('has a line for each phase, and the sums', () => {
+    const lines = reportChaos({ phases, verdict, statuses, problems: [] }).split('\n');
+    const cells = lines.filter((line) => line.startsWith('|')).map((line) => line.split('|').map((cell) => cell.trim()));
+    expect(cells.slice(2)).toEqual([
+      ['', 'calm', '3', '2', '30', '4', '5', '', ''],
+      ['', 'database stopped', '0', '0', '0', '0', '0', '1.2', ''],
+    ]);
+    expect(lines.slice(-7).join()).toBe(
+      'responses     200: 3, 503: 4,acknowledged  7,stored        8,lost          0,duplicates    0,,all promises kept',
+    );
+  });
+
+  it('lists each broken promise', () => {
+    const text = reportChaos({ phases, verdict, statuses, problems: ['one', 'two'] });
+    expect(text).toMatch(/\nbroken promises:\n- one\n- two$/);
+  });
 });
