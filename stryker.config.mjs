@@ -87,7 +87,7 @@ export default {
       testMatch: mutationArea.specs.map((pattern) => `**/${pattern}`),
       // Stryker accepts no other name.
       testRunner: '<rootDir>/tools/checks/src/test-runner/jest-circus.mutation.js',
-      moduleNameMapper: { ...preset.moduleNameMapper, ...sourcesOfPackages() },
+      moduleNameMapper: sourcesOfPackages(),
       // PostgreSQL is started above, once for all mutants.
       globalSetup: null,
       globalTeardown: null,
@@ -120,7 +120,7 @@ export default {
 
 /** Maps each import of a workspace package to its source. Stryker copies the workspace, and node_modules of the copy links to the original. */
 function sourcesOfPackages() {
-  const files = globSync('{apps,libs,libs/*}/*/package.json', { cwd: import.meta.dirname });
+  const files = globSync('{apps,libs,libs/*,examples/*}/*/package.json', { cwd: import.meta.dirname });
   const entries = files.flatMap((file) => {
     const { name, exports = {} } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8'));
     return Object.entries(exports).flatMap(([path, { '@animal-store/source': source } = {}]) =>

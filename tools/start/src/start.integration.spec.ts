@@ -11,8 +11,7 @@ import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-s
 import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { DataSource } from 'typeorm';
-import { ensureLocalApiKey } from './ensure-local-api-key.js';
-import { LocalEnvironment } from './local-environment.js';
+import { ensureLocalApiKey, LocalEnvironment } from './local-environment.js';
 import { prepareDatabase } from './prepare-database.js';
 import { runUntilStopped } from './run-until-stopped.js';
 

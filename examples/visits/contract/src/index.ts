@@ -1,0 +1,1 @@
+export { VisitBooked, VisitCancelled } from './visit-events.js';

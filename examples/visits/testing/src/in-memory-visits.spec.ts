@@ -1,0 +1,7 @@
+import { InMemoryVisits } from './in-memory-visits.js';
+import { describeVisitsSuite } from './visits-suite.js';
+
+describeVisitsSuite('InMemoryVisits', () => {
+  const visits = new InMemoryVisits();
+  return Promise.resolve({ repository: visits, reader: visits });
+});
