@@ -52,10 +52,15 @@ export const ApiIdempotencyKey = (): MethodDecorator =>
     }),
   );
 
-/** Returns the OpenAPI `headers` of the 201 of an `@ApiIdempotencyKey` operation. `example` is the URL of a created resource. */
-export const createdHeaders = (example: string) =>
+/**
+ * Returns the OpenAPI `headers` of the 201 of an `@ApiIdempotencyKey` operation.
+ * @param example the URL of a created resource; undefined if the resource has no URL, and the 201 no `Location`
+ */
+export const createdHeaders = (example?: string) =>
   ({
-    Location: { description: 'URL of the created resource.', required: true, schema: { type: 'string' }, example },
+    ...(example !== undefined && {
+      Location: { description: 'URL of the created resource.', required: true, schema: { type: 'string' }, example },
+    }),
     'Idempotent-Replayed': {
       description: '`true` if an earlier request with the same Idempotency-Key created the resource.',
       schema: { type: 'string' },
@@ -78,9 +83,13 @@ export function respondWithOutcome<Body>(reply: FastifyReply, { result, replayed
   return result;
 }
 
-/** Sets the headers of a 201 and returns the body. `replayed`: an earlier request with the same Idempotency-Key created the resource. */
-export function respondWithCreated<Body>(reply: FastifyReply, url: string, body: Body, replayed: boolean): Body {
-  reply.header('location', url);
+/**
+ * Sets the headers of a 201 and returns the body.
+ * @param url of the created resource; undefined if it has none
+ * @param replayed whether an earlier request with the same Idempotency-Key created the resource
+ */
+export function respondWithCreated<Body>(reply: FastifyReply, url: string | undefined, body: Body, replayed: boolean): Body {
+  if (url !== undefined) reply.header('location', url);
   if (replayed) reply.header('idempotent-replayed', 'true');
   return body;
 }

@@ -10,12 +10,13 @@ export {
   SCOPES_EXTENSION,
 } from './access.js';
 export {
-  ETAG_HEADER,
+  ENTITY_TAG_EXTENSION,
   entityTagOf,
   IfMatch,
   matchesStrongly,
   PRECONDITION_EXTENSION,
   Revalidated,
+  REVALIDATION_EXTENSION,
   REVALIDATION_HEADERS,
   SendsEntityTag,
 } from './conditional-requests.js';
@@ -42,4 +43,16 @@ export {
   respondWithPage,
 } from './pages.js';
 export { provideUseCase, PublicUrl } from './providers.js';
-export { DomainRule, IsInt64, IsVisibleText, MayBeAbsent, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
+export {
+  DomainRule,
+  IsInt64,
+  IsVisibleText,
+  MayBeAbsent,
+  Nullable,
+  QueryInt64,
+  QueryInteger,
+  QueryTime,
+  Rule,
+  UTC_TIME_SCHEMA,
+  UtcTime,
+} from './validation-rules.js';

@@ -197,11 +197,12 @@ describe('the filters of a query', () => {
 });
 
 it.each([
-  [false, undefined],
-  [true, 'true'],
-])('a creation responds with its URL; replayed: %s', async (replayed, header) => {
-  const { headers } = await respond((reply) => respondWithCreated(reply, '/v1/toys/7', new JsonText('{"id":7}'), replayed));
-  expect([headers['location'], headers['idempotent-replayed']]).toEqual(['/v1/toys/7', header]);
+  ['/v1/toys/7', false, undefined],
+  ['/v1/toys/7', true, 'true'],
+  [undefined, false, undefined],
+])('a creation responds with its URL, if it has one; %s, replayed: %s', async (url, replayed, header) => {
+  const { headers } = await respond((reply) => respondWithCreated(reply, url, new JsonText('{"id":7}'), replayed));
+  expect([headers['location'], headers['idempotent-replayed']]).toEqual([url, header]);
 });
 
 it('IdPipe returns an exact int64 and throws the not-found error for any other text', () => {

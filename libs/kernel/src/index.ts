@@ -24,4 +24,5 @@ export {
   PRECONDITION_REQUIRED,
   type Principal,
 } from './request.js';
+export { isUtcTime, parseUtcTime, UTC_TIME_RULE } from './utc-time.js';
 export { isVisibleText, VISIBLE_TEXT_PATTERN, visibleTextRule } from './visible-text.js';

@@ -1,1 +1,1 @@
-export { VisitCatalogue } from './visit-catalogue.js';
+export { VisitBooked, VisitCancelled } from './visit-events.js';

@@ -1,3 +1,5 @@
-export { visitsPersistence } from './visits-persistence.js';
+export { TypeOrmVisitDayReader } from './typeorm-visit-days.js';
 export { TypeOrmVisitReader } from './typeorm-visit-reader.js';
 export { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
+export { visitsPersistence } from './visits-persistence.js';
+export { visitsSubscriptions } from './visits-subscriptions.js';

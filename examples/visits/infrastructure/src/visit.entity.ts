@@ -1,4 +1,5 @@
 import { IdempotencyKeyEntity } from '@animal-store/database';
+import { VisitStatus } from '@animal-store/visits-domain';
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
 @Entity({ schema: 'visits', name: 'visits' })
@@ -6,8 +7,23 @@ export class VisitEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   id!: bigint;
 
+  @Column('bigint', { name: 'pet_id' })
+  petId!: bigint;
+
+  @Column({ type: 'timestamptz', name: 'starts_at', precision: 3 })
+  startsAt!: Date;
+
+  @Column('smallint', { name: 'duration_minutes' })
+  durationMinutes!: number;
+
+  @Column({ type: 'text', enum: VisitStatus })
+  status!: VisitStatus;
+
   @Column('text')
-  name!: string;
+  reason!: string;
+
+  @Column('text', { nullable: true })
+  notes!: string | null;
 }
 
 @Entity({ schema: 'visits', name: 'idempotency_keys' })
