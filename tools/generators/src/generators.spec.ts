@@ -80,10 +80,16 @@ describe.each([
       .filter((line) => !before.includes(line));
   };
 
-  it('generates the libraries of a context, its README, its part of the client and its end-to-end spec, in no other folder', () => {
+  it('generates the libraries of a context, its README, its part of the client, its guide and its end-to-end spec, in no other folder', () => {
     const created = pathsOf('CREATE');
     expect([...new Set(created.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
-      ['apps/api-e2e/src', 'libs/client/src', `libs/${context}/README.md`, ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
+      [
+        'apps/api-e2e/src',
+        `docs/guides/${context}.md`,
+        'libs/client/src',
+        `libs/${context}/README.md`,
+        ...LAYERS.map((layer) => `libs/${context}/${layer}`),
+      ].sort(),
     );
     expect(created.length).toBeLessThanOrEqual(MAX_FILES);
     expect(created).toEqual(
@@ -136,6 +142,7 @@ describe.each([
       [`/apps/api-e2e/src/contexts/${context}/`, `@animal-store/${context}`],
       [`/libs/client/src/${context}.ts`, `@animal-store/${context}`],
       [`/libs/client/src/${context}.spec.ts`, `@animal-store/${context}`],
+      [`/docs/guides/${context}.md`, `@animal-store/${context}`],
     ]);
     expect(addedLines('docs/guides/authentication.md')).toEqual([
       `- \`${context}:read\`: \`list${Entities}\`, \`get${Entity}\``,
@@ -147,6 +154,7 @@ describe.each([
     expect(addedLines('docs/guides/errors.md').filter((line) => line.includes(`${singular.replaceAll('-', '_')}_not_found`))).toHaveLength(
       1,
     );
+    expect(textOf(tree, 'docs/guides/README.md')).toMatch(new RegExp(`\\(${context}\\.md\\)\\\\\\n  .*\\n\\n## Go live\\n`));
     expect(textOf(tree, 'docs/architecture.md')).toContain(
       `\n- [\`libs/${context}\`](../libs/${context}/README.md): ${context.replaceAll('-', ' ')}\n\n**Platform**`,
     );
@@ -175,11 +183,13 @@ describe('the context pets', () => {
   it('has all files that the generator writes', () => {
     expect(files.length).toBeGreaterThan(40);
     expect(files.map(([path]) => path).filter((path) => globSync(path, { cwd: WORKSPACE }).length === 0)).toEqual([
+      // Most guides are about pets.
+      'docs/guides/pets.md',
       'apps/api-e2e/src/contexts/pets/pets.integration.spec.ts',
     ]);
   });
 
-  it.each(files.filter(([path]) => /\.(?:json|js|md)$/.test(path)))('has %s like a generated one', (path, text) => {
+  it.each(files.filter(([path]) => /(?:\.json|\.js|\/README\.md)$/.test(path)))('has %s like a generated one', (path, text) => {
     const own = readFileSync(join(WORKSPACE, path), 'utf8');
     if (path.endsWith('.md')) expect(linesOf(text)).toEqual(linesOf(own));
     else if (path.endsWith('.js')) expect(text).toBe(own);
@@ -238,6 +248,7 @@ it('the code of a context, its use cases and migrations compiles', () => {
 it.each([
   ['request-attempts', 'the client already exports RequestAttempt'],
   ['routes', 'the error code route_not_found already exists'],
+  ['large-integers', 'docs/guides/large-integers.md already exists'],
   ['deliveries', 'apps/api/src/registered-contexts.ts already exports DeliveriesModule'],
 ])('rejects the name %s, which a shared file has', async (name, reason) => {
   const tree = new FsTree(WORKSPACE, false);

