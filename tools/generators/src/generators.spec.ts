@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +14,6 @@ import { generateMigration } from './migration/migration.generator.js';
 import { namesOfContext, USED_BY_TEMPLATES } from './names.js';
 import { generateResource, type ResourceOptions } from './resource/resource.generator.js';
 import { declaredNames } from './testing/declared-names.js';
-import { missingParts, PAGE, PATCHES, resultOf, sectionsOf } from './testing/tutorial.js';
 import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
@@ -409,52 +407,6 @@ describe('in a context', () => {
     await expect(generateUseCase(single, { name: 'cancel-order', context: 'access', singular: 'api-key' })).rejects.toThrow(
       'libs/access/domain has no port ApiKeyReader',
     );
-  });
-});
-
-describe('docs/adding-a-context.md', () => {
-  const sections = sectionsOf(PAGE);
-  const commands = sections.map((section) => section.commands.join('\n'));
-  const patches = readdirSync(join(WORKSPACE, PATCHES)).sort();
-
-  it('applies every patch, in order', () => {
-    expect(commands.flatMap((text) => [...text.matchAll(/^apply (\S+)$/gm)].map(([, name = '']) => `${name}.patch`))).toEqual(patches);
-  });
-
-  it('shows code of the patches', () => {
-    for (const { title, commands: lines, excerpts } of sections) {
-      const patch = lines.find((line) => line.startsWith('apply ') && !line.includes('('))?.slice('apply '.length);
-      for (const excerpt of excerpts)
-        expect([title, excerpt.path, missingParts(excerpt, resultOf(patch, excerpt.path))]).toEqual([title, excerpt.path, []]);
-    }
-  });
-
-  it('has patches for what the generators write', async () => {
-    const root = mkdtempSync(join(folder, 'tutorial-'));
-    cpSync(join(WORKSPACE, '.prettierrc.json'), join(root, '.prettierrc.json'));
-    flushChanges(root, generated);
-    const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
-    git('init', '--quiet');
-    const migrations = readdirSync(join(root, 'libs/orders/infrastructure/src/migrations'));
-    for (const text of commands) {
-      for (const [, generator, name = '', patch = ''] of text.matchAll(
-        /^npx nx g @animal-store\/tools:(use-case) (\S+) |^apply (\S+)$/gm,
-      )) {
-        if (generator === undefined) {
-          const file = join(root, 'next.patch');
-          writeFileSync(
-            file,
-            readFileSync(join(WORKSPACE, PATCHES, `${patch}.patch`), 'utf8').replaceAll('TIME', migrations[0]?.slice(0, 13) ?? ''),
-          );
-          git('apply', '--unidiff-zero', '--include=libs/orders/*', file);
-        } else {
-          const tree = new FsTree(root, false);
-          await generateUseCase(tree, { name, context: 'orders', kind: 'command' });
-          flushChanges(root, tree.listChanges());
-        }
-      }
-    }
-    expect(readFileSync(join(root, 'libs/orders/http/src/orders.module.ts'), 'utf8')).toContain('jobs');
   });
 });
 
