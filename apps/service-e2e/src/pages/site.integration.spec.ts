@@ -71,6 +71,23 @@ describe('a new user', () => {
     await page.close();
   });
 
+  it('finds what a caller or an operator means', async () => {
+    const page = await open('/docs');
+    await page.keyboard.press('Control+k');
+    const first = page.getByRole('dialog').getByRole('listitem').first();
+    for (const [word, title] of [
+      ['sort', 'What is not supported'],
+      ['webhook', 'What is not supported'],
+      ['SDK', 'TypeScript client'],
+      ['helm', 'PostgreSQL on Kubernetes'],
+      ['postgres', 'PostgreSQL on Kubernetes'],
+    ] as const) {
+      await page.getByRole('searchbox').fill(word);
+      await first.getByText(title).first().waitFor();
+    }
+    await page.close();
+  });
+
   it('opens the navigation on a phone', async () => {
     const page = await browser.open('/docs/errors', { viewport: PHONE });
     const navigation = page.getByRole('navigation', { name: 'Documentation' });
@@ -78,6 +95,14 @@ describe('a new user', () => {
     await page.getByRole('button', { name: 'Menu' }).click();
     await navigation.getByRole('link', { name: 'Rate limits' }).click();
     await page.getByRole('heading', { level: 1, name: 'Rate limits' }).waitFor();
+    await page.close();
+  });
+
+  it('opens the table of contents on a phone', async () => {
+    const page = await browser.open('/docs/errors', { viewport: PHONE });
+    await page.locator('summary').click();
+    await page.getByRole('link', { name: 'rate_limited', exact: true }).filter({ visible: true }).first().click();
+    await page.waitForURL('**/docs/errors#rate_limited');
     await page.close();
   });
 

@@ -29,8 +29,9 @@ export interface NavigationGroup {
   readonly pages: { readonly title: string; readonly file: string; readonly path: string }[];
 }
 
+// Below the baseline, in line with the text.
 const icon = (shape: string): string =>
-  `<svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" aria-hidden="true">${shape}</svg>`;
+  `<svg viewBox="0 -2 16 16" overflow="visible" width="16" height="16" fill="none" stroke="currentColor" aria-hidden="true">${shape}</svg>`;
 const SEARCH_ICON = icon('<circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 4 4" />');
 const THEME_ICON = icon('<circle cx="8" cy="8" r="6" /><path fill="currentColor" d="M8 2a6 6 0 0 1 0 12Z" />');
 
@@ -123,8 +124,8 @@ function withContents(page: GuidePage): string {
 }
 
 function footer({ file }: GuidePage, { api, service }: Versions): string {
-  const edit = file === undefined ? '' : `<a href="${GITHUB}/edit/main/${file}">Edit this page</a> · `;
-  return `<footer>${edit}API ${escapeHtml(api)} · Service ${escapeHtml(service)}</footer>\n`;
+  const edit = file === undefined ? '' : `<a href="${GITHUB}/edit/main/${file}">Edit this page</a>`;
+  return `<footer>${edit}<span>API ${escapeHtml(api)}, service ${escapeHtml(service)}</span></footer>\n`;
 }
 
 /** Returns links to the previous and the next page. */

@@ -50,7 +50,7 @@ describe('renderGuides', () => {
 
   it('links each page to its source on GitHub, and names the versions of API and service', () => {
     expect(render('').get('adr-0001-one.html')).toContain(
-      '<footer><a href="https://github.com/animal-store/animal-store/edit/main/docs/adr/0001-one.md">Edit this page</a> · API 1.2.3 · Service 4.5.6</footer>',
+      '<footer><a href="https://github.com/animal-store/animal-store/edit/main/docs/adr/0001-one.md">Edit this page</a><span>API 1.2.3, service 4.5.6</span></footer>',
     );
   });
 

@@ -100,6 +100,8 @@ function render(
   markdown: string,
   anchors: ReadonlyMap<string, readonly Heading[]>,
 ): Pick<GuidePage, 'title' | 'description' | 'content'> {
+  // Landmarks need unique names.
+  let tables = 0;
   const marked = new Marked({
     renderer: {
       heading({ tokens, text, depth }) {
@@ -117,9 +119,10 @@ function render(
       },
       // Wide tables scroll, also with the keyboard.
       table(token) {
-        const label = token.header.map(({ text }) => text.replaceAll('`', '')).join(', ');
+        const name = token.header.map(({ text }) => text.replaceAll('`', '')).join(', ');
+        const label = `Table ${++tables}: ${name}`;
         const table = String(Renderer.prototype.table.call(this, token));
-        return `<div class="table" role="region" aria-label="${escapeHtml(`Table: ${label}`)}" tabindex="0">${table}</div>\n`;
+        return `<div class="table" role="region" aria-label="${escapeHtml(label)}" tabindex="0">${table}</div>\n`;
       },
     },
   });
