@@ -66,6 +66,8 @@ function tlsFixes(reason: string): readonly string[] | undefined {
   if (reason.includes('does not support TLS')) return ['enable TLS on the server', 'change sslmode in the URL'];
   if (reason.includes('TLS with the server failed'))
     return ['correct the certificate of the server', 'correct sslmode or sslrootcert in the URL'];
+  // A server without TLS that receives the first message of TLS.
+  if (/wrong.version.number/i.test(reason)) return ['enable TLS on the server', 'use a URL without TLS, such as redis://'];
   if (reason.includes('no encryption')) return ['add sslmode=verify-full to the URL', 'allow connections without TLS in pg_hba.conf'];
   return undefined;
 }

@@ -245,8 +245,8 @@ describe('a deployment', () => {
       // The client resets the connection.
       socket.on('error', () => undefined);
       socket.on('data', (bytes: Buffer) => {
-        for (const [name] of bytes.toString().matchAll(/^(?:HELLO|CLIENT|EVAL)/gm))
-          socket.write(name === 'EVAL' ? '-READONLY of tests\r\n' : '+OK\r\n');
+        const commands = bytes.toString().match(/^(?:HELLO|CLIENT|EVAL)/gm) ?? ['TLS'];
+        for (const name of commands) socket.write(['EVAL', 'TLS'].includes(name) ? '-READONLY of tests\r\n' : '+OK\r\n');
       });
     }).listen(0, '127.0.0.1');
     await once(redis, 'listening');
@@ -254,6 +254,8 @@ describe('a deployment', () => {
     expect(await problems({ REDIS_URL: `redis://127.0.0.1:${port}` })).toEqual(
       problem('error', 'Redis', /^READONLY of tests, so each machine counts only its own requests$/, action),
     );
+    const withTls = await problems({ REDIS_URL: `rediss://127.0.0.1:${port}` });
+    expect(withTls).toEqual(problem('error', 'Redis', /WRONG_VERSION_NUMBER/, /^use a URL without TLS, such as redis:/));
     redis.close();
   });
 });

@@ -81,6 +81,7 @@ Uses the database at DATABASE_URL. If DATABASE_URL is not set, uses the local Po
 (default: .data). The service may be running.
 
 OPERATOR is the name that "keys audit" shows for changes to keys and clients (default: the operating system user).
+NO_COLOR turns off the colours.
 
 Exit codes: ${String(EXIT_OK)} success, ${String(EXIT_FAILURE)} failure, ${String(EXIT_USAGE)} invalid usage.`,
     )
