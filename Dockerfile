@@ -6,7 +6,7 @@ ARG NODE_IMAGE=node:26.10.0-trixie-slim
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS manifests
 WORKDIR /workspace
 COPY . .
-RUN mkdir /manifests && cp --parents package.json package-lock.json .npmrc $(find apps libs tools -name package.json) /manifests
+RUN mkdir /manifests && cp --parents package.json package-lock.json .npmrc $(find apps libs examples tools -name package.json) /manifests
 
 # Runs on the builder's platform, because the package is the same on every platform.
 FROM --platform=$BUILDPLATFORM ${NODE_IMAGE} AS build

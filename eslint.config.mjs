@@ -42,19 +42,20 @@ const LAYERS = {
     'tool',
   ],
 };
-/** Additional allowed imports: in specs and their support, in the Nest module of a context, in the command-line tool. */
+/** Additional allowed imports: in specs and their support, in the Nest module of a context, in the command-line tool, in the app of an example. */
 const EXTRA_IN_TESTS = {
   platform: ['local'],
   application: ['testing'],
   infrastructure: ['testing', 'test-kit', 'local'],
   http: ['testing'],
-  app: ['testing', 'test-kit', 'local'],
+  app: ['testing', 'test-kit', 'local', 'app'],
 };
 const EXTRA_IN_MODULES = { http: ['infrastructure'] };
 const EXTRA_IN_CLI = { app: ['app', 'local'] };
+const EXTRA_IN_EXAMPLES = { app: ['app'] };
 
 /** The business rules, and the client, which also runs in browsers: they import neither npm packages nor Node.js. */
-const PURE_PROJECTS = ['libs/kernel', 'libs/client', 'libs/*/contract', 'libs/*/domain', 'libs/*/application'];
+const PURE_PROJECTS = ['libs/kernel', 'libs/client', '{libs,examples}/*/{contract,domain,application}', 'examples/*/client'];
 
 /** The folders of the API, from the inside out. Each may import the folders before it, and no file outside the folders. */
 const API_FOLDERS = ['observability', 'errors', 'rate-limit', 'http', 'validation', 'authentication', 'reference', 'process', 'contexts'];
@@ -77,7 +78,7 @@ const ORDERED_FOLDERS = [
 ];
 
 const TESTS = ['**/*.{spec,verify}.ts', '**/src/**/testing/**/*.ts'];
-const TEST_PROJECTS = ['libs/*/testing', 'libs/test-kit', 'apps/*-e2e'];
+const TEST_PROJECTS = ['{libs,examples}/*/testing', 'libs/test-kit', 'apps/*-e2e'];
 const TEST_PACKAGES = ['@jest/globals', 'fast-check'];
 
 /** The cached graph is fresh in every task of Nx. */
@@ -157,7 +158,11 @@ function fingerprintOfTypes() {
   // An editor may run ESLint on Node.js 20, which lacks globSync, but keeps no cache.
   if (!fs.globSync) return '';
   const files = fs.globSync(
-    ['package-lock.json', 'tsconfig*.json', '{apps,libs,libs/*,tools,tools/checks}/*/{{package,project,tsconfig*}.json,dist/**/*.d.ts}'],
+    [
+      'package-lock.json',
+      'tsconfig*.json',
+      '{apps,libs,libs/*,examples/*,tools,tools/checks}/*/{{package,project,tsconfig*}.json,dist/**/*.d.ts}',
+    ],
     {
       cwd: import.meta.dirname,
     },
@@ -233,6 +238,7 @@ export default defineConfig(
     files: ['apps/cli/**/*.ts'],
     rules: { ...boundaries(EXTRA_IN_CLI), ...restrictedImports(OWN_INDEX, OWN_TEST_SUPPORT, STATIC_LOCAL_POSTGRES) },
   },
+  { files: ['examples/*/app/**/*.ts'], rules: boundaries(EXTRA_IN_EXAMPLES) },
   ...ORDERED_FOLDERS.flatMap(orderOfFolders),
   {
     files: PURE_PROJECTS.map((root) => `${root}/**/*.ts`),

@@ -119,7 +119,7 @@ export default {
 
 /** Maps each import of a workspace package to its source. Stryker copies the workspace, and node_modules of the copy links to the original. */
 function sourcesOfPackages() {
-  const files = globSync('{apps,libs,libs/*}/*/package.json', { cwd: import.meta.dirname });
+  const files = globSync('{apps,libs,libs/*,examples/*}/*/package.json', { cwd: import.meta.dirname });
   const entries = files.flatMap((file) => {
     const { name, exports = {} } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8'));
     return Object.entries(exports).flatMap(([path, { '@animal-store/source': source } = {}]) =>

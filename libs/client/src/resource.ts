@@ -22,6 +22,23 @@ export function listPage<T>(
 
 /** Creates a resource. All attempts have the same idempotency key, so retries never create a second one. */
 export function create<T>(transport: Transport, target: Target, body: object, options: CreateOptions): APIPromise<T> {
+  return post(transport, target, body, options);
+}
+
+/**
+ * Runs a command, `POST <path>/<id>/<subpath>`. All attempts have the same idempotency key, so retries have no second effect.
+ * @public For contexts with commands, which `pets` does not have.
+ */
+export function command<T>(
+  transport: Transport,
+  target: Target & Required<Pick<APIRequest, 'id' | 'subpath'>>,
+  body: object | undefined,
+  options: CreateOptions,
+): APIPromise<T> {
+  return post(transport, target, body, options);
+}
+
+function post<T>(transport: Transport, target: Target, body: object | undefined, options: CreateOptions): APIPromise<T> {
   const { idempotencyKey = randomKey(), ...requestOptions } = options;
   return new APIPromise(
     transport.send({ ...target, method: 'POST', body, idempotencyKey }, requestOptions),

@@ -22,8 +22,10 @@ export interface APIRequest {
   readonly path: string;
   /** Appended to the path. */
   readonly id?: bigint;
+  /** Appended to the id. */
+  readonly subpath?: string;
   readonly query?: object;
-  readonly body?: object;
+  readonly body?: object | undefined;
   readonly idempotencyKey?: string;
   /** Returns why the body of a success is not one that the operation can have. A portal or a proxy may have sent it. */
   readonly reject?: (body: unknown) => string | undefined;
@@ -213,11 +215,12 @@ function isIdempotent(method: APIRequest['method'], headers: Headers): boolean {
   return method !== 'PATCH' || headers.has('If-Match');
 }
 
-function targetOf({ path, id, query = {} }: APIRequest): string {
+function targetOf({ path, id, subpath, query = {} }: APIRequest): string {
   if (id !== undefined) assertNotNumber('id', id);
   const entries = definedEntries(query).map(([name, value]) => [name, String(value)]);
   const search = entries.length === 0 ? '' : `?${String(new URLSearchParams(entries))}`;
-  return path + (id === undefined ? '' : `/${encodeURIComponent(id.toString())}`) + search;
+  const resource = id === undefined ? '' : `/${encodeURIComponent(id.toString())}`;
+  return path + resource + (subpath === undefined ? '' : `/${subpath}`) + search;
 }
 
 /** Returns the key as a String of RFC 9651. */

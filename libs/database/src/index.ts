@@ -11,7 +11,7 @@ export {
   isNamedStatementLost,
   isStoppedByTimeout,
   mayRecover,
-} from './connection/database-unavailable.js';
+} from './connection/error-meaning.js';
 export { formatServers, parseDatabaseUrl, percentDecode } from './connection/database-url.js';
 export { FLAG_RULE, parseFlag } from './connection/flag.js';
 export { repeat, retryRead } from './connection/retry.js';
@@ -35,6 +35,10 @@ export { replicaLag, type ReplicaObserver, type Replicas } from './replicas/repl
 export { BatchedRepository, type EntityWithId, type Filter, type InsertOnceResult, type NewRow } from './batching/batched-repository.js';
 export { ExpireIdempotencyKeys } from './batching/expire-idempotency-keys.js';
 export { IdempotencyKeyEntity } from './batching/idempotency-key.entity.js';
+export {
+  /** @public For commands, which `pets` does not have. */
+  runOnce,
+} from './batching/run-once.js';
 
 // migrations: run in one process at a time; grants of the roles.
 export {

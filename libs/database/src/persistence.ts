@@ -7,6 +7,15 @@ export interface Privileges {
   readonly keys?: readonly string[];
 }
 
+/** Lists of an entity that `BatchedRepository.page` reads. */
+export interface List {
+  readonly entity: new () => object;
+  /** Each combination of properties that may filter the list, also the empty one. */
+  readonly filters: readonly (readonly string[])[];
+  /** The property that orders the list. By default, the identifier orders it. */
+  readonly orderBy?: string;
+}
+
 /** A context's schema in PostgreSQL, with its entities and migrations. */
 export interface Persistence {
   readonly schema: string;
@@ -17,6 +26,11 @@ export interface Persistence {
   readonly sharded?: boolean;
   /** Entities of a sharded context whose tables stay on one server, for example because a column is unique. */
   readonly unsharded?: readonly (new () => object)[];
+  /**
+   * If an entity has lists, it has no others. `describeMigrations` requires an index on the filters in the order of the entity, then
+   * `orderBy`, then the identifier.
+   */
+  readonly lists?: readonly List[];
   /** By default, the service may read and write the rows of all tables in the schema. */
   readonly privileges?: Privileges;
 }

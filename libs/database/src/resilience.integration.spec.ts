@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Client, type Pool, type PoolClient } from 'pg';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { Database, type DatabaseOptions } from './database.js';
-import { isDatabaseUnavailable } from './connection/database-unavailable.js';
+import { isDatabaseUnavailable } from './connection/error-meaning.js';
 import { isMigrated, migrateDown, migrateUp } from './migrations/migrations.js';
 import { PreparedStatement } from './statements/prepared-statement.js';
 import { retryRead } from './connection/retry.js';

@@ -7,7 +7,7 @@ import { INVALID_REQUEST, rejectHeader } from './errors.js';
 import { ExtendRouteConfig } from './route-config.js';
 
 /** The OpenAPI description of an ETag header. */
-export const ETAG_HEADER = {
+const ETAG_HEADER = {
   description: 'Identifies the body and the `Link` header of this response (RFC 9110).',
   required: true,
   schema: { type: 'string' },
@@ -26,7 +26,7 @@ function withLink(content: string | Buffer, link: string): string | Buffer {
 
 const CACHE_CONTROL = 'private, no-cache';
 
-/** The OpenAPI `headers` of a 200 that caches may store but must revalidate. */
+/** The OpenAPI `headers` of a response that caches may store but must revalidate. */
 export const REVALIDATION_HEADERS = {
   'Cache-Control': {
     description: 'Caches must revalidate the response before each use.',
@@ -37,6 +37,12 @@ export const REVALIDATION_HEADERS = {
   ETag: ETAG_HEADER,
 } as const;
 
+/**
+ * Extensions with the headers that a decorator adds to successful responses. The generation of the OpenAPI document reads and removes them.
+ */
+export const REVALIDATION_EXTENSION = 'x-revalidation';
+export const ENTITY_TAG_EXTENSION = 'x-entity-tag';
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether 200 responses have an ETag, and requests with a matching If-None-Match get a 304. */
@@ -44,7 +50,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds an ETag to the 200 of a GET operation, and responds with 304 if the request has that ETag in If-None-Match. */
+/** Adds an ETag and Cache-Control to the 200 of a GET operation and documents them, and responds with 304 if the request has that ETag in If-None-Match. */
 export const Revalidated = (): MethodDecorator =>
   applyDecorators(
     ExtendRouteConfig({ revalidated: true }),
@@ -55,7 +61,8 @@ export const Revalidated = (): MethodDecorator =>
       description: 'ETags of the cached responses, or `*`.',
       schema: { type: 'string' },
     }),
-    ApiResponse({ status: 304, description: 'The cached response is current.', headers: REVALIDATION_HEADERS }),
+    ApiResponse({ status: 304, description: 'The cached response is current.' }),
+    ApiExtension(REVALIDATION_EXTENSION, REVALIDATION_HEADERS),
   );
 
 /** A strong or weak entity tag (RFC 9110, section 8.8.3). */
@@ -113,8 +120,9 @@ const InjectPrecondition = createParamDecorator((required: boolean, context: Exe
   }
 });
 
-/** Adds an ETag to each 200 and 201 of a change without `@IfMatch`, such as a creation. */
-export const SendsEntityTag = (): MethodDecorator => ExtendRouteConfig({ conditional: true });
+/** Adds an ETag to each 200 and 201 of a change without `@IfMatch`, such as a creation, and documents it. */
+export const SendsEntityTag = (): MethodDecorator =>
+  applyDecorators(ExtendRouteConfig({ conditional: true }), ApiExtension(ENTITY_TAG_EXTENSION, { ETag: ETAG_HEADER }));
 
 /** Injects the request's If-Match as a Precondition, documents it with its errors, and adds an ETag to each 200 and 201 of the operation. */
 export const IfMatch =
@@ -123,7 +131,8 @@ export const IfMatch =
     InjectPrecondition(required)(target, key, index);
     const descriptor = Object.getOwnPropertyDescriptor(target, key) as PropertyDescriptor;
     applyDecorators(
-      ExtendRouteConfig({ conditional: true, evaluatesIfMatch: true }),
+      SendsEntityTag(),
+      ExtendRouteConfig({ evaluatesIfMatch: true }),
       ApiHeader({
         name: 'If-Match',
         required,

@@ -15,7 +15,15 @@ import type { FastifyContextConfig, FastifyReply } from 'fastify';
 import { ApiIdempotencyKey, createdHeaders, IDEMPOTENCY_KEY_SCHEMA, RequestIdempotencyKey } from './idempotency-key.js';
 import { Deprecated, DEPRECATION_EXTENSION } from './deprecation.js';
 import { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
-import { IfMatch, PRECONDITION_EXTENSION, Revalidated, REVALIDATION_HEADERS, SendsEntityTag } from './conditional-requests.js';
+import {
+  ENTITY_TAG_EXTENSION,
+  IfMatch,
+  PRECONDITION_EXTENSION,
+  Revalidated,
+  REVALIDATION_EXTENSION,
+  REVALIDATION_HEADERS,
+  SendsEntityTag,
+} from './conditional-requests.js';
 import { EXAMPLE_ID } from './identifiers.js';
 import { PageQueryOf } from './pages.js';
 import { Public, PUBLIC, RATE_LIMIT, RATE_LIMIT_EXTENSION, RateLimit, REQUIRED_SCOPES, RequireScopes } from './access.js';
@@ -153,7 +161,8 @@ describe('the decorators of an operation', () => {
           schema: { type: 'string' },
         },
       ],
-      responses: { 304: { description: 'The cached response is current.', headers: REVALIDATION_HEADERS } },
+      responses: { 304: { description: 'The cached response is current.' } },
+      [REVALIDATION_EXTENSION]: REVALIDATION_HEADERS,
       'x-sunset': '2030-12-05',
       [DEPRECATION_EXTENSION]: DEPRECATED,
     });
@@ -184,8 +193,14 @@ describe('the decorators of an operation', () => {
     });
   });
 
-  it('document the policy of the rate limit, If-Match and its errors', () => {
-    expect(document.paths['/toys']?.put).toMatchObject({ [RATE_LIMIT_EXTENSION]: POLICY });
+  it('document no Location of a resource without a URL', () => {
+    expect(Object.keys(createdHeaders())).toEqual(['Idempotent-Replayed']);
+  });
+
+  it('document the policy of the rate limit, the ETag of a change, If-Match and its errors', () => {
+    const entityTag = { [ENTITY_TAG_EXTENSION]: { ETag: REVALIDATION_HEADERS.ETag } };
+    expect(document.paths['/toys']?.put).toMatchObject({ [RATE_LIMIT_EXTENSION]: POLICY, ...entityTag });
+    expect(document.paths['/toys']?.patch).toMatchObject(entityTag);
     const parameter = {
       name: 'If-Match',
       in: 'header',

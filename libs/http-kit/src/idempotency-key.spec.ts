@@ -1,7 +1,8 @@
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { IDEMPOTENCY_KEY_SCHEMA, parseIdempotencyKey } from './idempotency-key.js';
+import type { FastifyReply } from 'fastify';
+import { IDEMPOTENCY_KEY_SCHEMA, parseIdempotencyKey, respondWithOutcome } from './idempotency-key.js';
 
 const visible = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
@@ -74,4 +75,13 @@ describe('the Idempotency-Key', () => {
       );
     },
   );
+});
+
+it('the response to a command has the header only if its result was recorded before', () => {
+  const headers: unknown[] = [];
+  const reply = { header: (...header: unknown[]) => headers.push(header) } as unknown as FastifyReply;
+  expect(respondWithOutcome(reply, { result: 'done', replayed: false })).toBe('done');
+  expect(headers).toEqual([]);
+  expect(respondWithOutcome(reply, { result: 'done', replayed: true })).toBe('done');
+  expect(headers).toEqual([['idempotent-replayed', 'true']]);
 });

@@ -1,4 +1,4 @@
-import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey } from '@animal-store/kernel';
+import { DomainError, IDEMPOTENCY_KEY_LIFETIME_HOURS, type IdempotencyKey, type Outcome } from '@animal-store/kernel';
 import { applyDecorators, createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -52,10 +52,15 @@ export const ApiIdempotencyKey = (): MethodDecorator =>
     }),
   );
 
-/** Returns the OpenAPI `headers` of the 201 of an `@ApiIdempotencyKey` operation. `example` is the URL of a created resource. */
-export const createdHeaders = (example: string) =>
+/**
+ * Returns the OpenAPI `headers` of the 201 of an `@ApiIdempotencyKey` operation.
+ * @param example the URL of a created resource; undefined if the resource has no URL, and the 201 no `Location`
+ */
+export const createdHeaders = (example?: string) =>
   ({
-    Location: { description: 'URL of the created resource.', required: true, schema: { type: 'string' }, example },
+    ...(example !== undefined && {
+      Location: { description: 'URL of the created resource.', required: true, schema: { type: 'string' }, example },
+    }),
     'Idempotent-Replayed': {
       description: '`true` if an earlier request with the same Idempotency-Key created the resource.',
       schema: { type: 'string' },
@@ -63,9 +68,28 @@ export const createdHeaders = (example: string) =>
     },
   }) as const;
 
-/** Sets the headers of a 201 and returns the body. `replayed`: an earlier request with the same Idempotency-Key created the resource. */
-export function respondWithCreated<Body>(reply: FastifyReply, url: string, body: Body, replayed: boolean): Body {
-  reply.header('location', url);
+/** The OpenAPI `headers` of the 200 of a command with `@ApiIdempotencyKey`. */
+export const replayedHeaders = {
+  'Idempotent-Replayed': {
+    description: '`true` if an earlier request with the same Idempotency-Key had the effect.',
+    schema: { type: 'string' },
+    example: 'true',
+  },
+} as const;
+
+/** Sets the headers of the response to a command and returns the body. */
+export function respondWithOutcome<Body>(reply: FastifyReply, { result, replayed }: Outcome<Body>): Body {
+  if (replayed) reply.header('idempotent-replayed', 'true');
+  return result;
+}
+
+/**
+ * Sets the headers of a 201 and returns the body.
+ * @param url of the created resource; undefined if it has none
+ * @param replayed whether an earlier request with the same Idempotency-Key created the resource
+ */
+export function respondWithCreated<Body>(reply: FastifyReply, url: string | undefined, body: Body, replayed: boolean): Body {
+  if (url !== undefined) reply.header('location', url);
   if (replayed) reply.header('idempotent-replayed', 'true');
   return body;
 }

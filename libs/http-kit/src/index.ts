@@ -10,19 +10,49 @@ export {
   SCOPES_EXTENSION,
 } from './access.js';
 export {
-  ETAG_HEADER,
+  ENTITY_TAG_EXTENSION,
   entityTagOf,
   IfMatch,
   matchesStrongly,
   PRECONDITION_EXTENSION,
   Revalidated,
+  REVALIDATION_EXTENSION,
   REVALIDATION_HEADERS,
   SendsEntityTag,
 } from './conditional-requests.js';
 export { Deprecated, type Deprecation, DEPRECATION_EXTENSION } from './deprecation.js';
 export { INVALID_REQUEST, Throws, THROWS_EXTENSION } from './errors.js';
-export { ApiIdempotencyKey, createdHeaders, RequestIdempotencyKey, respondWithCreated } from './idempotency-key.js';
+export {
+  ApiIdempotencyKey,
+  createdHeaders,
+  /** @public For commands, which `pets` does not have. */
+  replayedHeaders,
+  RequestIdempotencyKey,
+  respondWithCreated,
+  /** @public For commands, which `pets` does not have. */
+  respondWithOutcome,
+} from './idempotency-key.js';
 export { EXAMPLE_ID, IdPipe, INT64_SCHEMA } from './identifiers.js';
-export { pageHeaders, type PageQuery, PageQueryOf, respondWithPage } from './pages.js';
+export {
+  type OrderedPageQuery,
+  /** @public For a list in another order than that of identifiers, which `pets` does not have. */
+  OrderedPageQueryOf,
+  pageHeaders,
+  type PageQuery,
+  PageQueryOf,
+  respondWithPage,
+} from './pages.js';
 export { provideUseCase, PublicUrl } from './providers.js';
-export { DomainRule, IsInt64, IsVisibleText, MayBeAbsent, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
+export {
+  DomainRule,
+  IsInt64,
+  IsVisibleText,
+  MayBeAbsent,
+  Nullable,
+  QueryInt64,
+  QueryInteger,
+  QueryTime,
+  Rule,
+  UTC_TIME_SCHEMA,
+  UtcTime,
+} from './validation-rules.js';

@@ -1,73 +1,14 @@
-import { DomainError, INT64_MAX, INT64_MIN, JsonPage, JsonText, type Page } from '@animal-store/kernel';
+import { DomainError, INT64_MAX, JsonPage, JsonText, type OrderedPage, type Page } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { fastify, type FastifyReply } from 'fastify';
-import { acceptsCursor, CURSOR_SCHEMA, decodeCursor, encodeCursor, filtersOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
+import { acceptsCursor, decodeCursor, encodeCursor, encodePosition } from './cursors.js';
+import { filtersOf, OrderedPageQueryOf, pageHeaders, PageQueryOf, respondWithPage } from './pages.js';
+import { INVALID_REQUEST } from './errors.js';
 import { IdPipe } from './identifiers.js';
 import { respondWithCreated } from './idempotency-key.js';
 import { provideUseCase, PublicUrl } from './providers.js';
-
-const id = fc.bigInt({ min: INT64_MIN, max: INT64_MAX });
-const filters = fc.constantFrom('', '&status=available', '&category=7', '&category=7&status=sold', '&status=sold%26category%3D7');
-
-describe('a cursor', () => {
-  it('is accepted with the same filters, and decodes to its identifier', () => {
-    fc.assert(
-      fc.property(id, filters, (after, of) => {
-        const cursor = encodeCursor(after, of);
-        expect([acceptsCursor(cursor, of), decodeCursor(cursor)]).toEqual([true, after]);
-      }),
-    );
-  });
-
-  it('stays valid in later releases', () => {
-    const cursor = 'AQAAAAAAAAAYvBVnxQ';
-    expect([acceptsCursor(cursor, '&status=available'), decodeCursor(cursor)]).toEqual([true, 24n]);
-  });
-
-  it('is rejected if one of the unused bits of its last character is set', () => {
-    const cursor = encodeCursor(24n, '');
-    const characters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'];
-    const accepted = characters.filter((character) => acceptsCursor(cursor.slice(0, -1) + character, ''));
-    expect(accepted).toEqual([cursor.at(-1)]);
-  });
-
-  it('is rejected with other filters', () => {
-    fc.assert(fc.property(id, filters, filters, (after, of, other) => of === other || !acceptsCursor(encodeCursor(after, of), other)));
-  });
-
-  it('is rejected if any character is changed', () => {
-    fc.assert(
-      fc.property(id, filters, fc.nat(17), fc.constantFrom(...'AZaz09-_'), (after, of, index, character) => {
-        const cursor = encodeCursor(after, of);
-        fc.pre(cursor[index] !== character);
-        expect(acceptsCursor(cursor.slice(0, index) + character + cursor.slice(index + 1), of)).toBe(false);
-      }),
-    );
-  });
-
-  it('has at least the minimum length in the OpenAPI document', () => {
-    fc.assert(fc.property(id, filters, (after, of) => encodeCursor(after, of).length >= CURSOR_SCHEMA.minLength));
-    const shorter = fc.string({ maxLength: CURSOR_SCHEMA.minLength - 1 });
-    fc.assert(fc.property(shorter, filters, (text, of) => !acceptsCursor(text, of)));
-  });
-
-  it.each([
-    '',
-    'x',
-    'AQAAAAAAAAAAAAAAA',
-    'AQAAAAAAAAAAAAAAAAA',
-    'AQAAAAAAAAAAAAAAA=',
-    `.${encodeCursor(1n, '')}`,
-    `${encodeCursor(1n, '')}.`,
-    `${encodeCursor(1n, '')}\n`,
-    7,
-    null,
-    undefined,
-    [encodeCursor(1n, '')],
-  ])('rejects %j', (text) => expect(acceptsCursor(text, '')).toBe(false));
-});
 
 class ListToysQuery extends PageQueryOf('toys') {
   colour?: string;
@@ -152,12 +93,93 @@ describe('a page', () => {
   });
 });
 
+class ListVisitsQuery extends OrderedPageQueryOf('visits', { sort: { startsAt: 'time', reason: 'text' }, default: '-startsAt' }) {
+  status?: string;
+  from?: Date;
+}
+
+const SORT_RULE = 'must be one of startsAt, -startsAt, reason, -reason';
+const visitsQuery = (values: object) => Object.assign(new ListVisitsQuery(), values);
+const STARTS_AT = new Date('2026-11-22T10:00:00.123Z');
+
+describe('an ordered page', () => {
+  it('has one of the declared orders, which are documented', () => {
+    expect(visitsQuery({}).order).toEqual({ by: 'startsAt', descending: true });
+    expect(visitsQuery({ sort: 'reason' }).order).toEqual({ by: 'reason', descending: false });
+    expect(validateSync(visitsQuery({ sort: '-reason' }))).toEqual([]);
+    for (const sort of ['', '-', '--reason', ' reason', 'status', 'constructor', '__proto__', ['reason'], 1, null])
+      expect(validateSync(visitsQuery({ sort }))).toMatchObject([{ constraints: { [SORT_RULE]: `sort ${SORT_RULE}` } }]);
+    const documented = Reflect.getMetadata('swagger/apiModelProperties', ListVisitsQuery.prototype, 'sort') as unknown;
+    expect(documented).toMatchObject({ enum: ['startsAt', '-startsAt', 'reason', '-reason'], default: '-startsAt', required: false });
+  });
+
+  it('starts after the position of its cursor, which is valid only for its order and filters', () => {
+    const at = { value: STARTS_AT, id: 5n };
+    const cursor = encodePosition(at, '&sort=-startsAt&status=booked');
+    const valid = { cursor, status: 'booked' };
+    expect(visitsQuery(valid).after).toEqual(at);
+    expect(visitsQuery({}).after).toBeUndefined();
+    expect(validateSync(visitsQuery(valid))).toEqual([]);
+    const other = [
+      { status: 'cancelled' },
+      { sort: 'startsAt' },
+      { sort: 'reason' },
+      { from: STARTS_AT },
+      { cursor: encodeCursor(5n, '') },
+    ];
+    for (const change of other) expect(validateSync(visitsQuery({ ...valid, ...change }))).toMatchObject([{ property: 'cursor' }]);
+    // A value of another type would be an error of the database.
+    const text = encodePosition({ value: 'soon', id: 5n }, '&sort=-startsAt');
+    expect(validateSync(visitsQuery({ cursor: text }))).toMatchObject([{ property: 'cursor' }]);
+  });
+
+  it('has the range of its order, and rejects a range of another one', () => {
+    const from = STARTS_AT;
+    expect(visitsQuery({ limit: 7, from }).within('startsAt', { from, to: undefined })).toEqual({
+      limit: 7,
+      after: undefined,
+      order: { by: 'startsAt', descending: true, from, to: undefined },
+    });
+    expect(visitsQuery({ sort: 'reason' }).within('startsAt', {}).order).toEqual({ by: 'reason', descending: false });
+    for (const range of [{ from }, { to: from }]) {
+      expect(() => visitsQuery({ sort: 'reason' }).within('startsAt', range)).toThrow(
+        new DomainError(INVALID_REQUEST, 'A range of startsAt requires sort to be startsAt or -startsAt'),
+      );
+    }
+  });
+
+  it('links to the next one with the filters as they were received, and a cursor for their values', async () => {
+    const page: OrderedPage<object> = { items: [], next: { value: STARTS_AT, id: 9n } };
+    const link = async (from: string) => {
+      const requested = visitsQuery({ limit: 7, from: STARTS_AT });
+      const { headers } = await respond(
+        (reply) => respondWithPage(reply, '/v1/visits', requested, page),
+        `/?from=${encodeURIComponent(from)}&limit=7&unknown=x`,
+      );
+      return headers['link'];
+    };
+    const cursor = encodePosition({ value: STARTS_AT, id: 9n }, '&from=2026-11-22T10%3A00%3A00.123Z&sort=-startsAt');
+    for (const from of ['2026-11-22T10:00:00.123Z', '2026-11-22T12:00:00.123+02:00']) {
+      const expected = `</v1/visits?limit=7&from=${encodeURIComponent(from)}&sort=-startsAt&cursor=${cursor}>; rel="next"`;
+      expect(await link(from)).toBe(expected);
+    }
+  });
+
+  it('has a valid example in the OpenAPI document', () => {
+    const { example } = pageHeaders('/v1/visits', { sort: 'startsAt' }, { value: STARTS_AT, id: 20n }).Link;
+    expect(example).toBe(
+      `</v1/visits?limit=20&sort=startsAt&cursor=${encodePosition({ value: STARTS_AT, id: 20n }, '&sort=startsAt')}>; rel="next"`,
+    );
+  });
+});
+
 describe('the filters of a query', () => {
   it('are all members except limit and cursor, sorted, and undefined ones are left out', () => {
     expect(filtersOf({ status: 'sold', category: 7n, further: undefined })).toBe('&category=7&status=sold');
     expect(filtersOf({ category: 7n, status: 'sold' })).toBe('&category=7&status=sold');
     expect(filtersOf({ limit: 20, cursor: 'x' })).toBe('');
     expect(filtersOf({ category: 0n, limited: false, text: '' })).toBe('&category=0&limited=false&text=');
+    expect(filtersOf({ at: new Date(123), never: new Date(Number.NaN) })).toBe('&at=1970-01-01T00%3A00%3A00.123Z&never=null');
   });
 
   it('differ for any two different filters', () => {
@@ -175,11 +197,12 @@ describe('the filters of a query', () => {
 });
 
 it.each([
-  [false, undefined],
-  [true, 'true'],
-])('a creation responds with its URL; replayed: %s', async (replayed, header) => {
-  const { headers } = await respond((reply) => respondWithCreated(reply, '/v1/toys/7', new JsonText('{"id":7}'), replayed));
-  expect([headers['location'], headers['idempotent-replayed']]).toEqual(['/v1/toys/7', header]);
+  ['/v1/toys/7', false, undefined],
+  ['/v1/toys/7', true, 'true'],
+  [undefined, false, undefined],
+])('a creation responds with its URL, if it has one; %s, replayed: %s', async (url, replayed, header) => {
+  const { headers } = await respond((reply) => respondWithCreated(reply, url, new JsonText('{"id":7}'), replayed));
+  expect([headers['location'], headers['idempotent-replayed']]).toEqual([url, header]);
 });
 
 it('IdPipe returns an exact int64 and throws the not-found error for any other text', () => {

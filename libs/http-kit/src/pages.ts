@@ -1,58 +1,49 @@
-import { crc32 } from 'node:zlib';
-import { DEFAULT_PAGE_SIZE, JsonPage, JsonText, MAX_PAGE_SIZE, type Page, type PageRequest } from '@animal-store/kernel';
+import {
+  DEFAULT_PAGE_SIZE,
+  DomainError,
+  JsonPage,
+  JsonText,
+  MAX_PAGE_SIZE,
+  type Order,
+  type OrderedPageRequest,
+  type Page,
+  type PageRequest,
+  type Position,
+} from '@animal-store/kernel';
+import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { acceptsCursor, CURSOR_SCHEMA, decodeCursor, decodePosition, encodeCursor, encodePosition, type SortType } from './cursors.js';
+import { INVALID_REQUEST } from './errors.js';
 import { MayBeAbsent, QueryInteger, Rule } from './validation-rules.js';
-
-/**
- * Version of the cursor format. A cursor is the Base64url form of the version (1 byte), the last identifier (8 bytes), and the CRC-32 of
- * the version, the identifier and the filters (4 bytes). All are big-endian.
- */
-const FORMAT = 1;
-const ID_AT = 1;
-const CRC_AT = 9;
-const BYTES = 13;
-/** The last four bits of the last character are unused, and zero. */
-const CURSOR = /^[\w-]{17}[AQgw]$/;
-
-/** Reused for every cursor. */
-const bytes = Buffer.alloc(BYTES);
-const view = new DataView(bytes.buffer, bytes.byteOffset, BYTES);
-view.setUint8(0, FORMAT);
-
-/** The schema of a cursor in the OpenAPI document. It leaves the length open, so that it may change. */
-export const CURSOR_SCHEMA = { type: 'string', minLength: 1 } as const;
-
-/** Returns the cursor of the page after this identifier. `filters` is a query string such as `&status=sold`. Opaque to clients. */
-export function encodeCursor(after: bigint, filters: string): string {
-  view.setBigInt64(ID_AT, after);
-  view.setUint32(CRC_AT, checksum(after, filters));
-  return bytes.toString('base64url');
-}
-
-/** Returns whether `encodeCursor` made the text for these filters. */
-export function acceptsCursor(text: unknown, filters: string): text is string {
-  if (typeof text !== 'string' || !CURSOR.test(text)) return false;
-  const decoded = Buffer.from(text, 'base64url');
-  return decoded[0] === FORMAT && decoded.readUInt32BE(CRC_AT) === checksum(decoded.readBigInt64BE(ID_AT), filters);
-}
-
-/** Returns the identifier after which the page begins. Requires an accepted text. */
-export const decodeCursor = (cursor: string): bigint => Buffer.from(cursor, 'base64url').readBigInt64BE(ID_AT);
-
-function checksum(after: bigint, filters: string): number {
-  return crc32(`${String(FORMAT)} ${String(after)}${filters}`);
-}
 
 const LIMIT = { minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE } as const;
 
 /** The filters of a list by name. */
-type Filters = Readonly<Record<string, string | number | bigint | boolean | undefined>>;
+type Filters = Readonly<Record<string, string | number | bigint | boolean | Date | undefined>>;
 
 /** The query of a paginated list. */
 export interface PageQuery extends PageRequest {
   readonly cursor?: string;
 }
+
+const LimitParameter = (items: string): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({ type: 'integer', ...LIMIT, description: `Maximum number of ${items} returned.` }),
+    MayBeAbsent(),
+    QueryInteger(LIMIT),
+  );
+
+/** @param same what the cursor is bound to */
+const CursorParameter = (same: string, isValid: (cursor: unknown, query: object) => boolean): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({
+      ...CURSOR_SCHEMA,
+      description: `Cursor from the \`Link\` header of the previous page. Valid only with the same ${same}.`,
+    }),
+    MayBeAbsent(),
+    Rule(`must be a cursor from this list's Link header, with the same ${same}`, isValid),
+  );
 
 /**
  * Returns the base class of a list's query. Subclasses add the filters. A cursor is valid only for the filters it was made for.
@@ -60,19 +51,10 @@ export interface PageQuery extends PageRequest {
  */
 export function PageQueryOf(items: string): abstract new () => PageQuery {
   abstract class PageOfItemsQuery implements PageQuery {
-    @ApiPropertyOptional({ type: 'integer', ...LIMIT, description: `Maximum number of ${items} returned.` })
-    @MayBeAbsent()
-    @QueryInteger(LIMIT)
+    @LimitParameter(items)
     limit: number = LIMIT.default;
 
-    @ApiPropertyOptional({
-      ...CURSOR_SCHEMA,
-      description: 'Cursor from the `Link` header of the previous page. Valid only with the same filters.',
-    })
-    @MayBeAbsent()
-    @Rule("must be a cursor from this list's Link header, with the same filters", (cursor, query) =>
-      acceptsCursor(cursor, filtersOf(query)),
-    )
+    @CursorParameter('filters', (cursor, query) => acceptsCursor(cursor, filtersOf(query)))
     cursor?: string;
 
     get after(): bigint | undefined {
@@ -82,26 +64,108 @@ export function PageQueryOf(items: string): abstract new () => PageQuery {
   return PageOfItemsQuery;
 }
 
+/** A name in ascending order, or after a minus sign in descending order. */
+type Sort<Name extends string> = Name | `-${Name}`;
+
+/** The query of a paginated list in a declared order. It is the request of a page without a range. */
+export interface OrderedPageQuery<Name extends string> extends OrderedPageRequest<Name> {
+  readonly sort: Sort<Name>;
+  readonly cursor?: string;
+  /**
+   * Returns the request with a range, whose bounds are members of the subclass. If `from` is not less than `to`, the page is empty.
+   * @throws DomainError INVALID_REQUEST if there is a bound, but another order
+   */
+  within(by: Name, range: Pick<Order, 'from' | 'to'>): OrderedPageRequest<Name>;
+}
+
+export interface SortOptions<Name extends string> {
+  /** The allowed names, with the types of their values. */
+  readonly sort: Readonly<Record<Name, SortType>>;
+  readonly default: Sort<NoInfer<Name>>;
+}
+
+/**
+ * Returns the base class of the query of a list with the parameter `sort`. Subclasses add the filters and the bounds of a range. A cursor
+ * is valid only for the filters, the range and the order it was made for.
+ * @param items name of the items in the OpenAPI document, such as `animals`
+ */
+export function OrderedPageQueryOf<Name extends string>(
+  items: string,
+  options: SortOptions<Name>,
+): abstract new () => OrderedPageQuery<Name> {
+  const types = Object.entries<SortType>(options.sort) as [Name, SortType][];
+  const sorts = new Map(
+    types.flatMap(([by, type]) => [
+      [by, { by, descending: false, type }],
+      [`-${by}`, { by, descending: true, type }],
+    ]),
+  );
+  const names = [...sorts.keys()];
+  const positionOf = ({ cursor, sort }: { cursor?: unknown; sort?: unknown }, query: object): Position | undefined => {
+    const type = sorts.get(sort as Sort<Name>)?.type;
+    return type && decodePosition(cursor, filtersOf(query), type);
+  };
+
+  abstract class OrderedPageOfItemsQuery implements OrderedPageQuery<Name> {
+    @LimitParameter(items)
+    limit: number = LIMIT.default;
+
+    @ApiPropertyOptional({
+      enum: names,
+      default: options.default,
+      description: `The order of the ${items}. A minus sign means descending. Equal values are in the order of \`id\`, in the same direction.`,
+    })
+    @MayBeAbsent()
+    @Rule(`must be one of ${names.join(', ')}`, (value) => sorts.has(value as Sort<Name>))
+    sort: Sort<Name> = options.default;
+
+    @CursorParameter('filters and sort', (_cursor, query) => positionOf(query, query) !== undefined)
+    cursor?: string;
+
+    get order(): Order<Name> {
+      const { by, descending } = sorts.get(this.sort) as Order<Name>;
+      return { by, descending };
+    }
+
+    get after(): Position | undefined {
+      return this.cursor === undefined ? undefined : positionOf(this, this);
+    }
+
+    within(by: Name, { from, to }: Pick<Order, 'from' | 'to'>): OrderedPageRequest<Name> {
+      const { limit, after, order } = this;
+      if (order.by === by) return { limit, after, order: { ...order, from, to } };
+      if (from === undefined && to === undefined) return { limit, after, order };
+      throw new DomainError(INVALID_REQUEST, `A range of ${by} requires sort to be ${by} or -${by}`);
+    }
+  }
+  return OrderedPageOfItemsQuery;
+}
+
 /**
  * Returns the filters of a query, which are all its members except limit and cursor, as a query string such as `&status=sold`.
- * Sorted; undefined filters are left out.
+ * Sorted; undefined filters are left out. A text in `received` precedes that of the parsed value.
  */
-export function filtersOf(query: object): string {
+export function filtersOf(query: object, received: Readonly<Record<string, unknown>> = {}): string {
   const filters: string[] = [];
   for (const name of Object.keys(query)) {
     const value = (query as Filters)[name];
-    if (value !== undefined && name !== 'limit' && name !== 'cursor') filters.push(`&${name}=${encodeURIComponent(String(value))}`);
+    if (value === undefined || name === 'limit' || name === 'cursor') continue;
+    const sent = received[name];
+    filters.push(`&${name}=${encodeURIComponent(typeof sent === 'string' ? sent : textOf(value))}`);
   }
   return filters.sort().join('');
 }
 
-/** Returns the OpenAPI `headers` of a page's 200, with an example link for these filters. */
-export const pageHeaders = (path: string, filters: Filters = {}) =>
+/** The text of a Date has its milliseconds. An invalid Date has a text, too. */
+const textOf = (value: Filters[string]): string => String(value instanceof Date ? value.toJSON() : value);
+
+/** Returns the OpenAPI `headers` of a page's 200, with an example link for these filters, which include an order. */
+export const pageHeaders = (path: string, filters: Filters = {}, after: bigint | Position = 20n) =>
   ({
     Link: {
       description: 'URL of the next page (RFC 8288). Present only if there are more items. Use the URL unchanged.',
       schema: { type: 'string' },
-      example: linkTo(path, DEFAULT_PAGE_SIZE, filtersOf(filters), 20n),
+      example: linkTo(path, DEFAULT_PAGE_SIZE, filtersOf(filters), cursorOf(after, filtersOf(filters))),
     },
   }) as const;
 
@@ -112,25 +176,35 @@ const LINK = Symbol('link');
  * Concurrent equal requests share one page, so its link is created once. Requests with another URL can also share the page, if they mean
  * the same filter.
  */
-interface SharedPage<Item> extends Page<Item> {
+interface SharedPage<Item, Next> extends Page<Item, Next> {
   [LINK]?: { readonly requestUrl: string; readonly link: string };
 }
 
-/** Sets the `Link` header if there is a next page, and returns the body. `url` is the URL of the list. */
-export function respondWithPage<Item>(
+/**
+ * Sets the `Link` header if there is a next page, and returns the body. `url` is the URL of the list. The link repeats the filters as they
+ * were received; its cursor depends only on their values.
+ */
+export function respondWithPage<Item, Next extends bigint | Position>(
   reply: FastifyReply,
   url: string,
-  query: PageQuery,
-  page: SharedPage<Item>,
+  query: { readonly limit: number; readonly after?: Next | undefined },
+  page: SharedPage<Item, Next>,
 ): JsonText<readonly Item[]> {
   if (page.next !== undefined) {
-    const requestUrl = reply.request.url;
-    if (page[LINK]?.requestUrl !== requestUrl) page[LINK] = { requestUrl, link: linkTo(url, query.limit, filtersOf(query), page.next) };
+    const { url: requestUrl, query: received } = reply.request;
+    if (page[LINK]?.requestUrl !== requestUrl) {
+      const cursor = cursorOf(page.next, filtersOf(query));
+      page[LINK] = { requestUrl, link: linkTo(url, query.limit, filtersOf(query, received as Filters), cursor) };
+    }
     reply.header('link', page[LINK].link);
   }
-  return page instanceof JsonPage ? (page as JsonPage<Item>).json : JsonText.of(page.items);
+  return page instanceof JsonPage ? (page as JsonPage<Item, Next>).json : JsonText.of(page.items);
 }
 
-function linkTo(url: string, limit: number, filters: string, after: bigint): string {
-  return `<${url}?limit=${String(limit)}${filters}&cursor=${encodeCursor(after, filters)}>; rel="next"`;
+function cursorOf(after: bigint | Position, filters: string): string {
+  return typeof after === 'bigint' ? encodeCursor(after, filters) : encodePosition(after, filters);
+}
+
+function linkTo(url: string, limit: number, filters: string, cursor: string): string {
+  return `<${url}?limit=${String(limit)}${filters}&cursor=${cursor}>; rel="next"`;
 }

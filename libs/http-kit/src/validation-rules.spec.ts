@@ -1,6 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { getMetadataStorage, validateSync } from 'class-validator';
-import { DomainRule, IsInt64, IsVisibleText, MayBeAbsent, QueryInt64, QueryInteger, Rule } from './validation-rules.js';
+import {
+  DomainRule,
+  IsInt64,
+  IsVisibleText,
+  MayBeAbsent,
+  Nullable,
+  QueryInt64,
+  QueryInteger,
+  QueryTime,
+  Rule,
+  UtcTime,
+} from './validation-rules.js';
 
 const isText = (value: unknown) => typeof value === 'string';
 
@@ -30,6 +41,25 @@ class NewToy {
 class IdQuery {
   @QueryInt64()
   id!: bigint;
+}
+
+class TimeQuery {
+  @QueryTime()
+  from!: Date;
+}
+
+class NewParcel {
+  @UtcTime()
+  due: unknown = new Date(0);
+
+  @Nullable()
+  @IsVisibleText(3)
+  note: unknown = null;
+
+  @MayBeAbsent()
+  @Nullable()
+  @IsInt64()
+  parentId: unknown;
 }
 
 const query = (members: Partial<ListQuery>) => Object.assign(new ListQuery(), { text: 'x' }, members);
@@ -100,6 +130,37 @@ describe('the rules of a class', () => {
     );
     const rule = 'id must be an integer from -9223372036854775808 to 9223372036854775807';
     expect(messages).toEqual(typeof expected === 'bigint' ? [] : [rule]);
+  });
+
+  it.each([
+    ['2026-05-17T11:30:00+02:00', new Date('2026-05-17T09:30:00Z')],
+    // A + in a query string is a space.
+    ['2026-05-17T11:30:00 02:00', '2026-05-17T11:30:00 02:00'],
+    ['2026-05-17', '2026-05-17'],
+    [['2026-05-17T09:30:00Z'], ['2026-05-17T09:30:00Z']],
+    [1n, 1n],
+    [undefined, undefined],
+  ])('parse a query parameter as a time: %p', (received, expected) => {
+    const parsed = parserOf(TimeQuery)?.(received);
+    expect(parsed).toEqual(expected);
+    const messages = validateSync(Object.assign(new TimeQuery(), { from: parsed })).flatMap(({ constraints }) =>
+      Object.values(constraints ?? {}),
+    );
+    const rule =
+      'from must be an RFC 3339 time of the years 0001 to 9999, in UTC or with an offset, exact to the millisecond, such as 2026-05-17T09:30:00.000Z. In a URL, the + of an offset is %2B';
+    expect(messages).toEqual(expected instanceof Date ? [] : [rule]);
+  });
+
+  it.each([
+    [{}, []],
+    [{ note: 'x', parentId: 7n }, []],
+    [{ parentId: null }, []],
+    [{ note: undefined, parentId: '7' }, [expect.stringMatching(/^note must be a string/), expect.stringMatching(/^parentId must be an/)]],
+    [{ due: null }, [expect.stringMatching(/^due must be an RFC 3339 time of the years .* such as 2026-05-17T09:30:00.000Z$/)]],
+    [{ due: '2026-05-17T09:30:00Z' }, [expect.stringMatching(/^due must be/)]],
+  ])('of a body with members that may be null: %j', (members, expected) => {
+    const violations = validateSync(Object.assign(new NewParcel(), members));
+    expect(violations.flatMap(({ constraints }) => Object.values(constraints ?? {}))).toEqual(expected);
   });
 
   function parserOf(dto: new () => object): DomainRule['convert'] {

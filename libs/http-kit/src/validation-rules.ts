@@ -1,4 +1,15 @@
-import { INT64_RULE, isInt64, isVisibleText, parseInt64, visibleTextRule } from '@animal-store/kernel';
+import {
+  INT64_RULE,
+  isInt64,
+  isUtcTime,
+  isVisibleText,
+  parseInt64,
+  parseUtcTime,
+  UTC_TIME_RULE,
+  visibleTextRule,
+} from '@animal-store/kernel';
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf } from 'class-validator';
 
 /** A rule of the domain: the `context` of the metadata of its decorator. */
@@ -13,7 +24,8 @@ export class DomainRule {
  * Returns a decorator for a rule of the domain: `const IsOrderQuantity = () => Rule(ORDER_QUANTITY_RULE, isOrderQuantity)`. The error
  * message is the member's name followed by `text`.
  * @param isValid the predicate; its second argument is the object with the member
- * @param convert converts the received value before the predicate runs
+ * @param convert converts the received value before the predicate runs. Returns a value that it cannot convert unchanged, so that the
+ * predicate rejects it. A member can have one rule with it.
  */
 export function Rule(
   text: string,
@@ -31,6 +43,13 @@ export function Rule(
 
 /** Allows the member to be absent. Unlike class-validator's `IsOptional`, it does not allow `null`. */
 export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_object, value) => value !== undefined);
+
+/** Allows the member to be `null`, and documents that. The member must be present, unless it also has `@MayBeAbsent()`. */
+export const Nullable = (): PropertyDecorator =>
+  applyDecorators(
+    ValidateIf((_object, value) => value !== null),
+    ApiProperty({ nullable: true }),
+  );
 
 /** Requires an exact 64-bit integer in a body. */
 export const IsInt64 = (): PropertyDecorator => Rule(INT64_RULE, isInt64);
@@ -52,3 +71,18 @@ export function QueryInteger({ minimum, maximum }: { minimum: number; maximum: n
 /** Parses a query parameter of decimal digits without leading zeros as an exact 64-bit integer. A minus sign may precede the digits. */
 export const QueryInt64 = (): PropertyDecorator =>
   Rule(INT64_RULE, isInt64, (value) => (typeof value === 'string' ? (parseInt64(value) ?? value) : value));
+
+/** The schema of a time in the OpenAPI document. */
+export const UTC_TIME_SCHEMA = { type: 'string', format: 'date-time', example: '2026-05-17T09:30:00.000Z' } as const;
+
+/** Parses an RFC 3339 time in a body as a Date, and documents its format. */
+export const UtcTime = (): PropertyDecorator => time(UTC_TIME_RULE);
+
+/** Parses an RFC 3339 time in a query parameter as a Date, and documents its format. */
+export const QueryTime = (): PropertyDecorator => time(`${UTC_TIME_RULE}. In a URL, the + of an offset is %2B`);
+
+const time = (text: string): PropertyDecorator =>
+  applyDecorators(
+    Rule(text, isUtcTime, (value) => (typeof value === 'string' ? (parseUtcTime(value) ?? value) : value)),
+    ApiProperty(UTC_TIME_SCHEMA),
+  );

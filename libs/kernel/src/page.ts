@@ -11,20 +11,20 @@ export interface PageRequest {
   readonly after?: bigint | undefined;
 }
 
-/** Items in ascending order of their identifiers. */
-export interface Page<Item> {
+/** Items in ascending order of their identifiers, or with a `Position`, in the order of its request. */
+export interface Page<Item, Next = bigint> {
   readonly items: readonly Item[];
-  /** The identifier of the last item if there are more items; otherwise undefined. */
-  readonly next?: bigint | undefined;
+  /** The identifier or position of the last item if there are more items; otherwise undefined. */
+  readonly next?: Next | undefined;
 }
 
 /** A page whose items are already serialised. They are parsed when `items` is first read. */
-export class JsonPage<Item> implements Page<Item> {
+export class JsonPage<Item, Next = bigint> implements Page<Item, Next> {
   private parsed: readonly Item[] | undefined;
 
   constructor(
     readonly json: JsonText<readonly Item[]>,
-    readonly next: bigint | undefined,
+    readonly next: Next | undefined,
     private readonly parse: (text: string) => readonly Item[],
   ) {}
 

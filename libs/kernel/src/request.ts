@@ -20,6 +20,13 @@ export interface IdempotencyKey {
   readonly key: string;
 }
 
+/** What a command returned, to this request or to an earlier one with the same key. */
+export interface Outcome<Result> {
+  readonly result: Result;
+  /** Whether an earlier request with the same key had the effect. */
+  readonly replayed: boolean;
+}
+
 /** Thrown by operations that accept an Idempotency-Key. */
 export const IDEMPOTENCY_KEY_REUSED = {
   code: 'idempotency_key_reused',

@@ -2,10 +2,9 @@ import { cpus } from 'node:os';
 import { Random } from '@animal-store/faults/random';
 import type { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { checkResponses } from './check-responses.js';
-import type { CleanUp } from './clean-up.js';
 import { type Catalogue, DatabaseServer } from './database-server.js';
 import { httpRequest } from './http-requests.js';
-import { chooseLoadGenerator, type LoadGenerator, sendLoad } from './load.js';
+import { isInstalled, type LoadGenerator, sendLoad } from './load.js';
 import { cpuMsOf, type Measurement, requireProc, residentMbOf, type Rounds } from './measurement.js';
 import type { Target } from './targets.js';
 import type { PetRequest } from './workloads.js';
@@ -58,16 +57,16 @@ export class Bench {
   private constructor(
     readonly server: DatabaseServer,
     private readonly options: BenchOptions,
-    private readonly cleanUp: CleanUp,
+    private readonly cleanUp: AsyncDisposableStack,
     private readonly generator: LoadGenerator,
     readonly report: (line: string) => void,
   ) {
     this.random = new Random(options.seed);
   }
 
-  static async start(options: BenchOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<Bench> {
+  static async start(options: BenchOptions, cleanUp: AsyncDisposableStack, report: (line: string) => void): Promise<Bench> {
     requireProc();
-    const generator = await chooseLoadGenerator();
+    const generator = isInstalled('wrk') ? 'wrk' : 'autocannon';
     return new Bench(await DatabaseServer.start(cleanUp), options, cleanUp, generator, report);
   }
 
@@ -79,7 +78,7 @@ export class Bench {
 
   async startTarget(target: Target, catalogue: Catalogue, start = target.start): Promise<RunningTarget> {
     const service = await start(catalogue);
-    this.cleanUp.add(() => service.kill());
+    this.cleanUp.defer(() => service.kill());
     return { target, service, catalogue };
   }
 

@@ -1,6 +1,5 @@
 import { Random } from '@animal-store/faults/random';
 import { Bench, type BenchOptions, type Origin, type RunningTarget, type ScenarioResult } from './bench.js';
-import type { CleanUp } from './clean-up.js';
 import type { Catalogue } from './database-server.js';
 import { MANY_CONNECTIONS } from './goals.js';
 import { httpRequest } from './http-requests.js';
@@ -29,7 +28,7 @@ export interface Comparison extends Origin {
 }
 
 /** Measures the service and its peers on the same PostgreSQL with the same rows. */
-export async function compare(options: CompareOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<Comparison> {
+export async function compare(options: CompareOptions, cleanUp: AsyncDisposableStack, report: (line: string) => void): Promise<Comparison> {
   const bench = await Bench.start(options, cleanUp, report);
   const catalogues = new Map<string | undefined, Catalogue>();
   const catalogueOf = async ({ workspace }: Target): Promise<Catalogue> => {
@@ -43,7 +42,7 @@ export async function compare(options: CompareOptions, cleanUp: CleanUp, report:
   const running = new Map<string, RunningTarget>();
   for (const name of options.targets) {
     const target = targetOf(name);
-    const requirement = await target.missing?.();
+    const requirement = target.missing?.();
     if (requirement === undefined) running.set(name, await bench.startTarget(target, await catalogueOf(target)));
     else missing[name] = requirement;
     report(requirement === undefined ? `${name} is running` : `${name} is skipped. It requires: ${requirement}`);

@@ -1,10 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { DurablePostgres, query } from '@animal-store/local-postgres/testing';
-import type { CleanUp } from './clean-up.js';
-import { runProcess } from './processes.js';
 import type { ListRequest, PageStart, Status } from './workloads.js';
 
 /**
@@ -38,11 +38,11 @@ export class DatabaseServer {
     readonly folder: string,
   ) {}
 
-  static async start(cleanUp: CleanUp): Promise<DatabaseServer> {
+  static async start(cleanUp: AsyncDisposableStack): Promise<DatabaseServer> {
     const folder = await mkdtemp(join(tmpdir(), 'animal-store-bench-'));
-    cleanUp.add(() => rm(folder, { recursive: true, force: true }));
+    cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
     const postgres = await DurablePostgres.start([`shared_buffers=${SHARED_BUFFERS_MB}MB`]);
-    cleanUp.add(() => postgres.remove());
+    cleanUp.defer(() => postgres.remove());
     return new DatabaseServer(postgres, folder);
   }
 
@@ -55,8 +55,9 @@ export class DatabaseServer {
     await query(this.postgres.url, `CREATE DATABASE ${name}`);
     const url = new URL(this.postgres.url);
     url.pathname = `/${name}`;
-    const env = { DATABASE_URL: url.href };
-    const cli = (...args: string[]) => runProcess(process.execPath, [join(workspace, 'apps/cli/dist/main.js'), ...args], env);
+    const env = { ...process.env, DATABASE_URL: url.href };
+    const program = join(workspace, 'apps/cli/dist/main.js');
+    const cli = async (...args: string[]) => (await promisify(execFile)(process.execPath, [program, ...args], { env })).stdout;
     await cli('migrate', 'up');
     const share = options.pendingShare === undefined ? [] : ['--pending-share', `${options.pendingShare}`];
     await cli('seed', '--count', `${options.rows}`, '--json', ...share);

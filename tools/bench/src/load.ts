@@ -1,12 +1,15 @@
+import { execFile, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { type HttpRequest, rawRequest } from './http-requests.js';
-import { isInstalled, runProcess } from './processes.js';
 
 /** For wrk: only sends prepared requests. */
 const SCRIPT = fileURLToPath(new URL('../lua/requests.lua', import.meta.url));
 const AUTOCANNON = fileURLToPath(new URL('./autocannon-process.js', import.meta.url));
+
+const run = promisify(execFile);
 
 export interface Load {
   readonly url: string;
@@ -29,21 +32,22 @@ export interface LoadResult {
 /** The program that sends the load: wrk takes a fraction of the CPU of autocannon, which is an npm package. */
 export type LoadGenerator = 'wrk' | 'autocannon';
 
-export async function chooseLoadGenerator(): Promise<LoadGenerator> {
-  return (await isInstalled('wrk')) ? 'wrk' : 'autocannon';
+export function isInstalled(program: string): boolean {
+  return spawnSync(program, ['--version']).error === undefined;
 }
 
 export async function sendLoad(generator: LoadGenerator, load: Load, folder: string): Promise<LoadResult> {
   const file = join(folder, 'requests');
   if (generator === 'autocannon') {
     await writeFile(file, JSON.stringify(load));
-    return JSON.parse(await runProcess(process.execPath, [AUTOCANNON, file])) as LoadResult;
+    return JSON.parse((await run(process.execPath, [AUTOCANNON, file])).stdout) as LoadResult;
   }
   const { url, requests, connections, seconds, offset } = load;
   const { host } = new URL(url);
   await writeFile(file, requests.map((request) => rawRequest(request, host)).join('\0'));
   const options = ['--threads', '1', '--connections', `${connections}`, '--duration', `${seconds}s`, '--timeout', '10s'];
-  return parseWrk(await runProcess('wrk', [...options, '--script', SCRIPT, url, '--', file, `${offset}`]));
+  const { stdout } = await run('wrk', [...options, '--script', SCRIPT, url, '--', file, `${offset}`]);
+  return parseWrk(stdout);
 }
 
 /** Returns the result that lua/requests.lua has printed. */

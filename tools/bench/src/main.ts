@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseInteger, parseNames } from '@animal-store/faults/options';
 import { Argument, Command } from 'commander';
-import { CleanUp } from './clean-up.js';
 import { compare, type CompareOptions, type Comparison } from './compare.js';
 import { MANY_CONNECTIONS } from './goals.js';
 import { writeComparison, writeScale } from './performance-page.js';
@@ -24,7 +23,13 @@ interface OutputOptions {
 }
 type CompareArguments = Partial<CompareOptions> & { readonly quick?: boolean } & OutputOptions;
 
-const cleanUp = new CleanUp();
+const cleanUp = new AsyncDisposableStack();
+for (const [signal, exitCode] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => void cleanUp.disposeAsync().finally(() => process.exit(exitCode)));
+}
 const report = (line: string) => console.log(`  ${line}`);
 
 /** Adds the options that both comparisons have. */
@@ -81,7 +86,7 @@ try {
   console.error(Error.isError(error) ? error.message : error);
   process.exitCode = 1;
 } finally {
-  await cleanUp.run();
+  await cleanUp.disposeAsync();
 }
 
 function print({ goals, results }: Report): void {

@@ -1,7 +1,6 @@
 import { copyFile, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Bench } from './bench.js';
-import type { CleanUp } from './clean-up.js';
 import { createCatalogue } from './compare.js';
 import { ANIMAL_STORE, startService, TARGETS, UNBUNDLED_SERVICE } from './targets.js';
 import { createRequests, type Workload } from './workloads.js';
@@ -18,7 +17,7 @@ export interface ProfileOptions {
 /** Writes a profile of the service under one load, by `node --cpu-prof`. */
 export async function profile(
   { workload, seconds, connections, out }: ProfileOptions,
-  cleanUp: CleanUp,
+  cleanUp: AsyncDisposableStack,
   report: (line: string) => void,
 ): Promise<void> {
   const bench = await Bench.start({ seed: 1, rounds: 1, seconds }, cleanUp, report);

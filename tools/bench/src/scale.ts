@@ -1,5 +1,4 @@
 import { Bench, type BenchOptions, type Origin, type RunningTarget, type ScenarioResult } from './bench.js';
-import type { CleanUp } from './clean-up.js';
 import { MANY_CONNECTIONS } from './goals.js';
 import { ANIMAL_STORE, TARGETS } from './targets.js';
 import { findPageStarts, type GetRequest, type PetRequest } from './workloads.js';
@@ -29,7 +28,11 @@ interface Size {
 }
 
 /** Measures the service with 1,000 rows and more. All catalogues exist at the same time, so that rounds can be interleaved. */
-export async function measureScale(options: ScaleOptions, cleanUp: CleanUp, report: (line: string) => void): Promise<ScaleResult> {
+export async function measureScale(
+  options: ScaleOptions,
+  cleanUp: AsyncDisposableStack,
+  report: (line: string) => void,
+): Promise<ScaleResult> {
   const bench = await Bench.start(options, cleanUp, report);
   const sizes = new Map<string, Size>();
   for (let rows = MIN_ROWS; rows <= options.maxRows; rows *= 10) {

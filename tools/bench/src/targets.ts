@@ -1,14 +1,17 @@
 import { ok } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
 import { type Environment, ServiceProcess } from '@animal-store/test-kit/service-process';
 import type { Catalogue } from './database-server.js';
 import type { Paging } from './http-requests.js';
-import { isInstalled, runProcess } from './processes.js';
+import { isInstalled } from './load.js';
 import { type Workload, WORKLOADS } from './workloads.js';
 
+const run = promisify(execFile);
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const WORKSPACE = path('../../..');
 const dockerfile = readFileSync(join(WORKSPACE, 'Dockerfile'), 'utf8');
@@ -47,7 +50,7 @@ export interface Target {
   /** Folder of the checkout that creates its database. By default, the targets share the database of this one. */
   readonly workspace?: string | undefined;
   /** Returns the requirement of the target that is missing, or undefined if nothing is missing. */
-  readonly missing?: () => Promise<string | undefined>;
+  readonly missing?: () => string | undefined;
   readonly start: (catalogue: Catalogue) => Promise<ServiceProcess>;
 }
 
@@ -91,7 +94,7 @@ export const TARGETS = {
   baseline: {
     ...service({ name: 'baseline', program: join(BASELINE_FOLDER ?? '', SERVICE_COMMAND.at(-1) ?? '') }),
     workspace: BASELINE_FOLDER,
-    missing: () => Promise.resolve(BASELINE_FOLDER === undefined ? 'BASELINE=<folder of another checkout>' : undefined),
+    missing: () => (BASELINE_FOLDER === undefined ? 'BASELINE=<folder of another checkout>' : undefined),
   },
   'go-pgx': { workloads: WORKLOADS, paging: 'after', missing: goIsMissing, start: startGo },
   'rust-hyper': { workloads: WORKLOADS, paging: 'after', missing: rustIsMissing, start: startRust },
@@ -107,26 +110,26 @@ async function startConstant(catalogue: Catalogue): Promise<ServiceProcess> {
   return startProgram('nest-constant', [process.execPath, path('./peers/nest-constant.js')], catalogue, { CONSTANT_RESPONSES });
 }
 
-async function goIsMissing(): Promise<string | undefined> {
-  if ((await isInstalled('go')) && existsSync(`${GOPATH}/src/github.com/jackc/pgx/v4`)) return undefined;
+function goIsMissing(): string | undefined {
+  if (isInstalled('go') && existsSync(`${GOPATH}/src/github.com/jackc/pgx/v4`)) return undefined;
   return 'apt-get install golang-go golang-github-jackc-pgx-v4-dev';
 }
 
 async function startGo(catalogue: Catalogue): Promise<ServiceProcess> {
-  await runProcess('go', ['build', '-o', GO_PROGRAM, GO_SOURCE], { GO111MODULE: 'off', GOPATH });
+  await run('go', ['build', '-o', GO_PROGRAM, GO_SOURCE], { env: { ...process.env, GO111MODULE: 'off', GOPATH } });
   return startProgram('go-pgx', [GO_PROGRAM], catalogue);
 }
 
-async function rustIsMissing(): Promise<string | undefined> {
+function rustIsMissing(): string | undefined {
   const installed = existsSync(CRATES) ? readdirSync(CRATES) : [];
   const areCratesInstalled = REQUIRED_CRATES.every((crate) => installed.some((name) => name.startsWith(`${crate}.`)));
-  if (areCratesInstalled && (await isInstalled('cargo'))) return undefined;
+  if (areCratesInstalled && isInstalled('cargo')) return undefined;
   return 'apt-get install cargo librust-hyper+full-dev librust-tokio+full-dev librust-tokio-postgres-dev librust-sha2-dev librust-serde-json-dev librust-serde-derive-dev';
 }
 
 async function startRust(catalogue: Catalogue): Promise<ServiceProcess> {
   const source = ['--config', 'source.crates-io.replace-with="debian"', '--config', `source.debian.directory="${CRATES}"`];
-  await runProcess('cargo', ['build', '--release', '--offline', '--manifest-path', RUST_PACKAGE, '--target-dir', RUST_BUILD, ...source]);
+  await run('cargo', ['build', '--release', '--offline', '--manifest-path', RUST_PACKAGE, '--target-dir', RUST_BUILD, ...source]);
   return startProgram('rust-hyper', [join(RUST_BUILD, 'release/rust-hyper')], catalogue);
 }
 

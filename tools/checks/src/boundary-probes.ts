@@ -64,6 +64,7 @@ export const PROBES: readonly Probe[] = [
   layer('http', 'libs/pets/http/src/probe.module.ts', project('database'), project('pets-infrastructure')),
   layer('app', 'apps/cli/src/probe.ts', project('pets-testing'), dynamically('@animal-store/local-postgres')),
   layer('app', 'apps/api/src/probe.ts', project('cli'), project('kernel')),
+  layer('app', 'examples/visits/app/src/probe.ts', project('client'), project('api/serve')),
 
   layer('application', 'libs/pets/application/src/probe.ts', project('pets-testing'), project('kernel')),
   layer('infrastructure', 'libs/pets/infrastructure/src/probe.ts', project('pets-testing'), project('pets-application')),

@@ -20,6 +20,7 @@ function expectedTags(root: string): string[] {
   const [top, first = '', second] = root.split('/');
   if (top === 'tools') return ['layer:tool', 'scope:tools'];
   if (top === 'apps') return [first.endsWith('-e2e') ? 'layer:e2e' : 'layer:app', 'scope:apps'];
+  if (top === 'examples' && second === 'app') return ['layer:app', 'scope:apps'];
   if (second !== undefined) return [`layer:${LAYERS_OF_CONTEXTS.includes(second) ? second : '?'}`, `scope:${first}`];
   return [`layer:${PLATFORM[first] ?? '?'}`, 'scope:platform'];
 }
@@ -59,6 +60,27 @@ it('every owned path exists', () => {
   const paths = owners().filter((pattern) => pattern.startsWith('/'));
   expect(paths.length).toBeGreaterThan(0);
   expect(paths.filter((path) => !files.some((file) => `/${file}`.startsWith(path)))).toEqual([]);
+});
+
+/** Code that the service, its client, its command line and `npm start` run. */
+const PRODUCTION = /^(?:apps\/(?:api|cli)|libs\/[^/]+(?:\/[^/]+)?|tools\/(?:start|faults))\/src\/.+(?<!\.(?:spec|verify))\.ts$/;
+const WALL_CLOCK = /\bDate\.now\(\)|\bnew Date\(\)/;
+
+/** Files that need the time of day. A clock that is set must not change durations and time limits: they use `performance.now()`. */
+const TIME_OF_DAY = [
+  'apps/api/src/contexts/job-runner.ts',
+  'apps/api/src/http/socket-errors.ts',
+  'apps/api/src/observability/logger.ts',
+  'apps/cli/src/database-checks.ts',
+  'libs/client/src/retry.ts',
+  'libs/kernel/src/clock.ts',
+  'tools/faults/src/chaos/main.ts',
+  'tools/faults/src/fault-record.ts',
+];
+
+it('only code that needs the time of day reads the wall clock', () => {
+  const readers = files.filter((file) => PRODUCTION.test(file) && !file.includes('testing/') && WALL_CLOCK.test(readText(file)));
+  expect(readers.toSorted()).toEqual(TIME_OF_DAY);
 });
 
 /** Returns the paths in CODEOWNERS that have an owner, without the fallback. */

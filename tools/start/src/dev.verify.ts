@@ -1,7 +1,119 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { waitFor } from '@animal-store/local-postgres/testing';
+import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DevWorkspace } from './support/dev-workspace.js';
+
+const WORKSPACE = join(import.meta.dirname, '../../..');
+/** What `npm run dev` reads. The outputs are copied too, so that only what is stale is built. */
+const COPIED_NAMES = [
+  'apps/api',
+  'docs/guides',
+  'docs/openapi.json',
+  'libs',
+  'tools/build.mjs',
+  'tools/package',
+  'tools/start',
+  'package.json',
+  'tsconfig.base.json',
+];
+const EXCLUDED_NAMES = ['node_modules', 'bundle', 'dev', 'spec', 'test-results', 'coverage', '.data'];
+
+/** `npm run dev` in a copy of the workspace, in which specs change sources. */
+class DevWorkspace {
+  private original: string | undefined;
+  private lastOrigin = '';
+  private changedAt = 0;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly process: ServiceProcess,
+  ) {}
+
+  /** Resolves when the service listens. */
+  static async start(): Promise<DevWorkspace> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), 'dev-')));
+    await copyWorkspace(folder);
+    const command = [process.execPath, join(folder, 'tools/start/run.mjs'), 'dev'];
+    const child = ServiceProcess.spawn({ PORT: '0', DATA_DIR: join(folder, '.data') }, { command });
+    await child.waitFor(/Ctrl-C stops/);
+    const dev = new DevWorkspace(folder, child);
+    // Another process logs the URL, possibly after the welcome text.
+    await waitFor(() => expect(dev.origin).not.toBe(''));
+    return dev;
+  }
+
+  /** What was printed since the last change of a source. */
+  get output(): string {
+    return this.process.output.slice(this.changedAt);
+  }
+
+  get apiKey(): string {
+    return /API key +(\S+)/.exec(this.output)?.[1] ?? '';
+  }
+
+  get guide(): string {
+    return join(this.folder, 'docs/guides/quickstart.md');
+  }
+
+  /** The URL of the service, which has another port after each restart. */
+  get origin(): string {
+    return [...this.output.matchAll(/"url":"([^"]+)","msg":"listening"/g)].at(-1)?.[1] ?? this.lastOrigin;
+  }
+
+  async health(): Promise<number> {
+    const response = await fetch(`${this.origin}/health/live`);
+    await response.body?.cancel();
+    return response.status;
+  }
+
+  /** Appends the code to the original source. */
+  async change(code: string): Promise<void> {
+    const file = join(this.folder, 'apps/api/src/serve.ts');
+    this.original ??= await readFile(file, 'utf8');
+    this.lastOrigin = this.origin;
+    this.changedAt = this.process.output.length;
+    await writeFile(file, `${this.original}\n${code}\n`);
+  }
+
+  /** Removes the appended code and waits until the service runs without it. */
+  async fix(): Promise<void> {
+    await this.change('');
+    await waitFor(() => expect(this.output).toContain('listening'));
+    expect(await this.health()).toBe(200);
+  }
+
+  /** Resolves to the exit code. */
+  stop(signal: NodeJS.Signals): Promise<number | null> {
+    return this.process.stop(signal);
+  }
+
+  async runningProcesses(): Promise<string[]> {
+    const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'command=']);
+    return stdout.split('\n').filter((command) => command.includes(this.folder));
+  }
+
+  async remove(): Promise<void> {
+    await this.stop('SIGTERM');
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function copyWorkspace(copy: string): Promise<void> {
+  const filter = (source: string) => !EXCLUDED_NAMES.includes(basename(source));
+  for (const name of COPIED_NAMES) await cp(join(WORKSPACE, name), join(copy, name), { recursive: true, preserveTimestamps: true, filter });
+  const modules = join(WORKSPACE, 'node_modules');
+  await mkdir(join(copy, 'node_modules'));
+  for (const name of await readdir(modules)) {
+    const target = join(copy, 'node_modules', name);
+    // The links to the workspace's packages are relative, so they point into the copy.
+    if (name === '@animal-store') await cp(join(modules, name), target, { recursive: true, verbatimSymlinks: true });
+    else await symlink(join(modules, name), target);
+  }
+}
 
 let dev: DevWorkspace;
 beforeAll(async () => {

@@ -169,6 +169,12 @@ describe('listPets: paging', () => {
     expect(pets).toEqual(await api.listPets('?limit=6'));
   });
 
+  it('links to the next page from a 304, too', async () => {
+    const { headers } = await api.get('/v1/pets?limit=1');
+    const current = await api.get('/v1/pets?limit=1', { headers: { 'if-none-match': headers['etag'] ?? '' } });
+    expect(current).toMatchObject({ status: 304, headers: { link: headers['link'] } });
+  });
+
   it('links with limit, status and a cursor only', async () => {
     const parameters = next(await api.get('/v1/pets?status=sold&limit=2&colour=brown'));
     expect(Object.fromEntries(parameters)).toEqual({ limit: '2', status: 'sold', cursor: expect.any(String) });

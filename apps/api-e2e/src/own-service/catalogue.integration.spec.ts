@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Client } from 'pg';
 import { expectStatus, linksOf } from '../support/http-response.js';
 import { INT64_MAX, int64 } from '../support/arbitraries.js';
-import { type Pet, readPet } from '../support/json.js';
+import { NEW_PET, type Pet, readPet } from '../support/json.js';
 import { readPages } from '../support/read-pages.js';
 import { useOwnService } from '../support/use-api.js';
 
@@ -57,7 +57,7 @@ describe('a catalogue of twelve pets', () => {
 
   it('returns links and locations relative to the origin', async () => {
     expect(linksOf(await api.get('/v1/pets?limit=5'), 'next')).toEqual([expect.stringMatching(/^\/v1\/pets\?/)]);
-    const created = await api.create('{"name":"Rex","categoryId":7}');
+    const created = await api.create(NEW_PET);
     expect(created.headers['location']).toBe(`/v1/pets/${readPet(created.text).id}`);
     const notFound = await api.get('/v1/pets/-1');
     expect(linksOf(notFound, 'successor-version')).toEqual(['/v1/pets']);
@@ -98,7 +98,7 @@ describe('int64 end to end', () => {
   // Runs last, since it removes all pets and changes the ids of those added later. A page of one pet then leads from each id to the next.
   it.each(LARGE_IDS)('the id %d is exact in Location, getPet, list and cursor', async (id) => {
     await setNextPetId(id);
-    const created = await api.create('{"name":"Rex","categoryId":7}');
+    const created = await api.create(NEW_PET);
     expectStatus(created, 201);
     const pet = readPet(created.text);
     expect(pet.id).toBe(id);

@@ -5,11 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HOSTILE_SCHEMA } from '../support/hostile-schema.js';
 import { asRole } from '../support/service-role.js';
 import { runAnimalStore, createKey, runUntilExit, Service } from '../support/service.js';
+import { NEW_PET } from '../support/json.js';
 
 const PASSWORD = 'of-tests-only';
 /** Roles belong to the whole server, so this file uses unique names. */
 const NAME = `roles_${randomBytes(6).toString('hex')}`;
 const [OWNER, SERVICE, KEYS] = [`${NAME}_owner`, `${NAME}_service`, `${NAME}_keys`];
+/** Has what the administrator of a managed PostgreSQL has. */
+const ADMINISTRATOR = `${NAME}_administrator`;
 const TABLES = ['pets', 'idempotency_keys', 'clients', 'api_keys', 'audit_events', 'runs', 'schema_migrations'];
 
 const superuser = process.env['TEST_POSTGRES_URL'] ?? '';
@@ -45,8 +48,9 @@ async function grant(): Promise<void> {
 
 beforeAll(async () => {
   const statements = documentedStatements();
-  expect(statements).toHaveLength(6);
-  for (const statement of statements) await query(superuser, statement);
+  expect(statements).toHaveLength(7);
+  await query(superuser, `CREATE ROLE ${ADMINISTRATOR} LOGIN CREATEROLE CREATEDB PASSWORD '${PASSWORD}'`);
+  for (const statement of statements) await query(asRole(superuser, ADMINISTRATOR, PASSWORD), statement);
   // The hostile schema also has a table for each name in TABLES. The search_path omits `public`, so statements must name it.
   await asSuperuser(HOSTILE_SCHEMA);
   for (const table of TABLES) await asSuperuser(`CREATE TABLE hostile.${table} (trap text); GRANT ALL ON hostile.${table} TO PUBLIC`);
@@ -58,7 +62,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const database of [NAME, `${NAME}_bare`]) await query(superuser, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
-  for (const role of [OWNER, SERVICE, KEYS]) await query(superuser, `DROP ROLE IF EXISTS ${role}`);
+  for (const role of [OWNER, SERVICE, KEYS, ADMINISTRATOR]) await query(superuser, `DROP ROLE IF EXISTS ${role}`);
 });
 
 describe('with the documented roles and a hostile search_path', () => {
@@ -72,8 +76,7 @@ describe('with the documented roles and a hostile search_path', () => {
     try {
       const { id, key } = await createKey(keys, 'acme', undefined, '--rate-limit', '100');
       const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'one' };
-      const add = async () =>
-        (await fetch(`${running.url}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex","categoryId":7}' })).status;
+      const add = async () => (await fetch(`${running.url}/v1/pets`, { method: 'POST', headers, body: NEW_PET })).status;
       expect([await add(), await add()]).toEqual([201, 201]);
       const list = await fetch(`${running.url}/v1/pets`, { headers });
       expect([list.status, ((await list.json()) as unknown[]).length]).toEqual([200, 1]);

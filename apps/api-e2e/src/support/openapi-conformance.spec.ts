@@ -61,6 +61,16 @@ describe('the conformance to the OpenAPI document', () => {
     ]);
   });
 
+  it('accepts null, and a 64-bit integer, for a member that may be null', () => {
+    const schema = { properties: { id: { type: ['integer', 'null'], format: 'int64' } } };
+    const responses = { 200: { content: { 'application/json': { schema } } } };
+    const document = new OpenApiConformance(JSON.stringify({ servers: [{ url: '/v1' }], paths: { '/toys': { get: { responses } } } }));
+    const violations = (id: string) =>
+      document.violations('GET', '/v1/toys', { status: 200, text: `{"id":${id}}`, headers: { 'content-type': 'application/json' } });
+    for (const id of ['null', '9223372036854775807']) expect(violations(id)).toEqual([]);
+    expect(violations('9223372036854775808')).not.toEqual([]);
+  });
+
   it('finds an operation by template, by path and by its path below a server URL', () => {
     const undocumented: HttpResponse = { status: 299, text: '', headers: {} };
     for (const path of ['/v1/pets/{petId}', '/v1/pets/7', '/v1/pets/%20?x=y']) {

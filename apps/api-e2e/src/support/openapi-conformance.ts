@@ -160,7 +160,7 @@ function isInt64(value: unknown): boolean {
 /** Replaces int64 types by the keyword `int64`, since `integer` of JSON Schema rejects bigints. */
 function withInt64Keyword(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('type' in value) || !('format' in value)) return value;
-  if (value.type !== 'integer' || value.format !== 'int64') return value;
-  const { type: _type, format: _format, ...rest } = value;
-  return { ...rest, int64: true };
+  if (value.format !== 'int64') return value;
+  const { type, format: _format, ...rest } = value;
+  return Array.isArray(type) && type.includes('null') ? { ...rest, anyOf: [{ int64: true }, { type: 'null' }] } : { ...rest, int64: true };
 }

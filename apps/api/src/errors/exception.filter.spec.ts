@@ -151,24 +151,6 @@ describe('the response', () => {
     expect(lines).toMatchObject([{ level: 50, requestId: 'r1', code: 'service_unavailable', err: { code: 'ECONNREFUSED' } }]);
   });
 
-  it.each([
-    '57P05',
-    '57P04',
-    '25P03',
-    '25P04',
-    '55P03',
-    '26000',
-    'EMFILE',
-    'EPERM',
-    'ENETDOWN',
-    'EHOSTDOWN',
-    'ECONNABORTED',
-    'EACCES',
-    'ENOBUFS',
-  ])('to a lost connection or lock (%s) in any language asks for a retry', (code) => {
-    expect(respondTo(errorWith(code, 'se agotó el tiempo'))).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
-  });
-
   it('to a request that the service rejects asks for a retry, and no error is logged', () => {
     expect(respondTo(new DomainError(SERVICE_UNAVAILABLE))).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
     expect(lines).toEqual([]);

@@ -2,17 +2,28 @@ import {
   IdPipe,
   IfMatch,
   INT64_SCHEMA,
+  MayBeAbsent,
+  Nullable,
   RequireScopes,
   Revalidated,
-  REVALIDATION_HEADERS,
   Rule,
   SendsEntityTag,
   Throws,
+  UtcTime,
 } from '@animal-store/http-kit';
 import { DomainError, type Precondition } from '@animal-store/kernel';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Body, ConflictException, Controller, Delete, Get, HttpCode, Module, Param, Patch, Post, Put } from '@nestjs/common';
-import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiTags } from '@nestjs/swagger';
+import {
+  ApiCreatedResponse,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiTags,
+} from '@nestjs/swagger';
 import { type Context, contexts } from '../contexts.js';
 import { OpenApiDocument } from '../reference/openapi.controller.js';
 import { useTestApp } from './testing/test-app.js';
@@ -24,6 +35,7 @@ interface Parcel {
   readonly id: bigint;
   readonly label: string;
   readonly note: string | null;
+  readonly due?: Date;
 }
 
 class ParcelDto {
@@ -33,9 +45,15 @@ class ParcelDto {
 }
 
 class ParcelPatch {
-  @ApiProperty()
-  @Rule('must be text or null', (value) => typeof value === 'string' || value === null)
+  @ApiProperty({ type: 'string', description: 'A note.' })
+  @Nullable()
+  @Rule('must be text', (value) => typeof value === 'string')
   note!: string | null;
+
+  @ApiPropertyOptional({ description: 'The time of delivery.' })
+  @MayBeAbsent()
+  @UtcTime()
+  due?: Date;
 }
 
 let stored: Parcel | undefined;
@@ -55,7 +73,7 @@ class ParcelsController {
   @Get()
   @Revalidated()
   @ApiOperation({ operationId: 'getParcel' })
-  @ApiOkResponse({ type: ParcelDto, headers: REVALIDATION_HEADERS })
+  @ApiOkResponse({ type: ParcelDto })
   get(@Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint): Parcel {
     return current(id, () => undefined);
   }
@@ -66,10 +84,10 @@ class ParcelsController {
   @ApiOkResponse({ type: ParcelDto })
   patch(
     @Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint,
-    @Body() { note }: ParcelPatch,
+    @Body() changes: ParcelPatch,
     @IfMatch({ required: true }) precondition: Precondition,
   ): Parcel {
-    return (stored = { ...current(id, precondition), note });
+    return (stored = { ...current(id, precondition), ...changes });
   }
 
   @Put()
@@ -96,6 +114,7 @@ class ParcelsController {
   @Post('replacement')
   @SendsEntityTag()
   @ApiOperation({ operationId: 'replaceParcel' })
+  @ApiCreatedResponse({ type: ParcelDto })
   replace(@Param('id', new IdPipe(PARCEL_NOT_FOUND)) id: bigint, @Body() { label }: ParcelDto): Parcel {
     return (stored = { id, label, note: null });
   }
@@ -169,7 +188,7 @@ describe('@IfMatch', () => {
     const { status, text } = await send('PATCH', { 'If-Match': field }, PATCH);
     expect([status, text]).toEqual([400, expect.stringContaining('If-Match must be * or a list of ETags')]);
     const { text: withBody } = await send('PATCH', { 'If-Match': field }, '{"note":1}');
-    expect(withBody).toMatch(/If-Match must be .*; note must be text or null/);
+    expect(withBody).toMatch(/If-Match must be .*; note must be text/);
   });
 });
 
@@ -192,6 +211,11 @@ describe('DELETE', () => {
 });
 
 describe('PATCH', () => {
+  it('returns a time in UTC with milliseconds', async () => {
+    const { text } = await send('PATCH', { 'If-Match': '*' }, '{"note":"x","due":"2026-05-17T11:30:00+02:00"}');
+    expect(text).toBe(`{"id":${String(ID)},"label":"first","note":"x","due":"2026-05-17T09:30:00.000Z"}`);
+  });
+
   it.each(['application/merge-patch+json', 'Application/Merge-Patch+JSON; charset=utf-8', 'application/json'])(
     'accepts %s',
     async (type) => {
@@ -241,9 +265,9 @@ describe('OPTIONS', () => {
 });
 
 describe('the OpenAPI document', () => {
-  const operation = (method: 'get' | 'put' | 'patch' | 'delete') => {
+  const operation = (method: 'get' | 'put' | 'patch' | 'delete' | 'post', path = '/parcels/{id}') => {
     const document = service.app.get(OpenApiDocument).value;
-    const described = document.paths['/parcels/{id}']?.[method];
+    const described = document.paths[path]?.[method];
     if (!described) throw new Error(`${method} is not documented`);
     return { ...described, components: document.components };
   };
@@ -262,6 +286,23 @@ describe('the OpenAPI document', () => {
     expect(put.responses).toMatchObject({ 201: { headers: { ETag: { required: true } } }, 412: {} });
     expect(put.responses).not.toHaveProperty('428');
     expect(operation('get').responses).not.toHaveProperty('428');
+  });
+
+  it('describes the ETag of a change without the header, and the headers of a cached response', () => {
+    expect(operation('post', '/parcels/{id}/replacement').responses).toMatchObject({ 201: { headers: { ETag: { required: true } } } });
+    const revalidated = { 'Cache-Control': { required: true }, ETag: { required: true } };
+    expect(operation('get').responses).toMatchObject({ 200: { headers: revalidated }, 304: { headers: revalidated } });
+  });
+
+  it('describes members that are times or may be null', () => {
+    expect(operation('patch').components?.schemas?.['ParcelPatch']).toEqual({
+      type: 'object',
+      properties: {
+        note: { type: ['string', 'null'], description: 'A note.' },
+        due: { type: 'string', format: 'date-time', example: '2026-05-17T09:30:00.000Z', description: 'The time of delivery.' },
+      },
+      required: ['note'],
+    });
   });
 
   it('describes both types of a patch', () => {

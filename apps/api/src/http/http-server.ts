@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { PublicUrl } from '@animal-store/http-kit';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
+import { ACCEPT_PATCH, HEADER_SECTION_BYTES, HTTP_ERRORS, HttpError, MAX_HEADER_FIELDS, MAX_TARGET_LENGTH } from '../errors/http-errors.js';
 import { identifyRequests, requestIdOf } from '../observability/identify-requests.js';
 import { measureRequests } from '../observability/metrics.js';
 import type { Observability } from '../observability/observability.module.js';
@@ -9,11 +9,12 @@ import { logRequests } from '../observability/request-log.js';
 import { ShedRequests } from '../observability/shed-requests.js';
 import { removePorts } from '../rate-limit/address-group.js';
 import { ConnectionLimit, connectionOf, Draining, endConnections } from './connection.js';
-import { allowOrigins } from './cors.js';
+import { allowOrigins, preflightHeaders } from './cors.js';
+import { announceDeprecations } from './deprecation.guard.js';
 import { addEntityTags } from './entity-tags.js';
 import { type LoadLimits, LoadShedding } from './load-shedding.js';
 import { HalfReceivedRequests, hasUnknownFraming, RequestBodies } from './request-body.js';
-import { announceDeprecations, respondToOptions, RouteTable } from './routes.js';
+import { RouteTable } from './routes.js';
 import { type SocketErrorOptions, SocketErrors } from './socket-errors.js';
 
 export const HEADERS_TIMEOUT_MS = 5_000;
@@ -197,4 +198,20 @@ function errorOf({ raw, url, originalUrl }: FastifyRequest, reply: FastifyReply)
   if (originalUrl.length > MAX_TARGET_LENGTH) return new HttpError(HTTP_ERRORS.uriTooLong);
   if (raw.rawHeaders.length > 2 * MAX_HEADER_FIELDS) return new HttpError(HTTP_ERRORS.headersTooLarge);
   return undefined;
+}
+
+/** Responds to OPTIONS on every known path, also to preflights, with the methods it has. */
+function respondToOptions(fastify: FastifyInstance, routes: RouteTable, corsOrigins: readonly string[]): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const allow = request.method === 'OPTIONS' ? routes.allowedMethods(request.url) : undefined;
+    if (allow === undefined) {
+      done();
+      return;
+    }
+    if (allow.split(', ').includes('PATCH')) reply.header('accept-patch', ACCEPT_PATCH);
+    void reply
+      .code(204)
+      .headers({ allow, ...preflightHeaders(corsOrigins, request.raw.headers, allow) })
+      .send();
+  });
 }

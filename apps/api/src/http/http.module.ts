@@ -3,10 +3,11 @@ import { type BeforeApplicationShutdown, type DynamicModule, Global, Inject, Mod
 import { HttpAdapterHost } from '@nestjs/core';
 import { Routes } from '../errors/exception.filter.js';
 import { Draining, stopListening } from './connection.js';
-import { PreconditionGuard } from './entity-tags.js';
+import { DeprecationGuard } from './deprecation.guard.js';
 import type { JsonAdapter } from './json-adapter.js';
 import type { HttpServer } from './http-server.js';
-import { DeprecationGuard, RouteTable } from './routes.js';
+import { PreconditionGuard } from './precondition.guard.js';
+import { RouteTable } from './routes.js';
 
 /** What providers know of the HTTP server, and the guards of its headers. */
 @Global()

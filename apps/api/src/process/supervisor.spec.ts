@@ -33,7 +33,7 @@ let supervisor: Supervisor;
 let env: unknown;
 
 beforeEach(async () => {
-  // Only the watchdog uses intervals.
+  // Only the check of silent workers uses intervals.
   jest.useFakeTimers({ doNotFake: FAKEABLE.filter((name) => !name.endsWith('Interval')) });
   address = { address: '127.0.0.1', port: await findWorkerPort('127.0.0.1'), family: 'IPv4' };
   [workers, pauses, messages] = [[], [], []];

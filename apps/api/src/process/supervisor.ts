@@ -7,9 +7,8 @@ import type { MetricsSource } from './admin-server.js';
 import { WorkerMetrics } from '../observability/worker-metrics.js';
 import { countForWorker, MemoryCounter } from '../rate-limit/counters.js';
 import { EX_CONFIG, StartupError } from './startup-error.js';
-import { Watchdog } from './watchdog.js';
 import { findWorkerPort, isFree, requireFreePort } from './worker-port.js';
-import type { GroupState, WorkerReport } from './worker-messages.js';
+import { BEAT_MS, type GroupState, type WorkerReport } from './worker-messages.js';
 
 const MAX_CRASHES = 10;
 const CRASH_WINDOW_MS = 60_000;
@@ -22,6 +21,9 @@ const MAX_INITIAL_FORKS = 5;
 /** Delay before replacing a worker that ended before it was ready. Doubled each time, up to MAX_DELAY_MS, until a worker is ready. */
 const INITIAL_DELAY_MS = 100;
 const MAX_DELAY_MS = 2_000;
+/** After this many intervals of BEAT_MS, a worker that does not listen yet, or that does not report, is killed. */
+const MAX_START_BEATS = 60;
+const MAX_SILENT_BEATS = 15;
 
 export interface SupervisorOptions {
   readonly workers: number;
@@ -52,6 +54,8 @@ class ForkError extends StartupError {
 interface SupervisedWorker {
   state: 'starting' | 'listening' | 'ready';
   readonly ended: PromiseWithResolvers<void>;
+  /** Intervals of BEAT_MS until it is killed. Counts intervals, not time: after a pause of the whole machine, no worker is killed. */
+  beatsLeft: number;
 }
 
 /** Runs workers on one port, replaces crashed ones, counts requests for rate limits, and aggregates metrics. */
@@ -61,7 +65,7 @@ export class Supervisor implements MetricsSource {
   private crashes: readonly number[] = [];
   /** The workers that have not ended. */
   private readonly workers = new Map<Worker, SupervisedWorker>();
-  private readonly watchdog: Watchdog;
+  private beats: NodeJS.Timeout | undefined;
   private readonly workerMetrics = new WorkerMetrics();
   private readonly ownRegistry = new Registry();
   private readonly restarts = new Counter({
@@ -77,7 +81,6 @@ export class Supervisor implements MetricsSource {
   private port = 0;
 
   constructor(private readonly options: SupervisorOptions) {
-    this.watchdog = new Watchdog(options.logger);
     this.measure('workers', 'Running workers.', () => this.workers.size);
     this.measure('workers_ready', 'Workers that have connected to the database since they started.', () => this.inState('ready').length);
     // Only used where workers cannot share a port: they accept connections themselves.
@@ -108,7 +111,7 @@ export class Supervisor implements MetricsSource {
     this.stopping.abort();
     this.killAll(signal);
     // A worker that does not listen yet ends at once, unless it hangs.
-    for (const worker of this.workers.keys()) this.watchdog.hear(worker);
+    for (const known of this.workers.values()) known.beatsLeft = MAX_SILENT_BEATS;
     const ended = Promise.all([...this.workers.values()].map((worker) => worker.ended.promise)).then(() =>
       process.off('exit', this.killRemaining),
     );
@@ -187,8 +190,8 @@ export class Supervisor implements MetricsSource {
     };
     try {
       const worker = cluster.fork({ ...this.options.env, PORT: String(this.port) });
-      this.workers.set(worker, { state: 'starting', ended: Promise.withResolvers() });
-      this.watchdog.watch(worker);
+      this.workers.set(worker, { state: 'starting', ended: Promise.withResolvers(), beatsLeft: MAX_START_BEATS });
+      this.beats ??= setInterval(() => this.killSilent(), BEAT_MS);
       countForWorker(worker, this.counts);
       worker.once('exit', (code, signal: NodeJS.Signals | null) => end(signal ?? code, worker));
       // Without a process, there is no `exit`. Other errors are messages to a worker that is ending.
@@ -210,17 +213,29 @@ export class Supervisor implements MetricsSource {
   private forget(worker: Worker): SupervisedWorker['state'] | undefined {
     const known = this.workers.get(worker);
     this.workers.delete(worker);
-    this.watchdog.forget(worker);
     this.workerMetrics.end(worker);
+    if (this.workers.size === 0) {
+      clearInterval(this.beats);
+      this.beats = undefined;
+    }
     known?.ended.resolve();
     return known?.state;
+  }
+
+  /** Kills workers that hang. The kernel still assigns connections to such a worker. */
+  private killSilent(): void {
+    for (const [{ process }, known] of this.workers) {
+      if (--known.beatsLeft !== 0) continue;
+      this.options.logger.error({ worker: process.pid }, 'a worker does not respond; killing it');
+      process.kill('SIGKILL');
+    }
   }
 
   private onReport(worker: Worker, { state, listening }: Partial<WorkerReport>): void {
     const known = this.workers.get(worker);
     if (!known) return;
     if (listening) known.state = 'listening';
-    if (known.state !== 'starting') this.watchdog.hear(worker);
+    if (known.state !== 'starting') known.beatsLeft = MAX_SILENT_BEATS;
     if (state === 'waiting') this.firstReports.resolve();
     if (state !== 'ready') return;
     known.state = 'ready';

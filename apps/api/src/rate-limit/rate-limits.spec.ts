@@ -13,21 +13,6 @@ const logger = pino({ level: 'silent' });
 const createLimits = (options: Partial<Parameters<typeof RateLimits.create>[0]> = {}) =>
   RateLimits.create({ ...OPTIONS, ...options }, logger);
 
-describe('failed authentications', () => {
-  it('are limited to 600 per minute and address, whatever the limit of clients is', async () => {
-    const limits = await createLimits();
-    await limits.countFailure('192.0.2.2');
-    for (let i = 1; i <= 600; i++) expect(await limits.countFailure('192.0.2.1')).toMatchObject({ isExceeded: false, remaining: 600 - i });
-    expect(await limits.countFailure('192.0.2.1')).toMatchObject({ isExceeded: true });
-    expect(await limits.countFailure('::ffff:192.0.2.1')).toMatchObject({ isExceeded: true });
-    expect(await limits.countFailure('192.0.2.2')).toMatchObject({ isExceeded: false, remaining: 598 });
-  });
-
-  it('are not limited if the rate limit is disabled', async () => {
-    expect((await createLimits({ rateLimit: 0 })).countFailure('192.0.2.1')).toBeUndefined();
-  });
-});
-
 describe('the limit of a client', () => {
   it('is stored, up to 1,000 custom limits; the oldest is dropped', async () => {
     const limits = await createLimits();

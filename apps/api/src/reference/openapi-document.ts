@@ -2,12 +2,13 @@ import { INSUFFICIENT_SCOPE, INVALID_API_KEY, MISSING_API_KEY } from '@animal-st
 import {
   type Deprecation,
   DEPRECATION_EXTENSION,
-  ETAG_HEADER,
+  ENTITY_TAG_EXTENSION,
   INVALID_REQUEST,
   PRECONDITION_EXTENSION,
   PublicUrl,
   RATE_LIMIT_EXTENSION,
   type RateLimitPolicy,
+  REVALIDATION_EXTENSION,
   SCOPES_EXTENSION,
   THROWS_EXTENSION,
 } from '@animal-store/http-kit';
@@ -25,6 +26,7 @@ import {
   SERVICE_UNAVAILABLE,
 } from '../errors/http-errors.js';
 import { REQUEST_ID_SCHEMA } from '../observability/identify-requests.js';
+import { withNullType } from './null-type.js';
 
 const VERSION_PREFIX = '/v1';
 const SECURITY_SCHEME = 'apiKey';
@@ -53,18 +55,20 @@ const SHARED_ERRORS = {
   outsideOperations: definitions(HTTP_ERRORS.routeNotFound, HTTP_ERRORS.methodNotAllowed),
 } as const;
 
-type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & {
+type PublishedOperation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type Schema = Schemas[string];
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+type Response = Extract<PublishedOperation['responses'][string], { description: string }>;
+type Headers = NonNullable<Response['headers']>;
+type Operation = PublishedOperation & {
   [SCOPES_EXTENSION]?: readonly string[];
   [DEPRECATION_EXTENSION]?: Deprecation;
   [RATE_LIMIT_EXTENSION]?: RateLimitPolicy;
   [THROWS_EXTENSION]?: readonly ErrorDefinition[];
   [PRECONDITION_EXTENSION]?: readonly ErrorDefinition[];
+  [ENTITY_TAG_EXTENSION]?: Headers;
+  [REVALIDATION_EXTENSION]?: Headers;
 };
-type Schema = Schemas[string];
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-type Responses = Operation['responses'];
-type Response = Extract<Responses[string], { description: string }>;
-type Headers = NonNullable<Response['headers']>;
 
 export interface ServerAddresses {
   readonly publicBaseUrl: string | undefined;
@@ -85,7 +89,7 @@ export function createOpenApiDocument(
   contexts: readonly DocumentedContext[],
 ): OpenAPIObject {
   const service = describeService(addresses, contexts);
-  const { paths, components } = SwaggerModule.createDocument(app, service);
+  const { paths, components } = withNullType(SwaggerModule.createDocument(app, service));
   for (const { patch } of Object.values(paths)) acceptMergePatch(patch);
   const operations = Object.values(paths).flatMap((item) => Object.values(item) as Operation[]);
   const publicUrl = new PublicUrl(addresses.publicBaseUrl);
@@ -245,16 +249,25 @@ function completeOperation(operation: Operation, publicUrl: PublicUrl): Operatio
   const {
     [DEPRECATION_EXTENSION]: deprecation,
     [THROWS_EXTENSION]: _throws,
-    [PRECONDITION_EXTENSION]: precondition,
+    [PRECONDITION_EXTENSION]: _precondition,
+    [ENTITY_TAG_EXTENSION]: entityTag,
+    [REVALIDATION_EXTENSION]: revalidation,
     ...published
   } = operation;
   const { [SCOPES_EXTENSION]: scopes = [], [RATE_LIMIT_EXTENSION]: policy } = operation;
   const rateLimit = policy ? ` A client can send ${policy.requestsPerMinute} requests per minute (rate limit \`${policy.name}\`).` : '';
+  const { 200: ok } = published.responses;
+  // A 304 has the Link of the cached page.
+  const link = ok && 'headers' in ok && ok.headers?.['Link'];
+  const added: Record<string, Headers | undefined> = {
+    200: { ...revalidation, ...entityTag },
+    201: entityTag,
+    304: { ...(link && { Link: link }), ...revalidation },
+  };
   for (const [status, response] of Object.entries(published.responses)) {
     if (!response || '$ref' in response) continue;
-    const tag = precondition && ['200', '201'].includes(status) && { ETag: ETAG_HEADER };
     response.headers = {
-      ...headersOf(status, { ...response.headers, ...tag }),
+      ...headersOf(status, { ...response.headers, ...added[status] }),
       ...(deprecation && deprecationHeaders(deprecation, publicUrl)),
     };
   }

@@ -1,4 +1,5 @@
-import { MayBeAbsent, QueryInteger, Rule } from '@animal-store/http-kit';
+import { MayBeAbsent, Nullable, QueryInteger, QueryTime, Rule, UtcTime } from '@animal-store/http-kit';
+import { parseUtcTime } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Module, Query, type Type as Class } from '@nestjs/common';
 import { APP_PIPE, NestFactory } from '@nestjs/core';
@@ -44,6 +45,7 @@ const RULES: Readonly<Record<string, () => PropertyDecorator>> = {
   defined: () => IsDefined(),
   optional: () => IsOptional(),
   present: () => MayBeAbsent(),
+  nullable: () => Nullable(),
   conditional: () => ValidateIf(({ x }: { x?: unknown }) => x !== 'a'),
   own: () => Rule('must equal x', (value, { x }: { x?: unknown }) => value === x),
   nested: () => ValidateNested(),
@@ -127,6 +129,31 @@ class Lowered extends Page {
 class Doubled extends Page {
   @Transform(({ value: text }: { value: unknown }) => (typeof text === 'string' ? text + text : text))
   declare limit: number;
+}
+
+class Times {
+  @UtcTime()
+  at!: Date;
+
+  @MayBeAbsent()
+  @Nullable()
+  @UtcTime()
+  due?: Date | null;
+
+  @MayBeAbsent()
+  @ValidateNested()
+  @Type(() => Times)
+  inner?: Times;
+}
+
+class Range {
+  @MayBeAbsent()
+  @QueryTime()
+  at?: Date;
+
+  @MayBeAbsent()
+  @QueryTime()
+  due?: Date;
 }
 
 class Plain {}
@@ -245,6 +272,28 @@ describe('a compiled DTO', () => {
     );
     expect(accepted.count).toBeGreaterThan(accepted.nested);
     expect(accepted.nested).toBeGreaterThan(0);
+  });
+
+  it('returns the times and messages of class-validator after the conversion', () => {
+    const given = fc.oneof(
+      fc.date({ noInvalidDate: true }).map((at) => at.toISOString()),
+      fc.constantFrom('2026-05-17T11:30:00+02:00', '2026-02-30T00:00:00Z', '2026-05-17', '', 7n, null, undefined, true, [], {}),
+    );
+    const source = fc.record({ at: given, due: given }, { requiredKeys: [] });
+    const converted = (members: object) =>
+      Object.fromEntries(
+        Object.entries(members).map(([name, text]) => [name, typeof text === 'string' ? (parseUtcTime(text) ?? text) : (text as unknown)]),
+      );
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(Times, Range), source, fc.option(source, { nil: undefined }), (dto: Class, outer, inner) => {
+        const nested = dto === Times && inner !== undefined;
+        const actual = byEngine(dto, nested ? { ...outer, inner } : outer);
+        expect(actual).toEqual(byLibraries(dto, nested ? { ...converted(outer), inner: converted(inner) } : converted(outer)));
+        if (typeof actual !== 'string') accepted++;
+      }),
+    );
+    expect(accepted).toBeGreaterThan(0);
   });
 
   it.each([

@@ -1,20 +1,22 @@
 import {
   type EventDefinition,
   type IdempotencyKey,
-  INT64_MAX,
-  INT64_MIN,
-  JsonPage,
-  JsonText,
+  type JsonPage,
   MAX_PAGE_SIZE,
+  type OrderedPageRequest,
+  type OrderValue,
   type PageRequest,
+  type Position,
 } from '@animal-store/kernel';
+import type { DatabaseError } from 'pg';
 import type { Repository } from 'typeorm';
-import { Batcher, BatchSlots } from '../statements/batcher.js';
+import { Batcher, BatchSlots, Failure } from '../statements/batcher.js';
 import { Database } from '../database.js';
-import { isDatabaseUnavailable, isRowError } from '../connection/database-unavailable.js';
+import { isConflict, isReadItemError, isRowError } from '../connection/error-meaning.js';
 import { activeTraceParent, type Publication, publicationOf } from '../statements/publication.js';
-import { type IdempotencyKeyEntity, keyTableOf } from './idempotency-key.entity.js';
-import { checkedValue, elementOf, type PreparedStatement, type Values } from '../statements/prepared-statement.js';
+import { BatchedLists } from './batched-lists.js';
+import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-key.entity.js';
+import { arraysOf, checkedValue, type Values } from '../statements/prepared-statement.js';
 import { retryConflict, retryRead } from '../connection/retry.js';
 import {
   findOneStatement,
@@ -23,10 +25,12 @@ import {
   insertOneStatement,
   insertOnceStatement,
   insertStatement,
+  insertUniqueStatement,
+  type MaybeInserted,
 } from '../statements/statements.js';
-import { type PageText, listStatement } from '../statements/list-statement.js';
 import { isSharded, shardingOf } from '../statements/sharding.js';
-import { type Column, Table } from '../statements/table.js';
+import { Table } from '../statements/table.js';
+import { UNIQUE_VIOLATION, uniqueValuesOf, violationOf } from '../statements/unique-values.js';
 
 /** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
 export interface EntityWithId {
@@ -57,25 +61,29 @@ export interface InsertOnceResult<Entity extends EntityWithId> {
   readonly replayed: boolean;
 }
 
+/** An item of a page. */
+export type Item<Entity extends EntityWithId, Listed extends keyof NewRow<Entity>> = Pick<Entity, 'id' | Listed>;
+
+/** The properties that may order a list: those of the items, except nullable ones and booleans. */
+export type OrderProperty<Entity extends EntityWithId, Listed extends keyof NewRow<Entity>> = {
+  [Property in Listed]: Entity[Property] extends OrderValue ? Property & string : never;
+}[Listed];
+
 interface KeyedRow<Entity extends EntityWithId> {
   readonly row: NewRow<Entity>;
   readonly values: Values;
   readonly key: IdempotencyKey;
 }
 
-export interface BatchedRepositoryOptions {
+export interface BatchedRepositoryOptions<Listed> {
   /** The event of each inserted row. It has the row's identifier as that of its aggregate, and the columns with the names of its members. */
   readonly publishes?: EventDefinition;
+  /** The properties of an item in a page, in addition to the identifier. The default is all. `findById` returns all. */
+  readonly columns?: readonly Listed[];
 }
-
-/** The values of the filters, then the lowest identifier and the page size. */
-type PageParameters = Values;
 
 const MAX_INSERTS = 128;
 const MAX_FINDS = 256;
-const MAX_PAGES = 32;
-/** If this many pages wait, their batch starts although another one is running: PostgreSQL takes longer for a page than for a row. */
-const MAX_WAITING_PAGES = 8;
 
 const CONCURRENT_READS = 2;
 
@@ -83,15 +91,13 @@ const CONCURRENT_READS = 2;
  * Wraps a TypeORM repository and runs concurrent calls in one statement. Concurrent inserts commit together. Each read sees all writes
  * that were committed before the call. Names and types come from the entity.
  */
-export class BatchedRepository<Entity extends EntityWithId> {
+export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof NewRow<Entity> = keyof NewRow<Entity>> {
   /** The items are the values of the columns, and with an event TRACE_PARENT. */
   private readonly inserts: Batcher<Values, bigint>;
   private readonly keyedInserts: Batcher<KeyedRow<Entity>, InsertOnceResult<Entity>>;
   private readonly pendingByKey = new Map<string, Promise<InsertOnceResult<Entity>>>();
   private readonly finds: Batcher<bigint, Entity | undefined>;
-  /** One per statement, by the names of the filters and whether they are null. */
-  private readonly pages = new Map<string, Batcher<PageParameters, JsonPage<Entity>>>();
-  private readonly pageSlots: BatchSlots;
+  private readonly lists: BatchedLists<Item<Entity, Listed>>;
   private statements: ReturnType<typeof prepare<Entity>> | undefined;
   /** The event, if it may have a subscription. */
   private readonly event: Publication | undefined;
@@ -100,18 +106,18 @@ export class BatchedRepository<Entity extends EntityWithId> {
   constructor(
     private readonly repository: Repository<Entity>,
     private readonly keys?: Repository<IdempotencyKeyEntity>,
-    { publishes }: BatchedRepositoryOptions = {},
+    { publishes, columns }: BatchedRepositoryOptions<Listed> = {},
   ) {
     const { replicas, settings } = Database.of(repository.manager);
     this.event = publishes && publicationOf(settings, publishes);
-    const insertOptions = { maxSize: MAX_INSERTS, isItemError: isRowError };
+    const insertOptions = { maxSize: MAX_INSERTS, isItemError: isInsertItemError };
     this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
     this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
     const { concurrentReads = CONCURRENT_READS } = settings;
     const slots = new BatchSlots(concurrentReads);
     this.finds = new Batcher({ maxSize: MAX_FINDS, slots, isItemError: isReadItemError, run: (ids) => this.runFinds(ids) });
     // Pages may wait for a replica. With separate slots, `findById` does not wait for pages.
-    this.pageSlots = replicas ? new BatchSlots(concurrentReads) : slots;
+    this.lists = new BatchedLists(replicas ? new BatchSlots(concurrentReads) : slots, () => this.prepared(), columns);
   }
 
   /** Inserts a row and resolves with its identifier after the commit. A row that violates a constraint fails without affecting others. */
@@ -154,47 +160,20 @@ export class BatchedRepository<Entity extends EntityWithId> {
     });
   }
 
-  /** Returns a page of rows. Equal concurrent calls share one result. */
-  page(filter: Filter<Entity>, { limit, after }: PageRequest): Promise<JsonPage<Entity>> {
+  /**
+   * Returns a page of rows, by identifier or in the order of the request. Equal concurrent calls share one result. Each combination of
+   * filters and order requires an index; see `Persistence.lists`.
+   */
+  page(filter: Filter<Entity>, request: PageRequest): Promise<JsonPage<Item<Entity, Listed>>>;
+  page(
+    filter: Filter<Entity>,
+    request: OrderedPageRequest<OrderProperty<Entity, Listed>>,
+  ): Promise<JsonPage<Item<Entity, Listed>, Position>>;
+  page(filter: Filter<Entity>, request: PageRequest | OrderedPageRequest): Promise<JsonPage<Item<Entity, Listed>, bigint | Position>> {
+    const { limit } = request;
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE_SIZE)
       throw new RangeError(`limit must be an integer from 1 to ${String(MAX_PAGE_SIZE)}`);
-    return this.findPage(filter, limit, after);
-  }
-
-  private async findPage(filter: Filter<Entity>, limit: number, after: bigint | undefined): Promise<JsonPage<Entity>> {
-    const parameters: Values[number][] = [];
-    let names = '';
-    let key = '';
-    for (const column of this.prepared().table.columns) {
-      const value = checkedValue(column.property, filter[column.property as keyof Filter<Entity>]);
-      if (value === undefined) continue;
-      names += value === null ? `${column.property} null ` : `${column.property} `;
-      if (value === null) continue;
-      parameters.push(value);
-      key += `${elementOf(value)} `;
-    }
-    // No row comes after the greatest identifier.
-    const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
-    parameters.push(first, size);
-    const pages = this.pages.get(names) ?? this.addPages(names, filter);
-    return pages.submit(parameters, `${key}${String(after)} ${String(size)}`);
-  }
-
-  private addPages(names: string, filter: Filter<Entity>): Batcher<PageParameters, JsonPage<Entity>> {
-    const { table, sharding } = this.prepared();
-    const valueOf = ({ property }: Column): unknown => filter[property as keyof Filter<Entity>];
-    const nulls = table.columns.filter((column) => valueOf(column) === null);
-    const filters = table.columns.filter((column) => valueOf(column) !== undefined && !nulls.includes(column));
-    const statement = listStatement(table, filters, sharding, nulls);
-    const pages = new Batcher({
-      maxSize: MAX_PAGES,
-      maxWaiting: MAX_WAITING_PAGES,
-      slots: this.pageSlots,
-      isItemError: isReadItemError,
-      run: (requested: readonly PageParameters[]) => this.runPages(statement, requested),
-    });
-    this.pages.set(names, pages);
-    return pages;
+    return this.lists.find(filter, request);
   }
 
   /** Builds the statements on the first call, because the metadata does not exist before the DataSource is connected. */
@@ -202,32 +181,77 @@ export class BatchedRepository<Entity extends EntityWithId> {
     return (this.statements ??= prepare(this.repository, this.keys, this.event));
   }
 
-  private runInserts(rows: readonly Values[]): Promise<bigint[]> {
-    const { pool, insert, insertOne } = this.prepared();
+  private runInserts(rows: readonly Values[]): Promise<(bigint | Failure)[]> {
+    const { pool, insertOne } = this.prepared();
     const only = rows.length === 1 ? rows[0] : undefined;
-    return retryConflict(() => (only && insertOne ? insertOne.run(pool, only) : insert.run(pool, arraysOf(rows))));
+    if (!only) return this.insertAll(rows);
+    return retryConflict(() => (insertOne ? insertOne.run(pool, only) : this.insertAll(rows)));
+  }
+
+  private async insertAll(rows: readonly Values[]): Promise<(bigint | Failure)[]> {
+    const { pool, insert, insertUnique } = this.prepared();
+    if (!insertUnique) return insert.run(pool, arraysOf(rows));
+    const results: (bigint | Failure)[] = [];
+    for (const { index, id } of await insertUnique.run(pool, arraysOf(rows))) {
+      const insertAlone = async () => (await insert.run(pool, arraysOf([rows[index] as Values])))[0] as bigint;
+      results[index] = id ?? (await this.rejected(insertAlone));
+    }
+    return results;
+  }
+
+  /** Returns the error of a row whose values exist. Only the error of a statement names which of several constraints it violates. */
+  private rejected<Result>(insertAlone: () => Promise<Result>): Promise<Result | Failure> {
+    const [violated, another] = this.prepared().uniqueValues;
+    if (violated && !another) return Promise.resolve(new Failure(violationOf(violated)));
+    return retryConflict(insertAlone).catch((error: unknown) => new Failure(error));
   }
 
   /** Requires that no two rows have the same key. */
-  private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<InsertOnceResult<Entity>[]> {
+  private async runKeyedInserts(keyedRows: readonly KeyedRow<Entity>[]): Promise<(InsertOnceResult<Entity> | Failure)[]> {
     const { pool, insertOnce, findRecorded } = this.prepared();
     if (!insertOnce || !findRecorded) throw new Error('insertOnce requires a repository for idempotency keys.');
-    const results = new Map<KeyedRow<Entity>, InsertOnceResult<Entity>>();
+    const results = new Map<KeyedRow<Entity>, InsertOnceResult<Entity> | Failure>();
     for (let pending = keyedRows; pending.length > 0; pending = pending.filter((keyed) => !results.has(keyed))) {
       const keys = [pending.map(({ key }) => key.clientId), pending.map(({ key }) => key.key)];
       const columns = arraysOf(pending.map(({ values }) => values));
-      for (const { index, id } of await retryConflict(() => insertOnce.run(pool, [...keys, ...columns]))) {
+      const insert = () => this.insertKeyed([...keys, ...columns]);
+      const rejected: KeyedRow<Entity>[] = [];
+      // Another attempt at a batch is one at its halves, unless some of its rows are inserted.
+      for (const { index, id } of await (keyedRows.length > 1 && results.size === 0 ? insert() : retryConflict(insert))) {
         const keyed = pending[index] as KeyedRow<Entity>;
-        results.set(keyed, { id, row: keyed.row, replayed: false });
+        if (id === undefined) rejected.push(keyed);
+        else results.set(keyed, { id, row: keyed.row, replayed: false });
       }
       if (results.size === keyedRows.length) break;
       // Keys that are neither inserted nor found were deleted in between, so the loop inserts them again.
-      for (const { index, id, row } of await findRecorded.run(pool, keys)) {
+      for (const { index, id, row } of await retryRead(() => findRecorded.run(pool, keys))) {
         const keyed = pending[index] as KeyedRow<Entity>;
-        if (!results.has(keyed)) results.set(keyed, { id, row: await this.completed(id, row), replayed: true });
+        if (results.has(keyed)) continue;
+        // The record of a command is an array.
+        const isOfCommand = Array.isArray(row);
+        results.set(keyed, isOfCommand ? new Failure(keyReused()) : { id, row: await this.completed(id, row), replayed: true });
+      }
+      // The values of a repeated request exist, too, so only the others are rejected.
+      for (const keyed of rejected.filter((each) => !results.has(each))) {
+        const { row, values, key } = keyed;
+        const outcome = await this.rejected(() => insertOnce.run(pool, [[key.clientId], [key.key], ...arraysOf([values])]));
+        if (outcome instanceof Failure) results.set(keyed, outcome);
+        else for (const { id } of outcome) results.set(keyed, { id, row, replayed: false });
       }
     }
-    return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity>);
+    return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity> | Failure);
+  }
+
+  private async insertKeyed(parameters: readonly Values[]): Promise<readonly MaybeInserted[]> {
+    const { pool, insertOnce, insertUniqueOnce } = this.prepared();
+    if (!insertUniqueOnce) return insertOnce?.run(pool, parameters) ?? [];
+    return insertUniqueOnce.run(pool, parameters).catch((error: unknown) => {
+      const { code, schema, table } = error as Partial<DatabaseError>;
+      const metadata = this.keys?.metadata;
+      // Another process has inserted one of the keys in the meantime, so the statement had no effect. Now the key can be found.
+      if (code === UNIQUE_VIOLATION && table === metadata?.tableName && schema === metadata?.schema) return [];
+      throw error;
+    });
   }
 
   /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
@@ -253,13 +277,6 @@ export class BatchedRepository<Entity extends EntityWithId> {
     const byId = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => byId.get(id));
   }
-
-  private async runPages(statement: PreparedStatement<PageText>, pages: readonly PageParameters[]): Promise<JsonPage<Entity>[]> {
-    const { table, lists, sharding } = this.prepared();
-    const texts = await sharding.runPages((batch) => retryRead(() => statement.run(lists, arraysOf(batch))), pages);
-    const parse = table.parse as (text: string) => Entity[];
-    return texts.map(({ items, next }) => new JsonPage<Entity>(new JsonText(items), next, parse));
-  }
 }
 
 /** Builds the statements of an entity. Requires a connected DataSource. */
@@ -269,20 +286,31 @@ function prepare<Entity extends EntityWithId>(
   event: Publication | undefined,
 ) {
   const { pool, replicas, settings } = Database.of(repository.manager);
+  if (repository.queryRunner?.isTransactionActive)
+    throw new Error("A BatchedRepository is not part of a transaction: use TypeORM's repository in it.");
   if (keys && isSharded(keys.metadata, settings.persistence) !== isSharded(repository.metadata, settings.persistence))
     throw new Error(`${repository.metadata.name} and ${keys.metadata.name} must both be sharded, or both be in \`unsharded\`.`);
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
   const sharding = shardingOf(repository.metadata, settings);
+  // A distributed table has none.
+  const uniqueValues = sharding.insertsOne ? uniqueValuesOf(repository.metadata, table) : [];
+  const order = [...new Set([...uniqueValues.flatMap(({ columns }) => columns), table.id])];
+  // Two inserts without a check before could wait for each other's row.
+  const isExclusive = uniqueValues.some(({ isExclusion }) => isExclusion);
   return {
     pool,
     sharding,
     /** Executes the statements of pages. */
     lists: replicas ?? pool,
     table,
+    declared: settings.persistence.flatMap(({ lists = [] }) => lists.filter(({ entity }) => entity === repository.metadata.target)),
     insert: insertStatement(table, event),
-    insertOne: event || !sharding.insertsOne ? undefined : insertOneStatement(table),
+    insertOne: event || isExclusive || !sharding.insertsOne ? undefined : insertOneStatement(table),
     insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
+    uniqueValues,
+    insertUnique: uniqueValues.length > 0 ? insertUniqueStatement(table, order, event) : undefined,
+    insertUniqueOnce: keyTable && uniqueValues.length > 0 ? insertUniqueStatement(table, order, event, keyTable) : undefined,
     findRecorded: keyTable && findRecordedStatement(table, keyTable, sharding),
     find: findStatement(table, sharding),
     findOne: findOneStatement(table),
@@ -303,18 +331,12 @@ function orRejected<Result>(call: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Returns an array of values per parameter. */
-function arraysOf(calls: readonly Values[]): Values[] {
-  return (calls[0] ?? []).map((_, index) => calls.map((parameters) => parameters[index]));
-}
-
 /** Ignores an error of another row, which then was not inserted. */
 function unlessRowError(error: unknown): undefined {
   if (!isRowError(error)) throw error;
 }
 
-/** Whether the value of one call, or one stored row that cannot be read, may have caused the error. */
-function isReadItemError(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return isRowError(error) || (code === undefined && !isDatabaseUnavailable(error));
+/** Whether a row, or its order in the batch, may have caused the error. */
+function isInsertItemError(error: unknown): boolean {
+  return isRowError(error) || isConflict(error);
 }

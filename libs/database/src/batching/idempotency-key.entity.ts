@@ -1,3 +1,4 @@
+import { DomainError, IDEMPOTENCY_KEY_REUSED } from '@animal-store/kernel';
 import { Column, type EntityMetadata, PrimaryColumn } from 'typeorm';
 import type { KeyTable } from '../statements/statements.js';
 import { qualifiedName, quoted } from '../statements/table.js';
@@ -14,9 +15,10 @@ export abstract class IdempotencyKeyEntity {
   @PrimaryColumn('text')
   key!: string;
 
+  /** 0 for a command. */
   abstract rowId: bigint;
 
-  /** The values of the row in the first request, by property name. */
+  /** The values of the row in the first request, by property name. For a command, an array of its request and its result. */
   @Column('jsonb')
   request!: object;
 
@@ -43,4 +45,9 @@ export function keyTableOf(metadata: EntityMetadata): KeyTable {
     request: column('request'),
     createdAt: column('createdAt'),
   };
+}
+
+/** A command is not repeated by a creation or by another command with its key. */
+export function keyReused(): DomainError {
+  return new DomainError(IDEMPOTENCY_KEY_REUSED, 'The Idempotency-Key was already used for another request; use a new key.');
 }

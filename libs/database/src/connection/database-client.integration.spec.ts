@@ -9,7 +9,7 @@ import { createTestDatabase, DurablePostgres, query, type TestDatabase, waitFor 
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database, type DatabaseOptions } from '../database.js';
 import { DatabaseClient } from './database-client.js';
-import { isDatabaseUnavailable } from './database-unavailable.js';
+import { isDatabaseUnavailable } from './error-meaning.js';
 
 const opened: Database[] = [];
 

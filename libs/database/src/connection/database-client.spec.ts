@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { DatabaseClient, type DatabaseClientConfig } from './database-client.js';
-import { isDatabaseUnavailable, mayRecover } from './database-unavailable.js';
+import { isDatabaseUnavailable, mayRecover } from './error-meaning.js';
 import { FakeServer } from '../testing/fake-server.js';
 
 const CLOSED = '127.0.0.1:1';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 import { CorrectedClient } from './corrected-client.js';
-import { connectError, mayRecover } from './database-unavailable.js';
+import { connectError, mayRecover } from './error-meaning.js';
 import { type DatabaseTarget, isSocket, parseDatabaseUrl, type Server } from './database-url.js';
 import { CANNOT_CONNECT, TIMED_OUT } from './error-table.js';
 import { type ClientInternals, isReadyForQuery, setServer } from './pg-internals.js';

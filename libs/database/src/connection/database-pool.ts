@@ -1,6 +1,6 @@
 import type { PoolClient, PoolConfig, Submittable } from 'pg';
 import { READ_ONLY } from './database-client.js';
-import { isSessionUsable } from './database-unavailable.js';
+import { isSessionUsable } from './error-meaning.js';
 import { type ConnectCallback, type IdleItem, type PendingItem, PgPool } from './pg-internals.js';
 import type { SecretUrl } from './secret-url.js';
 import type { Execution, StatementObserver } from './statement.js';

@@ -11,7 +11,7 @@ import {
   isRowError,
   isSessionUsable,
   mayRecover,
-} from './database-unavailable.js';
+} from './error-meaning.js';
 import { ERROR_TABLE, LIBRARY_ERRORS } from './error-table.js';
 
 const withCode = (code: string) => Object.assign(new Error('sin texto'), { code });

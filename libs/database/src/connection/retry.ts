@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isConflict, isRepeatable } from './database-unavailable.js';
+import { isConflict, isRepeatable } from './error-meaning.js';
 
 /** Time for the pool to detect its other lost connections. */
 const PAUSE_MS = 50;

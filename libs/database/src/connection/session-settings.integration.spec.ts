@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createTestDatabase, DurablePostgres, query, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Database, type DatabaseOptions } from '../database.js';
-import { isDatabaseUnavailable, mayRecover } from './database-unavailable.js';
+import { isDatabaseUnavailable, mayRecover } from './error-meaning.js';
 import { migrateUp } from '../migrations/migrations.js';
 import { withOwnConnection } from './own-connection.js';
 

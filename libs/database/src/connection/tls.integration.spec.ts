@@ -8,7 +8,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Database } from '../database.js';
 import { DatabaseClient } from './database-client.js';
-import { isDatabaseUnavailable } from './database-unavailable.js';
+import { isDatabaseUnavailable } from './error-meaning.js';
 
 let certificates: Certificates;
 let server: DurablePostgres;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Pool, PoolClient } from 'pg';
 import { Batcher } from '../statements/batcher.js';
-import { isDatabaseUnavailable, isSessionUsable } from '../connection/database-unavailable.js';
+import { isDatabaseUnavailable, isSessionUsable } from '../connection/error-meaning.js';
 import { PreparedStatement } from '../statements/prepared-statement.js';
 import { repeat } from '../connection/retry.js';
 import type { Columns, Execution, Executor, StatementInterceptor, StatementObserver } from '../connection/statement.js';

@@ -1,13 +1,37 @@
+import { hash } from 'node:crypto';
+import type { Position } from '@animal-store/kernel';
 import { escapeLiteral } from 'pg';
 import type { Columns } from '../connection/statement.js';
-import { PreparedStatement } from './prepared-statement.js';
+import { MAX_NAME_BYTES, PreparedStatement } from './prepared-statement.js';
 import type { Sharding } from './sharding.js';
 import { type Column, names, type Table } from './table.js';
+
+/** Without an order, the rows are in ascending order of their identifiers. */
+export interface ListOrder {
+  readonly column: Column;
+  readonly descending: boolean;
+  /** What the first row is compared with: the position of the row before it, or the bound of the range that comes first in the order. */
+  readonly start: 'after' | 'bound' | undefined;
+  /** Whether the range has a bound that comes last in the order. */
+  readonly hasEnd: boolean;
+}
+
+/** What distinguishes the lists of a table. Each has one statement. */
+export interface ListShape {
+  /** The columns that a page compares with its values. */
+  readonly filters: readonly Column[];
+  /** The columns that are NULL in all rows. */
+  readonly nulls: readonly Column[];
+  /** The columns of the items, in the order of the table. The identifier precedes them. */
+  readonly columns: readonly Column[];
+  readonly order?: ListOrder | undefined;
+}
 
 export interface PageText {
   /** The items as a JSON array. */
   readonly items: string;
-  readonly next: bigint | undefined;
+  /** A Position exactly if the list has an order. */
+  readonly next: bigint | Position | undefined;
 }
 
 /** The JSON text around the values of each item. None can occur within a value, because JSON escapes its quotes. */
@@ -18,25 +42,29 @@ interface Brackets {
 }
 
 /**
- * Parameters: for each page, the values of the filters, the lowest identifier, and the page size. Returns one row per page, in the order
- * of the pages. Selects rows in which `nulls` are NULL.
+ * Parameters: for each page, the values of the filters, the place of its first row, and its size. The place is the lowest identifier; with
+ * an order, it is the value and the identifier of `after`, or the value of the bound, and then the value of the end. Returns one row per
+ * page, in the order of the pages.
  */
-export function listStatement(
-  table: Table,
-  filters: readonly Column[],
-  sharding: Sharding,
-  nulls: readonly Column[] = [],
-): PreparedStatement<PageText> {
-  const by = table.columns.flatMap((column) =>
+export function listStatement(table: Table, shape: ListShape, sharding: Sharding): PreparedStatement<PageText> {
+  const [open, close] = [`{"id":${table.id.json.open}`, `${shape.columns.at(-1)?.json.close ?? ''}}`];
+  const brackets = { open, between: `${close},${open}`, close };
+  const { order } = shape;
+  const nextOf = order
+    ? (item: string) => positionOf(table, order.column, open + item + close)
+    : (item: string) => BigInt(/^-?\d+/.exec(item)?.[0] as string);
+  return new PreparedStatement(nameOf(table, shape), listSql(table, shape, sharding, brackets.between), ([text, isLonger]: Columns) =>
+    splitList(text, isLonger === 't', brackets, nextOf),
+  );
+}
+
+function nameOf({ label, columns }: Table, { filters, nulls, order }: ListShape): string {
+  const by = columns.flatMap((column) =>
     nulls.includes(column) ? `${column.property}=null` : filters.includes(column) ? column.property : [],
   );
-  const [open, close] = [`{"id":${table.id.json.open}`, `${table.columns.at(-1)?.json.close ?? ''}}`];
-  const brackets = { open, between: `${close},${open}`, close };
-  return new PreparedStatement(
-    `list ${table.label}${by.length === 0 ? '' : ` by ${by.join()}`}`,
-    listSql(table, filters, nulls, sharding, brackets.between),
-    ([text, isLonger]: Columns) => splitList(text, isLonger === 't', brackets),
-  );
+  const bounds = order && [`${order.descending ? '-' : ''}${order.column.property}`, order.start ?? [], order.hasEnd ? 'end' : []].flat();
+  const name = `list ${label}${by.length === 0 ? '' : ` by ${by.join()}`}${bounds ? ` order ${bounds.join(' ')}` : ''}`;
+  return Buffer.byteLength(name) > MAX_NAME_BYTES ? `list ${label} ${hash('sha256', name, 'base64url').slice(0, 8)}` : name;
 }
 
 /**
@@ -44,43 +72,89 @@ export function listStatement(
  *
  * PostgreSQL writes the JSON exactly as clients receive it. That takes a tenth of the time of parsing and serialising rows in Node.js.
  */
-function listSql(
-  { id, columns, name }: Table,
-  filters: readonly Column[],
-  nulls: readonly Column[],
-  sharding: Sharding,
-  between: string,
-): string {
+function listSql(table: Table, shape: ListShape, sharding: Sharding, between: string): string {
+  const { id, name } = table;
+  const { columns, filters, nulls, order } = shape;
   const json = columns.reduce(
     (before, { property, json: { open: opening, value } }, index) =>
       `${before} || ${escapeLiteral(`${columns[index - 1]?.json.close ?? ''},${JSON.stringify(property)}:${opening}`)} || ${value}`,
     id.json.value,
   );
-  const pages = sharding.pages([...filters.map(({ type }) => type), 'bigint', 'integer']);
-  const [values, first, size] = [pages.values.slice(0, -2).join(', '), pages.values.at(-2), pages.values.at(-1)];
-  const order = names([...columns.filter((column) => filters.includes(column) || nulls.includes(column)), id]);
-  // Only the index on the filters and the identifier has this order. With `filter = …`, the planner could scan the primary key for a
-  // rare value. The second comparison ends the index scan after the last matching row.
-  const condition = [
-    ...nulls.map((column) => `${column.name} IS NULL`),
-    filters.length === 0
-      ? `${id.name} >= ${first}`
-      : `(${names([...filters, id])}) >= (${values}, ${first}) AND (${names(filters)}) <= (${values})`,
-  ].join(' AND ');
-  const rows = `SELECT ${names([id, ...columns])} FROM ${name} WHERE ${condition} ORDER BY ${order}`;
+  const pages = sharding.pages([...filters, ...placeOf(table, order)].map(({ type }) => type).concat('integer'));
+  const size = pages.values.at(-1);
+  const isFiltered = (column: Column) => filters.includes(column) || nulls.includes(column);
+  const ordered = [...table.columns.filter(isFiltered), ...(order ? [order.column] : []), id];
+  const orderBy = order?.descending ? ordered.map((column) => `${column.name} DESC`).join(', ') : names(ordered);
+  const read = table.columns.filter((column) => columns.includes(column) || ordered.includes(column));
+  const conditions = [...nulls.map((column) => `${column.name} IS NULL`), ...conditionsOf(table, shape, pages.values)];
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  const rows = `SELECT ${names([id, ...read])} FROM ${name}${where} ORDER BY ${orderBy}`;
   return `
     SELECT list.json, list.length > ${size}
     FROM ${pages.from}(
-      SELECT string_agg(${json}, ${escapeLiteral(between)} ORDER BY ${order}) AS json, count(*) AS length
-      FROM (${pages.limit(rows, order)}) AS item
+      SELECT string_agg(${json}, ${escapeLiteral(between)} ORDER BY ${orderBy}) AS json, count(*) AS length
+      FROM (${pages.limit(rows, orderBy)}) AS item
     ) AS list${pages.orderBy}`;
 }
 
+/** Returns the columns of the place of a page's first row, and of its end. */
+function placeOf({ id }: Table, order: ListOrder | undefined): Column[] {
+  if (!order) return [id];
+  const { column, start, hasEnd } = order;
+  return [...(start ? [column] : []), ...(start === 'after' ? [id] : []), ...(hasEnd ? [column] : [])];
+}
+
+/**
+ * Only the index on the filters, the column of the order and the identifier has the order of the list. With `filter = …`, the planner
+ * could scan the primary key for a rare value. The second comparison ends the index scan after the last matching row.
+ */
+function conditionsOf({ id }: Table, { filters, order }: ListShape, values: readonly string[]): string[] {
+  const compare = (operator: string, columns: readonly Column[], ...places: readonly (string | undefined)[]) => {
+    const compared = [...values.slice(0, filters.length), ...places];
+    return compared.length === 0 ? [] : [`(${names([...filters, ...columns])}) ${operator} (${compared.join(', ')})`];
+  };
+  const place = values.slice(filters.length, -1);
+  if (!order)
+    return filters.length === 0 ? [`${id.name} >= ${String(place[0])}`] : [...compare('>=', [id], place[0]), ...compare('<=', [])];
+  const { column, descending, start, hasEnd } = order;
+  const end = hasEnd ? [place.at(-1)] : [];
+  // The range includes its lower bound and excludes its upper one.
+  const [before, atStart, atEnd] = descending ? (['<', '<', '>='] as const) : (['>', '>=', '<'] as const);
+  return [
+    ...(start === 'after' ? compare(before, [column, id], place[0], place[1]) : []),
+    ...(start === 'bound' ? compare(atStart, [column], place[0]) : []),
+    ...(start ? [] : compare(descending ? '<=' : '>=', [])),
+    ...(hasEnd ? compare(atEnd, [column], ...end) : compare(descending ? '>=' : '<=', [])),
+  ];
+}
+
 /** Splits the next item off, if there is one, and completes the JSON of the others. */
-function splitList(text: string | null | undefined, isLonger: boolean, { open, between, close }: Brackets): PageText {
+function splitList(
+  text: string | null | undefined,
+  isLonger: boolean,
+  { open, between, close }: Brackets,
+  nextOf: (item: string) => bigint | Position,
+): PageText {
   if (text === null || text === undefined) return { items: '[]', next: undefined };
   if (!isLonger) return { items: `[${open}${text}${close}]`, next: undefined };
   const items = open + text.slice(0, text.lastIndexOf(between));
   const lastItem = items.slice(items.lastIndexOf(open) + open.length);
-  return { items: `[${items}${close}]`, next: BigInt(/^-?\d+/.exec(lastItem)?.[0] as string) };
+  return { items: `[${items}${close}]`, next: nextOf(lastItem) };
+}
+
+const INFINITE_TIMES = new Map([
+  ['infinity', Infinity],
+  ['-infinity', -Infinity],
+]);
+
+/** @throws Error if the value is a time that is neither infinite nor in the years 1 to 9999 */
+function positionOf(table: Table, { property }: Column, item: string): Position {
+  const { id, [property]: value } = table.parse(item) as Record<string, Position['value']> & { readonly id: bigint };
+  if (!(value instanceof Date)) return { value: value as Position['value'], id };
+  const text = (JSON.parse(item) as Record<string, string>)[property] as string;
+  if (text.endsWith('Z')) return { value, id };
+  const infinite = INFINITE_TIMES.get(text);
+  if (infinite === undefined)
+    throw new Error(`${table.label}: A list cannot continue after the row ${String(id)}, because ${property} is ${text}.`);
+  return { value: infinite, id };
 }

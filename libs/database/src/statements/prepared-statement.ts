@@ -7,7 +7,7 @@ export type Value = bigint | number | string | boolean | Date | null | undefined
 export type Values = readonly Value[];
 
 /** PostgreSQL truncates longer names, so two statements could get the same name. */
-const MAX_NAME_BYTES = 63;
+export const MAX_NAME_BYTES = 63;
 
 /**
  * A statement that each connection prepares once. Its parameters are arrays or single values. Compared with a named statement of `pg`,
@@ -149,6 +149,11 @@ export function checkedValue(name: string, value: unknown): Value {
       if (Number.isNaN(value.getTime())) throw new TypeError(`${name} must be a valid Date.`);
       return value.toISOString();
   }
+}
+
+/** Returns an array of values per parameter. */
+export function arraysOf(calls: readonly Values[]): Values[] {
+  return (calls[0] ?? []).map((_, index) => calls.map((parameters) => parameters[index]));
 }
 
 function textOf(value: Value): string | null {

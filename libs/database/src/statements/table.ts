@@ -40,6 +40,7 @@ export interface Column {
   /** Quoted for SQL. */
   readonly name: string;
   readonly type: string;
+  readonly isNullable: boolean;
   readonly read: (text: string | null) => unknown;
   /** The JSON of a value is `open`, the result of the SQL in `value`, and `close`. */
   readonly json: { readonly open: string; readonly value: string; readonly close: string };
@@ -120,6 +121,7 @@ function columnOf(column: EntityMetadata['columns'][number], { name: entity, dat
     property: column.propertyName,
     name,
     type,
+    isNullable: column.isNullable,
     read: column.isNullable ? (text) => (text === null ? null : columnType.read(text)) : (columnType.read as Column['read']),
     json: isPlain
       ? { open: '"', value: name, close: '"' }

@@ -65,7 +65,7 @@ class CreateShop1763683200000 implements MigrationInterface {
     await queryRunner.query(`
       CREATE TABLE shop."Order lines" (
         id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        key text NOT NULL CONSTRAINT line_key_check CHECK (key <> 'broken'),
+        key text COLLATE "C" NOT NULL CONSTRAINT line_key_check CHECK (key <> 'broken'),
         client_id bigint NOT NULL, quantity integer NOT NULL, priority smallint NOT NULL, "is 'gift'" boolean NOT NULL, "due at" timestamptz(3) NOT NULL,
         token uuid NOT NULL, note varchar(300), ordinal bigint, size text COLLATE "C" NOT NULL
       )`);

@@ -3,12 +3,13 @@ import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { BatchedRepository } from '../batching/batched-repository.js';
 import { Database, type DatabaseOptions } from '../database.js';
 import { migrateUp } from '../migrations/migrations.js';
+import type { List } from '../persistence.js';
 import { OrderLineEntity, OrderLineKeyEntity, shop } from './order-lines.js';
 
 type Repository = BatchedRepository<OrderLineEntity>;
 
 /** A database with order lines for the specs of a file, on a server with odd settings. It is emptied before each spec. */
-export function useOrderLines() {
+export function useOrderLines(lists: readonly List[] = []) {
   let database: TestDatabase;
   let dataSource: Database;
   let shardedSource: Database;
@@ -17,7 +18,7 @@ export function useOrderLines() {
   let sharded: Repository;
   let restore: () => void = () => undefined;
   const open = (options: Partial<DatabaseOptions> = {}): Promise<Database> =>
-    new Database({ url: database.url, applicationName: 'spec', poolSize: 6, persistence: [shop], ...options }).initialize();
+    new Database({ url: database.url, applicationName: 'spec', poolSize: 6, persistence: [{ ...shop, lists }], ...options }).initialize();
 
   beforeAll(async () => {
     database = await createTestDatabase();

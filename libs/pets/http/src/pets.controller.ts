@@ -12,7 +12,6 @@ import {
   respondWithCreated,
   respondWithPage,
   Revalidated,
-  REVALIDATION_HEADERS,
   Throws,
 } from '@animal-store/http-kit';
 import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText } from '@animal-store/kernel';
@@ -49,7 +48,7 @@ export class PetsController {
   @ApiOkResponse({
     schema: { $ref: '#/components/schemas/Pets' },
     description: 'A paginated list of animals',
-    headers: { ...pageHeaders(PATH, { status: 'available' }), ...REVALIDATION_HEADERS },
+    headers: pageHeaders(PATH, { status: 'available' }),
   })
   async listPets(@Query() query: ListPetsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
     const page = await this.listPetsUseCase.execute({ status: query.status, id: query.id }, query);
@@ -90,7 +89,7 @@ export class PetsController {
   })
   @Deprecated({ deprecatedAt: new Date('2025-12-05T00:00:00Z'), removedAt: new Date('2030-12-05T00:00:00Z'), successor: PATH })
   @ApiParam({ name: 'petId', schema: INT64_SCHEMA, description: 'Identifier of the animal.' })
-  @ApiOkResponse({ type: PetDto, description: 'Animal found', headers: REVALIDATION_HEADERS })
+  @ApiOkResponse({ type: PetDto, description: 'Animal found' })
   getPet(@Param('petId', new IdPipe(PET_NOT_FOUND)) petId: bigint): Promise<PetView> {
     return this.getPetUseCase.execute(petId);
   }

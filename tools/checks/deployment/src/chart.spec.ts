@@ -62,7 +62,14 @@ it('no container gets a secret as an argument, which other processes can read', 
 
 const DEMANDING = '../../../tools/checks/deployment/src/testing/demanding-values.yaml';
 
-describe.each(['values.yaml', 'values-staging.yaml', 'values-production.yaml', 'values-openshift.yaml', DEMANDING])('%s', (file) => {
+describe.each([
+  'values.yaml',
+  'values-staging.yaml',
+  'values-production.yaml',
+  'values-openshift.yaml',
+  'values-managed-postgresql.yaml',
+  DEMANDING,
+])('%s', (file) => {
   // Helm validates the merged files against the schema.
   const values = { ...readValues('values.yaml'), ...readValues(file) };
   const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema);

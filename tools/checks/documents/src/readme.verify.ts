@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 it('the commands of README.md print what it shows', async () => {
-  expect(start).toBe('npm ci\nnpm start\n');
+  expect(start).toMatch(/^git clone \S+\ncd animal-store\nnpm ci\nnpm start\n$/);
   // curl prints no line end.
   const script = requests.map((request) => `${atAddress(request)}echo\n`).join('');
   expect(await run('sh', ['-eu', '-c', script])).toBe(codeOf('text').join(''));
@@ -42,7 +42,7 @@ it('the commands of README.md print what it shows', async () => {
   writeFileSync(program, atAddress(codeOf('ts').join('')));
   const printed = await run('sh', ['-eu', '-c', `API_KEY=$(cat .data/api-key) "${process.execPath}" "${program}"`]);
   rmSync(program);
-  expect(printed).toBe('1n Rex\n2n Rex\n');
+  expect(printed).toBe('1n Rex\n2n Mimi\n3n Rex\n');
 });
 
 async function run(command: string, args: readonly string[]): Promise<string> {

@@ -17,7 +17,7 @@ const JEST = {
  * that runs all suites of the project. A suite needs the same tasks as the target `test`, unless the project says otherwise.
  */
 export const createTestNodes: CreateNodes = [
-  '{apps,libs,tools}/**/src/**/*.{spec,verify}.ts',
+  '{apps,libs,examples,tools}/**/src/**/*.{spec,verify}.ts',
   (files, _options, { workspaceRoot }) =>
     [...Map.groupBy(files, (file) => file.slice(0, file.indexOf('/src/')))].map(([root, ofProject]) => {
       const suites = ofProject.filter((file) => file.endsWith(SUITE));

@@ -7,14 +7,14 @@ const FOLDER = join(ROOT, 'coverage');
 const MIN_OVERALL = 90;
 /** The business rules are covered completely. */
 const COMPLETE = /^libs\/(?:kernel|[^/]+\/(?:domain|application))\//;
-const SOURCE = /^(?!file:).*\/(?:apps|libs|tools)\/.*\/src\/.*\.ts$/;
+const SOURCE = /^(?!file:).*\/(?:apps|libs|examples|tools)\/.*\/src\/.*\.ts$/;
 /** What child processes run. Excludes the business rules: Jest covers them, and the coverage of SWC and tsc output does not merge exactly. */
 const BUILT = /^file:.*\/(?:apps|tools|libs(?!\/(?:kernel|[^/]+\/(?:domain|application))\/))\/.*\/dist\/.*\.js$/;
-const COVERED = /^(?:apps|libs|tools)\/.*\/src\/.*\.ts$/;
+const COVERED = /^(?:apps|libs|examples|tools)\/.*\/src\/.*\.ts$/;
 const NOT_COVERED = [
   /\.(?:spec|verify|suite)\.ts$/,
   /\/src\/testing\//,
-  /^libs\/[^/]+\/testing\//,
+  /^(?:libs|examples)\/[^/]+\/testing\//,
   /^apps\/(?:api|service)-e2e\//,
   // The bench and the chaos run take minutes; their specs only cover calculations.
   /^tools\/(?:bench|faults\/src\/chaos)\//,

@@ -7,13 +7,31 @@ import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { DurablePostgres, TcpProxy } from '@animal-store/local-postgres/testing';
 import { Balancer } from '@animal-store/test-kit/balancer';
 import { kill, programPath, ServiceProcess } from '@animal-store/test-kit/service-process';
-import { CLOCK_SIGNAL, JUMPING_CLOCK } from './jumping-clock.js';
 
 const CLIENTS = 3;
 const PROBE_INTERVAL_MS = 20;
 /** Longer than any timeout. */
 const HUNG_MS = 600_000;
 const MAX_LOG_LINES = 20;
+
+/** Each signal changes the clock of the process: an hour ahead, an hour behind, then the right time. */
+export const CLOCK_JUMPS = 3;
+const CLOCK_SIGNAL = 'SIGUSR2';
+
+const PRELOAD = `
+  const offsets = [3_600_000, -3_600_000, 0];
+  let jumps = 0;
+  let offset = 0;
+  const now = Date.now;
+  Date.now = () => now() + offset;
+  globalThis.Date = new Proxy(Date, {
+    construct: (target, values) => values.length > 0 ? new target(...values) : new target(target.now()),
+  });
+  process.on('${CLOCK_SIGNAL}', () => { offset = offsets[jumps++ % offsets.length]; });`;
+
+/** Value for NODE_OPTIONS, which workers inherit. */
+const JUMPING_CLOCK = `--import=data:text/javascript,${encodeURIComponent(PRELOAD)}`;
+
 const SERVICE = [process.execPath, programPath('api')];
 const ENVIRONMENT = { WORKERS: '2', RATE_LIMIT: '0', DRAIN_SECONDS: '1', NODE_OPTIONS: JUMPING_CLOCK };
 

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { query } from '@animal-store/local-postgres/testing';
 import { kill } from '@animal-store/test-kit/service-process';
 import { floodHeaders, leaveResponsesUnread, openSockets, sendSlowly } from './hostile-clients.js';
-import { CLOCK_JUMPS } from './jumping-clock.js';
-import type { Deployment } from './deployment.js';
+import { CLOCK_JUMPS, type Deployment } from './deployment.js';
 
 /** A fault that is injected under load. */
 export interface Fault {

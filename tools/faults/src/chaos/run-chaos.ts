@@ -3,7 +3,7 @@ import { type Fault, faults } from './faults.js';
 import { Ledger, type Verdict } from '../ledger.js';
 import { flood } from './flood.js';
 import { Load, Observations } from './load.js';
-import { promisesBrokenByFault, promisesBrokenByOverload } from './promises.js';
+import { promisesBrokenByFault, promisesBrokenByOverload } from './chaos-report.js';
 import { Random } from '../random.js';
 import { Deployment } from './deployment.js';
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createAuthority } from '@animal-store/local-postgres/testing';
 import { folderOf, type Layout, NODES, tlsFolderOf } from './layout.js';
 
 /** Passwords by role. They do not change between starts of a cluster. */
@@ -35,6 +36,26 @@ export function configurationOf(layout: Layout, passwords: Passwords, postgresFo
   for (const template of ['haproxy.cfg', 'unavailable.http']) add('haproxy', template);
   for (const template of ['pgbouncer.ini', 'userlist.txt']) add('pgbouncer', template);
   return files;
+}
+
+/**
+ * Creates the certificates of a cluster: PEM files by name, with the private key of each. etcd and Patroni have separate authorities, so that
+ * HAProxy, which checks Patroni, has no access to etcd.
+ */
+export async function createCertificates({ nodes }: Layout): Promise<Map<string, string>> {
+  const [etcd, patroni] = [await createAuthority('etcd authority'), await createAuthority('patroni authority')];
+  const files = new Map<string, string>();
+  const add = async (file: string, authority: typeof etcd, subject: string, hosts?: readonly string[]) => {
+    const { key, certificate } = await authority.issue(subject, hosts);
+    files.set(file, `${key}\n${certificate}\n`);
+  };
+  for (const node of NODES) {
+    await add(`etcd-${node}.pem`, etcd, `etcd ${node}`, [nodes[node].host]);
+    await add(`etcd-client-${node}.pem`, etcd, `patroni ${node}`);
+    await add(`patroni-${node}.pem`, patroni, `patroni ${node}`, [nodes[node].host]);
+  }
+  await add('patroni-client.pem', patroni, 'haproxy');
+  return files.set('etcd-ca.pem', etcd.certificate).set('patroni-ca.pem', patroni.certificate);
 }
 
 export const etcdOf = (node: string) => `etcd-${node}`;

@@ -34,6 +34,26 @@ describe('the generated types', () => {
     expect(types).toContain("KnownErrorCode = 'one_code'");
   });
 
+  it('have null for members that may be null, and string for times', async () => {
+    const colour = { anyOf: [{ $ref: '#/components/schemas/Colour' }, { type: 'null' }], description: 'x' };
+    const types = await generateTypes(
+      documentWith({
+        Colour: { type: 'string', enum: ['red'] },
+        Toy: object({
+          note: { type: ['string', 'null'] },
+          ownerId: { ...INT64, type: ['integer', 'null'] },
+          soldAt: { type: 'string', format: 'date-time' },
+          colour,
+        }),
+      }),
+    );
+    expect(types).toMatch(/\bnote\?: string \| null;/);
+    expect(types).toMatch(/\bownerId\?: bigint \| null;/);
+    expect(types).toMatch(/\bsoldAt\?: string;/);
+    expect(types).toMatch(/\bcolour\?: components\['schemas'\]\['Colour'\] \| null;/);
+    expect(types).toContain("new Set(['ownerId'])");
+  });
+
   it('have the parameters of an operation, except for header fields, and no responses', async () => {
     const parameter = (name: string, place: string) => ({ name, in: place, schema: { type: 'string' } });
     const components = {

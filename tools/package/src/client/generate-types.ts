@@ -13,6 +13,7 @@ export const GENERATED_FILE = new URL('../../../../libs/client/src/openapi.gener
 
 const HEADER = '// Generated from docs/openapi.json by `npx nx openapi api`, without responses and header fields. Do not edit.\n\n';
 const BIGINT = ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);
+const BIGINT_OR_NULL = ts.factory.createUnionTypeNode([BIGINT, ts.factory.createLiteralTypeNode(ts.factory.createNull())]);
 
 /** The other generated types are for responses and routes, which the client does not use. */
 const NEEDED_TYPES: readonly string[] = ['components', 'operations'];
@@ -37,7 +38,7 @@ export async function generateTypes(text: string): Promise<string> {
     // A member with a default is optional in a request.
     defaultNonNullable: false,
     // The default type, number, is not exact above 2^53.
-    transform: ({ format: name }) => (name === 'int64' ? BIGINT : undefined),
+    transform: ({ format: name, type }) => (name === 'int64' ? (type?.includes('null') ? BIGINT_OR_NULL : BIGINT) : undefined),
   });
   const codes = errorCodes(document.components.schemas['Error']);
   const source = [

@@ -1,0 +1,25 @@
+import { BatchedRepository } from '@animal-store/database';
+import type { OrderedPage, OrderedPageRequest } from '@animal-store/kernel';
+import { type VisitFilter, VisitReader, type VisitSummary, type VisitView } from '@animal-store/visits-domain';
+import type { DataSource } from 'typeorm';
+import { VisitEntity } from './visit.entity.js';
+
+/** The columns of a list: all but the notes. */
+const LISTED = ['petId', 'startsAt', 'durationMinutes', 'status', 'reason'] as const;
+
+export class TypeOrmVisitReader extends VisitReader {
+  private readonly visits: BatchedRepository<VisitEntity, (typeof LISTED)[number]>;
+
+  constructor(dataSource: DataSource) {
+    super();
+    this.visits = new BatchedRepository(dataSource.getRepository(VisitEntity), undefined, { columns: LISTED });
+  }
+
+  override find(id: bigint): Promise<VisitView | undefined> {
+    return this.visits.findById(id);
+  }
+
+  override list(filter: VisitFilter, page: OrderedPageRequest<'startsAt'>): Promise<OrderedPage<VisitSummary>> {
+    return this.visits.page(filter, page);
+  }
+}

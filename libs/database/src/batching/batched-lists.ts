@@ -1,0 +1,167 @@
+import {
+  compareOrderValues,
+  INT64_MAX,
+  INT64_MIN,
+  isOrdered,
+  JsonPage,
+  JsonText,
+  type Order,
+  type OrderedPageRequest,
+  type PageRequest,
+  type Position,
+} from '@animal-store/kernel';
+import { isReadItemError } from '../connection/error-meaning.js';
+import { retryRead } from '../connection/retry.js';
+import type { Executor } from '../connection/statement.js';
+import type { List } from '../persistence.js';
+import { Batcher, type BatchSlots } from '../statements/batcher.js';
+import { type ListOrder, listStatement, type PageText } from '../statements/list-statement.js';
+import { arraysOf, checkedValue, elementOf, type PreparedStatement, type Value, type Values } from '../statements/prepared-statement.js';
+import type { Sharding } from '../statements/sharding.js';
+import type { Column, Table } from '../statements/table.js';
+
+const MAX_PAGES = 32;
+/** If this many pages wait, their batch starts although another one is running: PostgreSQL takes longer for a page than for a row. */
+const MAX_WAITING_PAGES = 8;
+
+const ORDER_TYPES = ['bigint', 'integer', 'text', 'character varying', 'timestamp with time zone'];
+
+interface Prepared {
+  readonly table: Table;
+  readonly sharding: Sharding;
+  /** Executes the statements. */
+  readonly lists: Executor;
+  /** The lists of the entity in its persistence. */
+  readonly declared: readonly List[];
+}
+
+type Filter = Readonly<Record<string, unknown>>;
+/** The values of the filters, then the place of the first row and the page size, like the parameters of `listStatement`. */
+type PageParameters = Values;
+type Pages<Item> = Batcher<PageParameters, JsonPage<Item, bigint | Position>>;
+
+/** Runs concurrent calls for pages of a repository in shared statements. */
+export class BatchedLists<Item> {
+  /** One per statement, by the names of the filters, whether they are null, and the order. */
+  private readonly pages = new Map<string, Pages<Item>>();
+
+  /** @param listed the properties of an item; by default, all columns */
+  constructor(
+    private readonly slots: BatchSlots,
+    private readonly prepared: () => Prepared,
+    private readonly listed?: readonly PropertyKey[],
+  ) {}
+
+  async find(filter: Filter, request: PageRequest | OrderedPageRequest): Promise<JsonPage<Item, bigint | Position>> {
+    const parameters: Value[] = [];
+    let names = '';
+    let key = '';
+    for (const column of this.prepared().table.columns) {
+      const value = checkedValue(column.property, filter[column.property]);
+      if (value === undefined) continue;
+      names += value === null ? `${column.property} null ` : `${column.property} `;
+      if (value === null) continue;
+      parameters.push(value);
+      key += `${elementOf(value)} `;
+    }
+    if (isOrdered(request)) return this.findOrdered(filter, request, parameters, names);
+    const { limit, after } = request;
+    // No row comes after the greatest identifier.
+    const [first, size] = after === INT64_MAX ? [after, -1] : [after === undefined ? INT64_MIN : after + 1n, limit];
+    parameters.push(first, size);
+    const pages = this.pages.get(names) ?? this.addPages(names, filter);
+    return pages.submit(parameters, `${key}${String(after)} ${String(size)}`);
+  }
+
+  private findOrdered(
+    filter: Filter,
+    { limit, order, after }: OrderedPageRequest,
+    parameters: Value[],
+    names: string,
+  ): Promise<JsonPage<Item, bigint | Position>> {
+    const { by, descending = false } = order;
+    const [from, to] = [checkedValue('from', order.from), checkedValue('to', order.to)];
+    const [bound, end] = descending ? [to, from] : [from, to];
+    let start: ListOrder['start'];
+    if (after && isInRange(after, order)) {
+      start = 'after';
+      parameters.push(checkedValue('after.value', after.value), checkedValue('after.id', after.id));
+    } else if (bound !== undefined) {
+      start = 'bound';
+      parameters.push(bound);
+    }
+    const hasEnd = end !== undefined;
+    if (hasEnd) parameters.push(end);
+    parameters.push(limit);
+    const shape = `${names}order ${by} ${String(descending)} ${String(start)} ${String(hasEnd)}`;
+    const pages = this.pages.get(shape) ?? this.addPages(shape, filter, { by, descending, start, hasEnd });
+    return pages.submit(parameters, parameters.map(elementOf).join(' '));
+  }
+
+  private addPages(shape: string, filter: Filter, order?: Omit<ListOrder, 'column'> & { readonly by: string }): Pages<Item> {
+    const { table, sharding, declared } = this.prepared();
+    const nulls = table.columns.filter(({ property }) => filter[property] === null);
+    const filters = table.columns.filter((column) => filter[column.property] !== undefined && !nulls.includes(column));
+    const columns = listedColumns(table, this.listed);
+    assertDeclared(declared, table, [...filters, ...nulls], order?.by);
+    const statement = listStatement(
+      table,
+      { filters, nulls, columns, order: order && { ...order, column: orderColumn(table, columns, order.by, filters.concat(nulls)) } },
+      sharding,
+    );
+    const pages: Pages<Item> = new Batcher({
+      maxSize: MAX_PAGES,
+      maxWaiting: MAX_WAITING_PAGES,
+      slots: this.slots,
+      isItemError: isReadItemError,
+      run: (requested: readonly PageParameters[]) => this.run(statement, requested),
+    });
+    this.pages.set(shape, pages);
+    return pages;
+  }
+
+  private async run(
+    statement: PreparedStatement<PageText>,
+    pages: readonly PageParameters[],
+  ): Promise<JsonPage<Item, bigint | Position>[]> {
+    const { table, lists, sharding } = this.prepared();
+    const texts = await sharding.runPages((batch) => retryRead(() => statement.run(lists, arraysOf(batch))), pages);
+    const parse = table.parse as (text: string) => Item[];
+    return texts.map(({ items, next }) => new JsonPage<Item, bigint | Position>(new JsonText(items), next, parse));
+  }
+}
+
+/** Whether the list continues after the position. If the position precedes the range, it starts with the range. */
+function isInRange({ value }: Position, { descending, from, to }: Order): boolean {
+  if (descending) return to === undefined || compareOrderValues(value, to) < 0;
+  return from === undefined || compareOrderValues(value, from) >= 0;
+}
+
+function listedColumns({ label, columns }: Table, listed: readonly PropertyKey[] | undefined): readonly Column[] {
+  const unknown = listed?.find((name) => !columns.some(({ property }) => property === name));
+  if (unknown !== undefined)
+    throw new Error(`${label}: ${String(unknown)} cannot be in a list, because it has no column that is selected.`);
+  return listed ? columns.filter(({ property }) => listed.includes(property)) : columns;
+}
+
+function orderColumn({ label }: Table, columns: readonly Column[], by: string, filters: readonly Column[]): Column {
+  const column = columns.find(({ property }) => property === by);
+  if (!column) throw new Error(`${label}: ${by} cannot order a list, because it is not a column of its items.`);
+  if (column.isNullable) throw new Error(`${label}: ${by} cannot order a list, because it is nullable.`);
+  if (filters.includes(column)) throw new Error(`${label}: ${by} cannot both order and filter a list; use \`from\` and \`to\`.`);
+  if (!ORDER_TYPES.includes(column.type)) throw new Error(`${label}: ${by} cannot order a list, because its type is ${column.type}.`);
+  return column;
+}
+
+/** @throws Error if no index of the list is required */
+function assertDeclared(declared: readonly List[], { label }: Table, filters: readonly Column[], orderBy: string | undefined): void {
+  if (declared.length === 0 && orderBy === undefined) return;
+  const names = filters.map(({ property }) => property).sort();
+  const isDeclared = declared.some(
+    (list) => list.orderBy === orderBy && list.filters.some((combination) => combination.toSorted().join() === names.join()),
+  );
+  if (isDeclared) return;
+  throw new Error(
+    `${label}: \`lists\` of its Persistence must declare the filters [${names.join(', ')}] with orderBy ${String(orderBy)}, so that an index is required.`,
+  );
+}

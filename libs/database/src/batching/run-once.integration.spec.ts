@@ -1,0 +1,169 @@
+import { DomainError, IDEMPOTENCY_KEY_REUSED, type IdempotencyKey } from '@animal-store/kernel';
+import { describe, expect, it } from '@jest/globals';
+import type { EntityManager } from 'typeorm';
+import { aLine, OrderLineEntity, OrderLineKeyEntity } from '../testing/order-lines.js';
+import { useOrderLines } from '../testing/use-order-lines.js';
+import { BatchedRepository } from './batched-repository.js';
+import { runOnce } from './run-once.js';
+
+const lines = useOrderLines();
+const key: IdempotencyKey = { clientId: 1n, key: 'once' };
+const reused = expect.objectContaining({ name: 'DomainError', code: IDEMPOTENCY_KEY_REUSED.code });
+
+const insert = (manager: EntityManager, values = {}) => manager.insert(OrderLineEntity, aLine(values));
+const once = <Result>(request: object, command: (manager: EntityManager) => Promise<Result>, dataSource = lines.dataSource, used = key) =>
+  runOnce(dataSource, OrderLineKeyEntity, used, request, command);
+const keys = () => lines.dataSource.getRepository(OrderLineKeyEntity).find();
+
+describe('runOnce', () => {
+  it('returns the recorded result of an equal request, and rejects another one', async () => {
+    const result = {
+      id: 2n ** 63n - 1n,
+      at: new Date('2026-11-22T10:00:00.123Z'),
+      text: 'n1\u0000 "d" \ud800',
+      nothing: null,
+      list: [1n, 'one', { two: 2.5 }],
+      isGift: false,
+    };
+    const run = async (request: object) =>
+      once(request, async (manager) => {
+        await insert(manager);
+        return result;
+      });
+    expect(await run({ command: 'send', id: 1n, to: 'Ann' })).toEqual({ result, replayed: false });
+    const replayed = await run({ to: 'Ann', command: 'send', id: 1n });
+    expect(replayed).toEqual({ result, replayed: true });
+    expect(Object.keys(replayed.result)).toEqual(Object.keys(result));
+    for (const other of [
+      { command: 'send', id: 2n, to: 'Ann' },
+      { command: 'send', id: '1', to: 'Ann' },
+      { command: 'send', id: 1n },
+    ])
+      await expect(run(other)).rejects.toEqual(reused);
+    expect(await lines.all()).toHaveLength(1);
+  });
+
+  it('takes effect once for concurrent calls in several processes, which all get the same result', async () => {
+    const sources = [lines.dataSource, await lines.open(), await lines.open()];
+    let runs = 0;
+    const outcomes = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        once(
+          { command: 'send' },
+          async (manager) => {
+            runs++;
+            await insert(manager);
+            return { by: index };
+          },
+          sources[index % 3],
+        ),
+      ),
+    );
+    await Promise.all(sources.slice(1).map((source) => source.destroy()));
+    expect(runs).toBe(1);
+    expect(new Set(outcomes.map(({ result }) => result.by)).size).toBe(1);
+    expect(outcomes.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(await lines.all()).toHaveLength(1);
+  });
+
+  it('records nothing if the command fails', async () => {
+    const NO = { code: 'no', kind: 'conflict', message: 'No.' } as const;
+    const fail = () =>
+      once({ command: 'send' }, async (manager) => {
+        await insert(manager);
+        throw new DomainError(NO);
+      });
+    await expect(fail()).rejects.toMatchObject(NO);
+    const tooLong = () => once({ command: 'send' }, () => Promise.resolve('x'.repeat(65_536)));
+    await expect(tooLong()).rejects.toThrow('at most 65536 characters');
+    expect([await lines.all(), await keys()]).toEqual([[], []]);
+    expect(await once({ command: 'send' }, () => Promise.resolve(undefined))).toEqual({ result: undefined, replayed: false });
+    expect(await once({ command: 'send' }, fail)).toEqual({ result: undefined, replayed: true });
+  });
+
+  it('without a key runs the command in a transaction each time, and records nothing', async () => {
+    const run = (fails: boolean) =>
+      runOnce(lines.dataSource, OrderLineKeyEntity, undefined, {}, async (manager) => {
+        await insert(manager);
+        if (fails) throw new Error('no');
+      });
+    for (const fails of [false, true, false]) await run(fails).catch(() => undefined);
+    expect([await lines.all(), await keys()]).toEqual([['first', 'first'], []]);
+  });
+
+  it('runs the command again after a deadlock', async () => {
+    let runs = 0;
+    const run = () =>
+      once({ command: 'send' }, async (manager) => {
+        await insert(manager);
+        if (runs++ === 0) await manager.query(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$`);
+        return runs;
+      });
+    expect([await run(), await run()]).toEqual([
+      { result: 2, replayed: false },
+      { result: 2, replayed: true },
+    ]);
+    expect(await lines.all()).toHaveLength(1);
+  });
+
+  it('rejects a batched repository in a command, because its statements would not be part of the transaction', async () => {
+    const run = () => once({ command: 'send' }, (manager) => new BatchedRepository(manager.getRepository(OrderLineEntity)).insert(aLine()));
+    await expect(run()).rejects.toThrow('not part of a transaction');
+    expect(await lines.all()).toEqual([]);
+  });
+
+  it('may be repeated after a connection was lost during the commit', async () => {
+    const source = await lines.open();
+    const run = () =>
+      once(
+        { command: 'send' },
+        async (manager) => {
+          await insert(manager);
+          return 'sent';
+        },
+        source,
+      );
+    const createQueryRunner = source.createQueryRunner.bind(source);
+    source.createQueryRunner = (mode) => {
+      const runner = createQueryRunner(mode);
+      const commit = runner.commitTransaction.bind(runner);
+      runner.commitTransaction = async () => {
+        await commit();
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+      };
+      return runner;
+    };
+    await expect(run()).rejects.toThrow('ECONNRESET');
+    source.createQueryRunner = createQueryRunner;
+    expect(await run()).toEqual({ result: 'sent', replayed: true });
+    await source.destroy();
+    expect(await lines.all()).toHaveLength(1);
+  });
+});
+
+describe('a key of a client', () => {
+  const others: IdempotencyKey[] = [
+    { ...key, clientId: 2n },
+    { ...key, key: 'Once' },
+  ];
+
+  it('is another one than that of another client, or with other letters', async () => {
+    const send = (used: IdempotencyKey) => once({ command: 'send' }, () => Promise.resolve(used), lines.dataSource, used);
+    for (const used of [key, ...others]) expect(await send(used)).toEqual({ result: used, replayed: false });
+  });
+
+  it('is either for a creation or for a command', async () => {
+    await lines.first.insertOnce(aLine(), key);
+    await expect(once({ command: 'send' }, () => Promise.resolve(1))).rejects.toEqual(reused);
+    const [other] = others as [IdempotencyKey];
+    await once({ command: 'send' }, () => Promise.resolve(1), lines.dataSource, other);
+    const created = await Promise.allSettled([
+      lines.first.insertOnce(aLine(), { clientId: 3n, key: 'a' }),
+      ...['b', 'c'].map((name) => lines.first.insertOnce(aLine(), { clientId: 3n, key: name })),
+      lines.first.insertOnce(aLine(), other),
+    ]);
+    expect(created.map(({ status }) => status[0]).join('')).toBe('fffr');
+    expect(created[3]).toEqual({ status: 'rejected', reason: reused });
+    expect(await lines.all()).toHaveLength(4);
+  });
+});

@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { IdempotencyKey, Outcome } from '@animal-store/kernel';
+import type { DataSource, EntityManager } from 'typeorm';
+import { retryConflict } from '../connection/retry.js';
+import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-key.entity.js';
+
+/** Maximum length of a recorded result, in characters of JSON. */
+const MAX_RESULT_LENGTH = 65_536;
+
+/**
+ * Runs a command in a transaction, and records its result with the key in the same transaction. If the key exists, returns the recorded
+ * result instead. Concurrent calls with one key wait for the first one, also in other processes. A command that throws records nothing.
+ *
+ * The command may run several times, because a transaction is repeated after a deadlock. Only the last one has an effect, so it must use
+ * nothing but the entity manager. Events of `appendEvents(manager, …)` commit with it.
+ * @param key without a key, the command runs in a transaction, and nothing is recorded
+ * @param request names the command and has its input: `{ command: 'cancelVisit', visitId }`
+ * @returns with a recorded result, plain data: its members may be bigints, Dates and all values of JSON
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used for another request, or for a creation
+ */
+export function runOnce<Result>(
+  dataSource: DataSource,
+  keys: new () => IdempotencyKeyEntity,
+  key: IdempotencyKey | undefined,
+  request: object,
+  command: (manager: EntityManager) => Promise<Result>,
+): Promise<Outcome<Result>> {
+  const table = keyTableOf(dataSource.getMetadata(keys));
+  const condition = `WHERE ${table.clientId} = $1 AND ${table.key} = $2`;
+
+  const runWithKey = async (manager: EntityManager, parameters: readonly unknown[]): Promise<Outcome<Result> | undefined> => {
+    // Waits for a concurrent transaction with the same key.
+    const claimed = await manager.query<unknown[]>(
+      `INSERT INTO ${table.name} (${table.clientId}, ${table.key}, ${table.rowId}, ${table.request}) VALUES ($1, $2, 0, '[]') ON CONFLICT DO NOTHING RETURNING 1`,
+      [...parameters],
+    );
+    if (claimed.length === 0) {
+      const [found] = await manager.query<{ record: unknown }[]>(`SELECT ${table.request} AS record FROM ${table.name} ${condition}`, [
+        ...parameters,
+      ]);
+      return found && { result: recordedResult(found.record, request) as Result, replayed: true };
+    }
+    const result = await command(manager);
+    await manager.query(`UPDATE ${table.name} SET ${table.request} = $3 ${condition}`, [...parameters, recordOf(request, result)]);
+    return { result, replayed: false };
+  };
+
+  return retryConflict(async () => {
+    if (!key) return { result: await dataSource.transaction(command), replayed: false };
+    for (;;) {
+      const outcome = await dataSource.transaction((manager) => runWithKey(manager, [key.clientId, key.key]));
+      // A key that is neither inserted nor found was deleted in between, so the loop inserts it again.
+      if (outcome) return outcome;
+    }
+  });
+}
+
+/**
+ * Returns the JSON array of a request and its result, each as text: `jsonb` would change the order of members, and rejects U+0000. The record of
+ * a creation is an object.
+ */
+function recordOf(request: object, result: unknown): string {
+  const text = encode(result);
+  if (text.length > MAX_RESULT_LENGTH)
+    throw new Error(`The result of a command with a key must have at most ${String(MAX_RESULT_LENGTH)} characters of JSON.`);
+  return JSON.stringify([encode(request), text]);
+}
+
+/** @throws DomainError IDEMPOTENCY_KEY_REUSED if the record is that of another request */
+function recordedResult(record: unknown, request: object): unknown {
+  const [recordedRequest, result] = Array.isArray(record) ? (record as [string, string]) : [];
+  if (recordedRequest === undefined || result === undefined || !isDeepStrictEqual(decode(recordedRequest), decode(encode(request))))
+    throw keyReused();
+  return decode(result);
+}
+
+/** Returns JSON from which `decode` restores the value. The first character of each text is its type, because JSON has no bigint and no Date. */
+function encode(value: unknown): string {
+  return JSON.stringify({ value }, function (this: Readonly<Record<string, unknown>>, name: string, converted: unknown) {
+    // JSON.stringify has already converted a Date.
+    const original = this[name];
+    if (typeof original === 'bigint') return `n${String(original)}`;
+    if (original instanceof Date) return `d${original.toISOString()}`;
+    return typeof converted === 'string' ? `s${converted}` : converted;
+  });
+}
+
+function decode(text: string): unknown {
+  const { value } = JSON.parse(text, (_name, member: unknown) => {
+    if (typeof member !== 'string') return member;
+    const content = member.slice(1);
+    if (member.startsWith('n')) return BigInt(content);
+    return member.startsWith('d') ? new Date(content) : content;
+  }) as { value?: unknown };
+  return value;
+}
