@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import type { CreateNodes, TargetConfiguration } from '@nx/devkit';
 
 const SUITE = '.verify.ts';
-const INTEGRATION = /\.integration\.spec\.ts$/;
+const INTEGRATION_SPEC = '.integration.spec.ts';
 
 type Targets = Readonly<Record<string, TargetConfiguration>>;
 
@@ -23,21 +23,20 @@ export const createTestNodes: CreateNodes = [
       const suites = ofProject.filter((file) => file.endsWith(SUITE));
       const targets = {
         // `targetDefaults` in nx.json has the rest.
-        ...(suites.length < ofProject.length && {
-          test: testTarget(
-            root,
-            ofProject.some((file) => INTEGRATION.test(file)),
-          ),
-        }),
+        ...(suites.length < ofProject.length && { test: testTarget(root, ofProject) }),
         ...suiteTargets(suites, declaredTest(join(workspaceRoot, root))),
       };
       return [ofProject[0] as string, { projects: { [root]: { targets } } }];
     }),
 ];
 
-/** Without integration specs, specs run in the process of Jest, which saves 0.5 s of CPU. A worker can be killed if a failed test leaves a connection. */
-function testTarget(root: string, hasIntegrationSpecs: boolean): TargetConfiguration {
-  const args = ['--json', '--outputFile={projectRoot}/test-results.json', hasIntegrationSpecs ? '--maxWorkers=1' : '--runInBand'];
+/**
+ * Without integration specs, the specs run in the process of Jest, which saves 0.5 s of CPU. Otherwise they run in a worker, which Jest can
+ * kill if a failed test leaves a connection.
+ */
+function testTarget(root: string, files: readonly string[]): TargetConfiguration {
+  const workers = files.some((file) => file.endsWith(INTEGRATION_SPEC)) ? '--maxWorkers=1' : '--runInBand';
+  const args = ['--json', '--outputFile={projectRoot}/test-results.json', workers];
   return { ...JEST, command: `jest --roots ${root}/src`, options: { ...JEST.options, args } };
 }
 
