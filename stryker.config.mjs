@@ -87,7 +87,7 @@ export default {
       testMatch: mutationArea.specs.map((pattern) => `**/${pattern}`),
       // Stryker accepts no other name.
       testRunner: '<rootDir>/tools/checks/src/test-runner/jest-circus.mutation.js',
-      moduleNameMapper: { ...preset.moduleNameMapper, ...sourcesOfPackages() },
+      moduleNameMapper: sourcesOfPackages(),
       // PostgreSQL is started above, once for all mutants.
       globalSetup: null,
       globalTeardown: null,

@@ -12,6 +12,7 @@ import { DebianPostgres } from './support/debian-postgres.js';
 // `npm run verify -- backup` tests the backups of docs/operations.md. Not part of `npm test`, since node_modules has no pg_dump.
 
 const WRITERS = 8;
+// Faults: restore after 200 creations and more during the backup.
 const CREATIONS = 200;
 /** Same statement as in docs/operations.md. */
 const SKIP_IDS = `SELECT setval(pg_get_serial_sequence('pets.pets', 'id'), nextval(pg_get_serial_sequence('pets.pets', 'id')) + 1000000)`;

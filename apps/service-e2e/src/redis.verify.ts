@@ -6,6 +6,7 @@ import { type DebianServer, startRedis } from './support/debian-server.js';
 
 // `npm run verify -- redis`. Not part of `npm test`, since the npm registry has no Redis.
 
+// Faults: Redis stopped, then frozen, with a limit of 300 requests.
 const LIMIT = 300;
 /** 250 ms for Redis, and the time of a request on a busy machine. */
 const RESPONSE_MS = 1_000;

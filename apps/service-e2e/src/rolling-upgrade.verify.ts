@@ -11,6 +11,7 @@ import { buildReleasedVersion, type ReleasedVersion } from './support/released-v
 
 const RELEASES = new URL('../../../docs/releases/', import.meta.url);
 const STATUSES = ['available', 'pending', 'sold'] as const;
+// Faults: both versions at once, with 60 animals.
 const PETS = 60;
 const RATE_LIMIT = 300;
 /** A process may cache a key for this long after it was revoked. */

@@ -12,6 +12,7 @@ import { Outage } from './support/outage.js';
 
 /** Connections without a request, more than the processes have file descriptors. */
 const STRANGERS = 600;
+// Faults: more than 12 kills of workers without a database; workers that crash, hang or cannot be started; no free file descriptors; two workers that wait for another migrating process.
 /** More exits of ready workers than a supervisor accepts per minute. */
 const MAX_CRASHES = 12;
 /** `ps` reads every process of the machine. */

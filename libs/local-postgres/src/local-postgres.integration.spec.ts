@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -210,6 +211,28 @@ describe('after a fault', () => {
     await expect(postgres.failed).rejects.toThrow(
       new LocalPostgresError(`PostgreSQL died 5 times within a minute. See ${join(dataDir, 'postgres.log')}.`),
     );
+  });
+
+  it('starts a killed server on its port even if the port is in use for a moment, but not for longer', async () => {
+    const killed = await connectLocalPostgres({ dataDir });
+    const port = Number(new URL(killed.url).port);
+    await killServer();
+    const other = createServer();
+    await waitFor(() => once(other.listen(port, '127.0.0.1'), 'listening'));
+    const starting = connectLocalPostgres({ dataDir });
+    // A failed attempt removes it.
+    await waitFor(async () => expect(await serverPid()).toBeUndefined());
+    other.close();
+    const command = await starting;
+    started.push(command);
+    expect(command.url).toBe(killed.url);
+    await command.stop();
+
+    await once(other.listen(port, '127.0.0.1'), 'listening');
+    const elsewhere = await connectLocalPostgres({ dataDir });
+    started.push(elsewhere);
+    expect(elsewhere.url).not.toBe(killed.url);
+    other.close();
   });
 
   it('stops the server after PostgreSQL has recovered from a crashed backend', async () => {

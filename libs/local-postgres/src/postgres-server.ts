@@ -14,6 +14,8 @@ export const SERVICE_ROLE = 'animal_store_service';
 const DATABASE = 'animal_store';
 const UNFINISHED_PREFIX = 'postgres.unfinished-';
 const START_TIMEOUT_MS = 60_000;
+/** Attempts to start on the last port, which the processes of a killed server may still hold. */
+const MAX_PORT_ATTEMPTS = 10;
 const STOP_TIMEOUT_MS = 20_000;
 const POLL_MS = 25;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -21,14 +23,14 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const IN_USE_LOCK = 1;
 /** The status in the last line of postmaster.pid. */
 const READY_STATUS = 'ready';
-/** Another process is starting or stopping the server, or the chosen port is in use. */
-const TEMPORARY_PROBLEM =
-  /^lock file "postmaster\.pid"|^could not remove old lock file .*: No such file|^pre-existing shared memory block|^could not create any TCP\/IP sockets/;
+const PORT_IN_USE = /^could not create any TCP\/IP sockets/;
+/** Another process is starting or stopping the server. */
+const OTHER_PROCESS = /^lock file "postmaster\.pid"|^could not remove old lock file .*: No such file|^pre-existing shared memory block/;
 
 interface ServerOptions {
   /** Settings for the command line of postgres, as `name=value`. */
   readonly settings?: readonly string[];
-  /** The default is a random port. */
+  /** The default is the port of the last start, or a random one. */
   readonly port?: number;
 }
 
@@ -80,6 +82,8 @@ export class PostgresServer {
     await cp(this.folder, folder, { recursive: true, preserveTimestamps: true });
     for (const name of ['', ...(await readdir(folder, { recursive: true }))]) await this.programs.changeOwner(join(folder, name));
     await chmod(join(folder, 'postgres'), 0o700);
+    // The copy must not wait for the port of the original.
+    await rm(join(folder, 'postgres', 'postmaster.opts'));
   }
 
   url(port: number, { user = OWNER, password = this.password, database = DATABASE } = {}): string {
@@ -134,6 +138,7 @@ export class PostgresServer {
       await rename(log, logFile);
       throw new ErrorType(`PostgreSQL did not start: ${problem} See ${logFile}.`);
     };
+    let portAttempts = 0;
     try {
       for (let server: ChildProcess | undefined; ;) {
         const session = await this.connect();
@@ -147,10 +152,16 @@ export class PostgresServer {
         if (server && !this.process && (isLate || server.exitCode !== 0)) {
           const problem = findErrorMessage(await readFile(log, 'utf8'));
           if (server.signalCode) await fail(`it was killed by ${server.signalCode}.`, ServerKilledError);
-          if (isLate || !TEMPORARY_PROBLEM.test(problem)) await fail(problem);
+          if (PORT_IN_USE.test(problem)) portAttempts++;
+          else if (!OTHER_PROCESS.test(problem)) await fail(problem);
+          if (isLate) await fail(problem);
         }
         if (isLate) await fail(`it was not ready after ${START_TIMEOUT_MS / 1000} s.`);
-        if (!this.process) server = await this.spawnServer(log, settings, port);
+        if (!this.process) {
+          // A killed server comes back on its port, which a running service still uses.
+          const lastPort = portAttempts < MAX_PORT_ATTEMPTS ? await this.findLastPort() : undefined;
+          server = await this.spawnServer(log, settings, port ?? lastPort ?? randomPort());
+        }
         await sleep(POLL_MS);
       }
     } finally {
@@ -198,14 +209,13 @@ export class PostgresServer {
     await once(this.process, 'exit');
   }
 
-  private async spawnServer(log: string, settings: readonly string[], port: number | undefined): Promise<ChildProcess> {
+  private async spawnServer(log: string, settings: readonly string[], port: number): Promise<ChildProcess> {
     // PostgreSQL does not start if the pid in the postmaster.pid of a killed server now belongs to another program, unless
     // PG_GRANDPARENT_PID contains that pid. PostgreSQL then detects a running server only by its shared memory block. A server that has
     // no status yet, or is stopping, may not have the block.
-    const [stalePid, , , stalePort, , , sharedMemory, status] = await this.readPostmasterFile();
+    const [stalePid, , , , , , sharedMemory, status] = await this.readPostmasterFile();
     const env = stalePid && sharedMemory && status && status !== 'stopping' ? { PG_GRANDPARENT_PID: stalePid } : {};
-    // A killed server comes back on its port, which a running service still uses. If that fails, its postmaster.pid is gone.
-    const address = [`port=${port ?? (stalePort || randomPort())}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
+    const address = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories='];
     const flags = [...settings, ...address].flatMap((setting) => ['-c', setting]);
     const output = await open(log, 'w', 0o600);
     try {
@@ -223,6 +233,13 @@ export class PostgresServer {
     } finally {
       await output.close();
     }
+  }
+
+  /** Returns the port of the last server. A failed start removes postmaster.pid, but keeps postmaster.opts with the last command line. */
+  private async findLastPort(): Promise<number | undefined> {
+    const [, , , port] = await this.readPostmasterFile();
+    const options = await readFile(join(this.folder, 'postgres', 'postmaster.opts'), 'utf8').catch(() => '');
+    return Number(port || /"port=(\d+)"/.exec(options)?.[1]) || undefined;
   }
 
   /** Waits until postmaster.pid is removed or another process has started a new server. */

@@ -1,7 +1,9 @@
 import { Database, migrateDown, migrateUp, migrationStatus, type Persistence } from '@animal-store/database';
 import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { missingForLists } from './list-indexes.js';
 import { breakingSchemaChanges, readColumns, unlimitedChanges } from './schema-changes.js';
+import { undeclaredConstraints } from './unique-values.js';
 
 const PROCESSES = 4;
 
@@ -77,6 +79,17 @@ export function describeMigrations(persistence: Persistence): void {
             .map(({ databaseName, precision }) => [`${tablePath}.${databaseName}`, precision === 3 ? '(3)' : ''] as const),
         );
         for (const [name, precision] of times) expect([name, types.get(name)]).toEqual([name, `timestamp${precision} with time zone`]);
+      });
+
+      // A batch avoids the errors of these constraints, and their deadlocks.
+      it('create the unique and exclusion constraints that the entities declare', async () => {
+        await migrateUp(dataSource);
+        expect(await undeclaredConstraints(dataSource)).toEqual([]);
+      });
+
+      it('create the index of each declared list', async () => {
+        await migrateUp(dataSource);
+        expect(await missingForLists(dataSource, persistence)).toEqual([]);
       });
 
       // Promise (Migrations): Migrations only add, so releases can be rolled back.

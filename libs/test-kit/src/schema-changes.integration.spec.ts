@@ -1,15 +1,33 @@
 import { backfill, Database } from '@animal-store/database';
 import { createTestDatabase, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import type { QueryRunner } from 'typeorm';
+import { Column, Entity, PrimaryGeneratedColumn, type QueryRunner, Unique } from 'typeorm';
+import { missingForLists } from './list-indexes.js';
 import { breakingSchemaChanges, readColumns, unlimitedChanges } from './schema-changes.js';
+import { undeclaredConstraints } from './unique-values.js';
+
+@Entity({ schema: 'shop', name: 'orders' })
+@Unique('orders_label_key', ['label'])
+class OrderEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint' })
+  id!: bigint;
+
+  @Column({ type: 'integer', name: 'size' })
+  quantity!: number;
+
+  @Column('varchar')
+  label!: string;
+}
+
+const listed = { entity: OrderEntity, filters: [[], ['quantity']], orderBy: 'label' };
+const persistence = { schema: 'shop', entities: [OrderEntity], migrations: [], lists: [{ entity: OrderEntity, filters: [[]] }, listed] };
 
 let database: TestDatabase;
 let dataSource: Database;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  dataSource = await new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [] }).initialize();
+  dataSource = await new Database({ url: database.url, applicationName: 'spec', poolSize: 1, persistence: [persistence] }).initialize();
 });
 
 beforeEach(async () => {
@@ -68,4 +86,39 @@ it.each([
     await backfill(runner, { table: 'shop.orders', key: ['id'], set: 'size = 1', where: 'size IS NULL' });
   };
   expect(await unlimitedChanges({ up, down: up })).toEqual([statement]);
+});
+
+it('lists require an index on each combination of filters, the column of the order, and the identifier', async () => {
+  const collation = 'COLLATE "C" of shop.orders.label';
+  const wanted = [
+    collation,
+    'CREATE INDEX ON shop.orders USING btree (label, id)',
+    'CREATE INDEX ON shop.orders USING btree (size, label, id)',
+  ];
+  expect(await missingForLists(dataSource, persistence)).toEqual(wanted);
+  for (const statement of wanted.slice(1)) {
+    await dataSource.query(`${statement} WHERE size > 0`);
+    await dataSource.query(statement.replace('label', 'label DESC'));
+    await dataSource.query(statement.replace('label, id', 'id, label'));
+  }
+  expect(await missingForLists(dataSource, persistence)).toEqual(wanted);
+  for (const statement of wanted.slice(1)) await dataSource.query(statement);
+  expect(await missingForLists(dataSource, persistence)).toEqual([collation]);
+  await dataSource.query('ALTER TABLE shop.orders ALTER label TYPE varchar(10) COLLATE "C"');
+  expect(await missingForLists(dataSource, persistence)).toEqual([]);
+  const misspelt = { ...persistence, lists: [{ ...listed, orderBy: 'lable' }] };
+  await expect(missingForLists(dataSource, misspelt)).rejects.toThrow(
+    'A list of OrderEntity names lable, which is not one of its columns.',
+  );
+});
+
+it('entities declare the unique and exclusion constraints of their tables', async () => {
+  const absent = 'OrderEntity declares orders_label_key, which does not exist';
+  expect(await undeclaredConstraints(dataSource)).toEqual([absent]);
+  await dataSource.query(`ALTER TABLE shop.orders ADD CONSTRAINT sizes EXCLUDE USING gist (int4range(size, size, '[]') WITH &&)`);
+  await dataSource.query('CREATE UNIQUE INDEX tokens ON shop.orders (token) WHERE size > 0');
+  const undeclared = ["OrderEntity lacks @Exclusion('sizes', …)", "OrderEntity lacks @Unique('tokens', …)"];
+  expect(await undeclaredConstraints(dataSource)).toEqual([...undeclared, absent]);
+  await dataSource.query('ALTER TABLE shop.orders ADD CONSTRAINT orders_label_key UNIQUE (label)');
+  expect(await undeclaredConstraints(dataSource)).toEqual(undeclared);
 });

@@ -73,12 +73,15 @@ export function readProjects(): readonly Project[] {
 }
 
 function projectOf(file: string, { name, tags = [], implicitDependencies = [], targets = {} }: ProjectJson) {
-  const inputs = Object.values(targets).flatMap((target) => (target.inputs ?? []).flatMap(fileOfWorkspace));
+  const inputs = Object.values(targets).flatMap((target) => (target.inputs ?? []).flatMap(filesOfWorkspace));
   return { name, root: dirname(file), tags, implicitDependencies, inputs };
 }
 
-function fileOfWorkspace(input: unknown): string[] {
-  return typeof input === 'string' && input.startsWith(WORKSPACE_ROOT) ? [input.slice(WORKSPACE_ROOT.length)] : [];
+const { namedInputs } = JSON.parse(readText('nx.json')) as { namedInputs: Readonly<Record<string, readonly unknown[]>> };
+
+function filesOfWorkspace(input: unknown): string[] {
+  if (typeof input !== 'string') return [];
+  return input.startsWith(WORKSPACE_ROOT) ? [input.slice(WORKSPACE_ROOT.length)] : (namedInputs[input] ?? []).flatMap(filesOfWorkspace);
 }
 
 /** Returns the tag of a kind without its prefix, or undefined if there is none or more than one. */

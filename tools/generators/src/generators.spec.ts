@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +14,6 @@ import { generateMigration } from './migration/migration.generator.js';
 import { namesOfContext, USED_BY_TEMPLATES } from './names.js';
 import { generateResource, type ResourceOptions } from './resource/resource.generator.js';
 import { declaredNames } from './testing/declared-names.js';
-import { missingParts, PAGE, PATCHES, resultOf, sectionsOf } from './testing/tutorial.js';
 import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
@@ -84,10 +82,16 @@ describe.each([
       .filter((line) => !before.includes(line));
   };
 
-  it('generates the libraries of a context, its README, its part of the client and its end-to-end spec, in no other folder', () => {
+  it('generates the libraries of a context, its README, its part of the client, its guide and its end-to-end spec, in no other folder', () => {
     const created = pathsOf('CREATE');
     expect([...new Set(created.map((path) => path.split('/').slice(0, 3).join('/')))].sort()).toEqual(
-      ['apps/api-e2e/src', 'libs/client/src', `libs/${context}/README.md`, ...LAYERS.map((layer) => `libs/${context}/${layer}`)].sort(),
+      [
+        'apps/api-e2e/src',
+        `docs/guides/${context}.md`,
+        'libs/client/src',
+        `libs/${context}/README.md`,
+        ...LAYERS.map((layer) => `libs/${context}/${layer}`),
+      ].sort(),
     );
     expect(created.length).toBeLessThanOrEqual(MAX_FILES);
     expect(created).toEqual(
@@ -140,6 +144,7 @@ describe.each([
       [`/apps/api-e2e/src/contexts/${context}/`, `@animal-store/${context}`],
       [`/libs/client/src/${context}.ts`, `@animal-store/${context}`],
       [`/libs/client/src/${context}.spec.ts`, `@animal-store/${context}`],
+      [`/docs/guides/${context}.md`, `@animal-store/${context}`],
     ]);
     expect(addedLines('docs/guides/authentication.md')).toEqual([
       `- \`${context}:read\`: \`list${Entities}\`, \`get${Entity}\``,
@@ -151,6 +156,7 @@ describe.each([
     expect(addedLines('docs/guides/errors.md').filter((line) => line.includes(`${singular.replaceAll('-', '_')}_not_found`))).toHaveLength(
       1,
     );
+    expect(textOf(tree, 'docs/guides/README.md')).toMatch(new RegExp(`\\(${context}\\.md\\)\\\\\\n  .*\\n\\n## Go live\\n`));
     expect(textOf(tree, 'docs/architecture.md')).toContain(
       `\n- [\`libs/${context}\`](../libs/${context}/README.md): ${context.replaceAll('-', ' ')}, which clients create, list and get\n\n**Platform**`,
     );
@@ -179,11 +185,13 @@ describe('the context pets', () => {
   it('has all files that the generator writes', () => {
     expect(files.length).toBeGreaterThan(40);
     expect(files.map(([path]) => path).filter((path) => globSync(path, { cwd: WORKSPACE }).length === 0)).toEqual([
+      // Most guides are about pets.
+      'docs/guides/pets.md',
       'apps/api-e2e/src/contexts/pets/pets.integration.spec.ts',
     ]);
   });
 
-  it.each(files.filter(([path]) => /\.(?:json|js|md)$/.test(path)))('has %s like a generated one', (path, text) => {
+  it.each(files.filter(([path]) => /(?:\.json|\.js|\/README\.md)$/.test(path)))('has %s like a generated one', (path, text) => {
     const own = readFileSync(join(WORKSPACE, path), 'utf8');
     if (path.endsWith('.md')) expect(linesOf(text)).toEqual(linesOf(own));
     else if (path.endsWith('.js')) expect(text).toBe(own);
@@ -320,6 +328,7 @@ describe('nx g @animal-store/tools:resource', () => {
 it.each([
   ['request-attempts', 'the client already exports RequestAttempt'],
   ['routes', 'the error code route_not_found already exists'],
+  ['large-integers', 'docs/guides/large-integers.md already exists'],
   ['deliveries', 'apps/api/src/registered-contexts.ts already exports DeliveriesModule'],
 ])('rejects the name %s, which a shared file has', async (name, reason) => {
   const tree = new FsTree(WORKSPACE, false);
@@ -398,52 +407,6 @@ describe('in a context', () => {
     await expect(generateUseCase(single, { name: 'cancel-order', context: 'access', singular: 'api-key' })).rejects.toThrow(
       'libs/access/domain has no port ApiKeyReader',
     );
-  });
-});
-
-describe('docs/adding-a-context.md', () => {
-  const sections = sectionsOf(PAGE);
-  const commands = sections.map((section) => section.commands.join('\n'));
-  const patches = readdirSync(join(WORKSPACE, PATCHES)).sort();
-
-  it('applies every patch, in order', () => {
-    expect(commands.flatMap((text) => [...text.matchAll(/^apply (\S+)$/gm)].map(([, name = '']) => `${name}.patch`))).toEqual(patches);
-  });
-
-  it('shows code of the patches', () => {
-    for (const { title, commands: lines, excerpts } of sections) {
-      const patch = lines.find((line) => line.startsWith('apply ') && !line.includes('('))?.slice('apply '.length);
-      for (const excerpt of excerpts)
-        expect([title, excerpt.path, missingParts(excerpt, resultOf(patch, excerpt.path))]).toEqual([title, excerpt.path, []]);
-    }
-  });
-
-  it('has patches for what the generators write', async () => {
-    const root = mkdtempSync(join(folder, 'tutorial-'));
-    cpSync(join(WORKSPACE, '.prettierrc.json'), join(root, '.prettierrc.json'));
-    flushChanges(root, generated);
-    const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
-    git('init', '--quiet');
-    const migrations = readdirSync(join(root, 'libs/orders/infrastructure/src/migrations'));
-    for (const text of commands) {
-      for (const [, generator, name = '', patch = ''] of text.matchAll(
-        /^npx nx g @animal-store\/tools:(use-case) (\S+) |^apply (\S+)$/gm,
-      )) {
-        if (generator === undefined) {
-          const file = join(root, 'next.patch');
-          writeFileSync(
-            file,
-            readFileSync(join(WORKSPACE, PATCHES, `${patch}.patch`), 'utf8').replaceAll('TIME', migrations[0]?.slice(0, 13) ?? ''),
-          );
-          git('apply', '--unidiff-zero', '--include=libs/orders/*', file);
-        } else {
-          const tree = new FsTree(root, false);
-          await generateUseCase(tree, { name, context: 'orders', kind: 'command' });
-          flushChanges(root, tree.listChanges());
-        }
-      }
-    }
-    expect(readFileSync(join(root, 'libs/orders/http/src/orders.module.ts'), 'utf8')).toContain('jobs');
   });
 });
 

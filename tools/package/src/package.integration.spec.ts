@@ -4,9 +4,8 @@ import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDeployedService } from './testing/deployed.suite.js';
-import type { Run } from './testing/deployed-service.js';
-import { WORKSPACE } from './testing/dockerfile.js';
+import { WORKSPACE } from './testing/container-files.js';
+import { type Run, testDeployedService } from './testing/deployed.suite.js';
 
 /** Outside the workspace, so that no import finds its node_modules. */
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'animal-store-package-')));

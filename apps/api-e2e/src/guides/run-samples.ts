@@ -1,6 +1,6 @@
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,11 +14,13 @@ import { type Language, readSamples, type Sample } from './samples.js';
 const WORKSPACE = join(import.meta.dirname, '../../../..');
 /** In the workspace, so that TypeScript samples can import the client. */
 const RESULTS = join(import.meta.dirname, '../../test-results');
+const OPENAPI = join(WORKSPACE, 'docs/openapi.json');
+const SCOPES = 'x-required-scopes';
 const CLI = join(WORKSPACE, 'apps/cli/bundle/main.js');
 
 /** Base URL in the samples. */
 const ADDRESS = 'http://localhost:3000';
-/** Pets in the store before the samples of a guide run. The quickstart starts with an empty store. */
+/** Pets in the store before the samples of a guide run, also of other contexts. The quickstart starts with an empty store. */
 const ANIMALS = [
   { name: 'Rex', status: 'available' },
   { name: 'Mia', status: 'available' },
@@ -38,10 +40,10 @@ export interface Runner {
 
 /**
  * Defines a test for each sample in these languages, which compares its output. A sample that gets an error must show its status.
- * The pets are reset before each guide.
+ * The tables of all contexts are emptied before each guide.
  */
 export function itRunsSamples(runners: readonly Runner[]): void {
-  const own = useOwnService();
+  const own = useOwnService(allScopes());
   const folder = join(RESULTS, `guides-${process.pid}`);
   const programs = join(folder, 'bin');
 
@@ -88,7 +90,7 @@ export function itRunsSamples(runners: readonly Runner[]): void {
 
     describe.each(guides.filter(({ samples }) => samples.length > 0))('$guide', ({ guide, samples }) => {
       beforeAll(async () => {
-        await resetPets(own.databaseUrl);
+        await emptyContexts(own.databaseUrl);
         if (guide !== EMPTY_STORE) for (const animal of ANIMALS) await own.api.createPet({ ...animal, categoryId: 7n });
       });
 
@@ -140,13 +142,21 @@ function withoutSpace(json: string): string {
   return json.replace(/\s/g, '');
 }
 
-/** Empties all tables of the schema `pets`. The next pet gets the id 1. */
-async function resetPets(databaseUrl: string): Promise<void> {
+/** Returns the scopes of all operations. */
+function allScopes(): string[] {
+  const { paths } = JSON.parse(readFileSync(OPENAPI, 'utf8')) as { paths: Record<string, Record<string, { [SCOPES]?: string[] }>> };
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  return [...new Set(operations.flatMap((operation) => operation[SCOPES] ?? []))];
+}
+
+/** Empties the tables of all contexts. The next resources get the id 1. */
+async function emptyContexts(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     const { rows } = await client.query<{ name: string }>(
-      `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS name FROM pg_tables WHERE schemaname = 'pets'`,
+      `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS name FROM pg_tables
+       WHERE schemaname NOT IN ('access', 'jobs', 'events', 'public', 'pg_catalog', 'information_schema')`,
     );
     await client.query(`TRUNCATE ${rows[0]?.name ?? ''} RESTART IDENTITY`);
   } finally {

@@ -101,6 +101,9 @@ async function send(
   return response;
 }
 
+/** A busy machine takes so long that the cached copy of a key expires, and the key is read again. */
+const isReadOfKey = ({ kind, name }: ExportedSpan) => kind === 'CLIENT' && name === 'SELECT';
+
 /** Returns the trace as nested names, with children sorted by name. */
 function tree(spans: readonly ExportedSpan[], parentSpanId: string | undefined): object {
   const children = spans.filter((span) => span.parentSpanId === parentSpanId).sort((a, b) => a.name.localeCompare(b.name));
@@ -142,7 +145,7 @@ describe('with a collector', () => {
     const spans = await service.spans();
     const traceOf = ({ traceId, spanId }: Caller) =>
       tree(
-        spans.filter((span) => span.traceId === traceId),
+        spans.filter((span) => span.traceId === traceId && (traceId === callers.list.traceId || !isReadOfKey(span))),
         spanId,
       );
     expect(traceOf(callers.list)).toEqual({
@@ -209,7 +212,9 @@ describe('with a collector', () => {
       ),
     );
     other.release();
-    const spans = (await service.spans()).map((span) => ({ ...span, name: span.name.replace('insert one', 'insert') }));
+    const spans = (await service.spans())
+      .filter((span) => !isReadOfKey(span))
+      .map((span) => ({ ...span, name: span.name.replace('insert one', 'insert') }));
     const statements = { list: 0, create: 0 };
     for (const { caller, kind } of requests) {
       const trace = spans.filter((span) => span.traceId === caller.traceId);

@@ -1,10 +1,143 @@
 import { useTestApp } from '@animal-store/api/testing/test-app';
-import { expect, it } from '@jest/globals';
+import { waitFor } from '@animal-store/local-postgres/testing';
+import { CancelOverdueVisits } from '@animal-store/visits-application';
+import { VisitCalendar } from '@animal-store/visits-contract';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { contexts } from './contexts.js';
 
-const service = useTestApp(['pets:read', 'visits:read'], { contexts });
+type Json = Readonly<Record<string, unknown>>;
 
-it.each(['pets', 'visits'])('serves /v1/%s', async (path) => {
-  const response = await fetch(`${service.url}/v1/${path}`, { headers: { authorization: `Bearer ${service.key}` } });
-  expect([response.status, await response.json()]).toEqual([200, []]);
+const service = useTestApp(['pets:read', 'pets:write', 'visits:read', 'visits:write'], { contexts });
+let petId: number;
+let nextSlot = 0;
+
+async function send(
+  method: string,
+  path: string,
+  { body, headers, key = service.key }: { body?: object; headers?: object; key?: string } = {},
+) {
+  const response = await fetch(path.startsWith('/') ? service.url + path : path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }), ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as Json };
+}
+
+/** Returns the body of a visit that overlaps no other one. */
+function newBody(overrides: Json = {}): Json {
+  const startsAt = new Date(Date.parse('2030-01-07T09:00:00Z') + 3_600_000 * nextSlot++).toISOString();
+  return { petId, startsAt, durationMinutes: 30, reason: 'Vaccination', ...overrides };
+}
+
+const book = (overrides?: Json, headers?: object) => send('POST', '/v1/visits', { body: newBody(overrides), ...(headers && { headers }) });
+
+beforeAll(async () => {
+  petId = Number((await send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } })).json['id']);
+});
+
+describe('a visit', () => {
+  it('is booked, with the ETag and the body of its GET', async () => {
+    const body = newBody({ startsAt: '2029-12-31T23:30:00+02:00', notes: 'Bites' });
+    const booked = await send('POST', '/v1/visits', { body });
+    expect(booked).toMatchObject({ status: 201, json: { ...body, startsAt: '2029-12-31T21:30:00.000Z', status: 'booked' } });
+    const found = await send('GET', booked.headers.get('location') ?? '');
+    expect([found.text, found.headers.get('etag')]).toEqual([booked.text, booked.headers.get('etag')]);
+    expect(await book({ notes: null })).toMatchObject({ status: 201, json: { notes: null } });
+  });
+
+  it('is rejected with its reason', async () => {
+    const { json: first } = await book();
+    const { status, json } = await book({ startsAt: '2030-02-30T09:00:00Z', durationMinutes: 4, reason: '', notes: '' });
+    expect([status, json['message']]).toEqual([
+      400,
+      expect.stringMatching(/^startsAt must .*; durationMinutes must .*; reason must .*; notes must /),
+    ]);
+    expect(await book({ startsAt: first['startsAt'] })).toMatchObject({ status: 409, json: { code: 'visit_overlaps' } });
+    expect(await book({ petId: -1 })).toMatchObject({ status: 422, json: { code: 'pet_unknown' } });
+    const key = await service.createKey('visits:read');
+    expect(await send('POST', '/v1/visits', { body: newBody(), key })).toMatchObject({ status: 403 });
+  });
+
+  it('is checked in or cancelled once, also if the request is repeated', async () => {
+    const booked = await book();
+    const path = booked.headers.get('location') ?? '';
+    const [etag, headers] = [booked.headers.get('etag') ?? '', { 'idempotency-key': 'arrival' }];
+    const changed = await send('POST', `${path}/check-in`, { headers: { ...headers, 'if-match': etag } });
+    expect(changed).toMatchObject({ status: 200, json: { ...booked.json, status: 'checked_in' } });
+    expect((await send('GET', path)).headers.get('etag')).toBe(changed.headers.get('etag'));
+
+    const repeated = await send('POST', `${path}/check-in`, { headers: { ...headers, 'if-match': etag } });
+    expect([repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([changed.text, 'true']);
+    expect(await send('POST', `${path}/cancel`, { headers })).toMatchObject({ status: 422, json: { code: 'idempotency_key_reused' } });
+    expect(await send('POST', `${path}/cancel`, { headers: { 'if-match': etag } })).toMatchObject({ status: 412 });
+    expect(await send('POST', `${path}/cancel`)).toMatchObject({ status: 409, json: { code: 'visit_not_booked' } });
+    expect(await send('POST', '/v1/visits/-1/cancel')).toMatchObject({ status: 404, json: { code: 'visit_not_found' } });
+  });
+
+  it('is cancelled a day after it should have started, and frees its time', async () => {
+    const overdue = newBody({ startsAt: '2020-01-07T09:00:00Z' });
+    const path = (await send('POST', '/v1/visits', { body: overdue })).headers.get('location') ?? '';
+    await service.app.get(CancelOverdueVisits, { strict: false }).execute();
+    expect(await send('GET', path)).toMatchObject({ json: { status: 'cancelled' } });
+    expect(await send('POST', '/v1/visits', { body: overdue })).toMatchObject({ status: 201 });
+  });
+});
+
+describe('the list of visits', () => {
+  it.each(['startsAt', '-startsAt'])('has links in the order %s, with filters and a range, without notes', async (sort) => {
+    const { json: pet } = await send('POST', '/v1/pets', { body: { name: 'Mia', categoryId: 1 } });
+    const booked: Json[] = [];
+    for (let count = 0; count < 5; count++) booked.push((await book({ petId: pet['id'], notes: 'Bites' })).json);
+    const expected = booked.slice(1, 4).map(({ notes: _notes, ...visit }) => visit);
+    const [from, to] = [booked[1]?.['startsAt'], booked[4]?.['startsAt']].map(String);
+    const visited: unknown[] = [];
+    let next: string | undefined = `/v1/visits?limit=2&status=booked&petId=${String(pet['id'])}&sort=${sort}&from=${from}&to=${to}`;
+    while (next) {
+      const page = await send('GET', next);
+      visited.push(...(page.json as unknown as Json[]));
+      next = /<(.*)>/.exec(page.headers.get('link') ?? '')?.[1];
+    }
+    expect(visited).toEqual(sort === 'startsAt' ? expected : expected.toReversed());
+  });
+
+  it.each(['sort=reason', 'from=yesterday', 'cursor=AAAA'])('responds to %s with 400', async (query) => {
+    expect(await send('GET', `/v1/visits?${query}`)).toMatchObject({ status: 400, json: { code: 'invalid_request' } });
+  });
+});
+
+it('another context may ask how many visits a day has, without cancelled ones', async () => {
+  const [first, second] = [await book({ startsAt: '2031-05-01T09:00:00Z' }), await book({ startsAt: '2031-05-01T10:00:00Z' })];
+  expect([first.status, second.status]).toEqual([201, 201]);
+  await send('POST', `${first.headers.get('location') ?? ''}/cancel`);
+  const calendar = service.app.get(VisitCalendar);
+  await waitFor(async () => expect(await calendar.countOn('2031-05-01')).toBe(1));
+});
+
+it('a visit has treatments, which are added once', async () => {
+  const path = `${(await book()).headers.get('location') ?? ''}/treatments`;
+  const headers = { 'idempotency-key': 'treatment' };
+  const added = await send('POST', path, { body: { name: 'X-ray' }, headers });
+  expect([added.status, added.headers.has('location'), added.headers.has('idempotent-replayed')]).toEqual([201, false, false]);
+  const repeated = await send('POST', path, { body: { name: 'X-ray' }, headers });
+  expect([repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([added.text, 'true']);
+  await send('POST', path, { body: { name: 'Bandage' } });
+  const first = await send('GET', `${path}?limit=1`);
+  expect(first.text).toBe(`[${added.text}]`);
+  const next = /<(.*)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+  expect((await send('GET', next)).json).toMatchObject([{ name: 'Bandage' }]);
+  for (const [method, body] of [['GET'], ['POST', { name: 'X-ray' }]] as const)
+    expect(await send(method, '/v1/visits/-1/treatments', { ...(body && { body }) })).toMatchObject({
+      status: 404,
+      json: { code: 'visit_not_found' },
+    });
+});
+
+// Last, because it uses up the limit of the client.
+it('creations are limited to 60 a minute', async () => {
+  const responses = await Promise.all(Array.from({ length: 61 }, () => send('POST', '/v1/visits', { body: {} })));
+  const limited = responses.find(({ status }) => status === 429);
+  expect(limited?.headers.get('ratelimit-policy')).toContain('"visits";q=60;w=60');
+  expect((await send('GET', '/v1/visits')).status).toBe(200);
 });

@@ -1,10 +1,10 @@
-import type { Page, PageRequest } from '@animal-store/kernel';
-import type { VisitFilter, VisitReader, VisitView } from '@animal-store/visits-domain';
+import type { OrderedPage, OrderedPageRequest } from '@animal-store/kernel';
+import type { VisitFilter, VisitReader, VisitSummary } from '@animal-store/visits-domain';
 
 export class ListVisits {
   constructor(private readonly visits: VisitReader) {}
 
-  execute(filter: VisitFilter, page: PageRequest): Promise<Page<VisitView>> {
+  execute(filter: VisitFilter, page: OrderedPageRequest<'startsAt'>): Promise<OrderedPage<VisitSummary>> {
     return this.visits.list(filter, page);
   }
 }

@@ -1,4 +1,19 @@
-export { NewVisit, type NewVisitInput, Visit, VISIT_NAME_MAX_LENGTH, type VisitView } from './visit.js';
-export { VISIT_NOT_FOUND } from './visit-errors.js';
+export { NewTreatment, type Treatment, TREATMENT_NAME_MAX_LENGTH, TreatmentRepository } from './treatment.js';
+export {
+  isVisitMinutes,
+  NewVisit,
+  type NewVisitInput,
+  Visit,
+  VISIT_MINUTES,
+  VISIT_MINUTES_RULE,
+  VISIT_NOTES_MAX_LENGTH,
+  VISIT_REASON_MAX_LENGTH,
+  VISIT_STATUS_RULE,
+  VisitStatus,
+  type VisitSummary,
+  type VisitView,
+} from './visit.js';
+export { VisitDays } from './visit-days.js';
+export { PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from './visit-errors.js';
 export { type VisitFilter, VisitReader } from './visit-reader.js';
-export { type CreatedVisit, VisitRepository } from './visit-repository.js';
+export { type VisitCommand, VisitRepository } from './visit-repository.js';

@@ -6,8 +6,32 @@ export const INVALID_VISIT = {
   message: 'The visit has invalid values.',
 } as const satisfies ErrorDefinition;
 
+export const INVALID_TREATMENT = {
+  code: 'invalid_request',
+  kind: 'invalid',
+  message: 'The treatment has invalid values.',
+} as const satisfies ErrorDefinition;
+
 export const VISIT_NOT_FOUND = {
   code: 'visit_not_found',
   kind: 'not_found',
   message: 'No visit has this identifier.',
+} as const satisfies ErrorDefinition;
+
+export const VISIT_OVERLAPS = {
+  code: 'visit_overlaps',
+  kind: 'conflict',
+  message: 'The animal has another visit at this time.',
+} as const satisfies ErrorDefinition;
+
+export const VISIT_NOT_BOOKED = {
+  code: 'visit_not_booked',
+  kind: 'conflict',
+  message: 'The visit is checked in or cancelled.',
+} as const satisfies ErrorDefinition;
+
+export const PET_UNKNOWN = {
+  code: 'pet_unknown',
+  kind: 'unprocessable',
+  message: 'No animal has this petId.',
 } as const satisfies ErrorDefinition;

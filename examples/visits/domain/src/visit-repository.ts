@@ -1,21 +1,35 @@
-import type { IdempotencyKey } from '@animal-store/kernel';
+import type { EventDefinition, IdempotencyKey, Outcome } from '@animal-store/kernel';
 import type { NewVisit, Visit } from './visit.js';
 
-export interface CreatedVisit {
-  readonly visit: Visit;
-  /** True if an earlier request with the same key created it. */
-  readonly replayed: boolean;
+export interface VisitCommand {
+  /** Distinguishes the commands of one idempotency key. */
+  readonly name: string;
+  readonly key?: IdempotencyKey | undefined;
+  /** Published if the visit changes. */
+  readonly event?: EventDefinition<{ readonly visitId: bigint; readonly petId: bigint; readonly startsAt: Date }>;
+  /** Returns the changed visit, or the same object if nothing changes. */
+  readonly change: (visit: Visit) => Visit;
 }
 
 /** Stores visits. */
 export abstract class VisitRepository {
-  /** Assigns an identifier and inserts the visit. Resolves after the commit. */
+  /**
+   * Assigns an identifier and inserts the visit. Resolves after the commit.
+   * @throws DomainError VISIT_OVERLAPS
+   */
   abstract add(visit: NewVisit): Promise<Visit>;
 
   /**
    * Inserts the visit and its key in one transaction. If the key was used before, returns what was created with it instead, also to
    * concurrent retries.
-   * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used with different values
+   * @throws DomainError VISIT_OVERLAPS, IDEMPOTENCY_KEY_REUSED if the key was used with different values
    */
-  abstract addOnce(visit: NewVisit, key: IdempotencyKey): Promise<CreatedVisit>;
+  abstract addOnce(visit: NewVisit, key: IdempotencyKey): Promise<Outcome<Visit>>;
+
+  /**
+   * Runs a command on a visit that no other command changes meanwhile, and stores the visit, the event and the key in one transaction. If
+   * the key was used before, returns what the first command stored.
+   * @throws DomainError VISIT_NOT_FOUND, IDEMPOTENCY_KEY_REUSED if the key was used for another command or visit
+   */
+  abstract change(id: bigint, command: VisitCommand): Promise<Outcome<Visit>>;
 }

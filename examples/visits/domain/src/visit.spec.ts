@@ -1,43 +1,70 @@
 import { DomainError, INT64_MAX } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { isVisitName, NewVisit, Visit } from './visit.js';
+import { isVisitMinutes, NewVisit, Visit, VisitStatus } from './visit.js';
+import { NewTreatment } from './treatment.js';
 
-describe('isVisitName', () => {
-  it('accepts a visible text of at most 255 characters', () => {
-    expect([' Réx ', '🐕'.repeat(255)].every(isVisitName)).toBe(true);
-    expect(['', ' ', '🐕'.repeat(256), 7, undefined].some(isVisitName)).toBe(false);
-  });
+const INPUT = { petId: 1n, startsAt: new Date('2030-01-07T09:00:00.000Z'), durationMinutes: 30, reason: ' Réx limps ' };
+const aVisit = (status = VisitStatus.Booked) => Visit.rehydrate({ id: 7n, ...NewVisit.create(INPUT), status });
+
+it('isVisitMinutes accepts 5 to 480', () => {
+  expect([5, 480].every(isVisitMinutes)).toBe(true);
+  expect([4, 481, 5.5, '5', undefined].some(isVisitMinutes)).toBe(false);
 });
 
 describe('NewVisit.create', () => {
-  it('keeps the values exactly', () => {
-    expect(NewVisit.create({ name: ' Réx ' })).toMatchObject({ name: ' Réx ' });
+  it('keeps the values exactly, and is booked, without notes by default', () => {
+    expect(NewVisit.create(INPUT)).toEqual({ ...INPUT, status: 'booked', notes: null });
+    expect(NewVisit.create({ ...INPUT, notes: 'Bites' }).notes).toBe('Bites');
   });
 
-  it.each([[{ name: '' }, /^name must be a string of 1 to 255 characters[^;]*$/]])('rejects %o and names each field', (input, message) => {
-    const create = () => NewVisit.create(input);
+  it.each([
+    [{ petId: INT64_MAX + 1n }, /^petId must [^;]+$/],
+    [{ startsAt: new Date('never') }, /^startsAt must be [^;]+$/],
+    [{ durationMinutes: 4 }, /^durationMinutes must be an integer from 5 to 480$/],
+    [{ reason: '' }, /^reason must be a string of 1 to 200 characters[^;]+$/],
+    [{ reason: 'x'.repeat(201) }, /^reason must [^;]+$/],
+    [{ notes: '' }, /^notes must be a string of 1 to 2000 characters[^;]+$/],
+    [{ notes: 'x'.repeat(2001), durationMinutes: 481 }, /^durationMinutes must [^;]+; notes must [^;]+$/],
+  ])('rejects %o and names each field', (input, message) => {
+    const create = () => NewVisit.create({ ...INPUT, ...input });
     expect(create).toThrow(DomainError);
     expect(create).toThrow(message);
     expect(create).toThrow(expect.objectContaining({ code: 'invalid_request', kind: 'invalid' }));
   });
 });
 
-describe('Visit.rehydrate', () => {
-  it('returns the values of the row', () => {
-    const row = { id: INT64_MAX, ...NewVisit.create({ name: 'first' }) };
-    expect(Visit.rehydrate(row)).toEqual(row);
+describe('NewVisit.assertSameAs', () => {
+  it('accepts equal values, also of a visit that has changed since', () => {
+    expect(() => NewVisit.create(INPUT).assertSameAs(aVisit(VisitStatus.Cancelled))).not.toThrow();
+  });
+
+  it.each([{ petId: 2n }, { startsAt: new Date(0) }, { durationMinutes: 31 }, { reason: 'other' }, { notes: 'other' }])(
+    'rejects %o',
+    (other) => {
+      const visit = NewVisit.create({ ...INPUT, ...other });
+      expect(() => visit.assertSameAs(aVisit())).toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
+    },
+  );
+});
+
+describe('Visit', () => {
+  it('can be checked in or cancelled while it is booked', () => {
+    expect(aVisit().checkIn()).toEqual({ ...aVisit(), status: 'checked_in' });
+    expect(aVisit().cancel()).toEqual({ ...aVisit(), status: 'cancelled' });
+  });
+
+  it.each([VisitStatus.CheckedIn, VisitStatus.Cancelled])('cannot change when it is %s', (status) => {
+    const visit = aVisit(status);
+    expect(visit.isBooked()).toBe(false);
+    for (const change of [() => visit.checkIn(), () => visit.cancel()])
+      expect(change).toThrow(expect.objectContaining({ code: 'visit_not_booked', kind: 'conflict' }));
   });
 });
 
-describe('NewVisit.assertSameAs', () => {
-  const visit = NewVisit.create({ name: 'first' });
-
-  it('accepts equal values', () => {
-    expect(() => visit.assertSameAs(Visit.rehydrate({ id: 7n, ...visit }))).not.toThrow();
-  });
-
-  it.each([{ name: 'First' }])('rejects %o', (other) => {
-    const recorded = Visit.rehydrate({ id: 7n, ...visit, ...other });
-    expect(() => visit.assertSameAs(recorded)).toThrow(expect.objectContaining({ code: 'idempotency_key_reused' }));
-  });
+it('NewTreatment.create requires a name', () => {
+  expect(NewTreatment.create(7n, { name: ' X-ray ' })).toEqual({ visitId: 7n, name: ' X-ray ' });
+  for (const name of ['', 'x'.repeat(201)])
+    expect(() => NewTreatment.create(7n, { name })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message: expect.stringMatching(/^name must /) }),
+    );
 });

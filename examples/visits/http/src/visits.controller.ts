@@ -3,36 +3,44 @@ import {
   createdHeaders,
   EXAMPLE_ID,
   IdPipe,
+  IfMatch,
   INT64_SCHEMA,
   pageHeaders,
   PublicUrl,
+  RateLimit,
+  replayedHeaders,
   RequestIdempotencyKey,
   RequireScopes,
   respondWithCreated,
+  respondWithOutcome,
   respondWithPage,
   Revalidated,
-  REVALIDATION_HEADERS,
+  SendsEntityTag,
   Throws,
 } from '@animal-store/http-kit';
-import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText } from '@animal-store/kernel';
-import { CreateVisit, GetVisit, ListVisits } from '@animal-store/visits-application';
-import { type Visit, VISIT_NOT_FOUND, type VisitView } from '@animal-store/visits-domain';
-import { Body, Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { IDEMPOTENCY_KEY_REUSED, type IdempotencyKey, type JsonText, type Precondition } from '@animal-store/kernel';
+import { CancelVisit, CheckInVisit, CreateVisit, GetVisit, ListVisits } from '@animal-store/visits-application';
+import { PET_UNKNOWN, type Visit, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS, type VisitView } from '@animal-store/visits-domain';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { ListVisitsQuery } from './list-visits.query.js';
-import { NewVisitDto, VisitDto } from './visit.dto.js';
+import { NewVisitDto, VisitDto, VisitSummaryDto } from './visit.dto.js';
 
 const PATH = '/v1/visits';
+const VISIT_ID = { name: 'visitId', schema: INT64_SCHEMA, description: 'Identifier of the visit.' };
+const FIRST = { value: new Date('2030-01-07T09:00:00.000Z'), id: 20n };
 
 @ApiTags('visits')
-@ApiExtraModels(VisitDto)
+@ApiExtraModels(VisitDto, VisitSummaryDto)
 @Controller({ path: 'visits', version: '1' })
 export class VisitsController {
   constructor(
     private readonly listVisitsUseCase: ListVisits,
     private readonly createVisitUseCase: CreateVisit,
     private readonly getVisitUseCase: GetVisit,
+    private readonly checkInVisitUseCase: CheckInVisit,
+    private readonly cancelVisitUseCase: CancelVisit,
     private readonly publicUrl: PublicUrl,
   ) {}
 
@@ -42,36 +50,34 @@ export class VisitsController {
   @ApiOperation({
     operationId: 'listVisits',
     summary: 'List all visits',
-    description: 'Returns one page in ascending order of `id`. If there are more visits, the `Link` header holds the URL of the next page.',
+    description: 'Returns one page in the order of `startsAt`. If there are more visits, the `Link` header holds the URL of the next page.',
   })
   @ApiOkResponse({
     schema: { $ref: '#/components/schemas/Visits' },
-    description: 'One page of visits',
-    headers: { ...pageHeaders(PATH), ...REVALIDATION_HEADERS },
+    description: 'One page of visits, without their notes',
+    headers: pageHeaders(PATH, { sort: 'startsAt' }, FIRST),
   })
   async listVisits(@Query() query: ListVisitsQuery, @Res({ passthrough: true }) reply: FastifyReply): Promise<JsonText> {
-    const page = await this.listVisitsUseCase.execute({}, query);
+    const page = await this.listVisitsUseCase.execute({ petId: query.petId, status: query.status }, query.within('startsAt', query));
     return respondWithPage(reply, this.publicUrl.of(PATH), query, page);
   }
 
   @Post()
   @RequireScopes('visits:write')
+  @RateLimit({ name: 'visits', requestsPerMinute: 60 })
+  @SendsEntityTag()
   @ApiIdempotencyKey()
-  @Throws(IDEMPOTENCY_KEY_REUSED)
-  @ApiOperation({
-    operationId: 'createVisit',
-    summary: 'Create a new visit',
-    description: 'Responds after the visit is durably stored.',
-  })
+  @Throws(PET_UNKNOWN, VISIT_OVERLAPS, IDEMPOTENCY_KEY_REUSED)
+  @ApiOperation({ operationId: 'createVisit', summary: 'Book a visit', description: 'Responds after the visit is durably stored.' })
   @ApiBody({ type: NewVisitDto })
-  @ApiCreatedResponse({ type: VisitDto, description: 'Created', headers: createdHeaders(`${PATH}/${String(EXAMPLE_ID)}`) })
+  @ApiCreatedResponse({ type: VisitDto, description: 'Booked', headers: createdHeaders(`${PATH}/${String(EXAMPLE_ID)}`) })
   async createVisit(
     @Body() newVisit: NewVisitDto,
     @RequestIdempotencyKey() key: IdempotencyKey | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Visit> {
-    const { visit, replayed } = await this.createVisitUseCase.execute(newVisit, key);
-    return respondWithCreated(reply, this.publicUrl.of(`${PATH}/${String(visit.id)}`), visit, replayed);
+    const { result, replayed } = await this.createVisitUseCase.execute(newVisit, key);
+    return respondWithCreated(reply, this.publicUrl.of(`${PATH}/${String(result.id)}`), result, replayed);
   }
 
   @Get(':visitId')
@@ -79,9 +85,43 @@ export class VisitsController {
   @Revalidated()
   @Throws(VISIT_NOT_FOUND)
   @ApiOperation({ operationId: 'getVisit', summary: 'Get one visit', description: 'Returns the visit with this identifier.' })
-  @ApiParam({ name: 'visitId', schema: INT64_SCHEMA, description: 'Identifier of the visit.' })
-  @ApiOkResponse({ type: VisitDto, description: 'Found', headers: REVALIDATION_HEADERS })
-  async getVisit(@Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint): Promise<VisitView> {
+  @ApiParam(VISIT_ID)
+  @ApiOkResponse({ type: VisitDto, description: 'Found' })
+  getVisit(@Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint): Promise<VisitView> {
     return this.getVisitUseCase.execute(visitId);
+  }
+
+  @Post(':visitId/check-in')
+  @HttpCode(200)
+  @RequireScopes('visits:write')
+  @ApiIdempotencyKey()
+  @Throws(VISIT_NOT_FOUND, VISIT_NOT_BOOKED, IDEMPOTENCY_KEY_REUSED)
+  @ApiOperation({ operationId: 'checkInVisit', summary: 'Check in', description: 'The animal has arrived. The visit must be booked.' })
+  @ApiParam(VISIT_ID)
+  @ApiOkResponse({ type: VisitDto, description: 'Checked in', headers: replayedHeaders })
+  async checkInVisit(
+    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @IfMatch({ required: false }) precondition: Precondition,
+    @RequestIdempotencyKey() key: IdempotencyKey | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Visit> {
+    return respondWithOutcome(reply, await this.checkInVisitUseCase.execute(visitId, precondition, key));
+  }
+
+  @Post(':visitId/cancel')
+  @HttpCode(200)
+  @RequireScopes('visits:write')
+  @ApiIdempotencyKey()
+  @Throws(VISIT_NOT_FOUND, VISIT_NOT_BOOKED, IDEMPOTENCY_KEY_REUSED)
+  @ApiOperation({ operationId: 'cancelVisit', summary: 'Cancel a visit', description: 'Its time is free again. The visit must be booked.' })
+  @ApiParam(VISIT_ID)
+  @ApiOkResponse({ type: VisitDto, description: 'Cancelled', headers: replayedHeaders })
+  async cancelVisit(
+    @Param('visitId', new IdPipe(VISIT_NOT_FOUND)) visitId: bigint,
+    @IfMatch({ required: false }) precondition: Precondition,
+    @RequestIdempotencyKey() key: IdempotencyKey | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Visit> {
+    return respondWithOutcome(reply, await this.cancelVisitUseCase.execute(visitId, precondition, key));
   }
 }

@@ -1,32 +1,64 @@
 import { provideUseCase } from '@animal-store/http-kit';
-import { CreateVisit, GetVisit, ListVisits } from '@animal-store/visits-application';
-import { VisitCatalogue } from '@animal-store/visits-contract';
-import { VisitReader, VisitRepository } from '@animal-store/visits-domain';
-import { visitsPersistence, TypeOrmVisitReader, TypeOrmVisitRepository } from '@animal-store/visits-infrastructure';
+import { Clock } from '@animal-store/kernel';
+import { PetCatalogue } from '@animal-store/pets-contract';
+import {
+  AddTreatment,
+  CancelOverdueVisits,
+  CancelVisit,
+  CheckInVisit,
+  CreateVisit,
+  GetVisit,
+  ListTreatments,
+  ListVisits,
+} from '@animal-store/visits-application';
+import { VisitCalendar } from '@animal-store/visits-contract';
+import { TreatmentRepository, VisitReader, VisitRepository } from '@animal-store/visits-domain';
+import {
+  TypeOrmTreatmentRepository,
+  TypeOrmVisitDays,
+  TypeOrmVisitReader,
+  TypeOrmVisitRepository,
+  visitsPersistence,
+  visitsSubscriptions,
+} from '@animal-store/visits-infrastructure';
 import { Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { TreatmentsController } from './treatments.controller.js';
 import { VisitsController } from './visits.controller.js';
 
 @Global()
 @Module({
-  controllers: [VisitsController],
+  controllers: [VisitsController, TreatmentsController],
   providers: [
     { provide: VisitRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitRepository(dataSource) },
     { provide: VisitReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitReader(dataSource) },
-    { provide: VisitCatalogue, useExisting: VisitReader },
-    provideUseCase(CreateVisit, VisitRepository),
+    {
+      provide: TreatmentRepository,
+      inject: [DataSource],
+      useFactory: (dataSource: DataSource) => new TypeOrmTreatmentRepository(dataSource),
+    },
+    { provide: VisitCalendar, inject: [DataSource], useFactory: ({ manager }: DataSource) => new TypeOrmVisitDays(manager) },
+    provideUseCase(CreateVisit, VisitRepository, PetCatalogue),
     provideUseCase(GetVisit, VisitReader),
     provideUseCase(ListVisits, VisitReader),
+    provideUseCase(CheckInVisit, VisitRepository),
+    provideUseCase(CancelVisit, VisitRepository),
+    provideUseCase(CancelOverdueVisits, VisitRepository, VisitReader, Clock),
+    provideUseCase(AddTreatment, TreatmentRepository),
+    provideUseCase(ListTreatments, TreatmentRepository, VisitReader),
   ],
   // What other contexts may inject.
-  exports: [VisitCatalogue],
+  exports: [VisitCalendar],
 })
 export class VisitsModule {
   static readonly persistence = visitsPersistence;
   static readonly scopes = ['visits:read', 'visits:write'] as const;
-  static readonly tag = { name: 'visits', description: 'Everything about visits.' } as const;
+  static readonly jobs = [{ name: 'visits-cancel-overdue', every: 3_600_000, useCase: CancelOverdueVisits }];
+  static readonly subscriptions = visitsSubscriptions;
+  static readonly tag = { name: 'visits', description: 'The appointment book of a veterinary practice.' } as const;
   /** Named schemas of the OpenAPI document that have no class. */
   static readonly schemas = {
-    Visits: { type: 'array', items: { $ref: '#/components/schemas/Visit' } },
+    Visits: { type: 'array', items: { $ref: '#/components/schemas/VisitSummary' } },
+    Treatments: { type: 'array', items: { $ref: '#/components/schemas/Treatment' } },
   } as const;
 }

@@ -1,27 +1,25 @@
 import { BatchedRepository } from '@animal-store/database';
-import type { Page, PageRequest } from '@animal-store/kernel';
-import type { VisitCatalogue } from '@animal-store/visits-contract';
-import { type VisitFilter, VisitReader, type VisitView } from '@animal-store/visits-domain';
+import type { OrderedPage, OrderedPageRequest } from '@animal-store/kernel';
+import { type VisitFilter, VisitReader, type VisitSummary, type VisitView } from '@animal-store/visits-domain';
 import type { DataSource } from 'typeorm';
 import { VisitEntity } from './visit.entity.js';
 
-export class TypeOrmVisitReader extends VisitReader implements VisitCatalogue {
-  private readonly visits: BatchedRepository<VisitEntity>;
+/** The columns of a list: all but the notes. */
+const LISTED = ['petId', 'startsAt', 'durationMinutes', 'status', 'reason'] as const;
+
+export class TypeOrmVisitReader extends VisitReader {
+  private readonly visits: BatchedRepository<VisitEntity, (typeof LISTED)[number]>;
 
   constructor(dataSource: DataSource) {
     super();
-    this.visits = new BatchedRepository(dataSource.getRepository(VisitEntity));
+    this.visits = new BatchedRepository(dataSource.getRepository(VisitEntity), undefined, { columns: LISTED });
   }
 
   override find(id: bigint): Promise<VisitView | undefined> {
     return this.visits.findById(id);
   }
 
-  async exists(id: bigint): Promise<boolean> {
-    return (await this.find(id)) !== undefined;
-  }
-
-  override list(filter: VisitFilter, page: PageRequest): Promise<Page<VisitView>> {
+  override list(filter: VisitFilter, page: OrderedPageRequest<'startsAt'>): Promise<OrderedPage<VisitSummary>> {
     return this.visits.page(filter, page);
   }
 }

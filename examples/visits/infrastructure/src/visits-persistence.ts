@@ -1,9 +1,17 @@
 import type { Persistence } from '@animal-store/database';
 import { CreateVisits1795719992259 } from './migrations/1795719992259-create-visits.js';
+import { TreatmentEntity } from './treatment.entity.js';
 import { VisitEntity, VisitIdempotencyKeyEntity } from './visit.entity.js';
+import { VisitDayEntity } from './visit-day.entity.js';
 
 export const visitsPersistence: Persistence = {
   schema: 'visits',
-  entities: [VisitEntity, VisitIdempotencyKeyEntity],
+  // An exclusion constraint, and subscriptions to events, need one database server.
+  sharded: false,
+  entities: [VisitEntity, VisitIdempotencyKeyEntity, TreatmentEntity, VisitDayEntity],
+  lists: [
+    { entity: VisitEntity, orderBy: 'startsAt', filters: [[], ['petId'], ['status'], ['petId', 'status']] },
+    { entity: TreatmentEntity, filters: [['visitId']] },
+  ],
   migrations: [CreateVisits1795719992259],
 };

@@ -1,6 +1,6 @@
 import { DomainError } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
-import { ApiKey, type ApiKeyRecord, areScopes, isScope, NewApiKey, type NewApiKeyInput } from './api-key.js';
+import { ApiKey, type ApiKeyRecord, isScope, NewApiKey, type NewApiKeyInput } from './api-key.js';
 import { isApiKeySecret, prefixOf } from './api-key-secret.js';
 import { isClientName } from './client.js';
 
@@ -180,11 +180,4 @@ describe('scopes', () => {
     'are not %j',
     (scope) => expect(isScope(scope)).toBe(false),
   );
-
-  it('are one or more, without duplicates', () => {
-    expect(areScopes(['pets:read', 'pets:write'])).toBe(true);
-    expect(areScopes([])).toBe(false);
-    expect(areScopes(['pets:read', 'pets:read'])).toBe(false);
-    expect(areScopes(['pets:read', 'pets'])).toBe(false);
-  });
 });

@@ -34,7 +34,7 @@ export function isScope(value: string): value is Scope {
   return value.length <= MAX_SCOPE_LENGTH && SCOPE.test(value);
 }
 
-export function areScopes(values: readonly string[]): values is readonly Scope[] {
+function areScopes(values: readonly string[]): values is readonly Scope[] {
   return values.length > 0 && values.every(isScope) && new Set(values).size === values.length;
 }
 

@@ -167,13 +167,6 @@ describe('the use cases on PostgreSQL', () => {
     }
   });
 
-  it('write the time of last use', async () => {
-    const { manageApiKeys, authenticateApiKey } = createAccessUseCases(database.dataSource);
-    const { secret } = await manageApiKeys.create(input);
-    await authenticateApiKey.execute(secret);
-    await waitFor(async () => expect((await manageApiKeys.list())[0]?.key.lastUsedAt).toBeInstanceOf(Date));
-  });
-
   it('report an unavailable database instead of an invalid key', async () => {
     const proxy = await TcpProxy.start(database.url);
     const access = await connectAccessUseCases(proxy.url);

@@ -8,10 +8,11 @@ import {
   type PageRequest,
   type Position,
 } from '@animal-store/kernel';
+import type { DatabaseError } from 'pg';
 import type { Repository } from 'typeorm';
 import { Batcher, BatchSlots, Failure } from '../statements/batcher.js';
 import { Database } from '../database.js';
-import { isReadItemError, isRowError } from '../connection/error-meaning.js';
+import { isConflict, isReadItemError, isRowError } from '../connection/error-meaning.js';
 import { activeTraceParent, type Publication, publicationOf } from '../statements/publication.js';
 import { BatchedLists } from './batched-lists.js';
 import { type IdempotencyKeyEntity, keyReused, keyTableOf } from './idempotency-key.entity.js';
@@ -24,9 +25,12 @@ import {
   insertOneStatement,
   insertOnceStatement,
   insertStatement,
+  insertUniqueStatement,
+  type MaybeInserted,
 } from '../statements/statements.js';
 import { isSharded, shardingOf } from '../statements/sharding.js';
 import { Table } from '../statements/table.js';
+import { UNIQUE_VIOLATION, uniqueValuesOf, violationOf } from '../statements/unique-values.js';
 
 /** An entity whose identifier PostgreSQL generates: `@PrimaryGeneratedColumn('identity', { type: 'bigint' }) id!: bigint`. */
 export interface EntityWithId {
@@ -106,7 +110,7 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
   ) {
     const { replicas, settings } = Database.of(repository.manager);
     this.event = publishes && publicationOf(settings, publishes);
-    const insertOptions = { maxSize: MAX_INSERTS, isItemError: isRowError };
+    const insertOptions = { maxSize: MAX_INSERTS, isItemError: isInsertItemError };
     this.inserts = new Batcher({ ...insertOptions, run: (rows) => this.runInserts(rows) });
     this.keyedInserts = new Batcher({ ...insertOptions, run: (keyedRows) => this.runKeyedInserts(keyedRows) });
     const { concurrentReads = CONCURRENT_READS } = settings;
@@ -177,10 +181,29 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     return (this.statements ??= prepare(this.repository, this.keys, this.event));
   }
 
-  private runInserts(rows: readonly Values[]): Promise<bigint[]> {
-    const { pool, insert, insertOne } = this.prepared();
+  private runInserts(rows: readonly Values[]): Promise<(bigint | Failure)[]> {
+    const { pool, insertOne } = this.prepared();
     const only = rows.length === 1 ? rows[0] : undefined;
-    return retryConflict(() => (only && insertOne ? insertOne.run(pool, only) : insert.run(pool, arraysOf(rows))));
+    if (!only) return this.insertAll(rows);
+    return retryConflict(() => (insertOne ? insertOne.run(pool, only) : this.insertAll(rows)));
+  }
+
+  private async insertAll(rows: readonly Values[]): Promise<(bigint | Failure)[]> {
+    const { pool, insert, insertUnique } = this.prepared();
+    if (!insertUnique) return insert.run(pool, arraysOf(rows));
+    const results: (bigint | Failure)[] = [];
+    for (const { index, id } of await insertUnique.run(pool, arraysOf(rows))) {
+      const insertAlone = async () => (await insert.run(pool, arraysOf([rows[index] as Values])))[0] as bigint;
+      results[index] = id ?? (await this.rejected(insertAlone));
+    }
+    return results;
+  }
+
+  /** Returns the error of a row whose values exist. Only the error of a statement names which of several constraints it violates. */
+  private rejected<Result>(insertAlone: () => Promise<Result>): Promise<Result | Failure> {
+    const [violated, another] = this.prepared().uniqueValues;
+    if (violated && !another) return Promise.resolve(new Failure(violationOf(violated)));
+    return retryConflict(insertAlone).catch((error: unknown) => new Failure(error));
   }
 
   /** Requires that no two rows have the same key. */
@@ -191,9 +214,13 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
     for (let pending = keyedRows; pending.length > 0; pending = pending.filter((keyed) => !results.has(keyed))) {
       const keys = [pending.map(({ key }) => key.clientId), pending.map(({ key }) => key.key)];
       const columns = arraysOf(pending.map(({ values }) => values));
-      for (const { index, id } of await retryConflict(() => insertOnce.run(pool, [...keys, ...columns]))) {
+      const insert = () => this.insertKeyed([...keys, ...columns]);
+      const rejected: KeyedRow<Entity>[] = [];
+      // Another attempt at a batch is one at its halves, unless some of its rows are inserted.
+      for (const { index, id } of await (keyedRows.length > 1 && results.size === 0 ? insert() : retryConflict(insert))) {
         const keyed = pending[index] as KeyedRow<Entity>;
-        results.set(keyed, { id, row: keyed.row, replayed: false });
+        if (id === undefined) rejected.push(keyed);
+        else results.set(keyed, { id, row: keyed.row, replayed: false });
       }
       if (results.size === keyedRows.length) break;
       // Keys that are neither inserted nor found were deleted in between, so the loop inserts them again.
@@ -204,8 +231,27 @@ export class BatchedRepository<Entity extends EntityWithId, Listed extends keyof
         const isOfCommand = Array.isArray(row);
         results.set(keyed, isOfCommand ? new Failure(keyReused()) : { id, row: await this.completed(id, row), replayed: true });
       }
+      // The values of a repeated request exist, too, so only the others are rejected.
+      for (const keyed of rejected.filter((each) => !results.has(each))) {
+        const { row, values, key } = keyed;
+        const outcome = await this.rejected(() => insertOnce.run(pool, [[key.clientId], [key.key], ...arraysOf([values])]));
+        if (outcome instanceof Failure) results.set(keyed, outcome);
+        else for (const { id } of outcome) results.set(keyed, { id, row, replayed: false });
+      }
     }
     return keyedRows.map((keyed) => results.get(keyed) as InsertOnceResult<Entity> | Failure);
+  }
+
+  private async insertKeyed(parameters: readonly Values[]): Promise<readonly MaybeInserted[]> {
+    const { pool, insertOnce, insertUniqueOnce } = this.prepared();
+    if (!insertUniqueOnce) return insertOnce?.run(pool, parameters) ?? [];
+    return insertUniqueOnce.run(pool, parameters).catch((error: unknown) => {
+      const { code, schema, table } = error as Partial<DatabaseError>;
+      const metadata = this.keys?.metadata;
+      // Another process has inserted one of the keys in the meantime, so the statement had no effect. Now the key can be found.
+      if (code === UNIQUE_VIOLATION && table === metadata?.tableName && schema === metadata?.schema) return [];
+      throw error;
+    });
   }
 
   /** Reads each value once, so that later changes of the row have no effect. @throws TypeError if the database cannot store a value */
@@ -247,6 +293,11 @@ function prepare<Entity extends EntityWithId>(
   const table = new Table(repository.metadata);
   const keyTable = keys && keyTableOf(keys.metadata);
   const sharding = shardingOf(repository.metadata, settings);
+  // A distributed table has none.
+  const uniqueValues = sharding.insertsOne ? uniqueValuesOf(repository.metadata, table) : [];
+  const order = [...new Set([...uniqueValues.flatMap(({ columns }) => columns), table.id])];
+  // Two inserts without a check before could wait for each other's row.
+  const isExclusive = uniqueValues.some(({ isExclusion }) => isExclusion);
   return {
     pool,
     sharding,
@@ -255,8 +306,11 @@ function prepare<Entity extends EntityWithId>(
     table,
     declared: settings.persistence.flatMap(({ lists = [] }) => lists.filter(({ entity }) => entity === repository.metadata.target)),
     insert: insertStatement(table, event),
-    insertOne: event || !sharding.insertsOne ? undefined : insertOneStatement(table),
+    insertOne: event || isExclusive || !sharding.insertsOne ? undefined : insertOneStatement(table),
     insertOnce: keyTable && insertOnceStatement(table, keyTable, event),
+    uniqueValues,
+    insertUnique: uniqueValues.length > 0 ? insertUniqueStatement(table, order, event) : undefined,
+    insertUniqueOnce: keyTable && uniqueValues.length > 0 ? insertUniqueStatement(table, order, event, keyTable) : undefined,
     findRecorded: keyTable && findRecordedStatement(table, keyTable, sharding),
     find: findStatement(table, sharding),
     findOne: findOneStatement(table),
@@ -280,4 +334,9 @@ function orRejected<Result>(call: () => Promise<Result>): Promise<Result> {
 /** Ignores an error of another row, which then was not inserted. */
 function unlessRowError(error: unknown): undefined {
   if (!isRowError(error)) throw error;
+}
+
+/** Whether a row, or its order in the batch, may have caused the error. */
+function isInsertItemError(error: unknown): boolean {
+  return isRowError(error) || isConflict(error);
 }

@@ -1,14 +1,15 @@
-import { INT64_MAX, INT64_MIN, type OrderValue, pageOf } from '@animal-store/kernel';
+import { INT64_MAX, INT64_MIN, type Order, type OrderValue, pageOf, type Position } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { List } from '../persistence.js';
 import { aLine, OrderLineEntity, Size } from '../testing/order-lines.js';
 import { useOrderLines } from '../testing/use-order-lines.js';
+import { BatchedRepository } from './batched-repository.js';
 
-type OrderedBy = 'clientId' | 'dueAt' | 'key' | 'priority' | 'quantity';
+type OrderedBy = 'clientId' | 'dueAt' | 'key' | 'quantity';
 
 const FILTERS = [[], ['note'], ['size'], ['note', 'size']];
-const ORDERS = ['clientId', 'dueAt', 'key', 'priority', 'quantity', 'note', 'token', 'isGift'];
+const ORDERS = ['clientId', 'dueAt', 'key', 'quantity', 'note', 'token', 'isGift', 'size', 'other'];
 const LISTS: readonly List[] = [undefined, ...ORDERS].map((orderBy) => ({
   entity: OrderLineEntity,
   filters: FILTERS,
@@ -17,6 +18,7 @@ const LISTS: readonly List[] = [undefined, ...ORDERS].map((orderBy) => ({
 
 const lines = useOrderLines(LISTS);
 const repositories = () => [lines.first, lines.sharded];
+const STARTED = new Date('2026-11-22T10:00:00.123Z');
 const time = (text: string) => new Date(text);
 
 /** Few values of each type, in their order, so that many rows have equal ones. */
@@ -24,7 +26,6 @@ const VALUES = {
   clientId: [INT64_MIN, -1n, 2n ** 53n, 2n ** 53n + 1n, INT64_MAX],
   dueAt: ['0001-01-01T00:00:00Z', '2026-11-22T10:00:00.123Z', '2026-11-22T10:00:00.124Z', '9999-12-31T23:59:59.999Z'].map(time),
   key: ['', '"},{"id":', 'B', 'a', 'a ', 'é', '\u{fffd}', '🐕'],
-  priority: [-(2 ** 15), 0, 2 ** 15 - 1],
   quantity: [-(2 ** 31), 0, 2 ** 31 - 1],
 } satisfies Record<OrderedBy, OrderValue[]>;
 
@@ -35,14 +36,13 @@ const rows = fc.array(
     clientId: anyOf('clientId'),
     dueAt: anyOf('dueAt'),
     key: anyOf('key'),
-    priority: anyOf('priority'),
     quantity: anyOf('quantity'),
     note: fc.constantFrom(null, 'null'),
     size: fc.constantFrom(Size.Small, Size.Large),
   }),
   { maxLength: 20 },
 );
-const request = fc.constantFrom<OrderedBy>('clientId', 'dueAt', 'key', 'priority', 'quantity').chain((by) =>
+const request = fc.constantFrom<OrderedBy>('clientId', 'dueAt', 'key', 'quantity').chain((by) =>
   fc.record({
     filter: fc.record(
       { note: fc.constantFrom(null, 'null', undefined), size: fc.constantFrom(Size.Small, Size.Large, undefined) },
@@ -74,4 +74,193 @@ describe('an ordered list', () => {
       { numRuns: 25 },
     );
   });
+
+  /** Reads all pages of one row. */
+  async function walk(repository: typeof lines.first, order: Order<'dueAt' | 'quantity'>): Promise<bigint[]> {
+    const seen: bigint[] = [];
+    for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
+      const { items, next } = await repository.page({}, { limit: 1, order, after });
+      seen.push(...items.map(({ id }) => id));
+      after = next;
+    }
+    return seen;
+  }
+
+  it('continues after infinite times, which mean "not set", and after the least and greatest identifiers', async () => {
+    const insert = (id: bigint, dueAt: string) =>
+      lines.dataSource.query(
+        `INSERT INTO shop."Order lines" (id, key, client_id, quantity, priority, "is 'gift'", "due at", token, size) OVERRIDING SYSTEM VALUE
+         VALUES ($1, '', 1, 7, 1, false, $2, gen_random_uuid(), 'small')`,
+        [id, dueAt],
+      );
+    const ordered: [bigint, string][] = [
+      [INT64_MIN, '-infinity'],
+      [2n, '-infinity'],
+      [INT64_MAX, '2026-11-22T10:00:00.123Z'],
+      [3n, '2026-11-22T10:00:00.124Z'],
+      [1n, 'infinity'],
+      [4n, 'infinity'],
+    ];
+    for (const [id, dueAt] of ordered) await insert(id, dueAt);
+    const ids = ordered.map(([id]) => id);
+    for (const repository of repositories()) {
+      expect(await walk(repository, { by: 'dueAt' })).toEqual(ids);
+      expect(await walk(repository, { by: 'dueAt', descending: true })).toEqual(ids.toReversed());
+      expect(await walk(repository, { by: 'quantity' })).toEqual(ids.toSorted((one, other) => (one < other ? -1 : 1)));
+    }
+    await insert(5n, '0044-03-15 12:00:00+00 BC');
+    const page = (limit: number) => lines.first.page({}, { limit, order: { by: 'dueAt', descending: true } });
+    const [after, before] = await Promise.allSettled([page(5), page(4)]);
+    expect(before).toMatchObject({ status: 'fulfilled', value: { next: { id: INT64_MAX } } });
+    expect(after).toMatchObject({
+      reason: new Error('shop.Order lines: A list cannot continue after the row 5, because dueAt is 0044-03-15 12:00:00+00 BC.'),
+    });
+  });
+
+  it('neither repeats nor hides a row while rows are added', async () => {
+    const at = (ms: number) => new Date(STARTED.getTime() + ms);
+    const insert = (ms: number) => lines.first.insert(aLine({ dueAt: at(ms) }));
+    for (const descending of [false, true]) {
+      const existing = await Promise.all([10, 20, 20, 20, 30].map(insert));
+      const seen: bigint[] = [];
+      for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
+        const { items, next } = await lines.first.page({}, { limit: 1, order: { by: 'dueAt', descending, from: at(5) }, after });
+        seen.push(...items.map(({ id }) => id));
+        // Before, at and after the place of the next page. Added rows come after it only twice as fast as pages.
+        if (seen.length < 10) await Promise.all([1, 10, 20, 30, 40].map(insert));
+        after = next;
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.filter((id) => existing.includes(id))).toHaveLength(existing.length);
+      await lines.dataSource.query('TRUNCATE shop."Order lines"');
+    }
+  });
+
+  it('shares statements between calls of one shape, and results between equal ones', async () => {
+    for (const quantity of [1, 2, 3]) await lines.first.insert(aLine({ quantity, size: quantity === 3 ? Size.Large : Size.Small }));
+    const statements = lines.recordStatements();
+    const page = (size: Size, from: number) => lines.first.page({ size }, { limit: 5, order: { by: 'quantity', from } });
+    const pages = await Promise.all([page(Size.Small, 1), page(Size.Small, 2), page(Size.Large, 2), page(Size.Small, 2)]);
+    expect(pages.map(({ items }) => items.map(({ quantity }) => quantity))).toEqual([[1, 2], [2], [3], [2]]);
+    expect(pages[3]).toBe(pages[1]);
+    // The first call runs alone.
+    const name = 'list shop.Order lines by size order quantity bound';
+    expect(statements).toEqual([name, name]);
+  });
+
+  it('has a short name if PostgreSQL would truncate it, and one that no other statement has', async () => {
+    const statements = lines.recordStatements();
+    for (const from of [undefined, 1n, 1n]) {
+      const order = { by: 'clientId', descending: true, from, to: 9n } as const;
+      await lines.first.page({ note: null, size: Size.Small }, { limit: 1, order });
+    }
+    expect(statements[0]).toBe('list shop.Order lines by note=null,size order -clientId bound');
+    expect(statements[1]).toMatch(/^list shop\.Order lines [\w-]{8}$/);
+    expect(statements[2]).toBe(statements[1]);
+    await lines.first.page({ note: 'x', size: Size.Small }, { limit: 1, order: { by: 'clientId', descending: true, from: 1n, to: 9n } });
+    expect(statements[3]).not.toBe(statements[1]);
+  });
+
+  it('fails for a wrong value without affecting other calls', async () => {
+    await lines.first.insert(aLine());
+    const page = (from: OrderValue) => lines.first.page({}, { limit: 1, order: { by: 'dueAt', from } });
+    const results = await Promise.allSettled(['-infinity', 'soon', '-infinity', '10:00', '2026-11-22'].map(page));
+    expect(results.map(({ status }) => status[0]).join('')).toBe('frfrf');
+    for (const repository of repositories()) {
+      const order = { by: 'dueAt' } as const;
+      const invalid = new Date(Number.NaN);
+      await expect(repository.page({}, { limit: 1, order: { ...order, from: invalid } })).rejects.toThrow('from must be a valid Date.');
+      await expect(repository.page({}, { limit: 1, order: { ...order, to: invalid } })).rejects.toThrow('to must be a valid Date.');
+      await expect(repository.page({}, { limit: 1, order, after: { value: '\ud800', id: 1n } })).rejects.toThrow(
+        'after.value must be well-formed Unicode, without lone surrogates.',
+      );
+    }
+  });
+
+  it.each([
+    ['note', {}, 'note cannot order a list, because it is nullable.'],
+    ['token', {}, 'token cannot order a list, because its type is uuid.'],
+    ['isGift', {}, 'isGift cannot order a list, because its type is boolean.'],
+    ['size', { size: Size.Small }, 'size cannot both order and filter a list; use `from` and `to`.'],
+    ['other', {}, 'other cannot order a list, because it is not a column of its items.'],
+    [
+      'dueAt',
+      { quantity: 1, key: 'x' },
+      '`lists` of its Persistence must declare the filters [key, quantity] with orderBy dueAt, so that an index is required.',
+    ],
+  ])('cannot be ordered by %s with the filters %j', async (by, filter, message) => {
+    const page = lines.first.page(filter, { limit: 1, order: { by: by as 'dueAt' } });
+    await expect(page).rejects.toThrow(new Error(`shop.Order lines: ${message}`));
+  });
+
+  it('by identifier must be declared, too, if the entity has declared lists', async () => {
+    await expect(lines.first.page({ quantity: 1 }, { limit: 1 })).rejects.toThrow(
+      'must declare the filters [quantity] with orderBy undefined',
+    );
+  });
+});
+
+describe('the columns of a list', () => {
+  it('are those of the option, in the order of the entity, and the others are inserted and found', async () => {
+    const { dataSource } = lines;
+    const summaries = new BatchedRepository(dataSource.getRepository(OrderLineEntity), undefined, { columns: ['dueAt', 'key'] });
+    const line = aLine({ note: 'private' });
+    const id = await summaries.insert(line);
+    const summary = { id, key: line.key, dueAt: line.dueAt };
+    expect(await summaries.findById(id)).toEqual({ id, ...line });
+    const requests = [
+      summaries.page({}, { limit: 1 }),
+      summaries.page({ note: 'private', size: Size.Small }, { limit: 1 }),
+      summaries.page({ note: 'private' }, { limit: 1, order: { by: 'dueAt' } }),
+    ];
+    for (const { items, json } of await Promise.all(requests)) {
+      expect(items).toEqual([summary]);
+      expect(json.text).toBe(`[{"id":${String(id)},"key":"first","dueAt":"2026-11-22T10:00:00.123Z"}]`);
+      // @ts-expect-error The items do not have the other columns.
+      expect(items[0]?.note).toBeUndefined();
+    }
+    // @ts-expect-error Only a column of the items can order them.
+    await expect(summaries.page({}, { limit: 1, order: { by: 'quantity' } })).rejects.toThrow('it is not a column of its items');
+  });
+
+  it('must exist', async () => {
+    const repository = lines.dataSource.getRepository(OrderLineEntity);
+    const misspelt = new BatchedRepository(repository, undefined, { columns: ['dew' as 'dueAt'] });
+    await expect(misspelt.page({}, { limit: 1 })).rejects.toThrow('dew cannot be in a list, because it has no column that is selected.');
+  });
+});
+
+it('an ordered page only scans the index of its filters and its order, in both directions', async () => {
+  const texts = new Map<string, string>();
+  const source = await lines.open({
+    interceptor: ({ name = '', text }, run) => {
+      texts.set(name, text);
+      return run();
+    },
+  });
+  await source.query(`
+    CREATE INDEX by_due ON shop."Order lines" ("due at", id);
+    CREATE INDEX by_note_size_due ON shop."Order lines" (note, size, "due at", id);
+    INSERT INTO shop."Order lines" (key, client_id, quantity, priority, "is 'gift'", "due at", token, note, size)
+    SELECT '', 1, 1, 1, false, now() + n * interval '1 s', gen_random_uuid(), CASE WHEN n % 100 > 0 THEN 'often' END, 'small'
+    FROM generate_series(1, 5000) n;
+    ANALYZE shop."Order lines"`);
+  const repository = new BatchedRepository(source.getRepository(OrderLineEntity));
+  for (const filter of [{}, { note: null, size: Size.Small }, { note: 'often', size: Size.Small }]) {
+    for (const descending of [false, true]) {
+      for (const range of [{}, { from: STARTED }, { to: STARTED }, { from: STARTED, to: STARTED }]) {
+        for (const after of [undefined, { value: STARTED, id: 1n }]) {
+          texts.clear();
+          await repository.page(filter, { limit: 10, order: { by: 'dueAt', descending, ...range }, after });
+          const [[name, text] = ['', '']] = texts;
+          const plan = await source.query<{ 'QUERY PLAN': string }[]>(`EXPLAIN (GENERIC_PLAN) ${text}`);
+          const scans = plan.map((line) => line['QUERY PLAN']).filter((line) => /Scan .*on "Order lines"|Filter:|Sort Key:/.test(line));
+          const scan = `Index Scan ${descending ? 'Backward ' : ''}using ${'size' in filter ? 'by_note_size_due' : 'by_due'} on "Order lines"`;
+          expect({ name, scans }).toEqual({ name, scans: [expect.stringContaining(scan)] });
+        }
+      }
+    }
+  }
+  await source.query('DROP INDEX shop.by_due, shop.by_note_size_due');
+  await source.destroy();
 });

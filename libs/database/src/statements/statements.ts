@@ -71,7 +71,18 @@ export function insertOnceStatement(table: Table, keys: KeyTable, event?: Public
 
 /** Returns the CTEs that insert the rows of `numbered`; with keys, those that have a row in `recorded`. */
 function insertSql(table: Table, event: Publication | undefined, keys?: KeyTable): string {
-  const { name, id, idSequence, columns } = table;
+  const { name, id, columns } = table;
+  const inserted = keys ? `numbered JOIN recorded ON recorded_id = ${id.name}` : 'numbered';
+  const recorded = keys
+    ? `, recorded (recorded_id) AS (${recordSql(table, keys, 'numbered')} ON CONFLICT DO NOTHING RETURNING ${keys.rowId})`
+    : '';
+  return `${numberedSql(table, event, keys)}${recorded}, inserted AS (
+      INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
+      SELECT ${names([id, ...columns])} FROM ${inserted}
+    )${event ? publishStatement(event, table, inserted) : ''}`;
+}
+
+function numberedSql({ id, idSequence, columns }: Table, event: Publication | undefined, keys?: KeyTable, condition = ''): string {
   const ofKeys = keys
     ? [
         { name: 'input_client', type: 'bigint' },
@@ -79,28 +90,59 @@ function insertSql(table: Table, event: Publication | undefined, keys?: KeyTable
       ]
     : [];
   const input = [...ofKeys, ...columns, ...(event ? [TRACE_PARENT] : [])];
-  const inserted = keys ? `numbered JOIN recorded ON recorded_id = ${id.name}` : 'numbered';
   return `
     -- Assigns the identifiers before the INSERT, because the order of RETURNING is not guaranteed. MATERIALIZED: evaluated once.
     WITH numbered AS MATERIALIZED (
       SELECT nextval(${escapeLiteral(idSequence)}) AS ${id.name}, given.*
-      FROM unnest(${arrays(input)}) WITH ORDINALITY AS given (${names(input)}, input_ordinal)
-    )${keys ? recordSql(table, keys) : ''}, inserted AS (
-      INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
-      SELECT ${names([id, ...columns])} FROM ${inserted}
-    )${event ? publishStatement(event, table, inserted) : ''}`;
+      FROM unnest(${arrays(input)}) WITH ORDINALITY AS given (${names(input)}, input_ordinal)${condition}
+    )`;
 }
 
-function recordSql({ id, columns }: Table, keys: KeyTable): string {
+function recordSql({ id, columns }: Table, keys: KeyTable, rows: string): string {
   const request = columns.map(({ property, name }) => `${escapeLiteral(property)}, ${name}`).join(', ');
-  return `, recorded (recorded_id) AS (
+  return `
       INSERT INTO ${keys.name} (${keys.clientId}, ${keys.key}, ${keys.rowId}, ${keys.request})
-      SELECT input_client, input_key, ${id.name}, jsonb_build_object(${request}) FROM numbered
+      SELECT input_client, input_key, ${id.name}, jsonb_build_object(${request}) FROM ${rows}
       -- The same order in every process prevents deadlocks between concurrent inserts of the same keys.
-      ORDER BY input_client, input_key COLLATE "C"
+      ORDER BY input_client, input_key COLLATE "C"`;
+}
+
+export interface MaybeInserted {
+  readonly index: number;
+  /** Undefined if the values of the row are not unique. */
+  readonly id: bigint | undefined;
+}
+
+/**
+ * For a table with unique values. Parameters like `insertStatement`, or with keys `insertOnceStatement`. Inserts all rows except those whose
+ * values exist, and returns no row for a key that exists. Throws a violation of the primary key of `keys` if another transaction has inserted
+ * a key in the meantime.
+ *
+ * Each row waits for a transaction with the same values before it is inserted. As the rows are in the order of these values, two processes
+ * cannot wait for each other. That is also true for ranges that do not overlap within a batch, ordered by their start.
+ */
+export function insertUniqueStatement(
+  table: Table,
+  order: readonly Column[],
+  event: Publication | undefined,
+  keys?: KeyTable,
+): PreparedStatement<MaybeInserted> {
+  const { name, id, columns } = table;
+  const inserted = `numbered JOIN inserted ON inserted_id = ${id.name}`;
+  // OFFSET 0 prevents a plan that scans the whole table.
+  const isNew =
+    keys && ` WHERE NOT EXISTS (SELECT FROM ${keys.name} WHERE ${keys.clientId} = input_client AND ${keys.key} = input_key OFFSET 0)`;
+  return new PreparedStatement(
+    `${event ? 'publish' : 'insert'} unique ${keys ? 'once ' : ''}${table.label}`,
+    `${numberedSql(table, event, keys, isNew)}, inserted (inserted_id) AS (
+      INSERT INTO ${name} (${names([id, ...columns])}) OVERRIDING SYSTEM VALUE
+      SELECT ${names([id, ...columns])} FROM numbered ORDER BY ${names(order)}
       ON CONFLICT DO NOTHING
-      RETURNING ${keys.rowId}
-    )`;
+      RETURNING ${id.name}
+    )${keys ? `, recorded AS (${recordSql(table, keys, inserted)})` : ''}${event ? publishStatement(event, table, inserted) : ''}
+    SELECT input_ordinal, inserted_id FROM numbered LEFT JOIN inserted ON inserted_id = ${id.name}`,
+    ([ordinal, text]: Columns) => ({ index: Number(ordinal) - 1, id: text === null || text === undefined ? undefined : BigInt(text) }),
+  );
 }
 
 export interface Recorded extends Inserted {

@@ -12,6 +12,7 @@ import { createShop, effects, OrderMoved, recorder, type Shop } from './shop.js'
 const PROGRAM = join(import.meta.dirname, '../../dist/testing/event-process.js');
 const POISON_PROGRAM = join(import.meta.dirname, '../../dist/testing/poison-process.js');
 const PROCESSES = 3;
+// Faults: 12 kills of processes that handle events.
 const KILLS = 12;
 /** Includes the starts of the processes on a busy machine. */
 const TIMEOUT_MS = 600_000;

@@ -2,7 +2,6 @@ import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
 import { findAccount } from '../account.js';
 
 const YEARS = 10;
@@ -53,6 +52,8 @@ interface Authority {
 
 /** Creates a certificate authority. Its key is not kept. */
 export async function createAuthority(name: string): Promise<Authority> {
+  // Takes as long to load as all other packages of a spec that uses the database, and most of those need no certificate.
+  const { generate } = await import('selfsigned');
   const notAfterDate = new Date();
   notAfterDate.setFullYear(notAfterDate.getFullYear() + YEARS);
   const options = { algorithm: 'sha256', keyType: 'ec', notAfterDate } as const;

@@ -1,4 +1,4 @@
-import type { IdempotencyKey, Page, PageRequest } from '@animal-store/kernel';
+import { type IdempotencyKey, type Page, pageOf, type PageRequest } from '@animal-store/kernel';
 import type { PetCatalogue } from '@animal-store/pets-contract';
 import {
   type CreatedPet,
@@ -39,13 +39,9 @@ export class InMemoryPets implements PetRepository, PetReader, PetCatalogue {
     return (await this.find(id)) !== undefined;
   }
 
-  async list({ status, id }: PetFilter, { limit, after }: PageRequest): Promise<Page<PetView>> {
-    const matching = this.pets.filter(
-      (pet) =>
-        (status === undefined || pet.status === status) && (id === undefined || pet.id === id) && (after === undefined || pet.id > after),
-    );
-    const items = matching.slice(0, limit);
-    return { items, next: matching.length > limit ? items.at(-1)?.id : undefined };
+  async list({ status, id }: PetFilter, page: PageRequest): Promise<Page<PetView>> {
+    const matching = this.pets.filter((pet) => (status === undefined || pet.status === status) && (id === undefined || pet.id === id));
+    return pageOf(matching, page);
   }
 
   private insert(pet: NewPet): Pet {

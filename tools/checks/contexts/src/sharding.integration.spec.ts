@@ -1,5 +1,5 @@
 import { type AccessUseCases, createAccessUseCases } from '@animal-store/access-infrastructure';
-import { contexts } from '@animal-store/api/contexts';
+import { type Context, contexts } from '@animal-store/api/contexts';
 import { startTestApp, type TestApp } from '@animal-store/api/testing/test-app';
 import {
   BatchedRepository,
@@ -13,8 +13,12 @@ import { createTestDatabase, waitFor } from '@animal-store/local-postgres/testin
 import { PetsModule } from '@animal-store/pets-http';
 import { useDatabase } from '@animal-store/test-kit';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
+import { ApiDocument } from './openapi/api-document.js';
+import { send, useOperations } from './openapi/use-operations.js';
+import { optionalNames, ValidRequests } from './openapi/valid-requests.js';
 import { shardingViolations, type ShardColumns } from './sharding-rules.js';
 
 /** The distributed tables of the catalogue. */
@@ -40,7 +44,7 @@ beforeAll(async () => {
   // The service rejects subscriptions with CITUS=on. The statements of the operations are checked without them.
   for (const context of contexts) if (context.subscriptions) jest.replaceProperty(context, 'subscriptions', []);
   // Without the extension, tables are not distributed, but the service sends the statements for distributed tables.
-  service = await startTestApp({ env: { CITUS: 'on' } });
+  service = await startTestApp({ env: { CITUS: 'on', RATE_LIMIT: '0' } });
   dataSource = service.app.get(DataSource);
   shards = new Map(distributedTables(dataSource).map(({ name, column }) => [shown(name), column]));
   shardsOfPets = new Map([...shards].filter(([table]) => table.startsWith('pets.')));
@@ -63,29 +67,34 @@ async function migrateEmptyDatabase(): Promise<void> {
   await database.drop();
 }
 
-/** Calls every operation, with and without options. */
+/** Sends requests to every operation of the contexts: with each set of optional query parameters, and twice with a key. */
 async function useApi(): Promise<void> {
-  const key = await service.createKey('pets:read', 'pets:write');
-  const send = async (path: string, init: RequestInit = {}) => {
-    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', ...init.headers };
-    const response = await fetch(service.url + path, { ...init, headers });
-    await response.arrayBuffer();
-    expect({ path, status: response.status }).toEqual({ path, status: init.method === 'POST' ? 201 : 200 });
-  };
-  const creation = { method: 'POST', body: '{"name":"Rex","categoryId":1}' };
-  await send('/v1/pets', creation);
-  for (let i = 0; i < 2; i++) await send('/v1/pets', { ...creation, headers: { 'Idempotency-Key': 'once' } });
-  await send('/v1/pets');
-  await send('/v1/pets?status=sold');
-  await send('/v1/pets?id=1');
-  await send('/v1/pets/1');
-  await send('/health/ready');
+  const api = await ApiDocument.of(service.url);
+  const key = await service.createKey(...api.scopes());
+  const { ids, unused } = await useOperations(api, service.url, key);
+  expect({ unused }).toEqual({ unused: [] });
+  const valid = new ValidRequests(api, ids);
+  for (const operation of api.operations) {
+    for (const names of subsetsOf(optionalNames(operation))) {
+      for (const request of fc.sample(valid.requests(operation, names), { numRuns: 2, seed: 1 })) {
+        const once = { ...request, headers: [...request.headers, ['Idempotency-Key', 'once'] as const] };
+        for (const sent of [request, once, once]) await send(service.url, key, sent);
+      }
+    }
+  }
+  await fetch(`${service.url}/health/ready`);
 }
+
+const subsetsOf = ([first, ...others]: readonly string[]): string[][] =>
+  first === undefined ? [[]] : subsetsOf(others).flatMap((subset) => [subset, [first, ...subset]]);
 
 /** The first call runs alone, the others share a statement. */
 async function findSeveral(): Promise<void> {
-  const pets = new BatchedRepository<EntityWithId>(dataSource.getRepository('PetEntity'));
-  await Promise.all([1n, 2n, 3n].map((id) => pets.findById(id)));
+  const tables = [...shards].filter(([, column]) => column === 'id').map(([name]) => name);
+  for (const { target } of dataSource.entityMetadatas.filter(({ tablePath }) => tables.includes(tablePath))) {
+    const rows = new BatchedRepository<EntityWithId>(dataSource.getRepository(target));
+    await Promise.all([1n, 2n, 3n].map((id) => rows.findById(id)));
+  }
 }
 
 type Use = (access: AccessUseCases) => Promise<unknown>;
@@ -134,6 +143,10 @@ describe('Citus', () => {
     expect([...shards.keys()].filter((table) => table.startsWith('access.'))).toEqual([]);
   });
 
+  it('has all tables of a sharded context, except for its unsharded entities', async () => {
+    expect(await undeclaredTables(dataSource, contexts)).toEqual([]);
+  });
+
   it('can run every statement that the service sends', async () => {
     const violations: [string, string[]][] = [];
     for (const sql of sent) violations.push([sql, await shardingViolations(sql, shards)]);
@@ -159,8 +172,12 @@ describe('Citus', () => {
   });
 
   it('gets the identifier with each insert', () => {
-    const inserts = [...sent].filter((sql) => sql.includes('INSERT INTO "pets"."pets"'));
-    expect(inserts.filter((sql) => !sql.includes('INSERT INTO "pets"."pets" ("id", '))).toEqual([]);
+    const tables = [...shards]
+      .filter(([, column]) => column === 'id')
+      .map(([table]) => `"${table.replaceAll('"', '').replace('.', '"."')}"`);
+    const inserts = [...sent].filter((sql) => tables.some((table) => sql.includes(`INSERT INTO ${table} (`)));
+    expect(inserts).not.toEqual([]);
+    expect(inserts.filter((sql) => !tables.some((table) => sql.includes(`INSERT INTO ${table} ("id", `)))).toEqual([]);
   });
 
   it('can distribute the tables with their constraints', async () => {
@@ -200,6 +217,12 @@ describe('finds a constraint that Citus rejects:', () => {
     expect(await constraintViolations(database.dataSource, shardsOfPets)).toEqual([violation]);
     await database.dataSource.query(`ALTER TABLE ${statement.split(' ')[2] ?? ''} DROP CONSTRAINT ${name}`);
   });
+});
+
+it('finds a table that is neither distributed nor unsharded', async () => {
+  await dataSource.query('CREATE TABLE pets.visits_per_day (day date PRIMARY KEY)');
+  expect(await undeclaredTables(dataSource, contexts)).toEqual(['pets.visits_per_day is neither distributed nor in unsharded']);
+  await dataSource.query('DROP TABLE pets.visits_per_day');
 });
 
 describe('shardingViolations finds', () => {
@@ -259,6 +282,20 @@ function recordStatements(): ReadonlySet<string> {
     return query.apply(this, args);
   };
   return texts;
+}
+
+/** Returns the tables of sharded contexts that are neither distributed nor declared as unsharded, such as those without an entity. */
+async function undeclaredTables(dataSource: DataSource, contexts: readonly Pick<Context, 'persistence'>[]): Promise<string[]> {
+  const sharded = contexts.map(({ persistence }) => persistence).filter((persistence) => persistence.sharded !== false);
+  const tables = await dataSource.query<{ name: string }[]>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname = ANY ($1) ORDER BY 1`,
+    [sharded.map(({ schema }) => schema)],
+  );
+  const distributed = new Set(distributedTables(dataSource).map(({ name }) => shown(name)));
+  const unsharded = sharded.flatMap((persistence) => persistence.unsharded ?? []);
+  const declared = new Set(unsharded.map((entity) => dataSource.getMetadata(entity).tablePath));
+  const isDeclared = (name: string) => distributed.has(name) || declared.has(name.replaceAll('"', ''));
+  return tables.filter(({ name }) => !isDeclared(name)).map(({ name }) => `${name} is neither distributed nor in unsharded`);
 }
 
 /** Returns the constraints with which Citus cannot distribute the tables: uniqueness and foreign keys across shards. */

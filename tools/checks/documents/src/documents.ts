@@ -1,11 +1,16 @@
-import { readRecords } from './fault-tables.js';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '@animal-store/checks/workspace';
 import { readMutationScores, renderMutationScores } from './mutation-scores.js';
-import { readPromises, renderPromises } from './promises.js';
+import { renderPromises } from './promises.js';
 import { renderEnvExample, renderVariables } from './variables.js';
 
 /** The generated documents, and functions that return their text. */
 export const DOCUMENTS: Readonly<Record<string, () => string>> = {
   '.env.example': renderEnvExample,
-  'docs/how-we-know.md': () => renderPromises(readPromises(), readRecords()) + renderMutationScores(readMutationScores()),
+  'docs/how-we-know.md': () => renderPromises() + renderMutationScores(readMutationScores()),
   'docs/variables.md': renderVariables,
 };
+
+// `npx nx documents checks`
+if (import.meta.main) for (const [file, render] of Object.entries(DOCUMENTS)) writeFileSync(join(ROOT, file), render());

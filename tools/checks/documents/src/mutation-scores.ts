@@ -30,7 +30,7 @@ export function countMutants({ files }: MutationReport): Pick<MutationScore, 'mu
 }
 
 /** Replaces the score of the area by that of its last run. `npx nx documents checks` makes the page of it. */
-export function recordMutationScore(area: string): void {
+function recordMutationScore(area: string): void {
   const report = JSON.parse(readText(`coverage/mutation-${area}.json`)) as MutationReport;
   const { date, commit } = currentRun();
   const others = readMutationScores().filter((other) => other.area !== area);
@@ -49,3 +49,6 @@ export function renderMutationScores(scores: readonly MutationScore[]): string {
 
 ${items.join('')}`;
 }
+
+// `npx nx record-mutation checks`
+if (import.meta.main) recordMutationScore(process.env['AREA'] ?? 'rules');

@@ -1,7 +1,7 @@
-import { posix } from 'node:path';
+import { basename, posix } from 'node:path';
 import type { FaultRecord } from '@animal-store/faults/fault-record';
+import { table } from '@animal-store/faults/table';
 import { readText, workspaceFiles } from '@animal-store/checks/workspace';
-import { isInFaults, renderFaults } from './fault-tables.js';
 
 /** In the order of docs/how-we-know.md. */
 const GROUPS = [
@@ -21,6 +21,16 @@ const GROUPS = [
 const COMMENT = /^ *\/\/ Promise \(([^)]+)\): (.+)$/;
 
 const TEST = /^ *(?:describe|it)\b/;
+
+/** The faults of a suite without recorded results. */
+const FAULTS = /^\/\/ Faults: (.+)$/m;
+
+const RUNS = 'Runs of each fault';
+
+/** What the results of a suite were measured on, by its file. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  'tools/faults/src/cluster/testing/cluster.verify.ts': 'Three nodes on one machine, with the PostgreSQL 15 and Patroni of Debian 12. ',
+};
 
 interface Promised {
   readonly group: string;
@@ -44,25 +54,54 @@ export function promisesIn(file: string, source: string): Promised[] {
   });
 }
 
-export function readPromises(): Promised[] {
-  const sources = workspaceFiles().filter((file) => /^(?:apps|libs|tools)\/.*\.ts$/.test(file));
-  return sources.sort().flatMap((file) => promisesIn(file, readText(file)));
-}
-
 const INTRODUCTION = `# How we know
 
 Each promise links to a test, which \`npm run jest -- <file>\` runs in a built workspace. To find its other tests, search for \`Promise (\`. \`npx nx documents checks\` writes this page. Figures are the worst of all runs, in seconds rounded to 0.1. Only killed processes may leave requests without response. \`npm run chaos -- --docs\` and \`RECORD_FAULTS=1 npm run verify -- cluster --skip-nx-cache\` record them.
 `;
 
 /** Returns the text of docs/how-we-know.md. */
-export function renderPromises(promises: readonly Promised[], records: readonly FaultRecord[]): string {
-  const withFaults = new Set(promises.filter(({ file }) => isInFaults(file, records)).map(({ text }) => text));
+export function renderPromises(): string {
+  const records = JSON.parse(readText('docs/how-we-know.json')) as FaultRecord[];
+  const sources = workspaceFiles()
+    .filter((file) => /^(?:apps|libs|tools)\/.*\.ts$/.test(file))
+    .map((file) => ({ file, source: readText(file) }))
+    .sort((one, other) => (one.file < other.file ? -1 : 1));
+  const promises = sources.flatMap(({ file, source }) => promisesIn(file, source));
+  const linksTo = (file: string) =>
+    promises.flatMap((promise) => (promise.file === file ? `[${promise.text}](${posix.join('..', file)})` : [])).join(' ');
+  const suites = sources.flatMap(({ file, source }) => {
+    const [, faults] = (file.endsWith('.verify.ts') && FAULTS.exec(source)) || [];
+    return faults === undefined ? [] : [{ file, line: `- \`${basename(file, '.verify.ts')}\`: ${faults} ${linksTo(file)}\n` }];
+  });
+  const withFaults = [...suites.map(({ file }) => file), ...records.map(({ suite }) => suite)];
+  const inFaults = new Set(promises.filter(({ file }) => withFaults.includes(file)).map(({ text }) => text));
   const sections = GROUPS.map((group) => {
-    const ofGroup = promises.filter((promise) => promise.group === group && !withFaults.has(promise.text));
+    const ofGroup = promises.filter((promise) => promise.group === group && !inFaults.has(promise.text));
     const items = [...Map.groupBy(ofGroup, ({ text }) => text).values()].map(
       ([first]) => first && `- [${first.text}](${posix.join('..', first.file)})\n`,
     );
     return items.length === 0 ? '' : `\n## ${group}\n\n${items.join('')}`;
   });
-  return `${INTRODUCTION}${renderFaults(promises, records)}${sections.join('')}`;
+  const recorded = records.map((record) => `\n### \`${record.command}\`\n\n${linksTo(record.suite)}\n\n${describe(record)}`);
+  return `${INTRODUCTION}
+## Injected faults
+${recorded.join('')}
+### Each run of \`npm run verify -- <suite>\`
+
+${suites.map(({ line }) => line).join('')}${sections.join('')}`;
+}
+
+function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord): string {
+  const columns = [RUNS, ...new Set(faults.flatMap(({ figures }) => Object.keys(figures)))];
+  const cellsOf = ({ runs, figures }: FaultRecord['faults'][number]) =>
+    columns.map((name) => (name === RUNS ? runs : (figures[name] ?? '–')));
+  const cells = faults.map(cellsOf);
+  const isSame = columns.map((_, column) => new Set(cells.map((row) => row[column])).size === 1);
+  const varying = <T>(row: readonly T[]) => row.filter((_, column) => !isSame[column]);
+  const same = columns.flatMap((name, column) => (isSame[column] ? ` ${name}: ${String(cells[0]?.[column])}.` : [])).join('');
+  // Faults with the same results share a row.
+  const groups = Map.groupBy(faults, (fault) => varying(cellsOf(fault)).join());
+  const rows = [...groups].map(([key, ofGroup]) => [ofGroup.map(({ fault }) => fault).join('; '), ...key.split(',')]);
+  const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
+  return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${table(['Fault', ...varying(columns)], rows)}\n`;
 }

@@ -14,7 +14,7 @@ export interface ContextOptions {
   readonly description?: string;
 }
 
-/** Generates a context in the shape of `libs/pets`: its libraries, its part of the client, its end-to-end spec, and its entries in shared files. */
+/** Generates a context in the shape of `libs/pets`: its libraries, its part of the client, its guide, its end-to-end spec, and its entries in shared files. */
 export async function generateContext(tree: Tree, { name, singular, description }: ContextOptions): Promise<() => void> {
   const names = namesOfContext(name, singular);
   if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} already exists`);
@@ -35,6 +35,7 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
     generateFiles(tree, join(FILES, library.layer), `${root}/${library.layer}/src`, substitutions);
   }
   generateFiles(tree, join(FILES, 'client'), 'libs/client/src', substitutions);
+  generateFiles(tree, join(FILES, 'guide'), 'docs/guides', substitutions);
   generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${names.context}`, substitutions);
 }
 

@@ -10,6 +10,8 @@ const ERRORS = 'docs/guides/errors.md';
 const NEXT_RELEASE = '## Next release\n\n### Added\n\n';
 const SCOPE = /^- `[a-z-]+:(?:read|write)`: /;
 
+const guideOf = (context: string) => `docs/guides/${context}.md`;
+
 interface TsConfig {
   references: { path: string }[];
 }
@@ -22,6 +24,7 @@ export function assertFree(tree: Tree, names: ContextNames): void {
   assertFreeInClient(tree, names, rejected);
   if (exportsOf(readText(tree, CONTEXTS)).includes(`${Entities}Module`)) throw rejection(`${CONTEXTS} already exports ${Entities}Module`);
   if (readText(tree, ERRORS).includes(`### \`${code}_not_found\`\n`)) throw rejection(`the error code ${code}_not_found already exists`);
+  if (tree.exists(guideOf(context))) throw rejection(`${guideOf(context)} already exists`);
 }
 
 /** @throws Error that begins with `rejected` if the client already exports a name of the resource */
@@ -39,8 +42,8 @@ export function registerContext(tree: Tree, names: ContextNames, description = `
   );
   addReferences(tree, 'apps/api/tsconfig.json', `../../libs/${context}/http`);
   addReferences(tree, 'tsconfig.json', ...LIBRARIES.map(({ layer }) => `./libs/${context}/${layer}`));
-  const client = [`/${CLIENT}/${context}.ts`, `/${CLIENT}/${context}.spec.ts`];
-  addOwners(tree, context, [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`, ...client]);
+  const files = [`/${CLIENT}/${context}.ts`, `/${CLIENT}/${context}.spec.ts`, `/${guideOf(context)}`];
+  addOwners(tree, context, [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`, ...files]);
   editFile(tree, ERRORS, (page) => {
     const section = `### \`${code}_not_found\`\n\nStatus 404. Retry: no.\n\nNo ${text} has this identifier. Check the identifier.\n\n`;
     return page.replace(/^(?=### `route_not_found`$)/m, section);
@@ -75,6 +78,8 @@ function registerInClient(tree: Tree, { context, Entity, Entities, variables }: 
 }
 
 function registerInGuides(tree: Tree, { context, texts, Entity, Entities }: ContextNames): void {
+  const guide = `- [${texts.charAt(0).toUpperCase()}${texts.slice(1)}](${context}.md)\\\n  List ${texts}, and create them.`;
+  editFile(tree, 'docs/guides/README.md', (home) => home.replace(/(?=\n\n## Go live\n)/, `\n${guide}`));
   const scopes = [`- \`${context}:read\`: \`list${Entities}\`, \`get${Entity}\``, `- \`${context}:write\`: \`create${Entity}\``];
   editFile(tree, 'docs/guides/authentication.md', (page) => scopes.reduce((edited, scope) => addLine(edited, scope, SCOPE), page));
   const change = `- \`list${Entities}\`, \`create${Entity}\` and \`get${Entity}\` for ${texts}, with the scopes \`${context}:read\` and \`${context}:write\`.`;

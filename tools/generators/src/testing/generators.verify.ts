@@ -12,6 +12,8 @@ const ESLINT = 'node_modules/eslint/bin/eslint.js';
 const CONTEXTS = ['orders', 'purchase-orders'] as const;
 /** For `npm test` of the whole workspace. */
 const TIMEOUT_MS = 1_800_000;
+/** Of output in the message of a failed test. */
+const MAX_OUTPUT = 20_000;
 jest.setTimeout(TIMEOUT_MS);
 
 let copy: WorkspaceCopy;
@@ -29,6 +31,17 @@ function write(path: string, ...statements: readonly string[]): void {
     readFileSync(pathOf(path), 'utf8'),
   );
   writeFileSync(pathOf(path), text.replaceAll('_queryRunner', 'queryRunner'));
+}
+
+/** Replaces a part of a file. Returns a function that restores the file. */
+function plant(path: string, part: string, planted: string): () => void {
+  const text = readFileSync(pathOf(path), 'utf8');
+  expect(text).toContain(part);
+  writeFileSync(
+    pathOf(path),
+    text.replace(part, () => planted),
+  );
+  return () => writeFileSync(pathOf(path), text);
 }
 
 /** Writes a generated command and its effect, as far as its spec requires it. */
@@ -114,6 +127,33 @@ describe('in a copy of the workspace', () => {
   it('`npm test` passes: every file is formatted, linted and used, and the tests of all projects pass', async () => {
     const output = expectSuccess(await testAll(copy));
     for (const context of CONTEXTS) expectTestsRan(output, context);
+  });
+
+  it('a 500 planted in the new context is found by the fuzzer', async () => {
+    const path = 'libs/orders/application/src/get-order.ts';
+    const restore = plant(path, 'return order;', `if (order.name.length > 200) throw new TypeError('planted');\n    return order;`);
+    const { code, output } = await copy.shell('FUZZ_REQUESTS=20000 npm run verify -- fuzz --outputStyle=static');
+    restore();
+    expect([code, output.slice(-MAX_OUTPUT)]).toEqual([
+      1,
+      expect.stringMatching(/getOrder responds with 500|status 500[^]*"target":"\/v1\/orders\//),
+    ]);
+  });
+
+  it('sharding rules that the new context breaks are found', async () => {
+    const [file = ''] = readdirSync(pathOf('libs/orders/infrastructure/src/migrations')).filter((name) =>
+      name.endsWith('-create-orders.ts'),
+    );
+    const statements = [
+      'CREATE UNIQUE INDEX order_id_key ON orders.idempotency_keys (order_id)',
+      'CREATE TABLE orders.notes (id bigint PRIMARY KEY)',
+    ];
+    const planted = statements.map((statement) => `await queryRunner.query('${statement}');\n  `).join('  ');
+    const restore = plant(`libs/orders/infrastructure/src/migrations/${file}`, '}\n\n  async down', `  ${planted}}\n\n  async down`);
+    const { code, output } = await copy.shell('npm run jest -- tools/checks/contexts/src/sharding.integration.spec.ts');
+    restore();
+    expect([code, output.slice(0, MAX_OUTPUT)]).toEqual([1, expect.stringContaining('orders.order_id_key is unique across shards')]);
+    expect(output).toContain('orders.notes is neither distributed nor in unsharded');
   });
 
   it('imports between the new context and pets are reported, in both directions', async () => {

@@ -1,11 +1,21 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { createTestDatabase, findFreePort, type TestDatabase } from '@animal-store/local-postgres/testing';
 import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { compose } from './compose.js';
-import { type ProcessResult, request, type Run, waitForExit } from './deployed-service.js';
-import { command, healthCheck, nodeImage } from './dockerfile.js';
+import { command, compose, healthCheck, nodeImage } from './container-files.js';
+
+/** Starts a program of the deployed service in its folder or its image, with pipes and only these environment variables. */
+export type Run = (command: readonly string[], env: Readonly<Record<string, string>>) => ChildProcess;
+
+interface ProcessResult {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /** Defines the tests of the deployed service, for its folder and its image. `terminate` sends SIGTERM to a service that `run` started. */
 export function testDeployedService(run: Run, terminate: (service: { readonly pid: number }) => unknown): void {
@@ -89,6 +99,30 @@ export function testDeployedService(run: Run, terminate: (service: { readonly pi
     expect(await isHealthy()).toMatchObject({ exitCode: 1, stderr: '' });
     expect(new Set(traces)).toEqual(new Set(['/v1/traces']));
   });
+}
+
+/** Resolves when a program has exited. */
+export async function waitForExit(child: ChildProcess): Promise<ProcessResult> {
+  const output = Promise.all([child.stdout, child.stderr].map(async (stream) => (stream ? text(stream) : '')));
+  const [exitCode] = (await once(child, 'close')) as [number | null];
+  const [stdout = '', stderr = ''] = await output;
+  return { exitCode, stdout, stderr };
+}
+
+/** Sends a request to the service, and returns the status and the text of the response. */
+async function request(
+  { url }: ServiceProcess,
+  path: string,
+  init: { key?: string; body?: unknown } = {},
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(new URL(path, url), {
+    headers: {
+      ...(init.key && { authorization: `Bearer ${init.key}` }),
+      ...(init.body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(init.body !== undefined && { method: 'POST', body: JSON.stringify(init.body) }),
+  });
+  return { status: response.status, text: await response.text() };
 }
 
 async function listen(server: Server): Promise<number> {

@@ -3,9 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { testDeployedService } from './deployed.suite.js';
-import { type Run, waitForExit } from './deployed-service.js';
-import { command, healthCheck, nodeImage, WORKSPACE } from './dockerfile.js';
+import { command, healthCheck, nodeImage, WORKSPACE } from './container-files.js';
+import { type Run, testDeployedService, waitForExit } from './deployed.suite.js';
 
 // `npm run verify -- image`: not part of `npm test`, since it needs root, Debian packages and the network.
 

@@ -3,11 +3,25 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class CreateVisits1795719992259 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('CREATE SCHEMA IF NOT EXISTS visits');
+    // pet_id has no foreign key, because animals belong to the context pets. A time with an interval is only immutable without a zone.
     await queryRunner.query(`
       CREATE TABLE visits.visits (
         id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT visits_pkey PRIMARY KEY,
-        name text NOT NULL CONSTRAINT visits_name_check CHECK (char_length(name) BETWEEN 1 AND 255)
+        pet_id bigint NOT NULL,
+        starts_at timestamptz(3) NOT NULL,
+        duration_minutes smallint NOT NULL CONSTRAINT visits_duration_minutes_check CHECK (duration_minutes BETWEEN 5 AND 480),
+        status text COLLATE "C" NOT NULL CONSTRAINT visits_status_check CHECK (status IN ('booked', 'checked_in', 'cancelled')),
+        reason text NOT NULL CONSTRAINT visits_reason_check CHECK (char_length(reason) BETWEEN 1 AND 200),
+        notes text CONSTRAINT visits_notes_check CHECK (char_length(notes) BETWEEN 1 AND 2000),
+        CONSTRAINT visits_no_overlap EXCLUDE USING gist (
+          numrange(pet_id, pet_id, '[]') WITH &&,
+          tsrange(starts_at AT TIME ZONE 'UTC', starts_at AT TIME ZONE 'UTC' + make_interval(mins => duration_minutes)) WITH &&
+        ) WHERE (status <> 'cancelled')
       )`);
+    await queryRunner.query('CREATE INDEX visits_starts_at_id_idx ON visits.visits (starts_at, id)');
+    await queryRunner.query('CREATE INDEX visits_pet_id_starts_at_id_idx ON visits.visits (pet_id, starts_at, id)');
+    await queryRunner.query('CREATE INDEX visits_status_starts_at_id_idx ON visits.visits (status, starts_at, id)');
+    await queryRunner.query('CREATE INDEX visits_pet_id_status_starts_at_id_idx ON visits.visits (pet_id, status, starts_at, id)');
     // client_id has no foreign key, because clients belong to the context access. "C" compares bytes and needs no locale.
     await queryRunner.query(`
       CREATE TABLE visits.idempotency_keys (
@@ -19,9 +33,19 @@ export class CreateVisits1795719992259 implements MigrationInterface {
         CONSTRAINT idempotency_keys_pkey PRIMARY KEY (client_id, key)
       )`);
     await queryRunner.query('CREATE INDEX idempotency_keys_created_at_idx ON visits.idempotency_keys (created_at)');
+    await queryRunner.query(`
+      CREATE TABLE visits.treatments (
+        id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT treatments_pkey PRIMARY KEY,
+        visit_id bigint NOT NULL CONSTRAINT treatments_visit_id_fkey REFERENCES visits.visits,
+        name text NOT NULL CONSTRAINT treatments_name_check CHECK (char_length(name) BETWEEN 1 AND 200)
+      )`);
+    await queryRunner.query('CREATE INDEX treatments_visit_id_id_idx ON visits.treatments (visit_id, id)');
+    await queryRunner.query('CREATE TABLE visits.days (day text COLLATE "C" CONSTRAINT days_pkey PRIMARY KEY, visits integer NOT NULL)');
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('DROP TABLE visits.days');
+    await queryRunner.query('DROP TABLE visits.treatments');
     await queryRunner.query('DROP TABLE visits.idempotency_keys');
     await queryRunner.query('DROP TABLE visits.visits');
     await queryRunner.query('DROP SCHEMA visits');

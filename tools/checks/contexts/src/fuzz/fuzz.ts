@@ -1,12 +1,12 @@
-import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
+import { ApiDocument } from '../openapi/api-document.js';
+import { useOperations } from '../openapi/use-operations.js';
 import { ResponseRules } from './response-rules.js';
 import { sendAndCheck, FuzzFinding } from './send-and-check.js';
 import type { FuzzedService } from './fuzzed-service.js';
-import { hostileInput } from './hostile-input.js';
+import { hostileInputs } from './hostile-input.js';
 
-const OPENAPI = join(import.meta.dirname, '../../../../../docs/openapi.json');
 /** Number of inputs that are sent at the same time. */
 const BATCH_SIZE = 32;
 
@@ -15,18 +15,25 @@ export interface FuzzOptions {
   readonly seed: number;
 }
 
-/** Sends at least `requests` hostile requests and returns their number. Throws at the first violation, with the input and its seed. */
-export async function fuzz({ target, countSmuggled }: FuzzedService, { requests, seed }: FuzzOptions): Promise<number> {
-  const rules = new ResponseRules(OPENAPI);
+/**
+ * Uses each operation of the service's OpenAPI document once, then sends at least `requests` hostile requests to them and returns their
+ * number. Throws at the first violation, with the input and its seed.
+ */
+export async function fuzz({ target, url, smuggledKey, countSmuggled }: FuzzedService, { requests, seed }: FuzzOptions): Promise<number> {
+  const api = await ApiDocument.of(url);
+  const used = await useOperations(api, url, target.key);
+  expect({ unused: used.unused }).toEqual({ unused: [] });
+  const rules = new ResponseRules(api);
+  const inputs = hostileInputs(api, used, smuggledKey);
   let sent = 0;
   for (let batch = 0; sent < requests; batch++) {
-    const property = fc.asyncProperty(fc.array(hostileInput, { minLength: BATCH_SIZE, maxLength: BATCH_SIZE }), async (inputs) => {
-      const counts = await Promise.all(inputs.map((input) => sendAndCheck(target, rules, input)));
+    const property = fc.asyncProperty(fc.array(inputs, { minLength: BATCH_SIZE, maxLength: BATCH_SIZE }), async (chosen) => {
+      const counts = await Promise.all(chosen.map((input) => sendAndCheck(target, rules, input)));
       sent += counts.reduce((total, count) => total + count, 0);
       if ((await countSmuggled()) > 0)
         throw new FuzzFinding(
           'bytes that are not a request were processed as a request',
-          inputs.filter(({ kind }) => kind === 'raw'),
+          chosen.filter(({ kind }) => kind === 'raw'),
         );
     });
     const { failed, errorInstance } = await fc.check(property, { seed: seed + batch, numRuns: 1, endOnFailure: true });
@@ -36,8 +43,8 @@ export async function fuzz({ target, countSmuggled }: FuzzedService, { requests,
 }
 
 /** Expects that the service is ready and has logged no error. */
-export async function expectHealthy({ target, problems }: FuzzedService): Promise<void> {
-  const health = await fetch(`http://127.0.0.1:${String(target.port)}/health/ready`);
+export async function expectHealthy({ url, problems }: FuzzedService): Promise<void> {
+  const health = await fetch(`${url}/health/ready`);
   expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
   expect(problems).toEqual([]);
 }

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from 'fast-check';
 /** Bytes as text, one character each, or a filler that would be too long to print. */
 export type Bytes = string | { readonly filler: string; readonly times: number };
 
-/** Placeholders for two valid keys: one with both scopes, one read-only. Printed inputs contain them instead of the keys. */
+/** Placeholders for two valid keys: one with all scopes, one read-only. Printed inputs contain them instead of the keys. */
 export const KEY = '<KEY>';
 export const READ_ONLY_KEY = '<READ_ONLY_KEY>';
 

@@ -1,7 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
+import type { HeaderField } from '../openapi/valid-requests.js';
 import { bytes, KEY, mostly, READ_ONLY_KEY, visible } from './hostile-bytes.js';
-
-export type HeaderField = readonly [name: string, value: string];
 
 const authorization = mostly(
   fc.constant(`Bearer ${KEY}`),
@@ -115,8 +114,8 @@ const host = mostly(
     ],
   ),
 );
-/** Header fields, without the framing of the body. */
-export const headers: Arbitrary<readonly HeaderField[]> = fc
+/** Header fields, without those that the operation documents and the framing of the body. */
+export const hostileHeaders: Arbitrary<readonly HeaderField[]> = fc
   .tuple(
     host,
     fc.oneof(

@@ -1,32 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { RawResponse } from '@animal-store/api/testing/raw-connection';
-
-/** The parts of the OpenAPI document that the rules use. */
-interface OpenApi {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: {
-    readonly headers: Readonly<Record<string, Header>>;
-    readonly responses: Readonly<Record<string, DocumentedResponse>>;
-  };
-}
-
-interface Reference {
-  readonly $ref: string;
-}
-
-interface Operation {
-  readonly responses: Readonly<Record<string, DocumentedResponse | Reference>>;
-}
-
-interface DocumentedResponse {
-  readonly headers?: Readonly<Record<string, Header | Reference>>;
-  readonly content?: Readonly<Record<string, { readonly schema: object; readonly examples?: Readonly<Record<string, unknown>> }>>;
-}
-
-interface Header {
-  readonly required?: boolean;
-}
+import type { ApiDocument, DocumentedResponse, Header, Operation } from '../openapi/api-document.js';
 
 /** The responses that a request may get. */
 interface Expectation {
@@ -37,7 +11,6 @@ interface Expectation {
   readonly schemas: ReadonlyMap<number, ValidateFunction>;
 }
 
-const VERSION_PREFIX = '/v1';
 /** Error codes by status, for requests that are rejected before routing or match no operation. */
 const CODES_WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   400: 'invalid_request',
@@ -53,28 +26,17 @@ const SUCCESSES_WITHOUT_OPERATION = [200, 204, 304];
 /** Matches stack frames, SQL statements and file paths. */
 const INTERNALS = /\n\s+at |\.[jt]s:\d|node_modules|\/dist\/|\b(?:SELECT|INSERT INTO|UPDATE|DELETE FROM) /;
 
-/** Checks responses against the published OpenAPI document. A 5xx is always a violation, even if it is documented. */
+/** Checks responses against the OpenAPI document. A 5xx is always a violation, even if it is documented. */
 export class ResponseRules {
-  private readonly operations = new Map<string, Expectation>();
-  private readonly paths: readonly { readonly pattern: RegExp; readonly path: string }[];
+  private readonly expectations: ReadonlyMap<Operation, Expectation>;
   private readonly anyResponse: Expectation;
 
-  constructor(openApiFile: string) {
-    const document = JSON.parse(readFileSync(openApiFile, 'utf8')) as OpenApi;
+  constructor(private readonly api: ApiDocument) {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    ajv.addSchema(document, 'openapi');
-    for (const [path, item] of Object.entries(document.paths)) {
-      for (const [method, operation] of Object.entries(item)) {
-        this.operations.set(`${method.toUpperCase()} ${path}`, expectationOf(operation, document, ajv));
-      }
-    }
-    this.paths = Object.keys(document.paths).map((path) => ({
-      path,
-      // Only the exact spelling of the document, so that the operation is certain.
-      pattern: new RegExp(`^${VERSION_PREFIX}${path.replace(/\{[^}]+\}/g, '[\\w.~-]+')}(?:\\?.*)?$`, 's'),
-    }));
+    ajv.addSchema(api.content, 'openapi');
+    this.expectations = new Map(api.operations.map((operation) => [operation, expectationOf(operation, api, ajv)]));
     this.anyResponse = merge([
-      ...this.operations.values(),
+      ...this.expectations.values(),
       withoutOperation([...Object.keys(CODES_WITHOUT_OPERATION).map(Number), ...SUCCESSES_WITHOUT_OPERATION]),
     ]);
   }
@@ -86,10 +48,11 @@ export class ResponseRules {
   }
 
   private expectation({ method, target }: { readonly method: string; readonly target: string }): Expectation {
-    const path = this.paths.find(({ pattern }) => pattern.test(target))?.path;
-    if (path === undefined) return this.anyResponse;
+    const operations = this.api.matching(target);
+    if (operations.length === 0) return this.anyResponse;
     if (method === 'OPTIONS') return withoutOperation([204, ...BEFORE_ROUTING]);
-    return this.operations.get(`${method === 'HEAD' ? 'GET' : method} ${path}`) ?? withoutOperation([405, ...BEFORE_ROUTING]);
+    const operation = operations.find((candidate) => candidate.method === (method === 'HEAD' ? 'GET' : method));
+    return (operation && this.expectations.get(operation)) ?? withoutOperation([405, ...BEFORE_ROUTING]);
   }
 }
 
@@ -135,12 +98,8 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function expectationOf({ responses }: Operation, { components }: OpenApi, ajv: Ajv2020): Expectation {
-  const nameIn = ({ $ref }: Reference) => $ref.split('/').at(-1) ?? '';
-  const documented = Object.entries(responses)
-    .map(([status, response]) => [Number(status), '$ref' in response ? (components.responses[nameIn(response)] ?? {}) : response] as const)
-    .filter(([status]) => status < 500);
-  const isRequired = (header: Header | Reference) => ('$ref' in header ? components.headers[nameIn(header)] : header)?.required === true;
+function expectationOf({ responses }: Operation, api: ApiDocument, ajv: Ajv2020): Expectation {
+  const documented = [...responses].filter(([status]) => status < 500);
   const contentOf = ({ content }: DocumentedResponse) => content?.['application/json'];
   return {
     statuses: new Set(documented.map(([status]) => status)),
@@ -148,7 +107,7 @@ function expectationOf({ responses }: Operation, { components }: OpenApi, ajv: A
     requiredHeaders: new Map(
       documented.map(([status, { headers = {} }]) => [
         status,
-        Object.entries(headers).flatMap(([name, header]) => (isRequired(header) ? [name] : [])),
+        Object.entries(headers).flatMap(([name, header]) => (api.resolve<Header>(header).required === true ? [name] : [])),
       ]),
     ),
     schemas: new Map(

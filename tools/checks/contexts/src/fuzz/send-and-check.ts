@@ -9,6 +9,7 @@ const CHUNK_SIZES = [1, 7, 1_000, 16_384];
 
 export interface FuzzTarget {
   readonly port: number;
+  /** With all scopes. */
   readonly key: string;
   readonly readOnlyKey: string;
 }

@@ -1,0 +1,19 @@
+import type { VisitCalendar } from '@animal-store/visits-contract';
+import { VisitDays } from '@animal-store/visits-domain';
+import type { EntityManager } from 'typeorm';
+import { VisitDayEntity } from './visit-day.entity.js';
+
+export class TypeOrmVisitDays extends VisitDays implements VisitCalendar {
+  constructor(private readonly manager: EntityManager) {
+    super();
+  }
+
+  override async add(day: string, visits: number): Promise<void> {
+    await this.manager.createQueryBuilder().insert().into(VisitDayEntity).values({ day, visits: 0 }).orIgnore().execute();
+    await this.manager.increment(VisitDayEntity, { day }, 'visits', visits);
+  }
+
+  async countOn(day: string): Promise<number> {
+    return (await this.manager.findOneBy(VisitDayEntity, { day }))?.visits ?? 0;
+  }
+}

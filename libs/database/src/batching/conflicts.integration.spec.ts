@@ -1,0 +1,209 @@
+import { DomainError } from '@animal-store/kernel';
+import { createTestDatabase, setOddSettings, type TestDatabase } from '@animal-store/local-postgres/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Database } from '../database.js';
+import { migrateUp } from '../migrations/migrations.js';
+import { throwConstraintErrors } from '../statements/constraint-errors.js';
+import {
+  BookingEntity,
+  CLINIC_ERRORS,
+  ClinicKeyEntity,
+  clinicOf,
+  insertRound,
+  InvoiceEntity,
+  openClinic,
+  outcomesOf,
+} from '../testing/clinic.js';
+
+const PROCESSES = 3;
+
+let database: TestDatabase;
+/** Three processes that share only the database. */
+let processes: Database[];
+let clinics: ReturnType<typeof clinicOf>[];
+let first: Database;
+let clinic: ReturnType<typeof clinicOf>;
+const restore: (() => void)[] = [];
+let keyNumber = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await setOddSettings(database.url);
+  processes = await Promise.all(Array.from({ length: PROCESSES }, () => openClinic(database.url)));
+  [first] = processes as [Database];
+  await migrateUp(first);
+  clinics = processes.map(clinicOf);
+  [clinic] = clinics as [ReturnType<typeof clinicOf>];
+});
+beforeEach(() => first.query('TRUNCATE clinic.bookings, clinic.invoices, clinic.chips, clinic.idempotency_keys, clinic.rooms'));
+afterEach(() => {
+  for (const each of restore.splice(0)) each();
+});
+afterAll(async () => {
+  await Promise.all(processes.map((each) => each.destroy()));
+  await database.drop();
+});
+
+/** Records the name of each statement of the hot path, and the code of its error. */
+function recordStatements(): { readonly names: string[]; readonly codes: string[] } {
+  const seen = { names: [] as string[], codes: [] as string[] };
+  for (const { pool } of processes) {
+    const execute = pool.execute.bind(pool);
+    pool.execute = (execution) => {
+      seen.names.push(execution.name);
+      const rows = execute(execution);
+      rows.catch((error: unknown) => seen.codes.push((error as { code: string }).code));
+      return rows;
+    };
+    restore.push(() => (pool.execute = execute));
+  }
+  return seen;
+}
+
+const countOf = (values: readonly string[]) =>
+  Object.fromEntries([...new Set(values)].sort().map((each) => [each, values.filter((value) => value === each).length]));
+const times = <Result>(count: number, create: (index: number) => Result) => Array.from({ length: count }, (_, index) => create(index));
+
+const RAISE = (code: string) => `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`;
+
+it.each<[string, string, () => Promise<unknown>]>([
+  ['23505', 'a batch', () => clinic.invoice('1')],
+  ['23505', 'a batch with keys', () => clinic.invoice('1', String(keyNumber++))],
+  ['23505', 'TypeORM', () => first.getRepository(InvoiceEntity).insert({ number: '1' })],
+  ['23P01', 'a batch', () => clinic.book({})],
+  ['23P01', 'a transaction', () => first.transaction((manager) => manager.update(BookingEntity, { petId: 2n }, { petId: 1n }))],
+  ['23503', 'a batch', () => clinic.book({ petId: 3n, roomId: 7n })],
+  ['23503', 'TypeORM', () => first.getRepository(BookingEntity).update({ petId: 2n }, { roomId: 7n })],
+  ['23514', 'a batch', () => clinic.book({ petId: 3n, minutes: 0 })],
+  ['23502', 'the pool', () => first.pool.query('INSERT INTO clinic.invoices (number) VALUES (NULL)')],
+  ['40001', 'the pool', () => first.pool.query(RAISE('40001'))],
+  ['40P01', 'a transaction', () => first.transaction((manager) => manager.query(RAISE('40P01')))],
+])('50 times %s of %s use the same connections', async (code, _name, fail) => {
+  await outcomesOf([clinic.invoice('1'), clinic.book({}), clinic.book({ petId: 2n })]);
+  let logins = 0;
+  const count = () => logins++;
+  first.pool.on('connect', count);
+  for (let i = 0; i < 50; i++) {
+    const error: unknown = await fail().catch((reason: unknown) => reason);
+    expect(error instanceof DomainError ? error.cause : error).toMatchObject({ code });
+  }
+  first.pool.off('connect', count);
+  expect(logins).toBe(0);
+});
+
+describe('rows with values that exist', () => {
+  it.each([
+    ['without keys', () => undefined],
+    ['with keys', (index: number) => String(index)],
+  ])('fail alone, in one statement: %s', async (_name, keyOf) => {
+    await clinic.invoice('7');
+    await clinic.invoice('9');
+    const { names, codes } = recordStatements();
+    const outcomes = await outcomesOf([
+      clinic.invoice('first', keyOf(99)),
+      ...times(20, (index) => clinic.invoice(String(index % 15), keyOf(index))),
+    ]);
+    expect(outcomes.slice(1).map((outcome, index) => [index, outcome])).toEqual(
+      times(20, (index) => [index, index === 7 || index === 9 || index > 14 ? 'invoice_number_taken' : 'inserted']),
+    );
+    expect(names.slice(1).filter((name) => name.startsWith('insert'))).toEqual([expect.stringContaining('insert unique')]);
+    expect(codes).toEqual([]);
+    expect(await first.getRepository(InvoiceEntity).count()).toBe(16);
+    expect(await first.getRepository(ClinicKeyEntity).count()).toBe(keyOf(0) === undefined ? 0 : 14);
+  });
+
+  it('fail with the error of their constraint, if there are several', async () => {
+    await clinic.chip('a', 1n);
+    const chips = [
+      ['b', 2n],
+      ['a', 3n],
+      ['c', 1n],
+      ['d', 4n],
+      ['a', 5n],
+    ] as const;
+    for (const keyOf of [() => undefined, (code: string) => `key ${code}`]) {
+      await first.query(`DELETE FROM clinic.chips WHERE code <> 'a'`);
+      const outcomes = await outcomesOf([
+        clinic.chip('0', 0n),
+        ...chips.map(([code, petId], index) => clinic.chip(code, petId, keyOf(code + String(index)))),
+      ]);
+      expect(outcomes).toEqual(['inserted', 'inserted', 'chip_code_taken', 'pet_has_chip', 'inserted', 'chip_code_taken']);
+    }
+  });
+
+  it('of a repeated request are those of the first one', async () => {
+    const [number, key] = ['1', 'once'];
+    const repeated = await Promise.all(times(12, (index) => (clinics[index % PROCESSES] as typeof clinic).invoice(number, key)));
+    expect(new Set(repeated).size).toBe(1);
+    expect(await first.getRepository(InvoiceEntity).count()).toBe(1);
+    expect(await outcomesOf([clinic.invoice(number, 'another'), clinic.invoice('2', 'another')])).toEqual([
+      'invoice_number_taken',
+      'inserted',
+    ]);
+  });
+});
+
+// Promise (Reads and writes): Of concurrent bookings of the same animal at the same time, one succeeds, and the others are conflicts.
+it.each([
+  ['without keys', () => undefined],
+  ['with keys', (index: number) => String(index)],
+])('50 overlapping bookings in three processes: one is stored, the others are conflicts, %s', async (_name, keyOf) => {
+  const { codes } = recordStatements();
+  for (let round = 0; round < 4; round++) {
+    const startsAt = (index: number) => new Date(round * 3_600_000 + (index % 5) * 60_000);
+    const outcomes = await outcomesOf(
+      times(50, (index) => (clinics[index % PROCESSES] as typeof clinic).book({ startsAt: startsAt(index) }, keyOf(round * 50 + index))),
+    );
+    expect(countOf(outcomes)).toEqual({ animal_booked: 49, inserted: 1 });
+  }
+  expect(await first.getRepository(BookingEntity).count()).toBe(4);
+  expect(codes).not.toContain('40P01');
+});
+
+// conflicts.verify.ts does this with more rounds and in processes.
+it('batches in another order do not deadlock', async () => {
+  const { codes } = recordStatements();
+  const unexpected: unknown[] = [];
+  let inserted = 0;
+  for (let round = 0; round < 6; round++) {
+    for (const counts of await Promise.all(clinics.map((each, process) => insertRound(each, round, process)))) {
+      const { animal_booked, invoice_number_taken, inserted: count = 0, ...others } = counts;
+      inserted += count;
+      unexpected.push(...Object.keys(others));
+    }
+  }
+  expect(unexpected).toEqual([]);
+  expect(codes.filter((code) => code === '40P01')).toEqual([]);
+  expect(await first.getRepository(InvoiceEntity).count()).toBe(6 * 24);
+  expect(inserted).toBe(6 * 24 + (await first.getRepository(BookingEntity).count()));
+});
+
+describe('throwConstraintErrors', () => {
+  it('throws the domain error of a foreign key, without affecting other rows', async () => {
+    await first.query('INSERT INTO clinic.rooms VALUES (1)');
+    for (const keyOf of [() => undefined, (petId: bigint) => String(petId)]) {
+      const rooms = [1n, 2n, null, 1n];
+      const outcomes = await outcomesOf(
+        [1n, 2n, 3n, 4n].map((petId, index) => clinic.book({ petId, roomId: rooms[index] ?? null }, keyOf(petId))),
+      );
+      expect(outcomes).toEqual(['inserted', 'room_unknown', 'inserted', 'inserted']);
+      await first.query('DELETE FROM clinic.bookings');
+    }
+  });
+
+  it('throws the domain error of an exclusion constraint or a foreign key for TypeORM', async () => {
+    const bookings = first.getRepository(BookingEntity);
+    await clinic.book({});
+    const id = await clinic.book({ petId: 2n });
+    const attempts = [
+      () => bookings.update({ id }, { petId: 1n }),
+      () => first.transaction((manager) => manager.update(BookingEntity, { id }, { petId: 1n })),
+      () => bookings.update({ id }, { roomId: 7n }),
+    ];
+    const outcomes = await outcomesOf(attempts.map((attempt) => attempt().catch(throwConstraintErrors(CLINIC_ERRORS))));
+    expect(outcomes).toEqual(['animal_booked', 'animal_booked', 'room_unknown']);
+    await bookings.update({ petId: 1n }, { status: 'cancelled' });
+    expect(await outcomesOf(attempts.slice(0, 1).map((attempt) => attempt()))).toEqual(['inserted']);
+    await expect(clinic.book({})).rejects.toBeInstanceOf(DomainError);
+  });
+});

@@ -1,3 +1,0 @@
-import { recordMutationScore } from './mutation-scores.js';
-
-recordMutationScore(process.env['AREA'] ?? 'rules');

@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import MiniSearch, { type Options } from 'minisearch';
+import { includePrograms } from './guide-sources.js';
+import { renderGuides } from './render-guides.js';
+import { renderSearchIndex } from './search-index.js';
+
+const HOME = '# Home\n\nWelcome.\n\n## Start\n\n- [First](first.md)\\\n  Begin here.\n- [Second](second.md)\\\n  Go on.\n';
+const SECOND = '# Second\n\nText.\n\n## A `code` & more\n\nText.\n';
+
+/** Renders a home page and two guides. The first guide has this content. */
+function render(first: string, others: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
+  return renderGuides(
+    new Map(Object.entries({ 'README.md': HOME, 'first.md': `# First\n\nText.\n\n${first}`, 'second.md': SECOND, ...others })),
+    '1.2.3',
+  );
+}
+
+const first = (markdown: string): string => render(markdown).get('first.html') ?? '';
+
+describe('renderGuides', () => {
+  it('renders each page with its title, description and navigation', () => {
+    const pages = render('');
+    expect([...pages.keys()].sort()).toEqual(['first.html', 'index.html', 'second.html']);
+    expect(pages.get('second.html')).toContain('<title>Second · Animal Store API</title>');
+    expect(pages.get('second.html')).toContain('<meta name="description" content="Text." />');
+    expect(pages.get('second.html')).toContain(
+      '<li><a href="first">First</a></li><li><a href="second" aria-current="page">Second</a></li>',
+    );
+    expect(pages.get('second.html')).toContain('<a rel="prev" href="first">');
+    expect(pages.get('second.html')).toContain('<b>Animal Store</b> API 1.2.3');
+  });
+
+  it('writes relative links, which work below a base path', () => {
+    expect(first('[home](README.md), [part](second.md#a-code--more), [document](../openapi.json), [own](#own)\n\n## Own\n')).toContain(
+      '<a href="../docs">home</a>, <a href="second#a-code--more">part</a>, <a href="../openapi.json">document</a>, <a href="#own">own</a>',
+    );
+    expect(render('').get('index.html')).toContain('<a href="docs/first">First</a>');
+  });
+
+  it('adds the anchors of GitHub to headings, and lists them', () => {
+    const page = render('').get('second.html');
+    expect(page).toContain('<h2 id="a-code--more">A <code>code</code> &amp; more</h2><a class="anchor" href="#a-code--more"');
+    expect(page).toContain('<a href="#a-code--more">A code &amp; more</a>');
+  });
+
+  it('groups consecutive samples in tabs, and escapes them', () => {
+    const page = first('```sh\ncurl <url>\n```\n\n```js\nawait fetch(1 < 2)\n```\n\n```sh\ncurl\n```\n');
+    expect(page.match(/role="tablist"/g)).toHaveLength(1);
+    expect(page.match(/role="tab" /g)).toHaveLength(2);
+    expect(page).toContain('curl &lt;url&gt;');
+    expect(page).toContain('<figcaption class="caption">Terminal</figcaption>');
+  });
+
+  it('shows a linked Go program as a tab', () => {
+    const sample = includePrograms('```sh\ncurl\n```\n\n[Go](samples/list-pets.go)\n', (path) => `package main // ${path}\n`);
+    const page = first(sample);
+    expect(page.match(/role="tab" /g)).toHaveLength(2);
+    expect(page).toContain('<span class="hljs-comment">// samples/list-pets.go</span>');
+  });
+
+  it('hides the output of programs while curl is selected, but only if there is a curl sample', () => {
+    const output = '```text\n1\n```\n';
+    expect(first(`\`\`\`sh\ncurl\n\`\`\`\n\n\`\`\`js\n1;\n\`\`\`\n\n${output}`)).toContain('output of-programs');
+    expect(first(`\`\`\`js\n1;\n\`\`\`\n\n${output}`)).not.toContain('of-programs');
+  });
+
+  it.each([
+    ['a link to a missing page', '[x](third.md)', 'first.md has a dead link: third.md'],
+    ['a link to a missing heading', '[x](second.md#third)', 'first.md has a dead link: second.md#third'],
+    ['a link to a missing heading of the same page', '[x](#third)', 'first.md has a dead link: #third'],
+    ['a link out of the guides', '[x](../security.md)', 'first.md has a dead link: ../security.md'],
+    ['two equal headings', '## A\n\n## A\n', 'first.md has two headings #a'],
+    ['an unknown language', '```cobol\nSTOP RUN.\n```\n', 'first.md has a code block in the unknown language "cobol"'],
+  ])('rejects %s', (_what, markdown, message) => {
+    expect(() => render(markdown)).toThrow(message);
+  });
+
+  it('rejects a page that is not in the navigation', () => {
+    expect(() => render('', { 'third.md': SECOND })).toThrow('README.md must list every guide once');
+  });
+
+  it('rejects a page without a title and a first paragraph', () => {
+    expect(() => render('', { 'second.md': '## Second\n' })).toThrow('second.md must begin with a title and a paragraph');
+  });
+});
+
+describe('renderSearchIndex', () => {
+  const GUIDE = `# Pages
+
+Lists have **pages**.
+
+## The \`limit\`
+
+At most [100](errors.md) animals.
+
+| Name    | Meaning |
+| ------- | ------- |
+| \`limit\` | Maximum |
+
+- One item
+
+\`\`\`sh
+curl ignored
+\`\`\`
+`;
+  const OPERATION = { operationId: 'listPets', tags: ['pets'], summary: 'List all animals', description: 'By `status`.' };
+
+  async function search(query: string): Promise<object[]> {
+    const module = renderSearchIndex(new Map([['pages.md', GUIDE]]), { paths: { '/pets': { get: OPERATION } } });
+    const { index, options } = (await import(`data:text/javascript,${encodeURIComponent(module)}`)) as { index: never; options: Options };
+    return MiniSearch.loadJS(index, options).search(query);
+  }
+
+  it('finds the section of a page, without its code blocks', async () => {
+    const section = {
+      page: 'Pages',
+      heading: 'The limit',
+      text: 'At most 100 animals. Name Meaning. limit Maximum One item',
+      url: 'pages#the-limit',
+    };
+    expect(await search('maximum')).toEqual([expect.objectContaining(section)]);
+    expect(await search('lists')).toMatchObject([{ heading: '', text: 'Lists have pages.', url: 'pages' }]);
+    expect(await search('ignored')).toEqual([]);
+  });
+
+  it('finds an operation', async () => {
+    expect(await search('listPets')).toMatchObject([
+      { page: 'API reference', text: 'GET /v1/pets. List all animals. By status.', url: 'reference#/pets/listPets' },
+    ]);
+  });
+});
