@@ -50,7 +50,7 @@ export const USED_BY_TEMPLATES = new Set(
   AnimalStore ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam APIPromise
   ApiProperty ApiSchema ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity
   ErrorDefinition FastifyReply Get Global HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe INPUT IsVisibleText JsonText
-  MigrationInterface MISSING Module Page PagePromise PageQueryOf PageRequest Param PATH Persistence Post PrimaryGeneratedColumn
+  MigrationInterface MISSING Module OTHER Page PagePromise PageQueryOf PageRequest Param PATH Persistence Post PrimaryGeneratedColumn
   PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequestOptions RequireScopes Res Revalidated STORED Throws
   Transport`.split(/\s+/),
 );
