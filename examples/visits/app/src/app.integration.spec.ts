@@ -1,6 +1,7 @@
 import { useTestApp } from '@animal-store/api/testing/test-app';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { CancelOverdueVisits } from '@animal-store/visits-application';
+import { VisitCalendar } from '@animal-store/visits-contract';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { contexts } from './contexts.js';
 
@@ -106,14 +107,31 @@ describe('the list of visits', () => {
   });
 });
 
-it('counts the visits of each day, without cancelled ones', async () => {
+it('another context may ask how many visits a day has, without cancelled ones', async () => {
   const [first, second] = [await book({ startsAt: '2031-05-01T09:00:00Z' }), await book({ startsAt: '2031-05-01T10:00:00Z' })];
   expect([first.status, second.status]).toEqual([201, 201]);
   await send('POST', `${first.headers.get('location') ?? ''}/cancel`);
-  await waitFor(async () => {
-    const { json } = await send('GET', '/v1/visit-days?from=2031-05-01&to=2031-05-02');
-    expect(json).toMatchObject([{ day: '2031-05-01', visits: 1 }]);
-  });
+  const calendar = service.app.get(VisitCalendar);
+  await waitFor(async () => expect(await calendar.countOn('2031-05-01')).toBe(1));
+});
+
+it('a visit has treatments, which are added once', async () => {
+  const path = `${(await book()).headers.get('location') ?? ''}/treatments`;
+  const headers = { 'idempotency-key': 'treatment' };
+  const added = await send('POST', path, { body: { name: 'X-ray' }, headers });
+  expect([added.status, added.headers.has('location'), added.headers.has('idempotent-replayed')]).toEqual([201, false, false]);
+  const repeated = await send('POST', path, { body: { name: 'X-ray' }, headers });
+  expect([repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([added.text, 'true']);
+  await send('POST', path, { body: { name: 'Bandage' } });
+  const first = await send('GET', `${path}?limit=1`);
+  expect(first.text).toBe(`[${added.text}]`);
+  const next = /<(.*)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+  expect((await send('GET', next)).json).toMatchObject([{ name: 'Bandage' }]);
+  for (const [method, body] of [['GET'], ['POST', { name: 'X-ray' }]] as const)
+    expect(await send(method, '/v1/visits/-1/treatments', { ...(body && { body }) })).toMatchObject({
+      status: 404,
+      json: { code: 'visit_not_found' },
+    });
 });
 
 // Last, because it uses up the limit of the client.

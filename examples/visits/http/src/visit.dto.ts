@@ -75,15 +75,3 @@ export class VisitDto extends VisitSummaryDto {
   @ApiProperty({ ...NOTES, nullable: true })
   notes!: string | null;
 }
-
-@ApiSchema({ name: 'VisitDay' })
-export class VisitDayDto {
-  @ApiProperty(ID)
-  id!: bigint;
-
-  @ApiProperty({ type: 'string', format: 'date', description: 'The day, in UTC.', example: '2030-01-07' })
-  day!: string;
-
-  @ApiProperty({ type: 'integer', minimum: 0, description: 'Number of visits that are not cancelled.', example: 3 })
-  visits!: number;
-}
