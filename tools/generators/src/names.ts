@@ -40,7 +40,7 @@ const RESERVED_IN_TYPESCRIPT = new Set(
 /** Names that the generated code declares or imports, and `client`, because its table of idempotency keys has a column client_id. */
 export const USED_BY_TEMPLATES = new Set(
   `a adapterName added after again all api app args b beforeAll beforeEach body client clientId code components context count
-  create created createdHeaders database dataSource describe describeAuthorization describeMigrations different empty entities
+  create created createdHeaders database dataSource describe describeMigrations different empty entities
   etag existing expect expected expectError expectStatus fc fetch fetchOf filter first found headers i id ids index input insert
   invalid isSame isVisibleText it items key last limit link linksOf listPage matching message missing name names newBody next one
   operations options other others overrides own page pageHeaders pageOf pages params path pathOf postTo provideUseCase publicUrl
