@@ -37,10 +37,7 @@ function addExports(tree: Tree, { context, file, resource, Entity, Entities, CON
 
 /** The foreign key requires that the tables of both resources stay on one server with Citus. */
 function registerInPersistence(tree: Tree, names: NestedNames): void {
-  const { context, contextVariable, schema, table, code, file, resource, Entity, Entities, parent } = names;
-  const [, timestamp = ''] = new RegExp(`"([0-9]+)-create-${resource}.ts"`).exec(
-    JSON.stringify(tree.children(`libs/${context}/infrastructure/src/migrations`)),
-  ) as RegExpExecArray;
+  const { context, contextVariable, timestamp, schema, table, code, file, resource, Entity, Entities, parent } = names;
   const Migration = `Create${Entities}${timestamp}`;
   const own = [`${Entity}Entity`, `${Entity}IdempotencyKeyEntity`];
   const parents = [`${parent.Entity}Entity`, `${parent.Entity}IdempotencyKeyEntity`];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { formatFiles, generateFiles, type Tree } from '@nx/devkit';
 import { nextTimestamp } from '../migration/migration.generator.ts';
 import { camelCase, namesOfContext, pascalCase, type ResourceNames, snakeCase } from '../names.ts';
-import { printNextSteps, updateOpenApi } from '../next-steps.ts';
+import { updateOpenApi } from '../update-openapi.ts';
 import { exportsOf } from '../source-edits.ts';
 import { assertContext, readText } from '../tree.ts';
 import { assertFreeInClient, CLIENT } from '../context/register-context.ts';
@@ -30,6 +30,8 @@ export interface NestedNames extends ResourceNames {
   readonly context: string;
   readonly schema: string;
   readonly contextVariable: string;
+  /** Of the migration. */
+  readonly timestamp: string;
   /** The names of `visit`. */
   readonly parent: ResourceNames & { readonly resource: string; readonly table: string };
 }
@@ -43,19 +45,16 @@ export async function generateResource(tree: Tree, options: ResourceOptions): Pr
   await formatFiles(tree);
   return () => {
     updateOpenApi(tree);
-    printNextSteps(nextSteps(names));
+    console.log(nextSteps(names));
   };
 }
 
 function generateResourceFiles(tree: Tree, names: NestedNames): void {
   const { context } = names;
-  const substitutions = { ...names, timestamp: timestampOf(tree, names) };
-  for (const layer of LAYERS) generateFiles(tree, join(FILES, layer), `libs/${context}/${layer}/src`, substitutions);
-  generateFiles(tree, join(FILES, 'client'), CLIENT, substitutions);
-  generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${context}`, substitutions);
+  for (const layer of LAYERS) generateFiles(tree, join(FILES, layer), `libs/${context}/${layer}/src`, { ...names });
+  generateFiles(tree, join(FILES, 'client'), CLIENT, { ...names });
+  generateFiles(tree, join(FILES, 'e2e'), `apps/api-e2e/src/contexts/${context}`, { ...names });
 }
-
-const timestampOf = (tree: Tree, { context }: NestedNames) => nextTimestamp(tree, `libs/${context}/infrastructure/src/migrations`);
 
 function namesOf(tree: Tree, { name, context, parent, singular }: ResourceOptions): NestedNames {
   assertContext(tree, context);
@@ -68,6 +67,7 @@ function namesOf(tree: Tree, { name, context, parent, singular }: ResourceOption
     context,
     schema: snakeCase(context),
     contextVariable: camelCase(context),
+    timestamp: nextTimestamp(tree, `libs/${context}/infrastructure/src/migrations`),
     parent: namesOfParent(tree, context, parent),
   };
   const longest = [`${table}_${names.parent.code}_id_id_idx`, `${names.code}_idempotency_keys_created_at_idx`];
@@ -115,7 +115,7 @@ function assertFree(tree: Tree, names: NestedNames): void {
   }
 }
 
-export function nextSteps({ context, file, resource, Entity, parent }: NestedNames): string {
+function nextSteps({ context, file, resource, Entity, parent }: NestedNames): string {
   return `
 The API now serves /v1/${parent.resource}/{${parent.variable}Id}/${resource}.
 
