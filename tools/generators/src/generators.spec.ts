@@ -53,6 +53,11 @@ const zebras = await generate(ZEBRAS);
 for (const kind of ['query', 'command'] as const) await generateUseCase(zebras, { name: `${kind}-zebra`, context: ZEBRAS, kind });
 await generateMigration(zebras, { name: 'add-stripes', context: ZEBRAS });
 const ZEBRA = namesOfContext(ZEBRAS);
+// What a team may have changed.
+const entityFile = `libs/${ZEBRAS}/infrastructure/src/${ZEBRA.file}.entity.ts`;
+zebras.write(entityFile, textOf(zebras, entityFile).replace(/^export class/m, '// A comment.\nexport class'));
+const indexFile = `libs/${ZEBRAS}/application/src/index.ts`;
+zebras.write(indexFile, textOf(zebras, indexFile).replaceAll(/\{ (\w+) \}/g, '{\n  $1,\n}'));
 const beforeResource = new Map(zebras.listChanges().map((file) => [file.path, contentOf(file)]));
 await generateResource(zebras, { name: 'hoof-prints', context: ZEBRAS, parent: ZEBRA.file });
 env.restore();

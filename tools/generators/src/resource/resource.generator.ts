@@ -81,12 +81,13 @@ function namesOf(tree: Tree, { name, context, parent, singular }: ResourceOption
 function namesOfParent(tree: Tree, context: string, parent: string): NestedNames['parent'] {
   const entity = `libs/${context}/infrastructure/src/${parent}.entity.ts`;
   if (!tree.exists(entity)) throw new Error(`the context ${context} has no resource "${parent}": ${entity} is missing`);
-  const class_ = `${pascalCase(parent)}Entity`;
-  const found = new RegExp(`@Entity\\(\\{ schema: '(\\w+)', name: '(\\w+)' \\}\\)\\s+export class ${class_}\\b`).exec(
-    readText(tree, entity),
-  );
-  const [, schema, table = ''] = found ?? [];
-  if (schema !== snakeCase(context)) throw new Error(`${entity} has no class ${class_} with a table of the schema ${snakeCase(context)}`);
+  const text = readText(tree, entity);
+  const Class = `${pascalCase(parent)}Entity`;
+  const start = text.search(new RegExp(`^export class ${Class}\\b`, 'm'));
+  // Other decorators and comments may come between.
+  const tables = [...text.slice(0, Math.max(start, 0)).matchAll(/^@Entity\(\{ schema: '(\w+)', name: '(\w+)' \}\)$/gm)];
+  const [, schema, table = ''] = tables.at(-1) ?? [];
+  if (schema !== snakeCase(context)) throw new Error(`${entity} has no class ${Class} with a table of the schema ${snakeCase(context)}`);
   const resource = table.replaceAll('_', '-');
   const { schema: _, context: __, ...names } = namesOfContext(resource, parent);
   assertExports(tree, `libs/${context}/domain`, [`${names.Entity}Reader`, `${names.Entity}Repository`, `${names.CONSTANT}_NOT_FOUND`]);
