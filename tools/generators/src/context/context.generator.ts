@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
-import { printNextSteps, updateOpenApi } from '../next-steps.ts';
+import { updateOpenApi } from '../update-openapi.ts';
 import { LIBRARIES } from './libraries.ts';
 import { assertFree, registerContext } from './register-context.ts';
 
@@ -43,7 +43,7 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
 function finish(tree: Tree, names: ContextNames): void {
   installPackagesTask(tree, true);
   updateOpenApi(tree);
-  printNextSteps(nextSteps(names));
+  console.log(nextSteps(names));
 }
 
 export function nextSteps({ context, file }: ContextNames): string {
