@@ -16,6 +16,7 @@ import { prepareDatabase } from './prepare-database.js';
 import { runUntilStopped } from './run-until-stopped.js';
 
 const RUN = join(import.meta.dirname, '..', 'run.mjs');
+const NODE = join(import.meta.dirname, '../../node.mjs');
 /** What `npm start` runs once everything is built. Saves a second or two where the build does not matter. */
 const BUILT = join(import.meta.dirname, '..', 'dist', 'start.js');
 /** Prevents a busy machine from counting as an overload of the service, or as an outage of its database. */
@@ -64,7 +65,7 @@ describe('npm start', () => {
   });
 
   it('keeps the catalogue and the API key across a restart, serves again soon after PostgreSQL dies, and stops if its parent npm is gone', async () => {
-    const service = await start({ npm_lifecycle_event: 'start' }, ['sh', '-c', `"${process.execPath}" "${BUILT}"; true`]);
+    const service = await start({ npm_lifecycle_event: 'start' }, ['sh', '-c', `"${process.execPath}" "${NODE}" "${BUILT}"; true`]);
     expect(service.apiKey).toBe(apiKey);
     const get = () => fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
     expect(await (await get()).json()).toMatchObject([{ name: 'Rex' }]);

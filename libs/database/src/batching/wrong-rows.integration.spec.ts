@@ -39,13 +39,16 @@ function dataSourceExecute() {
     original = undefined;
   });
   return {
-    /** Lets the next statements fail. */
-    fails(...codes: string[]): void {
-      const run = (original = dataSource.pool.execute.bind(dataSource.pool));
+    /** Lets the next statements with a code fail. Returns the number of rows of each statement. */
+    fails(...codes: (string | undefined)[]): number[] {
+      const run = (original ??= dataSource.pool.execute.bind(dataSource.pool));
+      const rows: number[] = [];
       dataSource.pool.execute = (execution) => {
+        rows.push(execution.name.startsWith('insert one') ? 1 : String(execution.values[0]).split(',').length);
         const code = codes.shift();
         return code === undefined ? run(execution) : Promise.reject(Object.assign(new Error(code), { code }));
       };
+      return rows;
     },
   };
 }
@@ -193,6 +196,18 @@ describe('a deadlock or a serialization failure', () => {
     execute.fails(code, code, code, code);
     await expect(lines.insert(aLine())).rejects.toMatchObject({ code });
     expect(await count()).toBe(2);
+  });
+
+  it('of a batch is followed by its halves', async () => {
+    const insertAll = () => Promise.all(['alone', 'a', 'b', 'c', 'd'].map((key) => lines.insert(aLine({ key }))));
+    const seen = execute.fails(undefined, '40P01', undefined, '40001', '40P01');
+    await insertAll();
+    expect(seen).toEqual([1, 4, 2, 2, 1, 1, 1]);
+    const keys = ['alone', 'a', 'b', 'c', 'd'].map((key) => ({ clientId: 1n, key }));
+    execute.fails(undefined, '40P01', undefined, '40001', '40P01');
+    const results = await Promise.all(keys.map((key) => lines.insertOnce(aLine(), key)));
+    expect(results.filter(({ replayed }) => replayed)).toEqual([]);
+    expect(await count()).toBe(10);
   });
 
   it('other errors are not repeated', async () => {

@@ -146,28 +146,48 @@ export async function outcomesOf(promises: readonly Promise<unknown>[]): Promise
   });
 }
 
-/** Minutes between the starts of bookings. Half of them overlap the next one. */
+/** Minutes between the starts of bookings. Each overlaps the next one. */
 const STEP_MINUTES = 20;
+const ROWS = 24;
+
+type Clinic = ReturnType<typeof clinicOf>;
 
 /**
- * Inserts rows of a round, most of which other processes insert, too, in another order: invoices and overlapping bookings, with and
- * without keys. Returns how often each outcome occurred.
+ * Inserts invoices and overlapping bookings, most of which other processes insert in the same round, in another order, with and without keys.
+ * Returns how often each outcome occurred.
  */
-export async function insertRound(clinic: ReturnType<typeof clinicOf>, round: number, process: number): Promise<Record<string, number>> {
-  const numbers = Array.from({ length: 24 }, (_, index) => index);
-  const ordered = process % 2 === 0 ? numbers : numbers.toReversed();
-  const keyOf = (kind: string, number: number) => (number % 3 === process % 3 ? undefined : `${kind} ${String([process, round, number])}`);
+export function insertRound({ invoice, book }: Clinic, round: number, process: number): Promise<Record<string, number>> {
+  return insertInOrder(round, process, (row, key) => [
+    invoice(`${String(round)} ${String(row)}`, key && `invoice ${key}`),
+    book(
+      {
+        petId: BigInt(round * ROWS + (row % 4)),
+        startsAt: new Date((Math.floor(row / 4) * STEP_MINUTES + process * 5) * 60_000),
+      },
+      key && `booking ${key}`,
+    ),
+  ]);
+}
+
+/** Like `insertRound`. No order of the rows prevents all deadlocks: half of them share codes, and the others share animals. */
+export function insertChips({ chip }: Clinic, round: number, process: number): Promise<Record<string, number>> {
+  return insertInOrder(round, process, (row, key) => {
+    const shared = BigInt(round * ROWS + row);
+    // Of three digits, in another order in each second process.
+    const own = BigInt(100 + process * ROWS + (process % 2 === 0 ? row : ROWS - row));
+    return [row % 2 === 0 ? chip(String(shared), -own * 100_000n - shared, key) : chip(`${String(own)} ${String(shared)}`, shared, key)];
+  });
+}
+
+async function insertInOrder(
+  round: number,
+  process: number,
+  insert: (row: number, key: string | undefined) => Promise<unknown>[],
+): Promise<Record<string, number>> {
+  const rows = Array.from({ length: ROWS }, (_, row) => row);
+  const ordered = process % 2 === 0 ? rows : rows.toReversed();
   const outcomes = await outcomesOf(
-    ordered.flatMap((number) => [
-      clinic.invoice(`${String(round)} ${String(number)}`, keyOf('invoice', number)),
-      clinic.book(
-        {
-          petId: BigInt(round * 100 + (number % 4)),
-          startsAt: new Date(Math.floor(number / 4) * STEP_MINUTES * 60_000 + process * 300_000),
-        },
-        keyOf('booking', number),
-      ),
-    ]),
+    ordered.flatMap((row) => insert(row, row % 3 === process % 3 ? undefined : [process, round, row].join(' '))),
   );
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;

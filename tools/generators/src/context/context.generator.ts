@@ -1,7 +1,7 @@
-import { execSync } from 'node:child_process';
 import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
+import { printNextSteps, updateOpenApi } from '../next-steps.ts';
 import { LIBRARIES } from './libraries.ts';
 import { assertFree, registerContext } from './register-context.ts';
 
@@ -10,15 +10,17 @@ const FILES = join(import.meta.dirname, 'files');
 export interface ContextOptions {
   readonly name: string;
   readonly singular?: string;
+  /** What the context is, for docs/architecture.md. */
+  readonly description?: string;
 }
 
 /** Generates a context in the shape of `libs/pets`: its libraries, its part of the client, its guide, its end-to-end spec, and its entries in shared files. */
-export async function generateContext(tree: Tree, { name, singular }: ContextOptions): Promise<() => void> {
+export async function generateContext(tree: Tree, { name, singular, description }: ContextOptions): Promise<() => void> {
   const names = namesOfContext(name, singular);
   if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} already exists`);
   assertFree(tree, names);
   generateLibraries(tree, names);
-  registerContext(tree, names);
+  registerContext(tree, names, description);
   await formatFiles(tree);
   return () => finish(tree, names);
 }
@@ -40,8 +42,8 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
 /** Runs the steps that require the written files: links the new packages with npm, and updates the OpenAPI document. */
 function finish(tree: Tree, names: ContextNames): void {
   installPackagesTask(tree, true);
-  execSync('npx nx openapi api --outputStyle=static', { cwd: tree.root, stdio: 'inherit' });
-  console.log(nextSteps(names));
+  updateOpenApi(tree);
+  printNextSteps(nextSteps(names));
 }
 
 export function nextSteps({ context, file }: ContextNames): string {
