@@ -1,14 +1,4 @@
-import {
-  EXAMPLE_ID,
-  INT64_SCHEMA,
-  IsInt64,
-  IsVisibleText,
-  MayBeAbsent,
-  Nullable,
-  Rule,
-  UTC_TIME_SCHEMA,
-  UtcTime,
-} from '@animal-store/http-kit';
+import { EXAMPLE_ID, INT64_SCHEMA, IsInt64, IsVisibleText, MayBeAbsent, Nullable, Rule, UtcTime } from '@animal-store/http-kit';
 import { VISIBLE_TEXT_PATTERN } from '@animal-store/kernel';
 import {
   isVisitMinutes,
@@ -66,7 +56,7 @@ export class VisitSummaryDto {
   @ApiProperty(PET_ID)
   petId!: bigint;
 
-  @ApiProperty({ ...UTC_TIME_SCHEMA, ...STARTS_AT })
+  @ApiProperty(STARTS_AT)
   startsAt!: Date;
 
   @ApiProperty(DURATION)
