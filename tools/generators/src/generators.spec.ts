@@ -278,7 +278,7 @@ describe('nx g @animal-store/tools:resource', () => {
     expect(text).toContain(`CREATE INDEX hoof_prints_${code}_id_id_idx ON ${schema}.hoof_prints (${code}_id, id)`);
   });
 
-  it('adds it to the client, the documents and the end-to-end spec of the context', () => {
+  it('adds it to the client and the documents of the context', () => {
     expect(added(`libs/client/src/${ZEBRAS}.ts`)).toEqual([
       `import { HoofPrints } from './hoof-prints.js';`,
       'readonly hoofPrints: HoofPrints;',
@@ -293,9 +293,6 @@ describe('nx g @animal-store/tools:resource', () => {
       `- \`${ZEBRAS}:write\`: \`create${Entity}\`, \`createHoofPrint\``,
     ]);
     expect(added('docs/guides/changelog.md')).toContainEqual(expect.stringMatching(/^- `listHoofPrints` and `createHoofPrint`/));
-    expect(added(`apps/api-e2e/src/contexts/${ZEBRAS}/${ZEBRAS}.integration.spec.ts`).join('\n')).toContain(
-      `listHoofPrints: { method: 'GET', path: '/v1/${ZEBRAS}/-1/hoof-prints', scope: '${ZEBRAS}:read', success: 404 }`,
-    );
   });
 
   it.each<[string, Partial<ResourceOptions>, string]>([

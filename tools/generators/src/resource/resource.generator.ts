@@ -89,8 +89,8 @@ function namesOfParent(tree: Tree, context: string, parent: string): NestedNames
   if (schema !== snakeCase(context)) throw new Error(`${entity} has no class ${class_} with a table of the schema ${snakeCase(context)}`);
   const resource = table.replaceAll('_', '-');
   const { schema: _, context: __, ...names } = namesOfContext(resource, parent);
-  assertExports(tree, `libs/${context}/domain`, [`${names.Entity}Reader`, `${names.CONSTANT}_NOT_FOUND`]);
-  assertExports(tree, `libs/${context}/testing`, [`aNew${names.Entity}`, `InMemory${names.Entities}`]);
+  assertExports(tree, `libs/${context}/domain`, [`${names.Entity}Reader`, `${names.Entity}Repository`, `${names.CONSTANT}_NOT_FOUND`]);
+  assertExports(tree, `libs/${context}/testing`, [`aNew${names.Entity}`, `OTHER_${names.CONSTANT}_VALUES`, `InMemory${names.Entities}`]);
   return { ...names, resource, table };
 }
 
