@@ -55,6 +55,6 @@ The API now serves /v1/${context}.
   Try          npm start, then in another terminal:
                curl -H "Authorization: Bearer $(cat .data/api-key)" -H 'Content-Type: application/json' \\
                  -d '{"name":"first"}' http://localhost:3000/v1/${context}
-  Read         docs/adding-a-context.md: fields, errors, changes, filters, events and jobs, step by step
+  Read         docs/adding-a-context.md: fields, errors, commands, lists, events and jobs
 `;
 }
