@@ -87,24 +87,21 @@ describe('in a copy of the workspace', () => {
     expect((await copy.git('status', '--short')).output).toBe('');
   });
 
-  it.each(CONTEXTS)(
-    'the generators create the context %s, with more use cases, another migration, and one with a resource',
-    async (context) => {
-      const singular = context.slice(0, -1);
-      const commands = [
-        ['context', context, '--description=what clients order'],
-        ['use-case', `find-${singular}`, `--context=${context}`],
-        ['use-case', `cancel-${singular}`, `--context=${context}`, '--kind=command'],
-        ['migration', 'add-due-date', `--context=${context}`],
-        ...(context === 'purchase-orders' ? [['resource', NESTED, `--context=${context}`, `--parent=${singular}`] as const] : []),
-      ] as const;
-      for (const [generator, ...options] of commands) {
-        const output = expectSuccess(await nx('g', `@animal-store/tools:${generator}`, ...options));
-        // The next steps are the last lines.
-        expect(output.trimEnd().split('\n').at(-1)).toMatch(/^ {2}(?:Read|Call it) {2,}\S/);
-      }
-    },
-  );
+  it.each(CONTEXTS)('the generators create the context %s, with more use cases and another migration', async (context) => {
+    const singular = context.slice(0, -1);
+    const commands = [
+      ['context', context, '--description=what clients order'],
+      ['use-case', `find-${singular}`, `--context=${context}`],
+      ['use-case', `cancel-${singular}`, `--context=${context}`, '--kind=command'],
+      ['migration', 'add-due-date', `--context=${context}`],
+      ...(context === 'purchase-orders' ? [['resource', NESTED, `--context=${context}`, `--parent=${singular}`] as const] : []),
+    ] as const;
+    for (const [generator, ...options] of commands) {
+      const output = expectSuccess(await nx('g', `@animal-store/tools:${generator}`, ...options));
+      // The next steps are the last lines.
+      expect(output.trimEnd().split('\n').at(-1)).toMatch(/^ {2}(?:Read|Call it) {2,}\S/);
+    }
+  });
 
   it('the tests fail until the command and the migration are written', async () => {
     const { code, output } = await nx('run-many', '-t=test', '-p=orders-application,orders-infrastructure', '--outputStyle=static');
