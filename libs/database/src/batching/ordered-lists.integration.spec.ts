@@ -71,7 +71,7 @@ describe('an ordered list', () => {
           }
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 
