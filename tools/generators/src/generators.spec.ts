@@ -53,6 +53,11 @@ const zebras = await generate(ZEBRAS);
 for (const kind of ['query', 'command'] as const) await generateUseCase(zebras, { name: `${kind}-zebra`, context: ZEBRAS, kind });
 await generateMigration(zebras, { name: 'add-stripes', context: ZEBRAS });
 const ZEBRA = namesOfContext(ZEBRAS);
+// What a team may have changed.
+const entityFile = `libs/${ZEBRAS}/infrastructure/src/${ZEBRA.file}.entity.ts`;
+zebras.write(entityFile, textOf(zebras, entityFile).replace(/^export class/m, '// A comment.\nexport class'));
+const indexFile = `libs/${ZEBRAS}/application/src/index.ts`;
+zebras.write(indexFile, textOf(zebras, indexFile).replaceAll(/\{ (\w+) \}/g, '{\n  $1,\n}'));
 const beforeResource = new Map(zebras.listChanges().map((file) => [file.path, contentOf(file)]));
 await generateResource(zebras, { name: 'hoof-prints', context: ZEBRAS, parent: ZEBRA.file });
 env.restore();
@@ -278,7 +283,7 @@ describe('nx g @animal-store/tools:resource', () => {
     expect(text).toContain(`CREATE INDEX hoof_prints_${code}_id_id_idx ON ${schema}.hoof_prints (${code}_id, id)`);
   });
 
-  it('adds it to the client, the documents and the end-to-end spec of the context', () => {
+  it('adds it to the client and the documents of the context', () => {
     expect(added(`libs/client/src/${ZEBRAS}.ts`)).toEqual([
       `import { HoofPrints } from './hoof-prints.js';`,
       'readonly hoofPrints: HoofPrints;',
@@ -293,9 +298,6 @@ describe('nx g @animal-store/tools:resource', () => {
       `- \`${ZEBRAS}:write\`: \`create${Entity}\`, \`createHoofPrint\``,
     ]);
     expect(added('docs/guides/changelog.md')).toContainEqual(expect.stringMatching(/^- `listHoofPrints` and `createHoofPrint`/));
-    expect(added(`apps/api-e2e/src/contexts/${ZEBRAS}/${ZEBRAS}.integration.spec.ts`).join('\n')).toContain(
-      `listHoofPrints: { method: 'GET', path: '/v1/${ZEBRAS}/-1/hoof-prints', scope: '${ZEBRAS}:read', success: 404 }`,
-    );
   });
 
   it.each<[string, Partial<ResourceOptions>, string]>([

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -190,6 +193,28 @@ describe('runUntilStopped', () => {
     await expect(access(variables.DATA_DIR)).rejects.toThrow();
   });
 
+  it('names the database that it waits for, and prints the commands when the service is ready', async () => {
+    let isReady = false;
+    const server = createServer((_request, response) => {
+      response.statusCode = isReady ? 200 : 503;
+      response.end(JSON.stringify(isReady ? { status: 'ok' } : { message: 'The database is not connected.' }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const waiting = run({ DATABASE_URL: 'postgres://store:secret@db.example/x' }, () => ({ url, close: () => Promise.resolve() }), true);
+    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(1));
+    isReady = true;
+    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(3));
+    process.emit('SIGINT', 'SIGINT');
+    const { stdout } = await waiting;
+    expect(stdout).toEqual([
+      '\n  Waiting for the database at db.example:5432. The database is not connected.',
+      '\n  The database is ready.',
+      expect.stringMatching(/^\n {2}Animal Store is running\.\n[^]*curl /),
+    ]);
+    server.close();
+  });
+
   it.each(['while the service starts', 'while the service runs'])('ends if PostgreSQL cannot be kept running, %s', async (when) => {
     const { promise: failed, reject } = Promise.withResolvers<never>();
     jest.spyOn(LocalEnvironment.prototype, 'failed', 'get').mockReturnValue(failed);
@@ -280,12 +305,12 @@ describe('runUntilStopped', () => {
   }
 
   /** Runs until it would exit. */
-  async function run(variables: Record<string, string>, startService: Parameters<typeof runUntilStopped>[0]) {
+  async function run(variables: Record<string, string>, startService: Parameters<typeof runUntilStopped>[0], isReal = false) {
     jest.replaceProperty(process, 'env', variables);
     const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
     const outputs = [jest.spyOn(console, 'log').mockReturnValue(), jest.spyOn(console, 'error').mockReturnValue()];
     try {
-      await runUntilStopped(startService);
+      await runUntilStopped(startService, isReal ? undefined : () => Promise.resolve(undefined));
       const [stdout, stderr] = outputs.map(({ mock }) => mock.calls.flat() as unknown[]);
       return { exitCode: exit.mock.lastCall?.[0], stdout, stderr };
     } finally {

@@ -56,7 +56,7 @@ export class VisitSummaryDto {
   @ApiProperty(PET_ID)
   petId!: bigint;
 
-  @ApiProperty({ ...STARTS_AT, type: 'string', format: 'date-time' })
+  @ApiProperty(STARTS_AT)
   startsAt!: Date;
 
   @ApiProperty(DURATION)
