@@ -26,6 +26,7 @@ try {
 /** Runs a program in this process, so that signals need no forwarding. */
 async function runHere(program) {
   process.argv.splice(1, 0, resolve(program));
+  stopWithoutParent(() => process.kill(process.pid, 'SIGTERM'));
   await import(pathToFileURL(process.argv[1]).href);
 }
 
@@ -45,7 +46,15 @@ function spawnNode(node, args) {
     if (signal) process.kill(process.pid, signal);
     else process.exitCode = code;
   });
-  // The shell between npm and this process does not forward every signal.
-  const stopWithoutParent = () => process.ppid !== parent && child.kill('SIGTERM');
-  if (process.env.npm_lifecycle_event !== undefined) setInterval(stopWithoutParent, PARENT_POLL_MS).unref();
+  stopWithoutParent(() => child.kill('SIGTERM'));
+}
+
+/** Calls `stop` once when npm is gone: the shell between npm and this process does not forward every signal. */
+function stopWithoutParent(stop) {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    stop();
+  }, PARENT_POLL_MS).unref();
 }

@@ -49,7 +49,20 @@ describe('animal-store keys', () => {
       expect(listed.stdout).toContain(key.slice(0, 'ast_production_'.length + 6));
       expect(listed.stdout).not.toContain(key.slice(0, 'ast_production_'.length + 7));
     }
+    const stored = await contentOfDatabase();
+    expect(stored).toContain(key.slice(0, 'ast_production_'.length + 6));
+    expect(stored).not.toContain(key.slice('ast_production_'.length + 6));
   });
+
+  /** Returns the rows of all tables as text. */
+  async function contentOfDatabase(): Promise<string> {
+    const tables = await query<{ name: string }>(
+      store.url,
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
+    );
+    const rows = tables.map(({ name }) => query(store.url, `SELECT row.*::text AS text FROM ${name} AS row`));
+    return JSON.stringify(await Promise.all(rows));
+  }
 
   it('create prints the expiry, and a note if the client is disabled', async () => {
     const create = () => store.run('keys', 'create', '--client', 'acme', '--scope', 'pets:read', '--expires-in', '90d');

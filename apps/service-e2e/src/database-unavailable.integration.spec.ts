@@ -1,3 +1,4 @@
+import { unknownKey } from '@animal-store/api-e2e/support/keys';
 import { runAnimalStore, runUntilExit, Service } from '@animal-store/api-e2e/support/service';
 import { findFreePort, query, waitFor } from '@animal-store/local-postgres/testing';
 import { kill } from '@animal-store/test-kit/service-process';
@@ -42,6 +43,9 @@ describe.each([
     const key = await outage.expectServing();
     await outage.proxy.cut();
     await outage.expectUnavailable(key);
+    // Not 401 either, unless the database is not needed to reject a key.
+    await outage.expectUnavailable(unknownKey(key));
+    expect(await outage.get('/v1/pets', `${key}x`)).toMatchObject({ status: 401, code: 'invalid_api_key' });
     kill(service.workers);
     await waitFor(() => expect(outage.count('a worker ended unexpectedly')).toBe(workers));
     await outage.expectUnavailable(key);

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Api } from '@animal-store/api-e2e/support/api';
 import { expectUnauthenticated } from '@animal-store/api-e2e/support/challenges';
-import { describeAuthorization } from '@animal-store/api-e2e/support/describe-authorization';
 import type { HttpResponse } from '@animal-store/api-e2e/support/http-response';
 import { type CreatedKey, insertKey } from '@animal-store/api-e2e/support/keys';
 import { runAnimalStore, createKey, Service } from '@animal-store/api-e2e/support/service';
 import { useOwnService } from '@animal-store/api-e2e/support/use-api';
-import { query, waitFor } from '@animal-store/local-postgres/testing';
+import { waitFor } from '@animal-store/local-postgres/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 
 const own = useOwnService();
@@ -103,42 +102,5 @@ describe('a client', () => {
     await runAnimalStore(own.databaseUrl, 'clients', 'set-rate-limit', 'slow', 'default');
     for (const { status, headers } of await responsesAfterChange(key))
       expect([status, headers['ratelimit-policy']]).toEqual([200, '"default";q=6000;w=60']);
-  });
-});
-
-describeAuthorization('pets', own, {
-  listPets: { method: 'GET', path: '/v1/pets', scope: 'pets:read', success: 200 },
-  createPet: { method: 'POST', path: '/v1/pets', body: '{"name":"Rex","categoryId":7}', scope: 'pets:write', success: 201 },
-  // No pet has this id.
-  getPet: { method: 'GET', path: '/v1/pets/-1', scope: 'pets:read', success: 404 },
-});
-
-describe('the secret of a key', () => {
-  let created: CreatedKey;
-
-  beforeAll(async () => {
-    created = await use(await createKey(own.databaseUrl, 'keeper'));
-  });
-
-  it('is not listed', async () => {
-    for (const options of [[], ['--json']]) {
-      const listed = await runAnimalStore(own.databaseUrl, 'keys', 'list', ...options);
-      expect(listed).toContain(created.prefix);
-      expect(listed).not.toContain(created.key);
-    }
-  });
-
-  it('is not in the database', async () => {
-    const tables = await query<{ name: string }>(
-      own.databaseUrl,
-      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')`,
-    );
-    const rows = tables.map(({ name }) => query<{ text: string }>(own.databaseUrl, `SELECT row.*::text AS text FROM ${name} AS row`));
-    const everything = (await Promise.all(rows))
-      .flat()
-      .map(({ text }) => text)
-      .join('\n');
-    expect(everything).toContain(created.prefix);
-    expect(everything).not.toContain(created.key.slice(created.prefix.length));
   });
 });

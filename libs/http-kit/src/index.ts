@@ -17,7 +17,6 @@ export {
   PRECONDITION_EXTENSION,
   Revalidated,
   REVALIDATION_EXTENSION,
-  REVALIDATION_HEADERS,
   SendsEntityTag,
 } from './conditional-requests.js';
 export { Deprecated, type Deprecation, DEPRECATION_EXTENSION } from './deprecation.js';

@@ -7,8 +7,6 @@ const WITHOUT_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'apps/api/src/changed.ts': ['api-e2e', 'faults', 'package', 'service-e2e'],
   'apps/cli/src/changed.ts': ['api-e2e', 'package', 'service-e2e'],
   'libs/pets/domain/src/changed.ts': ['generators'],
-  'docs/adding-a-context.md': ['generators'],
-  'docs/adding-a-context/1-fields.patch': ['generators'],
   'docs/guides/errors.md': ['api', 'api-e2e', 'checks-contexts', 'generators', 'service-e2e', 'start'],
   'docs/openapi.json': ['api-e2e', 'checks', 'checks-contexts', 'faults'],
   Dockerfile: ['package'],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { type OpenApiDocument, versionPrefix } from './openapi-changes.js';
+import { apiCompare } from 'api-smart-diff';
 import { readText, workspaceFiles } from './workspace.js';
 
 /** The folder of the recorded releases: their OpenAPI documents, and the hashes of their migrations. */
@@ -10,6 +10,10 @@ export const MIGRATIONS_OF_RELEASE = 'migrations.json';
 export const STATEMENTS_OF_RELEASE = 'statements.json';
 /** The commit from which the suite `rolling-upgrade` builds a release. */
 export const COMMIT_OF_RELEASE = 'commit.txt';
+
+export interface OpenApiDocument {
+  readonly servers?: readonly { readonly url: string }[];
+}
 
 export type MigrationHashes = Readonly<Record<string, string>>;
 
@@ -73,3 +77,38 @@ export function migrationProblems(released: MigrationHashes, today: MigrationHas
 
 const contextOf = (file: string) => file.split('/')[1] ?? '';
 export const timestampOf = (file: string) => Number(/^\d+/.exec(basename(file))?.[0] ?? 0);
+
+/** Returns the version prefix of the document's paths, such as `v1`. */
+export function versionPrefix({ servers = [] }: OpenApiDocument): string {
+  const prefixes = new Set(servers.map(({ url }) => url.split('/').at(-1) ?? ''));
+  const [prefix = '', ...others] = prefixes;
+  if (!/^v\d+$/.test(prefix) || others.length > 0)
+    throw new Error(`the servers of an OpenAPI document must end in the same version prefix, such as v1: ${[...prefixes].join(', ')}`);
+  return prefix;
+}
+
+/** Keywords for which every change is breaking. The library treats some changes as compatible, such as another type in a response. */
+const ALWAYS_BREAKING = ['type', 'format', 'additionalProperties', 'operationId', 'security', 'securitySchemes'];
+const NEVER_BREAKING = ['description', 'summary', 'example', 'examples', 'bearerFormat', 'deprecated'];
+/** The compared parts of the document. Component schemas are compared where operations use them. */
+const COMPARED = [['paths'], ['security'], ['components', 'securitySchemes']];
+
+/** Returns the changes that break clients of the older document, such as `paths./pets.get remove`. */
+export function breakingChanges(before: OpenApiDocument, after: OpenApiDocument): string[] {
+  const { diffs } = apiCompare(before, after);
+  return diffs
+    .filter(({ path }) => COMPARED.some((start) => start.every((key, index) => path[index] === key)))
+    .filter(({ path, type, after: value }) => {
+      if (keywords(path).some((key) => NEVER_BREAKING.includes(key))) return false;
+      // The library treats response headers like request headers.
+      if (path.at(-1) === 'required' && path.at(-3) === 'headers') return value !== true;
+      const mandatory = path.at(-1) === 'required' && value === true;
+      return type === 'breaking' || type === 'unclassified' || mandatory || keywords(path).some((key) => ALWAYS_BREAKING.includes(key));
+    })
+    .map(({ path, action }) => `${path.join('.')} ${action}`);
+}
+
+/** Returns the keys of a difference's path, except those that the document chooses: member names, header names, URL paths and statuses. */
+function keywords(path: readonly PropertyKey[]): string[] {
+  return path.map(String).filter((_, index) => !['properties', 'headers', 'paths', 'responses'].includes(String(path[index - 1])));
+}

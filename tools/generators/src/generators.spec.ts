@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,8 +12,8 @@ import { generateContext, generateLibraries, nextSteps } from './context/context
 import { registerContext } from './context/register-context.js';
 import { generateMigration } from './migration/migration.generator.js';
 import { namesOfContext, USED_BY_TEMPLATES } from './names.js';
+import { generateResource, type ResourceOptions } from './resource/resource.generator.js';
 import { declaredNames } from './testing/declared-names.js';
-import { missingParts, PAGE, PATCHES, resultOf, sectionsOf } from './testing/tutorial.js';
 import { generateUseCase } from './use-case/use-case.generator.js';
 
 const WORKSPACE = fileURLToPath(new URL('../../../', import.meta.url));
@@ -22,6 +21,9 @@ const LAYERS = ['contract', 'domain', 'application', 'infrastructure', 'http', '
 const MAX_FILES = 52;
 /** The part of docs/architecture.md that the generator edits. The suite `generators` uses the whole page. */
 const MAP = '- [`libs/pets`](../libs/pets/README.md): pets\n\n**Platform**\n';
+
+const textOf = (tree: Tree, path: string) => tree.read(path, 'utf-8') ?? '';
+const contentOf = ({ content }: FileChange) => content?.toString('utf8') ?? '';
 
 /** Returns a name that no context of this workspace has. */
 const free = (name: string): string => (existsSync(join(WORKSPACE, 'libs', name)) ? free(`more-${name}`) : name);
@@ -50,12 +52,17 @@ const double = await generate(DOUBLE);
 const zebras = await generate(ZEBRAS);
 for (const kind of ['query', 'command'] as const) await generateUseCase(zebras, { name: `${kind}-zebra`, context: ZEBRAS, kind });
 await generateMigration(zebras, { name: 'add-stripes', context: ZEBRAS });
+const ZEBRA = namesOfContext(ZEBRAS);
+// What a team may have changed.
+const entityFile = `libs/${ZEBRAS}/infrastructure/src/${ZEBRA.file}.entity.ts`;
+zebras.write(entityFile, textOf(zebras, entityFile).replace(/^export class/m, '// A comment.\nexport class'));
+const indexFile = `libs/${ZEBRAS}/application/src/index.ts`;
+zebras.write(indexFile, textOf(zebras, indexFile).replaceAll(/\{ (\w+) \}/g, '{\n  $1,\n}'));
+const beforeResource = new Map(zebras.listChanges().map((file) => [file.path, contentOf(file)]));
+await generateResource(zebras, { name: 'hoof-prints', context: ZEBRAS, parent: ZEBRA.file });
 env.restore();
 
 afterAll(() => rmSync(folder, { recursive: true }));
-
-const textOf = (tree: Tree, path: string) => tree.read(path, 'utf-8') ?? '';
-const contentOf = ({ content }: FileChange) => content?.toString('utf8') ?? '';
 
 async function expectFormatted(files: readonly FileChange[]): Promise<void> {
   const formatted = files.filter(({ path }) => /\.(?:ts|json|md)$/.test(path));
@@ -156,7 +163,7 @@ describe.each([
     );
     expect(textOf(tree, 'docs/guides/README.md')).toMatch(new RegExp(`\\(${context}\\.md\\)\\\\\\n  .*\\n\\n## Go live\\n`));
     expect(textOf(tree, 'docs/architecture.md')).toContain(
-      `\n- [\`libs/${context}\`](../libs/${context}/README.md): ${context.replaceAll('-', ' ')}\n\n**Platform**`,
+      `\n- [\`libs/${context}\`](../libs/${context}/README.md): ${context.replaceAll('-', ' ')}, which clients create, list and get\n\n**Platform**`,
     );
     expect(textOf(tree, 'tsconfig.json')).toContain(`"./libs/${context}/http"`);
   });
@@ -209,7 +216,7 @@ function withReferencesOf(config: Config, { references }: Config): Config {
   return { ...config, ...(references && { references }) };
 }
 
-it('the code of a context, its use cases and migrations compiles', () => {
+it('the code of a context, its resource, use cases and migrations compiles', () => {
   // The client needs the types of the OpenAPI document, which the generator writes at its end.
   const files = zebras.listChanges().filter(({ path }) => path.endsWith('.ts') && !path.startsWith('libs/client/'));
   const sources = new Map(files.map((file) => [join(WORKSPACE, file.path), contentOf(file)]));
@@ -243,6 +250,81 @@ it('the code of a context, its use cases and migrations compiles', () => {
     );
   });
   expect(problems).toEqual([]);
+});
+
+describe('nx g @animal-store/tools:resource', () => {
+  /** Returns the lines that the generator added to a file, without indentation. */
+  const added = (path: string) => {
+    const before = (beforeResource.get(path) ?? readFileSync(join(WORKSPACE, path), 'utf8')).split('\n');
+    return textOf(zebras, path)
+      .split('\n')
+      .flatMap((line) => (before.includes(line) ? [] : line.trim()));
+  };
+  const { Entity, Entities, variable, schema, code } = ZEBRA;
+
+  it('generates the files of the resource, only in the folders of the context and in the client', () => {
+    const created = zebras.listChanges().flatMap(({ type, path }) => (type === 'CREATE' && !beforeResource.has(path) ? [path] : []));
+    expect(created).toHaveLength(23);
+    const own = new RegExp(`^(?:libs/${ZEBRAS}/(?:${LAYERS.join('|')})|apps/api-e2e/src/contexts/${ZEBRAS}|libs/client)/.*hoof-print`);
+    expect(created.filter((path) => !own.test(path))).toEqual([]);
+    expect(created.filter((path) => /<%|%>|__/.test(textOf(zebras, path)))).toEqual([]);
+  });
+
+  it('registers the tables, which stay on one server, and their list', () => {
+    const persistence = textOf(zebras, `libs/${ZEBRAS}/infrastructure/src/${ZEBRAS}-persistence.ts`);
+    const [entities, parents] = ['HoofPrint', Entity].map((name) => `${name}Entity, ${name}IdempotencyKeyEntity`) as [string, string];
+    expect(persistence).toContain(`entities: [${parents}, ${entities}],`);
+    expect(persistence).toContain(`unsharded: [${parents}, ${entities}]`);
+    expect(persistence).toContain(`lists: [{ entity: HoofPrintEntity, filters: [['${variable}Id']] }]`);
+    expect(persistence).toMatch(/migrations: \[Create\w+[0-9]{13}, AddStripes[0-9]{13}, CreateHoofPrints[0-9]{13}\],/);
+    const [migration = ''] = zebras.children(`libs/${ZEBRAS}/infrastructure/src/migrations`).filter((path) => path.includes('hoof'));
+    const text = textOf(zebras, `libs/${ZEBRAS}/infrastructure/src/migrations/${migration}`);
+    expect(text).toContain(`CONSTRAINT hoof_prints_${code}_id_fkey REFERENCES ${schema}.${schema},`);
+    expect(text).toContain(`CREATE INDEX hoof_prints_${code}_id_id_idx ON ${schema}.hoof_prints (${code}_id, id)`);
+  });
+
+  it('adds it to the client and the documents of the context', () => {
+    expect(added(`libs/client/src/${ZEBRAS}.ts`)).toEqual([
+      `import { HoofPrints } from './hoof-prints.js';`,
+      'readonly hoofPrints: HoofPrints;',
+      'constructor(private readonly transport: Transport) {this.hoofPrints = new HoofPrints(transport);',
+    ]);
+    expect(added('libs/client/src/index.ts')).toContain(
+      "export type { NewHoofPrint, HoofPrint, HoofPrintListParams, HoofPrints } from './hoof-prints.js';",
+    );
+    expect(added('.github/CODEOWNERS').filter((line) => line.includes('hoof-prints'))).toHaveLength(2);
+    expect(added('docs/guides/authentication.md')).toEqual([
+      `- \`${ZEBRAS}:read\`: \`list${Entities}\`, \`get${Entity}\`, \`listHoofPrints\``,
+      `- \`${ZEBRAS}:write\`: \`create${Entity}\`, \`createHoofPrint\``,
+    ]);
+    expect(added('docs/guides/changelog.md')).toContainEqual(expect.stringMatching(/^- `listHoofPrints` and `createHoofPrint`/));
+  });
+
+  it.each<[string, Partial<ResourceOptions>, string]>([
+    ['an unknown context', { context: 'shops' }, 'unknown context "shops"; must be one of'],
+    ['an unknown parent', { parent: 'horse' }, `the context ${ZEBRAS} has no resource "horse": `],
+    ['a resource that exists', { name: 'hoof-prints' }, `libs/${ZEBRAS}/domain/src/hoof-print.ts already exists`],
+    ['the name of its context', { name: ZEBRAS }, 'already exists'],
+    ['a reserved word', { name: 'classes' }, 'class is a reserved word of TypeScript'],
+    ['a name of the templates', { name: 'queries' }, 'query is used in the generated code'],
+    ['a name of the client', { name: 'request-attempts' }, 'cannot be the name of a resource: the client already exports RequestAttempt'],
+    ['a name that PostgreSQL would truncate', { name: 'very-long-names-of-muddy-hoof-prints' }, 'would have more than 63 characters'],
+    ['a name that is not kebab-case', { name: 'HoofPrints' }, 'must be in kebab-case'],
+  ])('rejects %s', async (_what, options, reason) => {
+    const before = zebras.listChanges().length;
+    await expect(generateResource(zebras, { name: 'manes', context: ZEBRAS, parent: ZEBRA.file, ...options })).rejects.toThrow(reason);
+    expect(zebras.listChanges()).toHaveLength(before);
+  });
+
+  it('names what a changed context lacks', async () => {
+    const index = `libs/${ZEBRAS}/testing/src/index.ts`;
+    const text = textOf(zebras, index);
+    zebras.write(index, text.replace(`InMemory${Entities} }`, `InMemory${Entities} as InMemoryOnes }`));
+    await expect(generateResource(zebras, { name: 'manes', context: ZEBRAS, parent: ZEBRA.file })).rejects.toThrow(
+      `libs/${ZEBRAS}/testing does not export InMemory${Entities}; a generated resource requires it`,
+    );
+    zebras.write(index, text);
+  });
 });
 
 it.each([
@@ -330,61 +412,17 @@ describe('in a context', () => {
   });
 });
 
-describe('docs/adding-a-context.md', () => {
-  const sections = sectionsOf(PAGE);
-  const commands = sections.map((section) => section.commands.join('\n'));
-  const patches = readdirSync(join(WORKSPACE, PATCHES)).sort();
-
-  it('applies every patch, in order', () => {
-    expect(commands.flatMap((text) => [...text.matchAll(/^apply (\S+)$/gm)].map(([, name = '']) => `${name}.patch`))).toEqual(patches);
-  });
-
-  it('shows code of the patches', () => {
-    for (const { title, commands: lines, excerpts } of sections) {
-      const patch = lines.find((line) => line.startsWith('apply ') && !line.includes('('))?.slice('apply '.length);
-      for (const excerpt of excerpts)
-        expect([title, excerpt.path, missingParts(excerpt, resultOf(patch, excerpt.path))]).toEqual([title, excerpt.path, []]);
-    }
-  });
-
-  it('has patches for what the generators write', async () => {
-    const root = mkdtempSync(join(folder, 'tutorial-'));
-    cpSync(join(WORKSPACE, '.prettierrc.json'), join(root, '.prettierrc.json'));
-    flushChanges(root, generated);
-    const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' });
-    git('init', '--quiet');
-    const migrations = readdirSync(join(root, 'libs/orders/infrastructure/src/migrations'));
-    for (const text of commands) {
-      for (const [, generator, name = '', patch = ''] of text.matchAll(
-        /^npx nx g @animal-store\/tools:(use-case) (\S+) |^apply (\S+)$/gm,
-      )) {
-        if (generator === undefined) {
-          const file = join(root, 'next.patch');
-          writeFileSync(
-            file,
-            readFileSync(join(WORKSPACE, PATCHES, `${patch}.patch`), 'utf8').replaceAll('TIME', migrations[0]?.slice(0, 13) ?? ''),
-          );
-          git('apply', '--unidiff-zero', '--include=libs/orders/*', file);
-        } else {
-          const tree = new FsTree(root, false);
-          await generateUseCase(tree, { name, context: 'orders', kind: 'command' });
-          flushChanges(root, tree.listChanges());
-        }
-      }
-    }
-    expect(readFileSync(join(root, 'libs/orders/http/src/orders.module.ts'), 'utf8')).toContain('jobs');
-  });
-});
-
 it('a context cannot have a name that the templates declare or import', () => {
   const names = zebras
     .listChanges()
     .flatMap((file) => (file.type === 'CREATE' && file.path.endsWith('.ts') ? declaredNames(contentOf(file)) : []));
-  const unreserved = names.filter((name) => /^[A-Za-z]+$/.test(name) && !/zebra/i.test(name) && !USED_BY_TEMPLATES.has(name));
+  const unreserved = names.filter(
+    (name) => /^[A-Za-z]+$/.test(name) && !/zebra|hoofPrint|hoof_print/i.test(name) && !USED_BY_TEMPLATES.has(name),
+  );
   expect([...new Set(unreserved)].sort()).toEqual([]);
 });
 
-describe.each(['context', 'use-case', 'migration'])('the options of %s', (generator) => {
+describe.each(['context', 'resource', 'use-case', 'migration'])('the options of %s', (generator) => {
   it('are prompted for if they are missing', () => {
     const { required, properties } = JSON.parse(readFileSync(join(import.meta.dirname, generator, 'schema.json'), 'utf8')) as {
       required: string[];

@@ -1,12 +1,8 @@
 import lemmatizer from 'wink-lemmatizer';
 import { POSTGRES_KEYWORDS } from './postgres-keywords.ts';
 
-/** The forms of a context's name in code. The examples are for the context `purchase-orders`. */
-export interface ContextNames {
-  /** purchase-orders */
-  readonly context: string;
-  /** purchase_orders */
-  readonly schema: string;
+/** The forms of a resource's name in code. The examples are for `purchase-orders`. */
+export interface ResourceNames {
   /** PurchaseOrders, purchaseOrders, purchase orders */
   readonly Entities: string;
   readonly variables: string;
@@ -18,6 +14,14 @@ export interface ContextNames {
   readonly CONSTANT: string;
   readonly code: string;
   readonly text: string;
+}
+
+/** The forms of a context's name. Its first resource has the same name. */
+export interface ContextNames extends ResourceNames {
+  /** purchase-orders */
+  readonly context: string;
+  /** purchase_orders */
+  readonly schema: string;
 }
 
 // Scopes and error codes have no digits.
@@ -35,18 +39,20 @@ const RESERVED_IN_TYPESCRIPT = new Set(
 );
 /** Names that the generated code declares or imports, and `client`, because its table of idempotency keys has a column client_id. */
 export const USED_BY_TEMPLATES = new Set(
-  `a adapterName added after again all api app args b beforeEach body client clientId code components context count create created
-  createdHeaders dataSource database describe describeAuthorization describeMigrations empty entities etag existing expect
-  expectError expectStatus expected fc fetch fetchOf filter first found headers i id ids index input isSame isVisibleText it items
-  key last limit link linksOf listPage matching message name names newBody next one operations options other overrides own page
-  pageHeaders pages params path provideUseCase publicUrl query queryRunner read reader reason recorded replayed reply repository
-  request requests respondWithCreated respondWithPage response result results retrieve revalidate row rows second sent stringifyJson
-  text third transport unit url useDatabase useOwnService value values violations visibleTextRule visibleTexts visited AnimalStore
-  ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam APIPromise ApiProperty ApiSchema
-  ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity ErrorDefinition FastifyReply Get Global
-  HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe INPUT IsVisibleText JsonText MigrationInterface Module Page PagePromise PageQueryOf
-  PageRequest Param PATH Persistence Post PrimaryGeneratedColumn PublicUrl Query QueryRunner Repository RequestIdempotencyKey
-  RequestOptions RequireScopes Res Revalidated STORED Throws Transport`.split(/\s+/),
+  `a adapterName added after again all api app args b beforeAll beforeEach body client clientId code components context count
+  create created createdHeaders database dataSource describe describeMigrations different empty entities
+  etag existing expect expected expectError expectStatus fc fetch fetchOf filter first found headers i id ids index input insert
+  invalid isSame isVisibleText it items key last limit link linksOf listPage matching message missing name names newBody next one
+  operations options other others overrides own page pageHeaders pageOf pages params path pathOf postTo provideUseCase publicUrl
+  query queryRunner read reader reason recorded rejected replayed reply repository request requests respondWithCreated
+  respondWithPage response result results retrieve revalidate row rows second sent stringifyJson text third throwConstraintErrors
+  throwDomainErrors transport unit url useDatabase useOwnService value values violations visibleTextRule visibleTexts visited
+  AnimalStore ApiBody ApiCreatedResponse ApiExtraModels ApiIdempotencyKey ApiOkResponse ApiOperation ApiParam APIPromise
+  ApiProperty ApiSchema ApiTags BatchedRepository Body Column Controller CreateOptions DataSource DomainError Dto Entity
+  ErrorDefinition FastifyReply Get Global HttpResponse IdempotencyKey IdempotencyKeyEntity IdPipe INPUT IsVisibleText JsonText
+  MigrationInterface MISSING Module OTHER Page PagePromise PageQueryOf PageRequest Param PATH Persistence Post PrimaryGeneratedColumn
+  PublicUrl Query QueryRunner Repository RequestIdempotencyKey RequestOptions RequireScopes Res Revalidated STORED Throws
+  Transport`.split(/\s+/),
 );
 
 /** @throws Error that names the rule */
@@ -82,7 +88,8 @@ export function namesOfContext(context: string, singular = singularOf(context)):
 }
 
 function assertNotReserved({ context, schema, Entity, Entities, variable, variables }: ContextNames): void {
-  const rejection = (name: string, reason: string) => new Error(`"${context}" cannot be the name of a context: ${name} ${reason}`);
+  const rejection = (name: string, reason: string) =>
+    new Error(`"${context}" cannot be the name of a context or resource: ${name} ${reason}`);
   if (RESERVED_NAMES.includes(context)) throw rejection(context, 'is a reserved name of the workspace');
   if (context.startsWith('new-')) throw rejection(context, 'would conflict with the class names of new entities');
   if (POSTGRES_KEYWORDS.includes(schema) || schema.startsWith('pg_')) throw rejection(schema, 'is a reserved word of SQL');

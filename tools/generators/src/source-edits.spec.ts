@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { addImport, addLine, addToArray, exportsOf } from './source-edits.js';
+import { addExport, addImport, addLine, addMember, addProperty, addToArray, exportsOf } from './source-edits.js';
+
+const A = "export {\n  a,\n} from './a.js';\n";
+const B = "export { b } from './b.js';\n";
+const C = "export {\n  c,\n} from './c.js';\n";
 
 describe('addImport', () => {
   it.each([
@@ -37,6 +41,44 @@ describe('addToArray', () => {
   it('reports what is missing', () => {
     expect(() => addToArray('f({ list: 1 })', 'list', 'x')).toThrow('there is no array list to add x to');
   });
+});
+
+describe('addProperty', () => {
+  it.each([
+    ['an empty object', 'const o: T = {};', 'const o: T = {x: 1};'],
+    ['an object with properties', 'const o = { a: { b: 2 }, };', 'const o = { a: { b: 2 },\nx: 1, };'],
+    [
+      'a member with a type',
+      'class C { static readonly o = { a: 1 } as const satisfies T; }',
+      'class C { static readonly o = { a: 1,\nx: 1 } as const satisfies T; }',
+    ],
+  ])('adds a property to %s', (_, before, after) => {
+    expect(addProperty(before, 'o', 'x: 1')).toBe(after);
+  });
+
+  it('reports what is missing', () => {
+    expect(() => addProperty('const o = 1;', 'o', 'x: 1')).toThrow('there is no object o to add "x: 1" to');
+  });
+});
+
+describe('addMember', () => {
+  it('adds a field that the constructor creates', () => {
+    const source = 'class B {}\nclass A {\n  constructor(private readonly t: T) {}\n}\n';
+    const expected = 'class B {}\nclass A {\n  readonly c: C;\n\nconstructor(private readonly t: T) {this.c = new C(t);\n}\n}\n';
+    expect(addMember(source, 'A', 'c', 'C')).toBe(expected);
+  });
+
+  it.each(['class B {}', 'class A {}', 'class A { constructor() {} }'])('reports what is missing in %s', (source) => {
+    expect(() => addMember(source, 'A', 'c', 'C')).toThrow('there is no class A with a constructor to add c to');
+  });
+});
+
+it.each([
+  ['between statements of several lines', A + C, A + B + C],
+  ['after the last one', A, A + B],
+  ['to an empty index', '', B],
+])('addExport adds an export %s', (_, before, after) => {
+  expect(addExport(before, 'b', './b.js').trimStart()).toBe(after);
 });
 
 it('exportsOf returns the named exports of an index', () => {

@@ -21,6 +21,15 @@ const moduleOf = ({ moduleSpecifier }: ts.ImportDeclaration) => (moduleSpecifier
 const sortKey = (module: string) => `${String(module.startsWith('.'))} ${module}`;
 const compare = (one: string, other: string) => one.localeCompare(other, 'en');
 
+/** Adds an export of these names, in the order of the modules. Inserts it between statements, which may have several lines. */
+export function addExport(source: string, names: string, from: string): string {
+  const statement = `export { ${names} } from '${from}';\n`;
+  const others = parse(source).statements.filter(ts.isExportDeclaration);
+  const moduleName = ({ moduleSpecifier }: ts.ExportDeclaration) => (moduleSpecifier as ts.StringLiteral | undefined)?.text ?? '';
+  const next = others.find((other) => compare(moduleName(other), from) > 0);
+  return next ? insertAt(source, next.getStart(), statement) : `${source.trimEnd()}\n${statement}`;
+}
+
 /** Adds an element to the array of the first property with this name. */
 export function addToArray(source: string, property: string, element: string): string {
   let array: ts.ArrayLiteralExpression | undefined;
@@ -37,6 +46,36 @@ export function addToArray(source: string, property: string, element: string): s
   const { elements } = array;
   if (elements.length === 0) return insertAt(source, array.getStart() + 1, element);
   return insertAt(source, (elements.at(-1) as ts.Expression).getEnd(), `, ${element}`);
+}
+
+/** Adds a property to the object that is the value of the variable or static member `owner`. */
+export function addProperty(source: string, owner: string, property: string): string {
+  let object: ts.ObjectLiteralExpression | undefined;
+  const visit = (node: ts.Node): void => {
+    const isOwner = (ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node)) && node.name.getText() === owner;
+    const value = isOwner && node.initializer && withoutTypes(node.initializer);
+    if (value && ts.isObjectLiteralExpression(value)) object ??= value;
+    ts.forEachChild(node, visit);
+  };
+  visit(parse(source));
+  if (!object) throw new Error(`there is no object ${owner} to add "${property}" to`);
+  const last = object.properties.at(-1);
+  return last ? insertAt(source, last.getEnd(), `,\n${property}`) : insertAt(source, object.getStart() + 1, property);
+}
+
+/** Returns the expression before `as const`, `as Type` or `satisfies Type`. */
+function withoutTypes(node: ts.Expression): ts.Expression {
+  return ts.isAsExpression(node) || ts.isSatisfiesExpression(node) ? withoutTypes(node.expression) : node;
+}
+
+/** Adds a member of another class to a class. Its constructor creates the member from its first parameter. */
+export function addMember(source: string, owner: string, name: string, type: string): string {
+  const found = parse(source).statements.find((statement) => ts.isClassDeclaration(statement) && statement.name?.text === owner);
+  const constructor = (found as ts.ClassDeclaration | undefined)?.members.find(ts.isConstructorDeclaration);
+  const parameter = constructor?.parameters[0]?.name.getText();
+  if (!constructor?.body || parameter === undefined) throw new Error(`there is no class ${owner} with a constructor to add ${name} to`);
+  const assigned = insertAt(source, constructor.body.getEnd() - 1, `this.${name} = new ${type}(${parameter});\n`);
+  return insertAt(assigned, constructor.getStart(), `readonly ${name}: ${type};\n\n`);
 }
 
 /** Inserts a line into the sorted lines that match `among`, or at the end of the text if none matches. */

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { sanitiseForTerminal } from '@animal-store/access-domain';
 import { StartupError } from '@animal-store/api/serve';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { LocalEnvironment } from './local-environment.js';
 import { stopSignal } from './stop-signal.js';
+
+const POLL_MS = 200;
 
 export interface Service {
   /** http://localhost:3000 */
@@ -13,7 +16,10 @@ export interface Service {
 }
 
 /** Runs the service in the local environment until Ctrl-C, and exits: with code 1 if it could not start. */
-export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => Service | Promise<Service>): Promise<never> {
+export async function runUntilStopped(
+  startService: (env: NodeJS.ProcessEnv) => Service | Promise<Service>,
+  readProblem = problemOf,
+): Promise<never> {
   const environment = new LocalEnvironment(process.env);
   const stop = stopSignal(() => environment.kill());
   const aborted = once(stop, 'abort').then(() => undefined);
@@ -26,7 +32,10 @@ export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => 
     stopped.catch(() => undefined);
     if (!stop.aborted) service = await startService(env);
     const url = await Promise.race([service?.url, stopped]);
-    if (url !== undefined && !stop.aborted) console.log(await environment.welcome(url));
+    if (url !== undefined && !stop.aborted) {
+      await Promise.race([untilReady(environment, () => readProblem(url), stop), stopped]);
+      if (!stop.aborted) console.log(await environment.welcome(url));
+    }
     await stopped;
   } catch (error) {
     // Errors that the user can fix have a one-line message. Any other error is a bug and is printed with its stack.
@@ -41,4 +50,21 @@ export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => 
     await environment.close();
   }
   process.exit(exitCode);
+}
+
+/** Waits until the service is ready, and says so: before, the commands of the welcome text would fail. */
+async function untilReady(environment: LocalEnvironment, readProblem: () => Promise<string | undefined>, stop: AbortSignal): Promise<void> {
+  const problem = await readProblem();
+  if (problem === undefined) return;
+  console.log(`\n  Waiting for the database at ${environment.databaseServers}. ${problem}`);
+  while (!stop.aborted && (await readProblem()) !== undefined) await sleep(POLL_MS);
+  if (!stop.aborted) console.log('\n  The database is ready.');
+}
+
+/** Returns why the service is not ready; undefined if it is. */
+async function problemOf(url: string): Promise<string | undefined> {
+  const response = await fetch(`${url}/health/ready`).catch(() => undefined);
+  if (!response) return 'The service does not respond.';
+  const { message } = (await response.json()) as { readonly message?: string };
+  return response.ok ? undefined : (message ?? response.statusText);
 }

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,6 +19,7 @@ import { prepareDatabase } from './prepare-database.js';
 import { runUntilStopped } from './run-until-stopped.js';
 
 const RUN = join(import.meta.dirname, '..', 'run.mjs');
+const NODE = join(import.meta.dirname, '../../node.mjs');
 /** What `npm start` runs once everything is built. Saves a second or two where the build does not matter. */
 const BUILT = join(import.meta.dirname, '..', 'dist', 'start.js');
 /** Prevents a busy machine from counting as an overload of the service, or as an outage of its database. */
@@ -64,7 +68,7 @@ describe('npm start', () => {
   });
 
   it('keeps the catalogue and the API key across a restart, serves again soon after PostgreSQL dies, and stops if its parent npm is gone', async () => {
-    const service = await start({ npm_lifecycle_event: 'start' }, ['sh', '-c', `"${process.execPath}" "${BUILT}"; true`]);
+    const service = await start({ npm_lifecycle_event: 'start' }, ['sh', '-c', `"${process.execPath}" "${NODE}" "${BUILT}"; true`]);
     expect(service.apiKey).toBe(apiKey);
     const get = () => fetch(`${service.url}/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
     expect(await (await get()).json()).toMatchObject([{ name: 'Rex' }]);
@@ -189,6 +193,28 @@ describe('runUntilStopped', () => {
     await expect(access(variables.DATA_DIR)).rejects.toThrow();
   });
 
+  it('names the database that it waits for, and prints the commands when the service is ready', async () => {
+    let isReady = false;
+    const server = createServer((_request, response) => {
+      response.statusCode = isReady ? 200 : 503;
+      response.end(JSON.stringify(isReady ? { status: 'ok' } : { message: 'The database is not connected.' }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const waiting = run({ DATABASE_URL: 'postgres://store:secret@db.example/x' }, () => ({ url, close: () => Promise.resolve() }), true);
+    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(1));
+    isReady = true;
+    await waitFor(() => expect(console.log).toHaveBeenCalledTimes(3));
+    process.emit('SIGINT', 'SIGINT');
+    const { stdout } = await waiting;
+    expect(stdout).toEqual([
+      '\n  Waiting for the database at db.example:5432. The database is not connected.',
+      '\n  The database is ready.',
+      expect.stringMatching(/^\n {2}Animal Store is running\.\n[^]*curl /),
+    ]);
+    server.close();
+  });
+
   it.each(['while the service starts', 'while the service runs'])('ends if PostgreSQL cannot be kept running, %s', async (when) => {
     const { promise: failed, reject } = Promise.withResolvers<never>();
     jest.spyOn(LocalEnvironment.prototype, 'failed', 'get').mockReturnValue(failed);
@@ -279,12 +305,12 @@ describe('runUntilStopped', () => {
   }
 
   /** Runs until it would exit. */
-  async function run(variables: Record<string, string>, startService: Parameters<typeof runUntilStopped>[0]) {
+  async function run(variables: Record<string, string>, startService: Parameters<typeof runUntilStopped>[0], isReal = false) {
     jest.replaceProperty(process, 'env', variables);
     const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
     const outputs = [jest.spyOn(console, 'log').mockReturnValue(), jest.spyOn(console, 'error').mockReturnValue()];
     try {
-      await runUntilStopped(startService);
+      await runUntilStopped(startService, isReal ? undefined : () => Promise.resolve(undefined));
       const [stdout, stderr] = outputs.map(({ mock }) => mock.calls.flat() as unknown[]);
       return { exitCode: exit.mock.lastCall?.[0], stdout, stderr };
     } finally {

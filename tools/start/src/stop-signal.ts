@@ -1,9 +1,8 @@
 /** On Ctrl-C the terminal and npm both send SIGINT: a second signal within this time is the same Ctrl-C. */
 const SAME_CTRL_C_MS = 1_000;
 const EXIT_FORCED = 130;
-const PARENT_POLL_MS = 100;
 
-/** Returns a signal that is aborted on SIGINT, SIGTERM and SIGHUP, and when npm exits. A second Ctrl-C exits at once. */
+/** Returns a signal that is aborted on SIGINT, SIGTERM and SIGHUP. A second Ctrl-C exits at once. */
 export function stopSignal(beforeForcedExit: () => void): AbortSignal {
   const stopping = new AbortController();
   let firstAt = 0;
@@ -17,9 +16,5 @@ export function stopSignal(beforeForcedExit: () => void): AbortSignal {
     }
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
-  // The shell between npm and this process does not forward every signal.
-  const parent = process.ppid;
-  const stopWithoutParent = () => process.ppid !== parent && stopping.abort();
-  if (process.env['npm_lifecycle_event'] !== undefined) setInterval(stopWithoutParent, PARENT_POLL_MS).unref();
   return stopping.signal;
 }

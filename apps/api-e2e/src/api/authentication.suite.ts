@@ -4,11 +4,11 @@ import { expectStatus } from '../support/http-response.js';
 import type { RequestOptions } from '../support/api.js';
 import { expectChallenge, expectForbidden, expectUnauthenticated } from '../support/challenges.js';
 import { checksumOf, KEY_FORMAT, unknownKey, withoutChecksum, withTypo } from '../support/keys.js';
+import { NEW_PET } from '../support/json.js';
 import { hasReadOnlyKey, useApi } from '../support/use-api.js';
 
 const api = useApi();
 const JSON_BODY = { 'content-type': 'application/json' };
-const VALID = '{"name":"Rex","categoryId":7}';
 let petId: bigint;
 
 interface Operation {
@@ -21,7 +21,7 @@ interface Operation {
 
 const OPERATIONS: readonly Operation[] = [
   { name: 'listPets', method: 'GET', path: () => '/v1/pets', options: {}, success: 200 },
-  { name: 'createPet', method: 'POST', path: () => '/v1/pets', options: { headers: JSON_BODY, body: VALID }, success: 201 },
+  { name: 'createPet', method: 'POST', path: () => '/v1/pets', options: { headers: JSON_BODY, body: NEW_PET }, success: 201 },
   { name: 'getPet', method: 'GET', path: () => `/v1/pets/${petId}`, options: {}, success: 200 },
 ];
 
@@ -111,9 +111,9 @@ describe('401 takes precedence over', () => {
     ['a missing body', 'POST', '/v1/pets', {}],
     ['malformed JSON', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{' }],
     ['a body that is not UTF-8', 'POST', '/v1/pets', { headers: JSON_BODY, body: Uint8Array.of(0xff) }],
-    ['a missing content type', 'POST', '/v1/pets', { body: VALID }],
-    ['another charset', 'POST', '/v1/pets', { headers: { 'content-type': 'application/json; charset=utf-16' }, body: VALID }],
-    ['a content encoding', 'POST', '/v1/pets', { headers: { ...JSON_BODY, 'content-encoding': 'gzip' }, body: gzipSync(VALID) }],
+    ['a missing content type', 'POST', '/v1/pets', { body: NEW_PET }],
+    ['another charset', 'POST', '/v1/pets', { headers: { 'content-type': 'application/json; charset=utf-16' }, body: NEW_PET }],
+    ['a content encoding', 'POST', '/v1/pets', { headers: { ...JSON_BODY, 'content-encoding': 'gzip' }, body: gzipSync(NEW_PET) }],
     ['a body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: big }],
     ['a chunked body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: [big.slice(0, 50_000), big.slice(50_000)] }],
   ])('%s', async (_what, method, path, options) => {
@@ -134,7 +134,7 @@ if (hasReadOnlyKey) {
     });
 
     it('may not create: 403 names the missing scope', async () => {
-      const response = await api.create(VALID, { authorization: authorization() });
+      const response = await api.create(NEW_PET, { authorization: authorization() });
       expectForbidden(response, 'pets:write');
     });
   });

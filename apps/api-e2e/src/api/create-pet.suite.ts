@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { expectError, expectJson, expectStatus } from '../support/http-response.js';
 import { INT64_MAX, INT64_MIN, int64, petName } from '../support/arbitraries.js';
-import { readPet } from '../support/json.js';
+import { NEW_PET, readPet } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -53,7 +53,7 @@ describe('createPet: POST /v1/pets', () => {
   });
 
   it('stores the pet that getPet returns at the Location', async () => {
-    const created = await api.create('{"name":"Rex","categoryId":7}');
+    const created = await api.create(NEW_PET);
     const fetched = await api.follow(created.headers['location'] ?? '');
     expect(fetched.status).toBe(200);
     expect(readPet(fetched.text)).toEqual(readPet(created.text));
@@ -75,7 +75,7 @@ describe('createPet: status', () => {
   });
 
   it('defaults to available', async () => {
-    const response = await api.create('{"name":"Rex","categoryId":7}');
+    const response = await api.create(NEW_PET);
     expect(readPet(response.text).status).toBe('available');
   });
 

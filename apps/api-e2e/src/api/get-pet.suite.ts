@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type HttpResponse, expectError, expectJson, linksOf } from '../support/http-response.js';
 import type { RequestOptions } from '../support/api.js';
 import { character } from '../support/arbitraries.js';
-import { type Pet, readPet } from '../support/json.js';
+import { NEW_PET, type Pet, readPet } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -78,7 +78,7 @@ describe('getPet: deprecation', () => {
   });
 
   it('is not announced by other operations', async () => {
-    for (const response of [await api.get('/v1/pets'), await api.create('{"name":"Rex","categoryId":7}'), await api.create('{}')]) {
+    for (const response of [await api.get('/v1/pets'), await api.create(NEW_PET), await api.create('{}')]) {
       expect(response.headers).not.toHaveProperty('deprecation');
       expect(response.headers).not.toHaveProperty('sunset');
       expect(linksOf(response, 'successor-version')).toEqual([]);

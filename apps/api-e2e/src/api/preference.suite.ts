@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { RequestOptions } from '../support/api.js';
+import { NEW_PET } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
@@ -11,7 +12,7 @@ describe('Prefer: handling=strict', () => {
     [200, 'a list', 'GET', '/v1/pets?limit=1', {}],
     [400, 'an unknown query parameter', 'GET', '/v1/pets?colour=brown', {}],
     [404, 'an unknown pet', 'GET', '/v1/pets/-1', {}],
-    [201, 'a creation', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{"name":"Rex","categoryId":7}' }],
+    [201, 'a creation', 'POST', '/v1/pets', { headers: JSON_BODY, body: NEW_PET }],
     [400, 'an unknown member', 'POST', '/v1/pets', { headers: JSON_BODY, body: '{"name":"Rex","categoryId":7,"colour":"brown"}' }],
     [413, 'a body above 64 KiB', 'POST', '/v1/pets', { headers: JSON_BODY, body: `"${'x'.repeat(64 * 1024)}"` }],
     [415, 'another content type', 'POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: 'Rex' }],

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { expectError } from '../support/http-response.js';
-import { readPets } from '../support/json.js';
+import { NEW_PET, readPets } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
-const BODY = '{"name":"Rex","categoryId":7}';
-const JSON_LENGTH = ['Content-Type: application/json', `Content-Length: ${BODY.length}`];
+const JSON_LENGTH = ['Content-Type: application/json', `Content-Length: ${NEW_PET.length}`];
 
 /** Returns the text of a request. The request line and the header lines are written unchanged. */
 function message(requestLine: string, fields: readonly string[], body = ''): string {
@@ -36,7 +35,7 @@ describe('bytes that are not a valid HTTP request', () => {
     ['white space in the target', () => message(`GET ${pets()} and more HTTP/1.1`, [host()])],
     ['no Host', () => message(`GET ${pets()} HTTP/1.1`, [key()])],
     ['no Host on an unknown path', () => message('GET /unknown HTTP/1.1', [])],
-    ['no Host on a POST', () => message(`POST ${pets()} HTTP/1.1`, [key(), ...JSON_LENGTH], BODY)],
+    ['no Host on a POST', () => message(`POST ${pets()} HTTP/1.1`, [key(), ...JSON_LENGTH], NEW_PET)],
     ['two Hosts', () => get('Host: other.example')],
     ['two equal Hosts', () => get(host())],
     ...['x y', 'x/y', 'x?', 'x#', 'user@x', 'x:80:80', 'x:port', '[::1', '::1]', '[::1]x', '[]', 'é', 'x,y', '<x>', 'x"y', 'x\\y'].map(
@@ -51,12 +50,12 @@ describe('bytes that are not a valid HTTP request', () => {
     ['a field without a name', () => get(': x')],
     ['U+0000 in a value', () => get('X-Bad: a\0b')],
     ['a lone carriage return in a value', () => get('X-Bad: a\rb')],
-    ['a length that is not a number', () => post(['Content-Type: application/json', 'Content-Length: ten'], BODY)],
-    ['a negative length', () => post(['Content-Type: application/json', 'Content-Length: -1'], BODY)],
-    ['a signed length', () => post(['Content-Type: application/json', `Content-Length: +${BODY.length}`], BODY)],
-    ['a length of 30 digits', () => post(['Content-Type: application/json', `Content-Length: ${'9'.repeat(30)}`], BODY)],
-    ['two lengths', () => post([...JSON_LENGTH, 'Content-Length: 3'], BODY)],
-    ['a list of lengths', () => post(['Content-Type: application/json', `Content-Length: ${BODY.length}, 3`], BODY)],
+    ['a length that is not a number', () => post(['Content-Type: application/json', 'Content-Length: ten'], NEW_PET)],
+    ['a negative length', () => post(['Content-Type: application/json', 'Content-Length: -1'], NEW_PET)],
+    ['a signed length', () => post(['Content-Type: application/json', `Content-Length: +${NEW_PET.length}`], NEW_PET)],
+    ['a length of 30 digits', () => post(['Content-Type: application/json', `Content-Length: ${'9'.repeat(30)}`], NEW_PET)],
+    ['two lengths', () => post([...JSON_LENGTH, 'Content-Length: 3'], NEW_PET)],
+    ['a list of lengths', () => post(['Content-Type: application/json', `Content-Length: ${NEW_PET.length}, 3`], NEW_PET)],
   ])('responds with 400 and closes the connection: %s', async (_what, bytes) => {
     const responses = await api.exchange(bytes());
     expect(responses).toHaveLength(1);
@@ -82,7 +81,7 @@ describe('request smuggling', () => {
       'gzip',
     ],
   ])('rejects a body with the transfer coding %j, and closes the connection', async (coding) => {
-    const chunks = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+    const chunks = `${NEW_PET.length.toString(16)}\r\n${NEW_PET}\r\n0\r\n\r\n`;
     for (const method of ['POST', 'GET', 'HEAD', 'OPTIONS', 'DELETE']) {
       for (const expectation of [[], ['Expect: 100-continue']]) {
         const fields = [host(), key(), json, `Transfer-Encoding: ${coding}`, ...expectation];
@@ -95,13 +94,13 @@ describe('request smuggling', () => {
 
   it.each(['Chunked', 'CHUNKED', ', chunked', '\tchunked'])('accepts a chunked body with Transfer-Encoding: %j', async (coding) => {
     const fields = [json, 'Connection: close', `Transfer-Encoding: ${coding}`];
-    const responses = await api.exchange(post(fields, `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`));
+    const responses = await api.exchange(post(fields, `${NEW_PET.length.toString(16)}\r\n${NEW_PET}\r\n0\r\n\r\n`));
     expect(responses.map(({ status }) => status)).toEqual([201]);
   });
 
   it('rejects a chunked body in HTTP/1.0, and closes the connection', async () => {
     const fields = [host(), key(), json, chunked, 'Connection: keep-alive'];
-    const chunks = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+    const chunks = `${NEW_PET.length.toString(16)}\r\n${NEW_PET}\r\n0\r\n\r\n`;
     const responses = await api.exchange(message(`POST ${pets()} HTTP/1.0`, fields, chunks + hidden()));
     expect(responses).toHaveLength(1);
     for (const response of responses) expectError(response, 'invalid_request');
@@ -113,10 +112,10 @@ describe('request smuggling', () => {
     ['an unknown transfer coding', () => post([json, 'Transfer-Encoding: xchunked'], `0\r\n\r\n${hidden()}`)],
     ['chunked before another coding', () => post([json, 'Transfer-Encoding: chunked, identity'], `0\r\n\r\n${hidden()}`)],
     ['chunked twice with a length', () => post([json, chunked, 'transfer-encoding: chunked', 'Content-Length: 5'], `0\r\n\r\n${hidden()}`)],
-    ['a chunk size that is not a number', () => post([json, chunked], `zz\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
-    ['a chunk size of 20 digits', () => post([json, chunked], `${'f'.repeat(20)}\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
-    ['a negative chunk size', () => post([json, chunked], `-1\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
-    ['a chunk longer than its size', () => post([json, chunked], `5\r\n${BODY}\r\n0\r\n\r\n${hidden()}`)],
+    ['a chunk size that is not a number', () => post([json, chunked], `zz\r\n${NEW_PET}\r\n0\r\n\r\n${hidden()}`)],
+    ['a chunk size of 20 digits', () => post([json, chunked], `${'f'.repeat(20)}\r\n${NEW_PET}\r\n0\r\n\r\n${hidden()}`)],
+    ['a negative chunk size', () => post([json, chunked], `-1\r\n${NEW_PET}\r\n0\r\n\r\n${hidden()}`)],
+    ['a chunk longer than its size', () => post([json, chunked], `5\r\n${NEW_PET}\r\n0\r\n\r\n${hidden()}`)],
   ])('responds with one error and does not serve the hidden request: %s', async (_what, bytes) => {
     const responses = await api.exchange(bytes());
     expect(responses).toHaveLength(1);
@@ -141,11 +140,11 @@ describe('well-formed requests that are rejected', () => {
       () => message('GET /unknown HTTP/1.1', [host(), close, `X-Big: ${'x'.repeat(20_000)}`]),
       'headers_too_large',
     ],
-    ['an expectation that cannot be met', () => post([close, 'Expect: nonsense', ...JSON_LENGTH], BODY), 'expectation_failed'],
+    ['an expectation that cannot be met', () => post([close, 'Expect: nonsense', ...JSON_LENGTH], NEW_PET), 'expectation_failed'],
     ...['100-continue, 200-ok', '100-continue;q=1', '"100-continue"', 'x-100-continue'].map(
       (expectation): [string, () => string, string] => [
         `the expectation ${expectation}`,
-        () => post([close, `Expect: ${expectation}`, ...JSON_LENGTH], BODY),
+        () => post([close, `Expect: ${expectation}`, ...JSON_LENGTH], NEW_PET),
         'expectation_failed',
       ],
     ),
@@ -207,7 +206,7 @@ describe('unusual but valid requests', () => {
   });
 
   it('sends 100 and then 201 to a client that waits for 100 Continue', async () => {
-    const responses = await api.exchange(post([close, 'Expect: 100-continue', ...JSON_LENGTH], BODY));
+    const responses = await api.exchange(post([close, 'Expect: 100-continue', ...JSON_LENGTH], NEW_PET));
     expect(responses.map(({ status }) => status)).toEqual([100, 201]);
   });
 
@@ -215,9 +214,9 @@ describe('unusual but valid requests', () => {
     const bytes = [
       get(),
       message(`GET ${pets()}/-1 HTTP/1.1`, [host(), key()]),
-      post(JSON_LENGTH, BODY),
+      post(JSON_LENGTH, NEW_PET),
       message(`GET ${pets()} HTTP/1.1`, [host()]),
-      post(['Content-Type: text/plain', `Content-Length: ${BODY.length}`], BODY),
+      post(['Content-Type: text/plain', `Content-Length: ${NEW_PET.length}`], NEW_PET),
       get(close),
     ].join('');
     const responses = await api.exchange(bytes);
@@ -225,7 +224,7 @@ describe('unusual but valid requests', () => {
   });
 
   it('ignores trailer fields and chunk extensions', async () => {
-    const body = `${BODY.length.toString(16)};extension=1\r\n${BODY}\r\n0\r\nX-Trailer: x\r\n\r\n`;
+    const body = `${NEW_PET.length.toString(16)};extension=1\r\n${NEW_PET}\r\n0\r\nX-Trailer: x\r\n\r\n`;
     const [response] = await api.exchange(post([close, 'Content-Type: application/json', 'Transfer-Encoding: chunked'], body));
     expect(response?.status).toBe(201);
   });

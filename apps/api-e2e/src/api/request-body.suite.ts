@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { expectError, expectStatus } from '../support/http-response.js';
+import { NEW_PET } from '../support/json.js';
 import { useApi } from '../support/use-api.js';
 
 const api = useApi();
 const LIMIT = 64 * 1024;
-const VALID = '{"name":"Rex","categoryId":7}';
 
 /** Returns a valid body of the given size. */
 function bodyOf(bytes: number): string {
@@ -44,26 +44,26 @@ describe('request body: size', () => {
 
 describe('request body: content type', () => {
   it.each(['Application/JSON', 'application/json ; charset="utf-8"'])('accepts %s', async (contentType) => {
-    expect((await api.create(VALID, { headers: { 'content-type': contentType } })).status).toBe(201);
+    expect((await api.create(NEW_PET, { headers: { 'content-type': contentType } })).status).toBe(201);
   });
 
   it.each(['application/json; charset=iso-8859-1', 'text/plain', 'application/merge-patch+json', ';', ''])(
     'responds with 415 to "%s"',
     async (contentType) => {
-      expectError(await api.create(VALID, { headers: { 'content-type': contentType } }), 'unsupported_media_type');
+      expectError(await api.create(NEW_PET, { headers: { 'content-type': contentType } }), 'unsupported_media_type');
     },
   );
 
   it.each([
-    ['with a length', VALID],
-    ['chunked', [VALID]],
+    ['with a length', NEW_PET],
+    ['chunked', [NEW_PET]],
   ])('responds with 415 to a body without a content type, %s', async (_how, body) => {
     expectError(await api.send('POST', '/v1/pets', { body }), 'unsupported_media_type');
   });
 
   it.each([
-    ['gzip', gzipSync(VALID)],
-    ['identity', VALID],
+    ['gzip', gzipSync(NEW_PET)],
+    ['identity', NEW_PET],
   ])('responds with 415 to Content-Encoding: %s', async (encoding, body) => {
     expectError(await api.create(body, { headers: { 'content-encoding': encoding } }), 'unsupported_media_type');
   });
@@ -84,7 +84,7 @@ describe('request body: missing, malformed or not an object', () => {
     );
   });
 
-  it.each([' ', '{', `${VALID}${VALID}`, `${VALID}\0`])('responds with malformed_json to %j', async (body) => {
+  it.each([' ', '{', `${NEW_PET}${NEW_PET}`, `${NEW_PET}\0`])('responds with malformed_json to %j', async (body) => {
     expectError(await api.create(body), 'malformed_json');
   });
 
@@ -93,7 +93,7 @@ describe('request body: missing, malformed or not an object', () => {
   });
 
   it('rejects bytes that are not UTF-8, in a member and after the object', async () => {
-    for (const text of ['{"name":"Réx","categoryId":7}', '{"name":"Rex","categoryId":7,"x":"é"}', `${VALID}é`]) {
+    for (const text of ['{"name":"Réx","categoryId":7}', '{"name":"Rex","categoryId":7,"x":"é"}', `${NEW_PET}é`]) {
       expectError(await api.create(Buffer.from(text, 'latin1')), 'malformed_json');
     }
   });

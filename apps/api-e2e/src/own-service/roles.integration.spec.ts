@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HOSTILE_SCHEMA } from '../support/hostile-schema.js';
 import { asRole } from '../support/service-role.js';
 import { runAnimalStore, createKey, runUntilExit, Service } from '../support/service.js';
+import { NEW_PET } from '../support/json.js';
 
 const PASSWORD = 'of-tests-only';
 /** Roles belong to the whole server, so this file uses unique names. */
@@ -75,8 +76,7 @@ describe('with the documented roles and a hostile search_path', () => {
     try {
       const { id, key } = await createKey(keys, 'acme', undefined, '--rate-limit', '100');
       const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json', 'Idempotency-Key': 'one' };
-      const add = async () =>
-        (await fetch(`${running.url}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex","categoryId":7}' })).status;
+      const add = async () => (await fetch(`${running.url}/v1/pets`, { method: 'POST', headers, body: NEW_PET })).status;
       expect([await add(), await add()]).toEqual([201, 201]);
       const list = await fetch(`${running.url}/v1/pets`, { headers });
       expect([list.status, ((await list.json()) as unknown[]).length]).toEqual([200, 1]);

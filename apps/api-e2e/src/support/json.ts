@@ -15,6 +15,9 @@ function parseExact(text: string): unknown {
   });
 }
 
+/** A valid body of createPet. */
+export const NEW_PET = '{"name":"Rex","categoryId":7}';
+
 export interface Pet {
   readonly id: bigint;
   readonly name: string;

@@ -121,6 +121,18 @@ it('a client above the maximum gets 503 while the other clients wait for their r
   await http.close();
 });
 
+// Promise (Rate limits): Only `TRUSTED_PROXIES` may set `X-Forwarded-For`.
+it.each([
+  [[], '127.0.0.1'],
+  [['127.0.0.1'], '192.0.2.1'],
+])('the address of a client behind the proxies %j is %s', async (trustedProxies, address) => {
+  const shed = new ShedRequests(metrics, createLogger('silent'));
+  const http = createHttpServer({ trustedProxies, maxConnections: 1, corsOrigins: [], publicUrl: new PublicUrl(), shed });
+  http.get('/', ({ ip }) => ip);
+  expect((await http.inject({ url: '/', headers: { 'x-forwarded-for': '192.0.2.1' } })).body).toBe(address);
+  await http.close();
+});
+
 it('forgets closed connections', async () => {
   for (let i = 0; i < 2 * MAX; i++) open('busy').socket.destroy();
   await new Promise(setImmediate);

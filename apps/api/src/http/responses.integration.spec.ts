@@ -5,6 +5,7 @@ import { RawConnection } from './testing/raw-connection.js';
 import { startTestApp, type TestApp, useTestApp } from './testing/test-app.js';
 import { WorkerGroup } from '../process/worker-messages.js';
 
+const PET = '{"name":"Rex","categoryId":1}';
 const service = useTestApp(['pets:read', 'pets:write']);
 const withoutCors = service;
 
@@ -20,7 +21,7 @@ describe('ETag and If-None-Match', () => {
     const response = await fetch(`${service.url}/v1/pets`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${keys[0]}`, 'Content-Type': 'application/json' },
-      body: '{"name":"Rex","categoryId":1}',
+      body: PET,
     });
     expect(response.status).toBe(201);
     expect(response.headers.get('etag')).toBeNull();
@@ -297,7 +298,8 @@ class SettableClock extends Clock {
   }
 }
 
-describe('getPet on the day of its removal', () => {
+describe('with PUBLIC_BASE_URL', () => {
+  const BASE = 'https://api.example.org/st%C3%B6r%7Ce';
   const clock = new SettableClock(new Date('2030-12-04T23:59:59.999Z'));
   let service: TestApp;
   let key: string;
@@ -312,16 +314,29 @@ describe('getPet on the day of its removal', () => {
   const get = (path: string, headers: Record<string, string> = { Authorization: `Bearer ${key}` }) =>
     fetch(service.url + path, { headers });
 
-  it('works until the last millisecond, and then responds with 410', async () => {
+  it('Location and Link begin with it, whatever Host and the headers of a proxy are', async () => {
+    const hostile = ['Host', 'X-Forwarded-Host'].map((name) => `${name}: evil.example\r\n`).join('');
+    const fields = `${hostile}X-Forwarded-Proto: ftp\r\nForwarded: host=evil.example\r\nAuthorization: Bearer ${key}\r\n`;
+    const length = `Content-Type: application/json\r\nContent-Length: ${String(PET.length)}\r\n`;
+    const creation = `POST /v1/pets HTTP/1.1\r\n${fields}${length}\r\n${PET}`;
+    const connection = await RawConnection.open(Number(new URL(service.url).port));
+    connection.write(`${creation}${creation}GET /v1/pets?limit=1 HTTP/1.1\r\n${fields}\r\nhello\r\n\r\n`);
+    for (const id of [1, 2]) expect((await connection.read())?.headers).toMatchObject({ location: `${BASE}/v1/pets/${String(id)}` });
+    expect((await connection.read())?.headers['link']).toMatch(new RegExp(`^<${BASE}/v1/pets\\?limit=1&cursor=\\w+>; rel="next"$`));
+    expect((await connection.read())?.headers['link']).toBe(`<${BASE}/docs/errors#invalid_request>; rel="help"`);
+    connection.reset();
+  });
+
+  it('getPet works until the last millisecond before its removal, and then responds with 410', async () => {
     const created = await fetch(`${service.url}/v1/pets`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: '{"name":"Rex","categoryId":1}',
+      body: PET,
     });
     const { id } = (await created.json()) as { id: number };
-    expect([created.status, created.headers.get('location')]).toEqual([201, `https://api.example.org/st%C3%B6r%7Ce/v1/pets/${String(id)}`]);
+    expect([created.status, created.headers.get('location')]).toEqual([201, `${BASE}/v1/pets/${String(id)}`]);
     const { servers } = (await (await get('/openapi.json', {})).json()) as { servers: unknown };
-    expect(servers).toEqual([{ url: 'https://api.example.org/st%C3%B6r%7Ce/v1', description: 'Production' }]);
+    expect(servers).toEqual([{ url: `${BASE}/v1`, description: 'Production' }]);
     const before = await get(`/v1/pets/${String(id)}`);
     expect([before.status, await before.json()]).toEqual([200, { id, name: 'Rex', categoryId: 1, status: 'available' }]);
 
@@ -332,7 +347,7 @@ describe('getPet on the day of its removal', () => {
       expect(after.headers.get('deprecation')).toBe('@1764892800');
       expect(after.headers.get('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
       expect(after.headers.get('link')).toBe(
-        '<https://api.example.org/st%C3%B6r%7Ce/v1/pets>; rel="successor-version", <https://api.example.org/st%C3%B6r%7Ce/docs/errors#operation_removed>; rel="help"',
+        `<${BASE}/v1/pets>; rel="successor-version", <${BASE}/docs/errors#operation_removed>; rel="help"`,
       );
     }
     expect((await get(`/v1/pets/${String(id)}`, {})).status).toBe(401);
@@ -342,7 +357,7 @@ describe('getPet on the day of its removal', () => {
       404,
       null,
       null,
-      '<https://api.example.org/st%C3%B6r%7Ce/docs/errors#route_not_found>; rel="help"',
+      `<${BASE}/docs/errors#route_not_found>; rel="help"`,
     ]);
     const list = await get(`/v1/pets?id=${String(id)}`);
     expect([list.status, list.headers.get('deprecation'), list.headers.get('link')]).toEqual([200, null, null]);

@@ -1,11 +1,11 @@
 import { generateApiKeySecret, type KeyEnvironment } from '@animal-store/access-domain';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { RateLimit, RequireScopes } from '@animal-store/http-kit';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, expect, it } from '@jest/globals';
 import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { type Context, contexts } from '../contexts.js';
-import { startTestApp, type TestApp } from '../http/testing/test-app.js';
+import { useTestApp } from '../http/testing/test-app.js';
 import { RateLimits } from './rate-limits.js';
 
 @RateLimit({ name: 'limited', requestsPerMinute: 2 })
@@ -24,13 +24,15 @@ class LimitedModule {
   static readonly persistence = { schema: 'limited', entities: [], migrations: [] };
 }
 
-// Another context with a policy, for the apps of this file.
+// Another context with a policy, for the app of this file.
 (contexts as Context[]).push(LimitedModule);
+/** No server listens on the port of Redis, so requests are counted in the process. */
+const service = useTestApp(['pets:read'], {
+  env: { RATE_LIMIT: '4', REDIS_URL: 'redis://127.0.0.1:1', TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' },
+});
 afterAll(() => void (contexts as Context[]).pop());
 
-const CLOSED_PORT = 'redis://127.0.0.1:1';
 const FAILURES = 600;
-let service: TestApp;
 
 async function keyOf(clientName: string, ...scopes: string[]): Promise<string> {
   const access = await connectAccessUseCases(service.databaseUrl);
@@ -59,8 +61,8 @@ async function countFailures(address: string, left: number): Promise<void> {
   for (let i = left; i < FAILURES; i++) await service.app.get(RateLimits).countFailure(address);
 }
 
-/** The limit of a client is sent on every response and enforced. */
-async function expectRateLimitOf4() {
+// Promise (Rate limits): Each client can send `RATE_LIMIT` requests per minute, or its own limit.
+it('the rate limit of a client is sent on every response and enforced', async () => {
   const [reader, unauthorised] = [await keyOf('acme', 'pets:read', 'pets:write'), await keyOf('acme', 'nothing:much')];
   const policy = '"default";q=4;w=60';
   const t = '(?:60|[1-5]?[0-9])';
@@ -92,87 +94,67 @@ async function expectRateLimitOf4() {
     expect(rateLimit).toBe(`"default";r=0;t=${retryAfter ?? ''}`);
   }
   expect((await get(await keyOf('other', 'pets:read'))).status).toBe(200);
-}
-
-describe('without Redis and without a trusted proxy', () => {
-  beforeAll(async () => {
-    service = await startTestApp({ env: { RATE_LIMIT: '4' } });
-  });
-  afterAll(() => service.close());
-
-  // Promise (Rate limits): Each client can send `RATE_LIMIT` requests per minute, or its own limit.
-  it('the rate limit of a client is sent on every response and enforced', expectRateLimitOf4);
-
-  it('a policy of a context is enforced in addition, and documented', async () => {
-    const key = await keyOf('limited', 'pets:read');
-    const responses = [];
-    for (let i = 0; i < 3; i++) responses.push(await get(key, { path: '/v1/limited' }));
-    const counts = responses.map(({ status, headers }) => [status, headers.get('ratelimit')?.replaceAll(/;t=\d+/g, '')]);
-    expect(counts).toEqual([
-      [200, '"default";r=3, "limited";r=1'],
-      [200, '"default";r=2, "limited";r=0'],
-      [429, '"default";r=1, "limited";r=0'],
-    ]);
-    expect(responses[2]?.headers.get('ratelimit-policy')).toBe('"default";q=4;w=60, "limited";q=2;w=60');
-    expect(responses[2]?.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
-    expect(await get(key)).toMatchObject({ status: 200 });
-    const { paths } = JSON.parse((await get(undefined, { path: '/openapi.json' })).text) as {
-      paths: Record<string, { get: Record<string, unknown> }>;
-    };
-    expect(paths['/limited']?.get).toMatchObject({
-      'x-rate-limit': { name: 'limited', requestsPerMinute: 2 },
-      description: 'Returns nothing. Requires the scope `pets:read`. A client can send 2 requests per minute (rate limit `limited`).',
-    });
-    expect(paths['/pets']?.get).not.toHaveProperty('x-rate-limit');
-  });
-
-  it('the rate limit is not sent without a client', async () => {
-    for (const path of ['/health/live', '/openapi.json', '/nothing'])
-      expect(limits(await get(undefined, { path }))).toEqual([null, null, null]);
-  });
-
-  // Promise (Rate limits): 600 failed authentications per minute block an address, except its valid keys.
-  it('failed authentications are limited per address, without effect on valid keys', async () => {
-    const key = await keyOf('known', 'pets:read');
-    const withoutKey = await get(undefined);
-    expect([withoutKey.status, ...limits(withoutKey)]).toEqual([401, null, null, null]);
-    await countFailures('127.0.0.1', 2);
-    // X-Forwarded-For is ignored.
-    expect(await fail(from('192.0.2.1'))).toBe(401);
-    const limited = await get('wrong', from('192.0.2.2'));
-    expect([limited.status, JSON.parse(limited.text)]).toMatchObject([429, { code: 'rate_limited' }]);
-    expect(limited.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
-    expect((await get(undefined)).status).toBe(429);
-    expect((await get(key)).status).toBe(200);
-
-    // A new key from the same address works during a flood of unknown keys.
-    const newKey = await keyOf('new', 'pets:read');
-    const flood = Array.from({ length: 50 }, () => get(generateApiKeySecret('test' as KeyEnvironment)));
-    expect((await get(newKey)).status).toBe(200);
-    expect([...new Set((await Promise.all(flood)).map(({ status }) => status))]).toEqual([429]);
-  });
 });
 
-describe('while Redis is unavailable, behind a trusted proxy', () => {
-  beforeAll(async () => {
-    service = await startTestApp({ env: { RATE_LIMIT: '4', REDIS_URL: CLOSED_PORT, TRUSTED_PROXIES: '127.0.0.0/8,10.0.0.0/8' } });
+it('a policy of a context is enforced in addition, and documented', async () => {
+  const key = await keyOf('limited', 'pets:read');
+  const responses = [];
+  for (let i = 0; i < 3; i++) responses.push(await get(key, { path: '/v1/limited' }));
+  const counts = responses.map(({ status, headers }) => [status, headers.get('ratelimit')?.replaceAll(/;t=\d+/g, '')]);
+  expect(counts).toEqual([
+    [200, '"default";r=3, "limited";r=1'],
+    [200, '"default";r=2, "limited";r=0'],
+    [429, '"default";r=1, "limited";r=0'],
+  ]);
+  expect(responses[2]?.headers.get('ratelimit-policy')).toBe('"default";q=4;w=60, "limited";q=2;w=60');
+  expect(responses[2]?.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
+  expect(await get(key)).toMatchObject({ status: 200 });
+  const { paths } = JSON.parse((await get(undefined, { path: '/openapi.json' })).text) as {
+    paths: Record<string, { get: Record<string, unknown> }>;
+  };
+  expect(paths['/limited']?.get).toMatchObject({
+    'x-rate-limit': { name: 'limited', requestsPerMinute: 2 },
+    description: 'Returns nothing. Requires the scope `pets:read`. A client can send 2 requests per minute (rate limit `limited`).',
   });
-  afterAll(() => service.close());
+  expect(paths['/pets']?.get).not.toHaveProperty('x-rate-limit');
+});
 
-  it('the rate limit of a client is sent on every response and enforced', expectRateLimitOf4);
+it('the rate limit is not sent without a client', async () => {
+  for (const path of ['/health/live', '/openapi.json', '/nothing'])
+    expect(limits(await get(undefined, { path }))).toEqual([null, null, null]);
+});
 
-  // Promise (Rate limits): Only `TRUSTED_PROXIES` may set `X-Forwarded-For`.
-  it('failed authentications count for the address that the proxy forwards', async () => {
-    await countFailures('192.0.2.1', 1);
-    expect(await fail(from('192.0.2.1'))).toBe(401);
-    // Addresses to the left of the last untrusted one come from the client and are ignored.
-    expect(await fail(from('198.51.100.7, 192.0.2.1, 10.1.2.3'))).toBe(429);
-    expect(await fail(from('192.0.2.1, 198.51.100.7'))).toBe(401);
-    // With ports, as Azure's gateways send them. Those of a client differ.
-    expect(await fail(from('192.0.2.1:4711, 10.1.2.3:443'))).toBe(429);
-    expect(await fail(from('192.0.2.9:4711'))).toBe(401);
-    await countFailures('2001:db8:0:7::1', 1);
-    for (const status of [401, 429]) expect(await fail(from('[2001:db8:0:7::2]:443, [::ffff:10.1.2.3]:443'))).toBe(status);
-    expect(await fail(from('[2001:db8:0:8::1]:443'))).toBe(401);
-  });
+// Promise (Rate limits): 600 failed authentications per minute block an address, except its valid keys.
+it('failed authentications are limited per address, without effect on valid keys', async () => {
+  const key = await keyOf('known', 'pets:read');
+  const withoutKey = await get(undefined);
+  expect([withoutKey.status, ...limits(withoutKey)]).toEqual([401, null, null, null]);
+  await countFailures('127.0.0.1', 2);
+  expect((await get('wrong')).status).toBe(401);
+  const limited = await get('wrong');
+  expect([limited.status, JSON.parse(limited.text)]).toMatchObject([429, { code: 'rate_limited' }]);
+  expect(limited.headers.get('retry-after')).toMatch(/^(?:60|[1-5]?[0-9])$/);
+  expect((await get(undefined)).status).toBe(429);
+  expect((await get(key)).status).toBe(200);
+
+  // A new key from the same address works during a flood of unknown keys.
+  const newKey = await keyOf('new', 'pets:read');
+  const flood = Array.from({ length: 50 }, () => get(generateApiKeySecret('test' as KeyEnvironment)));
+  expect((await get(newKey)).status).toBe(200);
+  expect([...new Set((await Promise.all(flood)).map(({ status }) => status))]).toEqual([429]);
+});
+
+// Promise (Rate limits): Only `TRUSTED_PROXIES` may set `X-Forwarded-For`.
+it('failed authentications count for the address that the proxy forwards', async () => {
+  await countFailures('192.0.2.1', 1);
+  expect(await fail(from('192.0.2.1'))).toBe(401);
+  // Addresses to the left of the last untrusted one come from the client and are ignored.
+  expect(await fail(from('198.51.100.7, 192.0.2.1, 10.1.2.3'))).toBe(429);
+  expect(await fail(from('192.0.2.1, 198.51.100.7'))).toBe(401);
+  // With ports, as Azure's gateways send them. Those of a client differ.
+  expect(await fail(from('192.0.2.1:4711, 10.1.2.3:443'))).toBe(429);
+  expect(await fail(from('192.0.2.9:4711'))).toBe(401);
+  await countFailures('2001:db8:0:7::1', 1);
+  for (const status of [401, 429]) expect(await fail(from('[2001:db8:0:7::2]:443, [::ffff:10.1.2.3]:443'))).toBe(status);
+  expect(await fail(from('[2001:db8:0:8::1]:443'))).toBe(401);
 });

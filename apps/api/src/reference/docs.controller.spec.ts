@@ -48,14 +48,6 @@ describe('an asset', () => {
     ['docs.css', 'text/css; charset=utf-8'],
     ['docs.js', 'text/javascript; charset=utf-8'],
     ['favicon.svg', 'image/svg+xml'],
-    ['minisearch.js', 'text/javascript; charset=utf-8'],
-    ['preferences.js', 'text/javascript; charset=utf-8'],
-    ['reference.css', 'text/css; charset=utf-8'],
-    ['reference.js', 'text/javascript; charset=utf-8'],
-    ['search.js', 'text/javascript; charset=utf-8'],
-    ['search-index.js', 'text/javascript; charset=utf-8'],
-    ['swagger-ui.css', 'text/css; charset=utf-8'],
-    ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
   ])('is sent with its type, and sends no referrers: %s', async (file, type) => {
     const { headers, text, representation } = await asset(file);
     expect(headers).toEqual(headersOf(type));

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { useTestApp } from '@animal-store/api/testing/test-app';
 import { waitFor } from '@animal-store/local-postgres/testing';
 import { CancelOverdueVisits } from '@animal-store/visits-application';
+import { type Visit, Visits } from '@animal-store/visits-client';
+import { VisitCalendar } from '@animal-store/visits-contract';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { contexts } from './contexts.js';
 
@@ -26,7 +29,7 @@ async function send(
 
 /** Returns the body of a visit that overlaps no other one. */
 function newBody(overrides: Json = {}): Json {
-  const startsAt = new Date(Date.parse('2030-01-07T09:00:00Z') + 3_600_000 * nextSlot++).toISOString();
+  const startsAt = new Date(Date.parse('2030-01-08T09:00:00Z') + 3_600_000 * nextSlot++).toISOString();
   return { petId, startsAt, durationMinutes: 30, reason: 'Vaccination', ...overrides };
 }
 
@@ -34,6 +37,44 @@ const book = (overrides?: Json, headers?: object) => send('POST', '/v1/visits', 
 
 beforeAll(async () => {
   petId = Number((await send('POST', '/v1/pets', { body: { name: 'Rex', categoryId: 1 } })).json['id']);
+});
+
+// First, because it shows identifiers.
+it('the guide shows what the service responds', async () => {
+  const guide = readFileSync(new URL('../../guide.md', import.meta.url), 'utf8');
+  const samples = [...guide.matchAll(/^```http\n(\w+) (\S+)\n(?:(\{.*)\n)?\n(\d+)\n(.*)\n```$/gm)];
+  expect(samples).toHaveLength(4);
+  for (const [, method = '', path = '', body, status, text] of samples) {
+    const response = await send(method, path, body === undefined ? {} : { body: JSON.parse(body) as object });
+    expect([response.status, response.text]).toEqual([Number(status), text]);
+  }
+});
+
+it('the client books, lists, and repeats commands', async () => {
+  const requests: string[] = [];
+  const visits = new Visits({
+    ...{ apiKey: service.key, baseURL: service.url, minRetryDelay: 1, maxRetryDelay: 1 },
+    // Loses the response to the first attempt of each command.
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      const isLost = init.method === 'POST' && url.endsWith('cancel') && requests.push(url) === 1;
+      if (isLost) throw new Error('lost');
+      return response;
+    },
+  });
+  const booked = [];
+  for (let slot = 0; slot < 3; slot++) {
+    const { startsAt } = newBody();
+    booked.push(await visits.create({ petId: BigInt(petId), startsAt: String(startsAt), durationMinutes: 30, reason: 'Check-up' }));
+  }
+  const [first, second] = booked as [Visit, Visit];
+  expect(await visits.checkIn(first.id)).toEqual({ ...first, status: 'checked_in' });
+  expect(await visits.cancel(second.id)).toEqual({ ...second, status: 'cancelled' });
+  expect(requests).toHaveLength(2);
+  expect(await visits.retrieve(second.id)).toMatchObject({ status: 'cancelled' });
+  const listed: bigint[] = [];
+  for await (const { id } of visits.list({ from: first.startsAt, sort: '-startsAt', limit: 2 })) listed.push(id);
+  expect(listed).toEqual(booked.map(({ id }) => id).toReversed());
 });
 
 describe('a visit', () => {
@@ -106,14 +147,31 @@ describe('the list of visits', () => {
   });
 });
 
-it('counts the visits of each day, without cancelled ones', async () => {
+it('another context may ask how many visits a day has, without cancelled ones', async () => {
   const [first, second] = [await book({ startsAt: '2031-05-01T09:00:00Z' }), await book({ startsAt: '2031-05-01T10:00:00Z' })];
   expect([first.status, second.status]).toEqual([201, 201]);
   await send('POST', `${first.headers.get('location') ?? ''}/cancel`);
-  await waitFor(async () => {
-    const { json } = await send('GET', '/v1/visit-days?from=2031-05-01&to=2031-05-02');
-    expect(json).toMatchObject([{ day: '2031-05-01', visits: 1 }]);
-  });
+  const calendar = service.app.get(VisitCalendar);
+  await waitFor(async () => expect(await calendar.countOn('2031-05-01')).toBe(1));
+});
+
+it('a visit has treatments, which are added once', async () => {
+  const path = `${(await book()).headers.get('location') ?? ''}/treatments`;
+  const headers = { 'idempotency-key': 'treatment' };
+  const added = await send('POST', path, { body: { name: 'X-ray' }, headers });
+  expect([added.status, added.headers.has('location'), added.headers.has('idempotent-replayed')]).toEqual([201, false, false]);
+  const repeated = await send('POST', path, { body: { name: 'X-ray' }, headers });
+  expect([repeated.text, repeated.headers.get('idempotent-replayed')]).toEqual([added.text, 'true']);
+  await send('POST', path, { body: { name: 'Bandage' } });
+  const first = await send('GET', `${path}?limit=1`);
+  expect(first.text).toBe(`[${added.text}]`);
+  const next = /<(.*)>/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+  expect((await send('GET', next)).json).toMatchObject([{ name: 'Bandage' }]);
+  for (const [method, body] of [['GET'], ['POST', { name: 'X-ray' }]] as const)
+    expect(await send(method, '/v1/visits/-1/treatments', { ...(body && { body }) })).toMatchObject({
+      status: 404,
+      json: { code: 'visit_not_found' },
+    });
 });
 
 // Last, because it uses up the limit of the client.

@@ -1,4 +1,4 @@
-import { dayOf, type VisitDays } from '@animal-store/visits-domain';
+import type { VisitDays } from '@animal-store/visits-domain';
 
 /** Adds a visit to its day, or removes it with the count -1. */
 export class CountVisit {
@@ -8,6 +8,6 @@ export class CountVisit {
   ) {}
 
   execute({ startsAt }: { readonly startsAt: Date }): Promise<void> {
-    return this.days.add(dayOf(startsAt), this.count);
+    return this.days.add(startsAt.toISOString().slice(0, 10), this.count);
   }
 }

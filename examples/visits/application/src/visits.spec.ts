@@ -2,9 +2,26 @@ import { type Clock, DomainError, IDEMPOTENCY_KEY_REUSED, PRECONDITION_FAILED } 
 import type { PetCatalogue } from '@animal-store/pets-contract';
 import { VisitCancelled } from '@animal-store/visits-contract';
 import { PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VisitStatus } from '@animal-store/visits-domain';
-import { aNewVisit, aVisitInSlot, InMemoryVisitDays, InMemoryVisits, OTHER_VISIT_VALUES } from '@animal-store/visits-testing';
+import {
+  aNewVisit,
+  aVisitInSlot,
+  InMemoryTreatments,
+  InMemoryVisitDays,
+  InMemoryVisits,
+  OTHER_VISIT_VALUES,
+} from '@animal-store/visits-testing';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { CancelOverdueVisits, CancelVisit, CheckInVisit, CountVisit, CreateVisit, GetVisit, ListVisitDays, ListVisits } from './index.js';
+import {
+  AddTreatment,
+  CancelOverdueVisits,
+  CancelVisit,
+  CheckInVisit,
+  CountVisit,
+  CreateVisit,
+  GetVisit,
+  ListTreatments,
+  ListVisits,
+} from './index.js';
 
 const KEY = { clientId: 1n, key: 'a' };
 const ALL = { limit: 100, order: { by: 'startsAt' } } as const;
@@ -93,14 +110,29 @@ describe('CancelOverdueVisits', () => {
   });
 });
 
-it('CountVisit counts the visits of each day, which ListVisitDays lists', async () => {
+it('CountVisit counts the visits of each day', async () => {
   const days = new InMemoryVisitDays();
   const [first, second] = [new Date('2030-01-07T23:59:59.999Z'), new Date('2030-01-08T00:00:00.000Z')];
   for (const startsAt of [first, second, second]) await new CountVisit(days, 1).execute({ startsAt });
   await new CountVisit(days, -1).execute({ startsAt: first });
-  const { items } = await new ListVisitDays(days).execute({ limit: 10, order: { by: 'day', descending: true } });
-  expect(items.map(({ day, visits: count }) => [day, count])).toEqual([
-    ['2030-01-08', 2],
-    ['2030-01-07', 0],
-  ]);
+  expect(await Promise.all(['2030-01-07', '2030-01-08', '2030-01-09'].map((day) => days.countOn(day)))).toEqual([0, 2, 0]);
+});
+
+describe('the treatments of a visit', () => {
+  it('are added once for a key, and listed', async () => {
+    const { id } = await visits.add(aNewVisit());
+    const treatments = new InMemoryTreatments(visits);
+    const addTreatment = new AddTreatment(treatments);
+    const { result } = await addTreatment.execute(id, { name: 'X-ray' }, KEY);
+    expect(await addTreatment.execute(id, { name: 'X-ray' }, KEY)).toEqual({ result, replayed: true });
+    await expect(addTreatment.execute(id, { name: '' })).rejects.toThrow(DomainError);
+    expect(await new ListTreatments(treatments, visits).execute(id, { limit: 10 })).toEqual({ items: [result] });
+  });
+
+  it('need a visit', async () => {
+    const treatments = new InMemoryTreatments(visits);
+    const unknown = expect.objectContaining(VISIT_NOT_FOUND);
+    await expect(new AddTreatment(treatments).execute(1n, { name: 'X-ray' })).rejects.toThrow(unknown);
+    await expect(new ListTreatments(treatments, visits).execute(1n, { limit: 10 })).rejects.toThrow(unknown);
+  });
 });

@@ -1,1 +1,2 @@
+export { VisitCalendar } from './visit-calendar.js';
 export { VisitBooked, VisitCancelled } from './visit-events.js';

@@ -1,3 +1,4 @@
+export { NewTreatment, type Treatment, TREATMENT_NAME_MAX_LENGTH, TreatmentRepository } from './treatment.js';
 export {
   isVisitMinutes,
   NewVisit,
@@ -12,7 +13,7 @@ export {
   type VisitSummary,
   type VisitView,
 } from './visit.js';
-export { dayOf, isVisitDay, VISIT_DAY_RULE, type VisitDay, VisitDayReader, VisitDays } from './visit-days.js';
+export { VisitDays } from './visit-days.js';
 export { PET_UNKNOWN, VISIT_NOT_BOOKED, VISIT_NOT_FOUND, VISIT_OVERLAPS } from './visit-errors.js';
 export { type VisitFilter, VisitReader } from './visit-reader.js';
 export { type VisitCommand, VisitRepository } from './visit-repository.js';

@@ -1,7 +1,7 @@
 import { DomainError, INT64_MAX } from '@animal-store/kernel';
 import { describe, expect, it } from '@jest/globals';
 import { isVisitMinutes, NewVisit, Visit, VisitStatus } from './visit.js';
-import { dayOf, isVisitDay } from './visit-days.js';
+import { NewTreatment } from './treatment.js';
 
 const INPUT = { petId: 1n, startsAt: new Date('2030-01-07T09:00:00.000Z'), durationMinutes: 30, reason: ' Réx limps ' };
 const aVisit = (status = VisitStatus.Booked) => Visit.rehydrate({ id: 7n, ...NewVisit.create(INPUT), status });
@@ -61,11 +61,10 @@ describe('Visit', () => {
   });
 });
 
-it('isVisitDay accepts the days of a calendar', () => {
-  expect(['2030-01-07', '2028-02-29'].every(isVisitDay)).toBe(true);
-  expect(['2030-02-30', '2030-1-7', '2030-01-07T00:00:00Z', '', 7, undefined].some(isVisitDay)).toBe(false);
-});
-
-it('dayOf returns the day in UTC', () => {
-  expect(dayOf(new Date('2030-01-07T23:30:00-02:00'))).toBe('2030-01-08');
+it('NewTreatment.create requires a name', () => {
+  expect(NewTreatment.create(7n, { name: ' X-ray ' })).toEqual({ visitId: 7n, name: ' X-ray ' });
+  for (const name of ['', 'x'.repeat(201)])
+    expect(() => NewTreatment.create(7n, { name })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message: expect.stringMatching(/^name must /) }),
+    );
 });

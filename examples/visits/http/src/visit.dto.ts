@@ -56,7 +56,7 @@ export class VisitSummaryDto {
   @ApiProperty(PET_ID)
   petId!: bigint;
 
-  @ApiProperty({ ...STARTS_AT, type: 'string', format: 'date-time' })
+  @ApiProperty(STARTS_AT)
   startsAt!: Date;
 
   @ApiProperty(DURATION)
@@ -74,16 +74,4 @@ export class VisitSummaryDto {
 export class VisitDto extends VisitSummaryDto {
   @ApiProperty({ ...NOTES, nullable: true })
   notes!: string | null;
-}
-
-@ApiSchema({ name: 'VisitDay' })
-export class VisitDayDto {
-  @ApiProperty(ID)
-  id!: bigint;
-
-  @ApiProperty({ type: 'string', format: 'date', description: 'The day, in UTC.', example: '2030-01-07' })
-  day!: string;
-
-  @ApiProperty({ type: 'integer', minimum: 0, description: 'Number of visits that are not cancelled.', example: 3 })
-  visits!: number;
 }

@@ -2,41 +2,53 @@ import { provideUseCase } from '@animal-store/http-kit';
 import { Clock } from '@animal-store/kernel';
 import { PetCatalogue } from '@animal-store/pets-contract';
 import {
+  AddTreatment,
   CancelOverdueVisits,
   CancelVisit,
   CheckInVisit,
   CreateVisit,
   GetVisit,
-  ListVisitDays,
+  ListTreatments,
   ListVisits,
 } from '@animal-store/visits-application';
-import { VisitDayReader, VisitReader, VisitRepository } from '@animal-store/visits-domain';
+import { VisitCalendar } from '@animal-store/visits-contract';
+import { TreatmentRepository, VisitReader, VisitRepository } from '@animal-store/visits-domain';
 import {
-  TypeOrmVisitDayReader,
+  TypeOrmTreatmentRepository,
+  TypeOrmVisitDays,
   TypeOrmVisitReader,
   TypeOrmVisitRepository,
   visitsPersistence,
   visitsSubscriptions,
 } from '@animal-store/visits-infrastructure';
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { VisitDaysController } from './visit-days.controller.js';
+import { TreatmentsController } from './treatments.controller.js';
 import { VisitsController } from './visits.controller.js';
 
+@Global()
 @Module({
-  controllers: [VisitsController, VisitDaysController],
+  controllers: [VisitsController, TreatmentsController],
   providers: [
     { provide: VisitRepository, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitRepository(dataSource) },
     { provide: VisitReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitReader(dataSource) },
-    { provide: VisitDayReader, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrmVisitDayReader(dataSource) },
+    {
+      provide: TreatmentRepository,
+      inject: [DataSource],
+      useFactory: (dataSource: DataSource) => new TypeOrmTreatmentRepository(dataSource),
+    },
+    { provide: VisitCalendar, inject: [DataSource], useFactory: ({ manager }: DataSource) => new TypeOrmVisitDays(manager) },
     provideUseCase(CreateVisit, VisitRepository, PetCatalogue),
     provideUseCase(GetVisit, VisitReader),
     provideUseCase(ListVisits, VisitReader),
     provideUseCase(CheckInVisit, VisitRepository),
     provideUseCase(CancelVisit, VisitRepository),
     provideUseCase(CancelOverdueVisits, VisitRepository, VisitReader, Clock),
-    provideUseCase(ListVisitDays, VisitDayReader),
+    provideUseCase(AddTreatment, TreatmentRepository),
+    provideUseCase(ListTreatments, TreatmentRepository, VisitReader),
   ],
+  // What other contexts may inject.
+  exports: [VisitCalendar],
 })
 export class VisitsModule {
   static readonly persistence = visitsPersistence;
@@ -47,6 +59,6 @@ export class VisitsModule {
   /** Named schemas of the OpenAPI document that have no class. */
   static readonly schemas = {
     Visits: { type: 'array', items: { $ref: '#/components/schemas/VisitSummary' } },
-    VisitDays: { type: 'array', items: { $ref: '#/components/schemas/VisitDay' } },
+    Treatments: { type: 'array', items: { $ref: '#/components/schemas/Treatment' } },
   } as const;
 }

@@ -1,4 +1,5 @@
-export { TypeOrmVisitDayReader } from './typeorm-visit-days.js';
+export { TypeOrmTreatmentRepository } from './typeorm-treatment-repository.js';
+export { TypeOrmVisitDays } from './typeorm-visit-days.js';
 export { TypeOrmVisitReader } from './typeorm-visit-reader.js';
 export { TypeOrmVisitRepository } from './typeorm-visit-repository.js';
 export { visitsPersistence } from './visits-persistence.js';

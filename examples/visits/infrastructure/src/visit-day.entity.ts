@@ -1,11 +1,8 @@
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 @Entity({ schema: 'visits', name: 'days' })
 export class VisitDayEntity {
-  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
-  id!: bigint;
-
-  @Column('text')
+  @PrimaryColumn('text')
   day!: string;
 
   @Column('integer')

@@ -1,8 +1,10 @@
 import { IdempotencyKeyEntity } from '@animal-store/database';
 import { VisitStatus } from '@animal-store/visits-domain';
-import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
+import { Column, Entity, Exclusion, PrimaryGeneratedColumn } from 'typeorm';
 
 @Entity({ schema: 'visits', name: 'visits' })
+// The columns in the order of the constraint, which a batch of inserts follows.
+@Exclusion('visits_no_overlap', 'pet_id, starts_at')
 export class VisitEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   id!: bigint;

@@ -1,5 +1,6 @@
 import type { Persistence } from '@animal-store/database';
 import { CreateVisits1795719992259 } from './migrations/1795719992259-create-visits.js';
+import { TreatmentEntity } from './treatment.entity.js';
 import { VisitEntity, VisitIdempotencyKeyEntity } from './visit.entity.js';
 import { VisitDayEntity } from './visit-day.entity.js';
 
@@ -7,10 +8,10 @@ export const visitsPersistence: Persistence = {
   schema: 'visits',
   // An exclusion constraint, and subscriptions to events, need one database server.
   sharded: false,
-  entities: [VisitEntity, VisitIdempotencyKeyEntity, VisitDayEntity],
+  entities: [VisitEntity, VisitIdempotencyKeyEntity, TreatmentEntity, VisitDayEntity],
   lists: [
     { entity: VisitEntity, orderBy: 'startsAt', filters: [[], ['petId'], ['status'], ['petId', 'status']] },
-    { entity: VisitDayEntity, orderBy: 'day', filters: [[]] },
+    { entity: TreatmentEntity, filters: [['visitId']] },
   ],
   migrations: [CreateVisits1795719992259],
 };

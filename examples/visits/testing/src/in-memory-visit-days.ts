@@ -1,17 +1,14 @@
-import { type OrderedPage, type OrderedPageRequest, pageOf } from '@animal-store/kernel';
-import type { VisitDay, VisitDayReader, VisitDays } from '@animal-store/visits-domain';
+import type { VisitCalendar } from '@animal-store/visits-contract';
+import type { VisitDays } from '@animal-store/visits-domain';
 
-export class InMemoryVisitDays implements VisitDays, VisitDayReader {
-  private readonly days: VisitDay[] = [];
+export class InMemoryVisitDays implements VisitDays, VisitCalendar {
+  private readonly days = new Map<string, number>();
 
   async add(day: string, visits: number): Promise<void> {
-    const index = this.days.findIndex((each) => each.day === day);
-    const found = this.days[index];
-    if (found) this.days[index] = { ...found, visits: found.visits + visits };
-    else this.days.push({ id: BigInt(this.days.length + 1), day, visits });
+    this.days.set(day, (await this.countOn(day)) + visits);
   }
 
-  async list(page: OrderedPageRequest<'day'>): Promise<OrderedPage<VisitDay>> {
-    return pageOf(this.days, page);
+  async countOn(day: string): Promise<number> {
+    return this.days.get(day) ?? 0;
   }
 }

@@ -1,3 +1,4 @@
+export { InMemoryTreatments } from './in-memory-treatments.js';
 export { InMemoryVisitDays } from './in-memory-visit-days.js';
 export { InMemoryVisits } from './in-memory-visits.js';
 export { aNewVisit, aVisitInSlot, OTHER_VISIT_VALUES } from './visit-builder.js';

@@ -1,9 +1,11 @@
 import { IDEMPOTENCY_KEY_REUSED, INT64_MAX, INT64_MIN, type OrderedPageRequest, type Position } from '@animal-store/kernel';
 import { VisitCancelled } from '@animal-store/visits-contract';
 import {
+  NewTreatment,
+  type TreatmentRepository,
+  type VisitCommand,
   VISIT_NOT_FOUND,
   VISIT_OVERLAPS,
-  type VisitCommand,
   type VisitReader,
   type VisitRepository,
   VisitStatus,
@@ -16,6 +18,7 @@ import { aNewVisit, anyNewVisit, aVisitInSlot, OTHER_VISIT_VALUES } from './visi
 export interface VisitsAdapter {
   readonly repository: VisitRepository;
   readonly reader: VisitReader;
+  readonly treatments: TreatmentRepository;
 }
 
 const KEY = { clientId: 7n, key: 'first-1' };
@@ -27,12 +30,13 @@ const cancel: VisitCommand = { name: 'cancel', event: VisitCancelled, change: (v
  * @param empty returns an adapter without visits
  */
 export function describeVisitsSuite(adapterName: string, empty: () => Promise<VisitsAdapter>): void {
-  describe(`${adapterName} works as VisitRepository and VisitReader`, () => {
+  describe(`${adapterName} works as VisitRepository, VisitReader and TreatmentRepository`, () => {
     let repository: VisitRepository;
     let reader: VisitReader;
+    let treatments: TreatmentRepository;
 
     beforeEach(async () => {
-      ({ repository, reader } = await empty());
+      ({ repository, reader, treatments } = await empty());
     });
 
     it('finds exactly what was added, and lists it without its notes', async () => {
@@ -65,6 +69,12 @@ export function describeVisitsSuite(adapterName: string, empty: () => Promise<Vi
       await repository.change(first?.id ?? 0n, cancel);
       await repository.add(aVisitInSlot(0));
       expect((await reader.list({}, ASCENDING)).items).toHaveLength(6);
+    });
+
+    it('books a time once for concurrent visits', async () => {
+      const settled = await Promise.allSettled(Array.from({ length: 20 }, () => repository.add(aNewVisit())));
+      const errors = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+      expect(errors).toEqual(Array.from({ length: 19 }, () => expect.objectContaining({ code: VISIT_OVERLAPS.code })));
     });
 
     describe('addOnce', () => {
@@ -151,6 +161,31 @@ export function describeVisitsSuite(adapterName: string, empty: () => Promise<Vi
             const request = { limit: 3, order: { by: 'startsAt', descending, ...range } } as const;
             expect(await walk(filter, request)).toEqual(descending ? matching.toReversed() : matching);
           }
+    });
+
+    describe('treatments', () => {
+      it('are those of one visit, in the order of their identifiers', async () => {
+        const [first, second] = [await repository.add(aVisitInSlot(0)), await repository.add(aVisitInSlot(1))];
+        const added = [];
+        for (const { id } of [first, second, first, first])
+          added.push((await treatments.add(NewTreatment.create(id, { name: '","x":"' }))).result);
+        const ofFirst = added.filter(({ visitId }) => visitId === first.id);
+        expect(await treatments.list(first.id, { limit: 2 })).toMatchObject({ items: ofFirst.slice(0, 2), next: ofFirst[1]?.id });
+        expect((await treatments.list(first.id, { limit: 2, after: ofFirst[1]?.id })).items).toEqual(ofFirst.slice(2));
+        expect((await treatments.list(-1n, { limit: 2 })).items).toEqual([]);
+      });
+
+      it('are added once for a key, and only to a visit', async () => {
+        const { id } = await repository.add(aNewVisit());
+        const treatment = NewTreatment.create(id, { name: 'X-ray' });
+        const outcomes = await Promise.all([1, 2, 3].map(() => treatments.add(treatment, KEY)));
+        expect(outcomes.map(({ replayed }) => replayed).toSorted()).toEqual([false, true, true]);
+        expect((await treatments.list(id, { limit: 10 })).items).toEqual([outcomes[0]?.result]);
+        const reused = expect.objectContaining({ code: IDEMPOTENCY_KEY_REUSED.code });
+        await expect(treatments.add(NewTreatment.create(id, { name: 'Bandage' }), KEY)).rejects.toThrow(reused);
+        const unknown = NewTreatment.create(-1n, { name: 'X-ray' });
+        await expect(treatments.add(unknown)).rejects.toThrow(expect.objectContaining(VISIT_NOT_FOUND));
+      });
     });
 
     async function walk(filter: object, request: OrderedPageRequest<'startsAt'>): Promise<VisitSummary[]> {

@@ -1,5 +1,6 @@
 import { useTestApp } from '@animal-store/api/testing/test-app';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ApiDocument } from './openapi/api-document.js';
 import { expectHealthy, fuzz } from './fuzz/fuzz.js';
 import { type FuzzedService, startInProcess } from './fuzz/fuzzed-service.js';
 
@@ -38,6 +39,23 @@ describe('every route', () => {
       );
     }
   });
+});
+
+it('every operation requires the scopes of the OpenAPI document, and no other one', async () => {
+  const api = await ApiDocument.of(service.url);
+  for (const { id, method, path, scopes } of api.operations) {
+    const others = api.scopes().filter((scope) => !scopes.includes(scope));
+    const request = async (...chosen: string[]) => {
+      const headers = { Authorization: `Bearer ${await service.createKey(...chosen)}` };
+      const response = await fetch(service.url + path.replace(/\{[^}]+\}/g, '1'), { method, headers });
+      await response.text();
+      return response;
+    };
+    const forbidden = await request('nothing:much', ...others);
+    expect([id, forbidden.status]).toEqual([id, 403]);
+    expect(forbidden.headers.get('www-authenticate')).toContain(`scope="${scopes.join(' ')}"`);
+    expect([401, 403]).not.toContain((await request(...scopes)).status);
+  }
 });
 
 describe('hostile requests', () => {

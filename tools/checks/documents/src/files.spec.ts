@@ -75,9 +75,28 @@ describe('Markdown', () => {
     expect(links.filter(({ target }) => !exists(target))).toEqual([]);
   });
 
+  it('quotes code of the file that the first line of a block names', () => {
+    const linesOf = (code: string) =>
+      code
+        .split('\n')
+        .map((line) => line.trim())
+        .join('\n');
+    const quoted = pages.flatMap(([, text]) =>
+      [...text.matchAll(/^```ts\n\/\/ (\S+\.ts)\n([^]*?)^```$/gm)].flatMap(([, path = '', code = '']) =>
+        // Stands for omitted lines.
+        code.split('// …').map((part) => [path, linesOf(part).trim()] as const),
+      ),
+    );
+    expect(quoted.length).toBeGreaterThan(20);
+    expect(quoted.filter(([path, part]) => !exists(path) || !linesOf(readText(path)).includes(part))).toEqual([]);
+  });
+
   it('names only source files that exist', () => {
     const named = pages.flatMap(([page, text]) =>
-      [...text.matchAll(/`((?:apps|libs|tools|api|api-e2e|service-e2e|src)\/[\w./-]+\.ts)`/g)].map(([, path = '']) => ({ page, path })),
+      [...text.matchAll(/`((?:apps|libs|examples|tools|api|api-e2e|service-e2e|src)\/[\w./-]+\.ts)`/g)].map(([, path = '']) => ({
+        page,
+        path,
+      })),
     );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter(({ page, path }) => ![path, `apps/${path}`, join(dirname(page), path)].some(exists))).toEqual([]);

@@ -1,7 +1,7 @@
-import { execSync } from 'node:child_process';
 import { join } from 'node:path';
 import { formatFiles, generateFiles, installPackagesTask, type Tree } from '@nx/devkit';
 import { type ContextNames, namesOfContext } from '../names.ts';
+import { updateOpenApi } from '../update-openapi.ts';
 import { LIBRARIES } from './libraries.ts';
 import { assertFree, registerContext } from './register-context.ts';
 
@@ -10,15 +10,17 @@ const FILES = join(import.meta.dirname, 'files');
 export interface ContextOptions {
   readonly name: string;
   readonly singular?: string;
+  /** What the context is, for docs/architecture.md. */
+  readonly description?: string;
 }
 
 /** Generates a context in the shape of `libs/pets`: its libraries, its part of the client, its guide, its end-to-end spec, and its entries in shared files. */
-export async function generateContext(tree: Tree, { name, singular }: ContextOptions): Promise<() => void> {
+export async function generateContext(tree: Tree, { name, singular, description }: ContextOptions): Promise<() => void> {
   const names = namesOfContext(name, singular);
   if (tree.exists(`libs/${name}`)) throw new Error(`libs/${name} already exists`);
   assertFree(tree, names);
   generateLibraries(tree, names);
-  registerContext(tree, names);
+  registerContext(tree, names, description);
   await formatFiles(tree);
   return () => finish(tree, names);
 }
@@ -40,7 +42,7 @@ export function generateLibraries(tree: Tree, names: ContextNames): void {
 /** Runs the steps that require the written files: links the new packages with npm, and updates the OpenAPI document. */
 function finish(tree: Tree, names: ContextNames): void {
   installPackagesTask(tree, true);
-  execSync('npx nx openapi api --outputStyle=static', { cwd: tree.root, stdio: 'inherit' });
+  updateOpenApi(tree);
   console.log(nextSteps(names));
 }
 
@@ -53,6 +55,6 @@ The API now serves /v1/${context}.
   Try          npm start, then in another terminal:
                curl -H "Authorization: Bearer $(cat .data/api-key)" -H 'Content-Type: application/json' \\
                  -d '{"name":"first"}' http://localhost:3000/v1/${context}
-  Read         docs/adding-a-context.md: fields, errors, changes, filters, events and jobs, step by step
+  Read         docs/adding-a-context.md: fields, errors, commands, lists, events and jobs
 `;
 }

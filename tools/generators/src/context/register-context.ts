@@ -1,10 +1,10 @@
 import { type Tree, updateJson } from '@nx/devkit';
-import type { ContextNames } from '../names.ts';
+import type { ContextNames, ResourceNames } from '../names.ts';
 import { addImport, addLine, exportsOf } from '../source-edits.ts';
 import { editFile, readText } from '../tree.ts';
 import { LIBRARIES } from './libraries.ts';
 
-const CLIENT = 'libs/client/src';
+export const CLIENT = 'libs/client/src';
 const CONTEXTS = 'apps/api/src/registered-contexts.ts';
 const ERRORS = 'docs/guides/errors.md';
 const NEXT_RELEASE = '## Next release\n\n### Added\n\n';
@@ -17,18 +17,25 @@ interface TsConfig {
 }
 
 /** @throws Error if a shared file already has a name of the context */
-export function assertFree(tree: Tree, { context, code, Entity, Entities }: ContextNames): void {
-  const rejection = (reason: string) => new Error(`"${context}" cannot be the name of a context: ${reason}`);
-  const exported = exportsOf(readText(tree, `${CLIENT}/index.ts`));
-  const taken = [Entity, Entities, `New${Entity}`, `${Entity}ListParams`].find((name) => exported.includes(name));
-  if (taken !== undefined) throw rejection(`the client already exports ${taken}`);
+export function assertFree(tree: Tree, names: ContextNames): void {
+  const { context, code, Entities } = names;
+  const rejected = `"${context}" cannot be the name of a context`;
+  const rejection = (reason: string) => new Error(`${rejected}: ${reason}`);
+  assertFreeInClient(tree, names, rejected);
   if (exportsOf(readText(tree, CONTEXTS)).includes(`${Entities}Module`)) throw rejection(`${CONTEXTS} already exports ${Entities}Module`);
   if (readText(tree, ERRORS).includes(`### \`${code}_not_found\`\n`)) throw rejection(`the error code ${code}_not_found already exists`);
   if (tree.exists(guideOf(context))) throw rejection(`${guideOf(context)} already exists`);
 }
 
+/** @throws Error that begins with `rejected` if the client already exports a name of the resource */
+export function assertFreeInClient(tree: Tree, { Entity, Entities }: ResourceNames, rejected: string): void {
+  const exported = exportsOf(readText(tree, `${CLIENT}/index.ts`));
+  const taken = [Entity, Entities, `New${Entity}`, `${Entity}ListParams`].find((name) => exported.includes(name));
+  if (taken !== undefined) throw new Error(`${rejected}: the client already exports ${taken}`);
+}
+
 /** Adds the entries of a context to the files that all contexts share. */
-export function registerContext(tree: Tree, names: ContextNames): void {
+export function registerContext(tree: Tree, names: ContextNames, description = `${names.texts}, which clients create, list and get`): void {
   const { context, code, text, Entities } = names;
   editFile(tree, CONTEXTS, (source) =>
     addLine(source, `export { ${Entities}Module } from '@animal-store/${context}-http';`, /^export .* from '@animal-store\//),
@@ -36,19 +43,29 @@ export function registerContext(tree: Tree, names: ContextNames): void {
   addReferences(tree, 'apps/api/tsconfig.json', `../../libs/${context}/http`);
   addReferences(tree, 'tsconfig.json', ...LIBRARIES.map(({ layer }) => `./libs/${context}/${layer}`));
   const files = [`/${CLIENT}/${context}.ts`, `/${CLIENT}/${context}.spec.ts`, `/${guideOf(context)}`];
-  for (const owned of [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`, ...files]) {
-    editFile(tree, '.github/CODEOWNERS', (owners) => `${owners.trimEnd()}\n${owned.padEnd(21)} @animal-store/${context}\n`);
-  }
+  addOwners(tree, context, [`/libs/${context}/`, `/apps/api-e2e/src/contexts/${context}/`, ...files]);
   editFile(tree, ERRORS, (page) => {
     const section = `### \`${code}_not_found\`\n\nStatus 404. Retry: no.\n\nNo ${text} has this identifier. Check the identifier.\n\n`;
     return page.replace(/^(?=### `route_not_found`$)/m, section);
   });
   editFile(tree, 'docs/architecture.md', (page) => {
-    const line = `- [\`libs/${context}\`](../libs/${context}/README.md): ${names.texts}`;
+    const line = `- [\`libs/${context}\`](../libs/${context}/README.md): ${description}`;
     return page.replace(/(?=\n\n\*\*Platform\*\*)/, `\n${line}`);
   });
   registerInClient(tree, names);
   registerInGuides(tree, names);
+}
+
+/** Adds paths that the team of the context owns. */
+export function addOwners(tree: Tree, context: string, paths: readonly string[]): void {
+  const lines = paths.map((path) => `${path.padEnd(21)} @animal-store/${context}\n`);
+  editFile(tree, '.github/CODEOWNERS', (owners) => `${owners.trimEnd()}\n${lines.join('')}`);
+}
+
+export function exportFromClient(tree: Tree, exported: string, file: string): void {
+  editFile(tree, `${CLIENT}/index.ts`, (index) =>
+    addLine(index, `export type { ${exported} } from './${file}.js';`, /^export type \{ New/),
+  );
 }
 
 function registerInClient(tree: Tree, { context, Entity, Entities, variables }: ContextNames): void {
@@ -57,10 +74,7 @@ function registerInClient(tree: Tree, { context, Entity, Entities, variables }: 
     const assigned = addLine(withField, `    this.${variables} = new ${Entities}(transport);`, /^ {4}this\.\w+ = /);
     return addImport(assigned, Entities, `./${context}.js`);
   });
-  const exported = `New${Entity}, ${Entity}, ${Entity}ListParams, ${Entities}`;
-  editFile(tree, `${CLIENT}/index.ts`, (index) =>
-    addLine(index, `export type { ${exported} } from './${context}.js';`, /^export type \{ New/),
-  );
+  exportFromClient(tree, `New${Entity}, ${Entity}, ${Entity}ListParams, ${Entities}`, context);
 }
 
 function registerInGuides(tree: Tree, { context, texts, Entity, Entities }: ContextNames): void {
@@ -69,6 +83,11 @@ function registerInGuides(tree: Tree, { context, texts, Entity, Entities }: Cont
   const scopes = [`- \`${context}:read\`: \`list${Entities}\`, \`get${Entity}\``, `- \`${context}:write\`: \`create${Entity}\``];
   editFile(tree, 'docs/guides/authentication.md', (page) => scopes.reduce((edited, scope) => addLine(edited, scope, SCOPE), page));
   const change = `- \`list${Entities}\`, \`create${Entity}\` and \`get${Entity}\` for ${texts}, with the scopes \`${context}:read\` and \`${context}:write\`.`;
+  addChange(tree, change);
+}
+
+/** Adds a line to the next release in the changelog of the API. */
+export function addChange(tree: Tree, change: string): void {
   editFile(tree, 'docs/guides/changelog.md', (page) =>
     page.includes(NEXT_RELEASE)
       ? page.replace(NEXT_RELEASE, `${NEXT_RELEASE}${change}\n`)

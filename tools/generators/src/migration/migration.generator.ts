@@ -10,7 +10,7 @@ export interface MigrationOptions {
 }
 
 /** Generates a migration that runs after all others of its context. The file name and the class name contain the time. */
-export async function generateMigration(tree: Tree, { name, context }: MigrationOptions): Promise<void> {
+export async function generateMigration(tree: Tree, { name, context }: MigrationOptions): Promise<() => void> {
   assertKebabCase(name, 'the name');
   assertContext(tree, context);
   const folder = `libs/${context}/infrastructure/src/migrations`;
@@ -18,12 +18,25 @@ export async function generateMigration(tree: Tree, { name, context }: Migration
   const same = files.find((file) => file.replace(/^[0-9]+-/, '') === `${name}.ts`);
   if (same !== undefined) throw new Error(`${folder}/${same} already exists`);
 
-  const newest = Math.max(0, ...files.map((file) => Number(/^[0-9]+/.exec(file)?.[0] ?? 0)));
-  const timestamp = String(Math.max(Date.now(), newest + 1));
+  const timestamp = nextTimestamp(tree, folder);
   const Migration = `${pascalCase(name)}${timestamp}`;
   generateFiles(tree, join(import.meta.dirname, 'files'), folder, { name, timestamp, Migration });
   editFile(tree, `libs/${context}/infrastructure/src/${context}-persistence.ts`, (persistence) =>
     addToArray(addImport(persistence, Migration, `./migrations/${timestamp}-${name}.js`), 'migrations', Migration),
   );
   await formatFiles(tree);
+  return () =>
+    console.log(`
+The migration is registered, and throws until you write it.
+
+  Write        ${folder}/${timestamp}-${name}.ts, up and down
+  Test         npx nx test ${context}-infrastructure
+  Read         docs/adding-a-context.md, step 1: what a migration may change
+`);
+}
+
+/** Returns the time for the name of a migration that runs after all others of the folder. */
+export function nextTimestamp(tree: Tree, folder: string): string {
+  const newest = Math.max(0, ...tree.children(folder).map((file) => Number(/^[0-9]+/.exec(file)?.[0] ?? 0)));
+  return String(Math.max(Date.now(), newest + 1));
 }

@@ -34,16 +34,18 @@ export class CreateVisits1795719992259 implements MigrationInterface {
       )`);
     await queryRunner.query('CREATE INDEX idempotency_keys_created_at_idx ON visits.idempotency_keys (created_at)');
     await queryRunner.query(`
-      CREATE TABLE visits.days (
-        id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT days_pkey PRIMARY KEY,
-        day text COLLATE "C" NOT NULL CONSTRAINT days_day_key UNIQUE,
-        visits integer NOT NULL
+      CREATE TABLE visits.treatments (
+        id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT treatments_pkey PRIMARY KEY,
+        visit_id bigint NOT NULL CONSTRAINT treatments_visit_id_fkey REFERENCES visits.visits,
+        name text NOT NULL CONSTRAINT treatments_name_check CHECK (char_length(name) BETWEEN 1 AND 200)
       )`);
-    await queryRunner.query('CREATE INDEX days_day_id_idx ON visits.days (day, id)');
+    await queryRunner.query('CREATE INDEX treatments_visit_id_id_idx ON visits.treatments (visit_id, id)');
+    await queryRunner.query('CREATE TABLE visits.days (day text COLLATE "C" CONSTRAINT days_pkey PRIMARY KEY, visits integer NOT NULL)');
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('DROP TABLE visits.days');
+    await queryRunner.query('DROP TABLE visits.treatments');
     await queryRunner.query('DROP TABLE visits.idempotency_keys');
     await queryRunner.query('DROP TABLE visits.visits');
     await queryRunner.query('DROP SCHEMA visits');

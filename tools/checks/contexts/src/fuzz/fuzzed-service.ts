@@ -1,11 +1,13 @@
+import { join } from 'node:path';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
 import { createTestDatabase } from '@animal-store/local-postgres/testing';
-import { programPath, ServiceProcess } from '@animal-store/test-kit/service-process';
+import { ServiceProcess } from '@animal-store/test-kit/service-process';
 import { Client } from 'pg';
 import { createLogger, startTestApp } from '@animal-store/api/testing/test-app';
 import { ApiDocument } from '../openapi/api-document.js';
 import type { FuzzTarget } from './send-and-check.js';
 
+const WORKSPACE = join(import.meta.dirname, '../../../../..');
 /** Prevents errors because of a busy machine. */
 const ENVIRONMENT = {
   RATE_LIMIT: '0',
@@ -55,10 +57,10 @@ export async function startInProcess(): Promise<FuzzedService> {
   };
 }
 
-/** Starts the built service in a separate process. */
-export async function startBuilt(): Promise<BuiltFuzzedService> {
+/** Starts a built service in a separate process. */
+export async function startBuilt(program: string): Promise<BuiltFuzzedService> {
   const database = await createTestDatabase();
-  const command = [process.execPath, programPath('api', 'dist')];
+  const command = [process.execPath, join(WORKSPACE, program)];
   const service = await ServiceProcess.start({ ...ENVIRONMENT, DATABASE_URL: database.url }, { command });
   const access = await connectAccessUseCases(database.url);
   const createKey: CreateKey = async (...scopes) =>

@@ -35,6 +35,19 @@ const damage = (json: string) =>
     return original.slice(0, start) + inserted + original.slice(start + removed);
   });
 
+const nested = fc
+  .constantFrom(10, 1_000, 20_000, 32_000)
+  .chain((depth) =>
+    fc
+      .constantFrom(['[', ']'], ['{"a":', '}'], ['{"__proto__":', '}'], ['[{"a":', '}]'])
+      .map(([open = '', close = '']): readonly Bytes[] => [
+        { filler: open, times: Math.floor(depth / open.length) },
+        '1',
+        { filler: close, times: Math.floor(depth / open.length) },
+      ]),
+  );
+const wideNumber = filler('9', 100, 60_000).map((digits): readonly Bytes[] => [digits]);
+
 /** Generates bodies of an operation, in pieces: some or all of their members have hostile values, or the text is hostile. */
 export function hostileBodies(values: SchemaValues, schema: SchemaOrReference): Arbitrary<readonly Bytes[]> {
   const valid = values.json(schema);
@@ -46,24 +59,16 @@ export function hostileBodies(values: SchemaValues, schema: SchemaOrReference): 
       fc.array(member, { maxLength: 3 }),
     )
     .map(([json, more]) => more.reduce((extended, [name, value]) => `${beforeMember(extended, JSON.stringify(name))}${value}}`, json));
-  const nested = fc
-    .constantFrom(10, 1_000, 20_000, 32_000)
-    .chain((depth) =>
-      fc
-        .constantFrom(['[', ']'], ['{"a":', '}'], ['{"__proto__":', '}'], ['[{"a":', '}]'])
-        .map(([open = '', close = '']): readonly Bytes[] => [
-          { filler: open, times: Math.floor(depth / open.length) },
-          '1',
-          { filler: close, times: Math.floor(depth / open.length) },
-        ]),
-    );
-  const wideNumber = filler('9', 100, 60_000).map((digits): readonly Bytes[] => [digits]);
   const large = fc
     .tuple(valid, fc.constantFrom(...names, 'deep'), fc.oneof(nested, wideNumber))
     .map(([json, name, pieces]) => [beforeMember(utf8(json), `"${name}"`), ...pieces, '}']);
   const atSizeLimit = fc
     .tuple(valid, fc.constantFrom(65_500, 65_536, 65_537, 70_000, 300_000))
-    .map(([json, length]) => [beforeMember(utf8(json), '"x"') + '"', { filler: 'x', times: length - utf8(json).length - 8 }, '"}']);
+    .map(([json, length]) => [
+      beforeMember(utf8(json), '"x"') + '"',
+      { filler: 'x', times: Math.max(0, length - utf8(json).length - 8) },
+      '"}',
+    ]);
   const strangeText = fc
     .tuple(valid, fc.constantFrom('', '\xef\xbb\xbf', '\xff\xfe', '\xc0\xaf'), valid)
     .map(([json, mark, other]) => [

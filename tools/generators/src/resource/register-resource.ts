@@ -1,0 +1,114 @@
+import type { Tree } from '@nx/devkit';
+import { addChange, addOwners, CLIENT, exportFromClient } from '../context/register-context.ts';
+import { addExport, addImport, addMember, addProperty, addToArray } from '../source-edits.ts';
+import { editFile, readText } from '../tree.ts';
+import type { NestedNames } from './resource.generator.ts';
+
+/** Adds the entries of a resource to the files of its context, and to those that all contexts share. */
+export function registerResource(tree: Tree, names: NestedNames): void {
+  addExports(tree, names);
+  registerInPersistence(tree, names);
+  registerInModule(tree, names);
+  registerInClient(tree, names);
+  registerInGuides(tree, names);
+}
+
+function addExports(tree: Tree, { context, file, resource, Entity, Entities, CONSTANT }: NestedNames): void {
+  const exports: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    domain: {
+      [file]: `New${Entity}, type New${Entity}Input, ${Entity}, ${CONSTANT}_NAME_MAX_LENGTH, type ${Entity}View`,
+      [`${file}-reader`]: `type ${Entity}Filter, ${Entity}Reader`,
+      [`${file}-repository`]: `type Created${Entity}, ${Entity}Repository`,
+    },
+    application: { [`create-${file}`]: `Create${Entity}`, [`list-${resource}`]: `List${Entities}` },
+    infrastructure: { [`typeorm-${file}-reader`]: `TypeOrm${Entity}Reader`, [`typeorm-${file}-repository`]: `TypeOrm${Entity}Repository` },
+    testing: {
+      [`in-memory-${resource}`]: `InMemory${Entities}`,
+      [`${file}-builder`]: `aNew${Entity}, OTHER_${CONSTANT}_VALUES`,
+      [`${resource}-suite`]: `describe${Entities}Suite, type ${Entities}Adapter`,
+    },
+  };
+  for (const [layer, modules] of Object.entries(exports)) {
+    editFile(tree, `libs/${context}/${layer}/src/index.ts`, (index) =>
+      Object.entries(modules).reduce((source, [module, exported]) => addExport(source, exported, `./${module}.js`), index),
+    );
+  }
+}
+
+/** The foreign key requires that the tables of both resources stay on one server with Citus. */
+function registerInPersistence(tree: Tree, names: NestedNames): void {
+  const { context, contextVariable, timestamp, schema, table, code, file, resource, Entity, Entities, parent } = names;
+  const Migration = `Create${Entities}${timestamp}`;
+  const own = [`${Entity}Entity`, `${Entity}IdempotencyKeyEntity`];
+  const parents = [`${parent.Entity}Entity`, `${parent.Entity}IdempotencyKeyEntity`];
+  editFile(tree, `libs/${context}/infrastructure/src/${context}-persistence.ts`, (persistence) => {
+    const present = parents.filter((entity) => persistence.includes(entity));
+    let text = addImport(persistence, Migration, `./migrations/${timestamp}-create-${resource}.js`);
+    for (const entity of own) text = addImport(text, entity, `./${file}.entity.js`);
+    for (const entity of own) text = addToArray(text, 'entities', entity);
+    text = addToArray(text, 'migrations', Migration);
+    const owner = `${contextVariable}Persistence`;
+    const list = (property: string, elements: readonly string[]) => {
+      if (!new RegExp(`^  ${property}: \\[`, 'm').test(text)) text = addProperty(text, owner, `${property}: []`);
+      for (const element of elements) text = addToArray(text, property, element);
+    };
+    if (!/^ {2}sharded: false\b/m.test(text)) list('unsharded', [...present, ...own]);
+    list('lists', [`{ entity: ${Entity}Entity, filters: [['${parent.variable}Id']] }`]);
+    if (!/^ {2}privileges:/m.test(text)) return text;
+    const privileges = [
+      `SELECT, INSERT ON ${schema}.${table}`,
+      `USAGE ON SEQUENCE ${schema}.${table}_id_seq`,
+      `SELECT, INSERT, DELETE ON ${schema}.${code}_idempotency_keys`,
+    ];
+    return privileges.reduce((edited, privilege) => addToArray(edited, 'service', `'${privilege}'`), text);
+  });
+}
+
+function registerInModule(tree: Tree, { context, resource, Entity, Entities, parent }: NestedNames): void {
+  const imports: Readonly<Record<string, readonly string[]>> = {
+    '@animal-store/http-kit': ['provideUseCase'],
+    [`@animal-store/${context}-application`]: [`Create${Entity}`, `List${Entities}`],
+    [`@animal-store/${context}-domain`]: [`${Entity}Reader`, `${Entity}Repository`, `${parent.Entity}Reader`],
+    [`@animal-store/${context}-infrastructure`]: [`TypeOrm${Entity}Reader`, `TypeOrm${Entity}Repository`],
+    typeorm: ['DataSource'],
+    [`./${resource}.controller.js`]: [`${Entities}Controller`],
+  };
+  const adapter = (port: string) =>
+    `{ provide: ${port}, inject: [DataSource], useFactory: (dataSource: DataSource) => new TypeOrm${port}(dataSource) }`;
+  const providers = [
+    adapter(`${Entity}Repository`),
+    adapter(`${Entity}Reader`),
+    `provideUseCase(Create${Entity}, ${Entity}Repository)`,
+    `provideUseCase(List${Entities}, ${Entity}Reader, ${parent.Entity}Reader)`,
+  ];
+  editFile(tree, `libs/${context}/http/src/${context}.module.ts`, (module) => {
+    let text = module;
+    for (const [from, imported] of Object.entries(imports)) for (const name of imported) text = addImport(text, name, from);
+    text = addToArray(text, 'controllers', `${Entities}Controller`);
+    for (const provider of providers) text = addToArray(text, 'providers', provider);
+    return addProperty(text, 'schemas', `${Entities}: { type: 'array', items: { $ref: '#/components/schemas/${Entity}' } }`);
+  });
+}
+
+/** Adds `client.visits.treatments`. */
+function registerInClient(tree: Tree, { resource, Entity, Entities, variables, parent, context }: NestedNames): void {
+  editFile(tree, `${CLIENT}/${parent.resource}.ts`, (source) =>
+    addImport(addMember(source, parent.Entities, variables, Entities), Entities, `./${resource}.js`),
+  );
+  exportFromClient(tree, `New${Entity}, ${Entity}, ${Entity}ListParams, ${Entities}`, resource);
+  addOwners(tree, context, [`/${CLIENT}/${resource}.ts`, `/${CLIENT}/${resource}.spec.ts`]);
+}
+
+function registerInGuides(tree: Tree, { context, texts, Entity, Entities, parent }: NestedNames): void {
+  const guide = 'docs/guides/authentication.md';
+  const operations = { read: `list${Entities}`, write: `create${Entity}` };
+  for (const [access, operation] of Object.entries(operations)) {
+    const scope = `- \`${context}:${access}\`: `;
+    if (!readText(tree, guide).includes(`\n${scope}`)) throw new Error(`${guide} has no line "${scope}" for the operation ${operation}`);
+    editFile(tree, guide, (page) => page.replace(new RegExp(`^${scope}.*$`, 'm'), (line) => `${line}, \`${operation}\``));
+  }
+  addChange(
+    tree,
+    `- \`list${Entities}\` and \`create${Entity}\` for the ${texts} of one ${parent.text}, with the scopes of \`${context}\`.`,
+  );
+}
