@@ -26,6 +26,8 @@ const GOALS = {
     create: { 'go-pgx': 0.42, 'rust-hyper': 0.5 },
     mixed: { 'go-pgx': 0.67, 'rust-hyper': 0.88 },
   } satisfies Record<Workload, Readonly<Record<string, number>>>,
+  /** CPU per creation if one of twenty is a conflict: maximum ratio to the service without conflicts. */
+  conflicts: 1.2,
   /** 99th percentile of the latency at 64 connections: maximum ratio to the peer. */
   p99: { 'go-pgx': 1, 'fastify-pg': 1 },
   /** Median latency at 1 connection: maximum ratio to the peer. */
@@ -67,6 +69,10 @@ export function judge(results: readonly ScenarioResult[], startMs = NaN): Verdic
     ...compare(single, () => ({ ...GOALS.single, baseline: baseline.single }), 'p50 at 1 connection', p50, atMost),
     ...many.map(({ workload, rounds }) => ({
       ...atLeast('requests/s, WORKERS=2 ÷ WORKERS=1', ratio(rounds, 'animal-store-2', ANIMAL_STORE, perSecond), GOALS.twoWorkers),
+      workload,
+    })),
+    ...many.map(({ workload, rounds }) => ({
+      ...atMost('CPU per request, 5 % conflicts ÷ none', ratio(rounds, 'conflicts', ANIMAL_STORE, cpu), GOALS.conflicts),
       workload,
     })),
     atMost('resident MB of a process under load', Math.max(...memory), GOALS.residentMb),
