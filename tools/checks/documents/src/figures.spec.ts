@@ -30,6 +30,13 @@ it('docs/scaling.md plans 1 to 2.5 times the CPU in docs/performance.md', () => 
   }
 });
 
+it('README.md and docs/performance.md have the markers between which `npm run bench -- --docs` writes', () => {
+  const sections = [...(performance + readText('README.md')).matchAll(/<!-- (\S+): written by [^]*?<!-- end of (\S+) -->/g)];
+  expect(sections.map(([, begin, end]) => [begin, end])).toEqual(
+    ['goals', 'scale-goals', 'bench', 'scale', 'mixed'].map((name) => [name, name]),
+  );
+});
+
 it('docs/deployment.md has the time after which idle connections are closed', () => {
   const [file = ''] = workspaceFiles().filter((path) => /^apps\/api\/src\/.*\bhttp-server\.ts$/.test(path));
   const milliseconds = read(file, /KEEP_ALIVE_TIMEOUT_MS = ([\d_]+)/).replaceAll('_', '');
