@@ -1,5 +1,5 @@
 /** From the palette of Okabe and Ito, which colour-blind readers can tell apart. */
-export const COLORS = { vermillion: '#d55e00', blue: '#0072b2', green: '#009e73', purple: '#cc79a7', orange: '#e69f00' };
+const COLORS = { vermillion: '#d55e00', blue: '#0072b2', green: '#009e73', purple: '#cc79a7', orange: '#e69f00' };
 
 export interface Bar {
   readonly label: string;
