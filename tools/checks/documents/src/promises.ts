@@ -26,7 +26,6 @@ const TEST = /^ *(?:describe|it)\b/;
 /** The faults of a suite without recorded results. */
 const FAULTS = /^\/\/ Faults: (.+)$/m;
 
-const RUNS = 'Runs of each fault';
 const OUTAGE = 'No writes, s';
 /** In the folder docs. */
 export const OUTAGES = 'how-we-know-outages.generated.svg';
@@ -113,15 +112,13 @@ ${suites.map(({ line }) => line).join('')}${sections.join('')}`;
 }
 
 function describe({ suite, machine, date, commit, verdict, faults }: FaultRecord): string {
-  const columns = [RUNS, ...new Set(faults.flatMap(({ figures }) => Object.keys(figures)))];
-  const cellsOf = ({ runs, figures }: FaultRecord['faults'][number]) =>
-    columns.map((name) => (name === RUNS ? runs : figures[name])?.toLocaleString('en') ?? '–');
-  const cells = faults.map(cellsOf);
+  const columns = [...new Set(faults.flatMap(({ figures }) => Object.keys(figures)))];
+  const cells = faults.map(({ figures }) => columns.map((name) => figures[name]?.toLocaleString('en') ?? '–'));
   const isSame = columns.map((_, column) => new Set(cells.map((row) => row[column])).size === 1);
   const varying = <T>(row: readonly T[]) => row.filter((_, column) => !isSame[column]);
   const same = columns.flatMap((name, column) => (isSame[column] ? ` ${name}: ${cells[0]?.[column]}.` : [])).join('');
   const chart = columns.includes(OUTAGE) ? `![Seconds without writes, by fault](${OUTAGES})\n\n` : '';
-  const rows = faults.map((fault) => [fault.fault, ...varying(cellsOf(fault))]);
+  const rows = faults.map(({ fault }, index) => [fault, ...varying(cells[index] ?? [])]);
   const writes = `${verdict.acknowledged.toLocaleString('en')} acknowledged writes: ${verdict.lost} lost, ${verdict.duplicates} repeated.`;
   return `${SETTINGS[suite] ?? ''}${machine}, ${date}, commit ${commit}. ${writes}${same}\n\n${chart}${table(['Fault', ...varying(columns)], rows)}\n`;
 }
