@@ -1,5 +1,5 @@
 import type { ScenarioResult } from './bench.js';
-import { cpu, type Metric, p50, p99, perSecond, ratio } from './measurement.js';
+import { cpu, median, type Metric, p50, p99, perSecond, ratio, ratios } from './measurement.js';
 import { ANIMAL_STORE } from './targets.js';
 import { WORKLOADS, type Workload } from './workloads.js';
 
@@ -111,18 +111,22 @@ export function rowCounts({ rounds }: ScenarioResult): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Returns the ratio to the cost at the fewest rows. */
-export function costRatio(result: ScenarioResult, rows: number): number {
+/** Returns the ratios of the rounds to the cost at the fewest rows. */
+export function costRatios(result: ScenarioResult, rows: number): number[] {
   const [fewest] = rowCounts(result);
-  return ratio(result.rounds, String(rows), String(fewest), costAt(result.connections));
+  return ratios(result.rounds, String(rows), String(fewest), costAt(result.connections));
 }
+
+export const costRatio = (result: ScenarioResult, rows: number): number => median(costRatios(result, rows));
+
+export const describeConnections = ({ connections }: ScenarioResult): string =>
+  `${connections} ${connections === 1 ? 'connection' : 'connections'}`;
 
 /** Compares the largest catalogue with the smallest. */
 export function judgeScale(results: readonly ScenarioResult[]): Verdict[] {
   return results.map((result) => {
-    const { workload, connections } = result;
     const rows = rowCounts(result).at(-1) ?? 0;
-    const goal = `${workload}, ${connections} ${connections === 1 ? 'connection' : 'connections'}: cost at ${rows.toLocaleString('en')} rows`;
+    const goal = `${result.workload}, ${describeConnections(result)}: cost at ${rows.toLocaleString('en')} rows`;
     return atMost(goal, costRatio(result, rows), SCALE_GOAL);
   });
 }
