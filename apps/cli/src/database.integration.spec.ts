@@ -37,6 +37,10 @@ describe('animal-store on a data folder', () => {
         { revoked: false },
         { revoked: true },
       ]);
+      const { stdout } = await run('doctor');
+      expect(stdout).toContain(`ok       configuration: all variables are valid, for the local PostgreSQL in ${dataDir}\n`);
+      expect(stdout).toMatch(/^ok {7}migrations: all \d+ are applied$/m);
+      expect(stdout).toMatch(/^error {4}privileges: the role animal_store_service lacks /m);
     } finally {
       await service.stop();
     }

@@ -71,7 +71,7 @@ describe('an ordered list', () => {
           }
         }
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 
@@ -117,6 +117,7 @@ describe('an ordered list', () => {
     });
   });
 
+  // Promise (Reads and writes): A walk through a list in any order visits each row once while others are added.
   it('neither repeats nor hides a row while rows are added', async () => {
     const at = (ms: number) => new Date(STARTED.getTime() + ms);
     const insert = (ms: number) => lines.first.insert(aLine({ dueAt: at(ms) }));
