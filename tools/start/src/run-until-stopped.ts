@@ -7,19 +7,18 @@ import { LocalPostgresError } from '@animal-store/local-postgres';
 import { LocalEnvironment } from './local-environment.js';
 import { stopSignal } from './stop-signal.js';
 
-const POLL_MS = 200;
+const NOTICE_AFTER_MS = 100;
 
 export interface Service {
   /** http://localhost:3000 */
   readonly url: string | Promise<string>;
+  /** Resolves when the database is connected. Undefined if it always is. */
+  readonly ready?: Promise<unknown>;
   close(): Promise<unknown>;
 }
 
 /** Runs the service in the local environment until Ctrl-C, and exits: with code 1 if it could not start. */
-export async function runUntilStopped(
-  startService: (env: NodeJS.ProcessEnv) => Service | Promise<Service>,
-  readProblem = problemOf,
-): Promise<never> {
+export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => Service | Promise<Service>): Promise<never> {
   const environment = new LocalEnvironment(process.env);
   const stop = stopSignal(() => environment.kill());
   const aborted = once(stop, 'abort').then(() => undefined);
@@ -32,8 +31,8 @@ export async function runUntilStopped(
     stopped.catch(() => undefined);
     if (!stop.aborted) service = await startService(env);
     const url = await Promise.race([service?.url, stopped]);
-    if (url !== undefined && !stop.aborted) {
-      await Promise.race([untilReady(environment, () => readProblem(url), stop), stopped]);
+    if (service && url !== undefined && !stop.aborted) {
+      await Promise.race([untilReady(environment, service), stopped]);
       if (!stop.aborted) console.log(await environment.welcome(url));
     }
     await stopped;
@@ -52,19 +51,10 @@ export async function runUntilStopped(
   process.exit(exitCode);
 }
 
-/** Waits until the service is ready, and says so: before, the commands of the welcome text would fail. */
-async function untilReady(environment: LocalEnvironment, readProblem: () => Promise<string | undefined>, stop: AbortSignal): Promise<void> {
-  const problem = await readProblem();
-  if (problem === undefined) return;
-  console.log(`\n  Waiting for the database at ${environment.databaseServers}. ${problem}`);
-  while (!stop.aborted && (await readProblem()) !== undefined) await sleep(POLL_MS);
-  if (!stop.aborted) console.log('\n  The database is ready.');
-}
-
-/** Returns why the service is not ready; undefined if it is. */
-async function problemOf(url: string): Promise<string | undefined> {
-  const response = await fetch(`${url}/health/ready`).catch(() => undefined);
-  if (!response) return 'The service does not respond.';
-  const { message } = (await response.json()) as { readonly message?: string };
-  return response.ok ? undefined : (message ?? response.statusText);
+/** Waits until the database is connected, and says so: before, the commands of the welcome text would fail. */
+async function untilReady(environment: LocalEnvironment, { ready = Promise.resolve() }: Service): Promise<void> {
+  if (await Promise.race([ready.then(() => true), sleep(NOTICE_AFTER_MS, false)])) return;
+  console.log(`\n  Waiting for the database at ${environment.databaseServers}.`);
+  await ready;
+  console.log('\n  The database is connected.');
 }

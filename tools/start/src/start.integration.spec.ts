@@ -1,14 +1,11 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { access, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connectAccessUseCases } from '@animal-store/access-infrastructure';
-import { StartupError } from '@animal-store/api/serve';
+import { serve, StartupError } from '@animal-store/api/serve';
 import { LocalPostgresError } from '@animal-store/local-postgres';
 import { createTestDatabase, query, type TestDatabase, waitFor } from '@animal-store/local-postgres/testing';
 import { ServiceProcess } from '@animal-store/test-kit/service-process';
@@ -193,26 +190,27 @@ describe('runUntilStopped', () => {
     await expect(access(variables.DATA_DIR)).rejects.toThrow();
   });
 
-  it('names the database that it waits for, and prints the commands when the service is ready', async () => {
-    let isReady = false;
-    const server = createServer((_request, response) => {
-      response.statusCode = isReady ? 200 : 503;
-      response.end(JSON.stringify(isReady ? { status: 'ok' } : { message: 'The database is not connected.' }));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const waiting = run({ DATABASE_URL: 'postgres://store:secret@db.example/x' }, () => ({ url, close: () => Promise.resolve() }), true);
+  it('names the database that it waits for, without the password', async () => {
+    const variables = { DATABASE_URL: 'postgres://store:secret@127.0.0.1:1/x', PORT: '0', LOG_LEVEL: 'fatal' };
+    const running = run(variables, serve);
+    await waitFor(() => expect(console.log).toHaveBeenCalled());
+    process.emit('SIGINT', 'SIGINT');
+    expect(await running).toEqual({ exitCode: 0, stdout: ['\n  Waiting for the database at 127.0.0.1:1.'], stderr: [] });
+  });
+
+  it('prints the commands when the database is connected', async () => {
+    const { promise: ready, resolve } = Promise.withResolvers<void>();
+    const service = { url: 'http://localhost:3000', ready, close: () => Promise.resolve() };
+    const running = run({ DATABASE_URL: 'postgres://db.example/x' }, () => service);
     await waitFor(() => expect(console.log).toHaveBeenCalledTimes(1));
-    isReady = true;
+    resolve();
     await waitFor(() => expect(console.log).toHaveBeenCalledTimes(3));
     process.emit('SIGINT', 'SIGINT');
-    const { stdout } = await waiting;
-    expect(stdout).toEqual([
-      '\n  Waiting for the database at db.example:5432. The database is not connected.',
-      '\n  The database is ready.',
+    const { stdout } = await running;
+    expect(stdout?.slice(1)).toEqual([
+      '\n  The database is connected.',
       expect.stringMatching(/^\n {2}Animal Store is running\.\n[^]*curl /),
     ]);
-    server.close();
   });
 
   it.each(['while the service starts', 'while the service runs'])('ends if PostgreSQL cannot be kept running, %s', async (when) => {
@@ -305,12 +303,12 @@ describe('runUntilStopped', () => {
   }
 
   /** Runs until it would exit. */
-  async function run(variables: Record<string, string>, startService: Parameters<typeof runUntilStopped>[0], isReal = false) {
+  async function run(variables: Record<string, string>, startService: Parameters<typeof runUntilStopped>[0]) {
     jest.replaceProperty(process, 'env', variables);
     const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
     const outputs = [jest.spyOn(console, 'log').mockReturnValue(), jest.spyOn(console, 'error').mockReturnValue()];
     try {
-      await runUntilStopped(startService, isReal ? undefined : () => Promise.resolve(undefined));
+      await runUntilStopped(startService);
       const [stdout, stderr] = outputs.map(({ mock }) => mock.calls.flat() as unknown[]);
       return { exitCode: exit.mock.lastCall?.[0], stdout, stderr };
     } finally {
