@@ -40,20 +40,15 @@ it('merges the runs of a fault into their number, the maxima of times and the su
 });
 
 describe('a bar chart', () => {
-  const bar = { label: 'a & b', color: 'blue', value: 10, range: [5, 20], text: '10' } as const;
+  const bar = { label: 'a & b', color: 'blue', value: 10, range: [5, 25], text: '10' } as const;
   const draw = (...bars: Bar[]) => barChart({ title: 'T', note: 'N', labelWidth: 100, textWidth: 60, groups: [{ title: 'G', bars }] });
   const widths = (svg: string) => [...svg.matchAll(/<rect [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
 
-  it('has the highest value at its right end, whiskers between the lowest and the highest, and escaped labels', () => {
+  it('scales bars and whiskers to the highest value, left of the texts, and escapes labels', () => {
     const svg = draw(bar, { ...bar, value: 20, text: '20' });
-    const [half = 0, full = 0] = widths(svg);
-    expect(full).toBeCloseTo(2 * half, 0);
-    expect(
-      svg
-        .match(/class="line" d="M([\d.]+) .*H([\d.]+)v/)
-        ?.slice(1)
-        .map(Number),
-    ).toEqual([116 + half / 2, 116 + full]);
+    // 368 px for 25.
+    expect(widths(svg)).toEqual([147.2, 294.4]);
+    expect(svg).toMatch(/class="line" d="M189\.6 .*H484v/);
     expect(svg).toContain('>a &amp; b</text>');
   });
 
