@@ -72,6 +72,7 @@ const TIME_OF_DAY = [
   'apps/api/src/http/socket-errors.ts',
   'apps/api/src/observability/logger.ts',
   'apps/cli/src/database-checks.ts',
+  'apps/cli/src/output.ts',
   'libs/client/src/retry.ts',
   'libs/kernel/src/clock.ts',
   'tools/faults/src/chaos/main.ts',
