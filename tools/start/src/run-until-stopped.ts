@@ -31,7 +31,7 @@ export async function runUntilStopped(startService: (env: NodeJS.ProcessEnv) => 
     stopped.catch(() => undefined);
     if (!stop.aborted) service = await startService(env);
     const url = await Promise.race([service?.url, stopped]);
-    if (service && url !== undefined && !stop.aborted) {
+    if (service && url !== undefined) {
       await Promise.race([untilReady(environment, service), stopped]);
       if (!stop.aborted) console.log(await environment.welcome(url));
     }
