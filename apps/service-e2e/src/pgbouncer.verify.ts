@@ -191,7 +191,7 @@ describe('odd settings of the database behind a pooler', () => {
     expect(fetched.map(({ text }) => readPet(text))).toEqual(created);
     const rejected = await fetch(`${service.url}/v1/pets`, { headers: { Authorization: `Bearer ${revoked.key}` } });
     expect(rejected.status).toBe(401);
-    expect(await runAnimalStore(pooler.url, 'keys', 'list')).toMatch(/ revoked {2,}/);
+    expect(await runAnimalStore(pooler.url, 'keys', 'list', '--wide')).toMatch(/ revoked .* 2\d{3}-/);
     expect(await query(odd.url, 'SELECT DISTINCT setting FROM public.commits')).toEqual([{ setting: 'local' }]);
     expect(service.output).toContain('the database has fsync = off, full_page_writes = off, synchronous_commit = off');
     api.close();
